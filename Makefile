@@ -1,0 +1,46 @@
+# What people do with this checkout. Every target makes its own set-up; `make` alone prints this list.
+.POSIX:
+.PHONY: help setup demo test lint coverage bench clean
+
+BIN = .venv/bin
+
+help: ## Print this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile
+
+setup: .venv/installed ## Make .venv with the tested versions; does nothing when nothing changed
+
+# The first Python that is new enough; 3.11 first, for it is the one that the lock was tested with.
+.venv/installed: requirements.lock setup.cfg pyproject.toml
+	@for python in python3.11 python3.12 python3.13 python3.14 python3 none; do \
+	    $$python -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null && break; \
+	done; \
+	if [ $$python = none ]; then echo 'qospec needs Python 3.11 or later, with its venv module' >&2; exit 1; fi; \
+	$$python -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: setup ## Run the acceptance suites of the ATM encryptor and write their report
+	$(BIN)/qos run testcases/suites/eantc --record-dir records
+
+test: setup ## Run all tests
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+
+lint: setup ## Check format, rules, types and imports
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+# Kernels run as the Python that they are written in, for compiled code shows no lines.
+coverage: setup ## Measure how much of the package the tests reach
+	QOS_KERNELS=python $(BIN)/coverage run -m pytest testcases/unit testcases/properties testcases/language
+	$(BIN)/coverage report
+
+bench: setup ## Measure the engine against C in the same run
+	$(BIN)/python benchmarks/run.py w1 w3
+
+clean: ## Remove .venv, builds and caches; records stay
+	rm -rf .venv build dist htmlcov .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf interpreter/qospec.egg-info
+	find interpreter testcases -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,221 @@
+"""What a specification can name: elements, traffic, arrival processes and metrics.
+
+Each is a class in a file of its own, marked by one of the decorators below. Checks, help and fuzzing
+read the declaration: its docstring, its typed fields with their defaults, and its bounds. A decorator
+marks and stores nowhere; `discover` imports the packages and collects what is marked, so two catalogues
+never share state.
+"""
+
+import dataclasses
+import importlib
+import pkgutil
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
+
+Role = Literal["element", "traffic", "arrivals", "metric"]
+Duty = Literal["element", "queue", "scheduler", "line", "router", "classifier"]
+
+PACKAGES = ("qospec.elements", "qospec.traffic", "qospec.metrics")
+
+
+class Buffer(NamedTuple):
+    """A limit on what waits: so many cells, or so many bytes."""
+
+    amount: int
+    unit: Literal["cell", "byte"]
+
+
+@dataclass(frozen=True)
+class Domain:
+    """What a parameter may hold.
+
+    `name` is one of: time, data, rate, cell rate, length, cells, ratio, integer, truth, choice, names,
+    buffer, delay per length. Bounds are in the base unit (ps, bytes, bit/s, cells/s, m, cells, 1), inclusive.
+    """
+
+    name: str
+    low: Fraction | int | None = None
+    high: Fraction | int | None = None
+    choices: tuple[str, ...] = ()
+
+
+Time = Annotated[int, Domain("time", 0, 10**18)]
+"""Whole picoseconds."""
+Data = Annotated[int, Domain("data", 0, 2**40)]
+"""Whole bytes."""
+Rate = Annotated[Fraction, Domain("rate", 1, 10**14)]
+"""Bits per second, exact."""
+CellRate = Annotated[Fraction, Domain("cell rate", Fraction(1, 10**6), 10**11)]
+"""Cells per second, exact."""
+Length = Annotated[Fraction, Domain("length", 0, 10**9)]
+"""Metres, exact."""
+DelayPerLength = Annotated[Fraction, Domain("delay per length", 0, 10**9)]
+"""Picoseconds per metre, exact."""
+Cells = Annotated[int, Domain("cells", 1, 2**31)]
+"""A count of cells."""
+Ratio = Annotated[Fraction, Domain("ratio", 0, 1)]
+Integer = Annotated[int, Domain("integer")]
+Truth = Annotated[bool, Domain("truth")]
+Names = Annotated[tuple[str, ...], Domain("names")]
+"""A list of names that the author chooses, as the inputs of a scheduler."""
+Limit = Annotated[Buffer, Domain("buffer", 1, 2**40)]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One field of a kind. `default` is `REQUIRED` when the author must give it."""
+
+    name: str
+    domain: Domain
+    default: object
+    alias: str = ""
+
+
+class _Required:
+    def __repr__(self) -> str:
+        return "required"
+
+
+REQUIRED = _Required()
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One thing that a specification can name.
+
+    Attributes:
+        name: As `.qos` spells it.
+        role: What it is used as.
+        duty: For an element, its part in the data plane: a queue and a scheduler are served by the line
+            that they feed; a router chooses an output per connection; a classifier by predicate.
+        summary: First line of the class's docstring.
+        source: The standard and section that it implements.
+        parameters: Its fields by name.
+        build: Makes the object from arguments by field name; raises ValueError with words for the author.
+        open_fields: Whether the author may add fields of their own (a classifier's outputs).
+        aliases: Other spellings of its name (`clr` for `cell_loss_ratio`).
+    """
+
+    name: str
+    role: Role
+    duty: Duty
+    summary: str
+    source: str
+    parameters: Mapping[str, Parameter]
+    build: Callable[..., Any]
+    open_fields: bool = False
+    aliases: tuple[str, ...] = ()
+
+    def parameter(self, name: str) -> Parameter | None:
+        """Return the parameter that `name` or its usual abbreviation stands for."""
+        if name in self.parameters:
+            return self.parameters[name]
+        return next((p for p in self.parameters.values() if p.alias == name), None)
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """All kinds, by role and name."""
+
+    kinds: Mapping[tuple[Role, str], Kind]
+
+    def of(self, role: Role) -> dict[str, Kind]:
+        """Return the kinds of one role by name."""
+        return {name: kind for (of, name), kind in self.kinds.items() if of == role}
+
+    def find(self, role: Role, name: str) -> Kind | None:
+        """Return the kind of that name or alias, if there is one."""
+        known = self.kinds.get((role, name))
+        if known is not None:
+            return known
+        return next((kind for kind in self.of(role).values() if name in kind.aliases), None)
+
+
+@dataclass(frozen=True)
+class _Mark:
+    role: Role
+    source: str
+    duty: Duty
+    name: str
+    aliases: tuple[str, ...]
+    abbreviations: Mapping[str, str]
+    open_fields: bool
+
+
+def _marker(role: Role) -> Callable[..., Callable[[type], type]]:
+    def mark(
+        *,
+        source: str,
+        duty: Duty = "element",
+        name: str = "",
+        aliases: tuple[str, ...] = (),
+        abbreviations: Mapping[str, str] | None = None,
+        open_fields: bool = False,
+    ) -> Callable[[type], type]:
+        def attach(cls: type) -> type:
+            spelt = name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
+            cls.__qospec__ = _Mark(  # type: ignore[attr-defined]
+                role, source, duty, spelt, aliases, dict(abbreviations or {}), open_fields
+            )
+            return cls
+
+        return attach
+
+    return mark
+
+
+element = _marker("element")
+traffic = _marker("traffic")
+arrivals = _marker("arrivals")
+metric = _marker("metric")
+
+
+def discover(packages: tuple[str, ...] = PACKAGES) -> Catalogue:
+    """Import every module of the packages and return the catalogue of what they declare."""
+    kinds: dict[tuple[Role, str], Kind] = {}
+    for cls in _marked(packages):
+        kind = _kind(cls)
+        if (kind.role, kind.name) in kinds:
+            raise ValueError(f"two declarations of {kind.role} `{kind.name}`")
+        kinds[kind.role, kind.name] = kind
+    return Catalogue(kinds)
+
+
+def _marked(packages: tuple[str, ...]) -> Iterator[type]:
+    for package in packages:
+        parent = importlib.import_module(package)
+        for module in pkgutil.iter_modules(parent.__path__, package + "."):
+            for value in vars(importlib.import_module(module.name)).values():
+                if isinstance(value, type) and value.__module__ == module.name and "__qospec__" in vars(value):
+                    yield value
+
+
+def _kind(cls: type) -> Kind:
+    mark: _Mark = vars(cls)["__qospec__"]
+    return Kind(
+        name=mark.name,
+        role=mark.role,
+        duty=mark.duty,
+        summary=(cls.__doc__ or "").strip().split("\n")[0],
+        source=mark.source,
+        parameters={p.name: p for p in _parameters(cls, mark)},
+        build=cls,
+        open_fields=mark.open_fields,
+        aliases=mark.aliases,
+    )
+
+
+def _parameters(cls: type, mark: _Mark) -> Iterator[Parameter]:
+    if not dataclasses.is_dataclass(cls):
+        return
+    hints = get_type_hints(cls, include_extras=True)
+    for field in dataclasses.fields(cls):
+        hint = hints[field.name]
+        if get_origin(hint) is not Annotated:
+            continue  # a field that the planner fills, not the author
+        default = REQUIRED if field.default is dataclasses.MISSING else field.default
+        domain = next(extra for extra in get_args(hint)[1:] if isinstance(extra, Domain))
+        yield Parameter(field.name, domain, default, mark.abbreviations.get(field.name, ""))

@@ -1,0 +1,240 @@
+"""Arithmetic and comparison of exact quantities with dimensions and layers.
+
+What must be measured becomes a small tree over the same rules, so a mistake in a criterion is found
+before anything runs.
+"""
+
+from __future__ import annotations
+
+import operator
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from qospec import model
+from qospec.check.context import Refused, wrong
+from qospec.check.dimensions import NUMBER, named
+from qospec.check.values import POISON, Amount, Open, Poison, Symbol, Truth, Value, Wording
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qospec.check.context import Limits
+    from qospec.source import Span
+    from qospec.syntax import ast
+    from qospec.units import Dimension
+
+VERBS = {"+": "add", "-": "subtract"}
+
+
+def binary(node: ast.Binary, left: Value, right: Value, limits: Limits) -> Value:
+    """Return `left + right` and its like."""
+    if isinstance(left, Poison) or isinstance(right, Poison):
+        return POISON
+    a, b = number(left, node.left.span, node.operator), number(right, node.right.span, node.operator)
+    if node.operator in VERBS:
+        dimension = _equal(node, a, b)
+    elif node.operator == "/":
+        dimension = a.dimension / b.dimension
+    else:
+        if node.operator == "of" and a.dimension != NUMBER:
+            raise wrong(
+                "E0202", f"`of` takes a ratio on its left, this is {named(a.dimension)}", node.left.span,
+                remedy="write a ratio such as `80% of …`, or multiply with `*`",
+            )
+        dimension = a.dimension * b.dimension
+    if isinstance(a, Open) or isinstance(b, Open):
+        return _open(node, a, b, dimension)
+    layer = _layer(node, a, b) if dimension.has_data or a.dimension.has_data else ""
+    value = _worked_out(node, a, b, limits)
+    return Amount(value, dimension, layer if dimension.has_data else "", published=a.published or b.published)
+
+
+def negated(node: ast.Unary, operand: Value) -> Value:
+    """Return `-operand`."""
+    if isinstance(operand, Poison):
+        return POISON
+    a = number(operand, node.operand.span, "-")
+    if isinstance(a, Open):
+        return Open(model.Operation("negate", (a.expression,), a.dimension), a.dimension, a.exact)
+    value = None if a.value is None else -a.value
+    return Amount(value, a.dimension, a.layer, f"-{a.text}" if a.text else "", a.published)
+
+
+def number(value: Value, span: Span, sign: str) -> Amount | Open:
+    """Return the value, which must be one that can be reckoned with."""
+    if isinstance(value, Amount | Open):
+        return value
+    unfinished = value.unfinished(span)
+    if unfinished is not None:
+        raise unfinished
+    raise wrong("E0204", f"`{sign}` needs numbers, and this is {value.what}", span)
+
+
+def compared(node: ast.Compare, left: Value, right: Value) -> Truth | model.Operation:
+    """Return whether `left == right` and its like, or the condition to judge when it is measured."""
+    if isinstance(left, Poison) or isinstance(right, Poison):
+        return Truth(None)
+    for value, span in ((left, node.left.span), (right, node.right.span)):
+        unfinished = value.unfinished(span)
+        if unfinished is not None:
+            raise unfinished
+    if not isinstance(left, Amount | Open) or not isinstance(right, Amount | Open):
+        return Truth(_same(node, left, right))
+    dimension = _comparable(left, right, node.left.span, node.right.span)
+    if isinstance(left, Open) or isinstance(right, Open):
+        if node.operator in ("==", "!=") and not all(
+            side.exact for side in (left, right) if isinstance(side, Open)
+        ):
+            raise wrong(
+                "E0213", "what is measured is never equal to the last digit", node.span,
+                remedy=f"write `{node.left.span.text} within 1% of {node.right.span.text}`",
+            )
+        return model.Operation(
+            node.operator, (constant(left, node.left.span, dimension), constant(right, node.right.span, dimension))
+        )
+    if left.dimension.has_data:
+        _agree(left, right, node.left.span, node.right.span)
+    published = left.published or right.published
+    if left.value is None or right.value is None:
+        return Truth(None, published)
+    return Truth(_ORDER[node.operator](left.value, right.value), published)
+
+
+def within(node: ast.Within, value: Value, tolerance: Value, target: Value) -> model.Operation | None:
+    """Return the condition that a value is near another; None when an operand is in error."""
+    operands = (value, tolerance, target)
+    if any(isinstance(operand, Poison) for operand in operands):
+        return None
+    a = number(value, node.value.span, "within")
+    width = number(tolerance, node.tolerance.span, "within")
+    b = number(target, node.target.span, "within")
+    dimension = _comparable(a, b, node.value.span, node.target.span)
+    if width.dimension != NUMBER:
+        _comparable(a, width, node.value.span, node.tolerance.span)
+    if isinstance(width, Amount) and width.value is not None and width.value < 0:
+        raise wrong("E0205", "a tolerance cannot be negative", node.tolerance.span)
+    return model.Operation("within", (
+        constant(a, node.value.span, dimension),
+        constant(width, node.tolerance.span, width.dimension),
+        constant(b, node.target.span, dimension),
+    ))  # fmt: skip
+
+
+def alike(left: Value, right: Value) -> bool:
+    """Return whether two values known before the run are equal."""
+    if isinstance(left, Amount) and isinstance(right, Amount):
+        return left.value == right.value and (left.dimension == right.dimension or left.value == 0)
+    return left == right
+
+
+def constant(value: Amount | Open, span: Span, dimension: Dimension | None = None) -> model.Expression:
+    """Return a value as a leaf of a condition. A literal 0 takes the dimension of what it meets."""
+    if isinstance(value, Open):
+        return value.expression
+    text = value.text or " ".join(span.text.split())
+    number_or_zero = value.value if value.value is not None else Fraction(0)
+    kept = value.dimension if value.value != 0 or dimension is None else dimension
+    return model.Constant(number_or_zero, kept, text, published=value.published is not None)
+
+
+def _open(node: ast.Binary, a: Amount | Open, b: Amount | Open, dimension: Dimension) -> Open:
+    sign = "*" if node.operator == "of" else node.operator
+    alike = dimension if node.operator in VERBS else None
+    operands = (constant(a, node.left.span, alike), constant(b, node.right.span, alike))
+    exact = sign != "/" and all(side.exact for side in (a, b) if isinstance(side, Open))
+    return Open(model.Operation(sign, operands, dimension), dimension, exact)
+
+
+def _equal(node: ast.Binary, a: Amount | Open, b: Amount | Open) -> Dimension:
+    if a.dimension == b.dimension or _zero(b):
+        return a.dimension
+    if _zero(a):
+        return b.dimension
+    preposition = "to" if node.operator == "+" else "from"
+    what = f"{VERBS[node.operator]} {named(b.dimension)} {preposition} {named(a.dimension)}"
+    raise wrong(
+        "E0202", f"cannot {what}", node.right.span,
+        label=f"this is {named(b.dimension)}", other=(node.left.span, f"this is {named(a.dimension)}"),
+        remedy="give both the same kind of unit",
+    )
+
+
+def _comparable(left: Amount | Open, right: Amount | Open, first: Span, second: Span) -> Dimension:
+    if left.dimension == right.dimension or _zero(right):
+        return left.dimension
+    if _zero(left):
+        return right.dimension
+    raise wrong(
+        "E0203", f"cannot compare {named(left.dimension)} with {named(right.dimension)}", second,
+        label=f"this is {named(right.dimension)}", other=(first, f"this is {named(left.dimension)}"),
+        remedy=_remedy(left, right, second),
+    )
+
+
+def _remedy(left: Amount | Open, right: Amount | Open, second: Span) -> str:
+    what, plain = named(left.dimension), right.dimension == NUMBER
+    if plain and isinstance(right, Amount):
+        return f"give it a unit: {what} is wanted"
+    if what == "a time" and named(right.dimension) == "a number of cells":
+        return f"at 353_207 cell/s write `{second.text} / (353_207 cell/s)`"
+    return f"compare with {what}"
+
+
+def _zero(value: Amount | Open) -> bool:
+    return isinstance(value, Amount) and value.value == 0 and value.dimension == NUMBER
+
+
+def _layer(node: ast.Binary, a: Amount, b: Amount) -> str:
+    if a.dimension.has_data and b.dimension.has_data:
+        _agree(a, b, node.left.span, node.right.span)
+    return a.layer or b.layer
+
+
+def _agree(a: Amount, b: Amount, first: Span, second: Span) -> None:
+    if a.layer and b.layer and a.layer != b.layer:
+        raise wrong(
+            "E0212", f"bits counted @{a.layer} meet bits counted @{b.layer}", second,
+            label=f"@{b.layer}", other=(first, f"@{a.layer}"),
+            remedy="count both at the same layer: no operator converts between layers",
+        )
+
+
+def _worked_out(node: ast.Binary, a: Amount, b: Amount, limits: Limits) -> Fraction | None:
+    if node.operator == "/" and b.value == 0:
+        raise wrong("E0209", "division by zero", node.right.span, label="this is 0")
+    if a.value is None or b.value is None:
+        return None
+    value = _RESULT[node.operator](a.value, b.value)
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) > limits.bits:
+        raise wrong("E0604", f"this number needs more than {limits.bits} bits", node.span)
+    return value
+
+
+def _same(node: ast.Compare, left: Value, right: Value) -> bool | None:
+    if type(left) is not type(right) or not isinstance(left, Wording | Symbol | Truth):
+        raise wrong(
+            "E0203", f"cannot compare {left.what} with {right.what}", node.right.span,
+            label=f"this is {right.what}", other=(node.left.span, f"this is {left.what}"),
+        )
+    if node.operator not in ("==", "!="):
+        raise wrong("E0203", f"`{node.operator}` cannot order {left.what}", node.span)
+    if isinstance(left, Truth) and (left.value is None or right == Truth(None)):
+        return None
+    return (left == right) == (node.operator == "==")
+
+
+_RESULT: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "of": operator.mul,
+}
+_ORDER: dict[str, Callable[[Fraction, Fraction], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}

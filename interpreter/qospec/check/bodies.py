@@ -1,0 +1,66 @@
+"""What all bodies share: loops, and statements that do not belong where they stand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.check.context import Refused, wrong
+from qospec.check.kinds import not_built
+from qospec.check.values import Amount, Poison, Series, Value
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qospec.check.expressions import Evaluator
+    from qospec.check.scope import Scope
+
+HOMES: dict[type, tuple[str, str]] = {
+    ast.Port: ("`port`", "a device"),
+    ast.Wire: ("a wire", "a device"),
+    ast.Link: ("`link`", "a topology"),
+    ast.Flow: ("`flow`", "a test"),
+    ast.Sweep: ("`sweep`", "a test"),
+    ast.Control: ("`control`", "a test"),
+    ast.Run: ("`run`", "a test"),
+    ast.Criterion: ("a criterion", "a test"),
+    ast.Report: ("`report`", "a test"),
+    ast.Bind: ("a binding", "a device, a topology or a record"),
+    ast.Loop: ("`for`", "a device, a topology or a test"),
+    ast.Let: ("`let`", "a file or a body"),
+}
+
+LATER: dict[type, str] = {ast.Search: "search", ast.Goal: "goal", ast.ForAll: "forall", ast.Skip: "skip"}
+
+
+def misplaced(statement: ast.Statement, here: str) -> Refused:
+    """Return the mistake of a statement that does not belong here, or is not built yet."""
+    if type(statement) in LATER:
+        return not_built(LATER[type(statement)], statement.span)
+    if isinstance(statement, ast.Criterion) and statement.kind == "invariant":
+        return not_built("invariant", statement.span)
+    what, home = HOMES[type(statement)]
+    return wrong(
+        "E0112", f"{what} does not belong in {here}", statement.span, label=f"it belongs in {home}",
+        remedy="move it there",
+    )  # fmt: skip
+
+
+def turns_of(node: ast.Loop, scope: Scope, evaluator: Evaluator) -> Iterator[tuple[int, Value, bool]]:
+    """Yield per turn of a loop: its index, the value of its name, and whether that is known.
+
+    The index of a turn is its value where that is a whole number, else the turn's number from 0.
+    """
+    values = evaluator.plain(node.values, scope)
+    if isinstance(values, Poison):
+        yield 0, values, False
+        return
+    if not isinstance(values, Series):
+        raise wrong("E0204", f"`for` runs over a list or a range, this is {values.what}", node.values.span)
+    natural = all(
+        isinstance(item, Amount) and item.value is not None and item.value.denominator == 1 and item.value >= 0
+        for item in values.items
+    )
+    for number, item in enumerate(values.items):
+        turn = int(item.value) if natural and isinstance(item, Amount) and item.value is not None else number
+        yield turn, item, values.known

@@ -1,0 +1,90 @@
+"""What every part of the checker needs: the catalogue, the limits, and where mistakes go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from qospec.diagnostics import Diagnostic, Label
+
+if TYPE_CHECKING:
+    from qospec.catalogue import Catalogue
+    from qospec.check.scope import Binding
+    from qospec.check.values import Value
+    from qospec.diagnostics import Problems
+    from qospec.source import Span
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a specification may ask for, so that checking always ends.
+
+    Attributes:
+        cases: Of all tests of one file.
+        elements: Of one topology.
+        items: Of a list, a range, or an array.
+        bits: Of a number's numerator and denominator.
+        imports: How many files may be read.
+    """
+
+    cases: int = 10_000
+    elements: int = 1_000_000
+    items: int = 100_000
+    bits: int = 4_096
+    imports: int = 1_000
+
+
+class Refused(Exception):  # noqa: N818 -- it is no error of ours
+    """A mistake in the text; ends the evaluation of the expression that holds it."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        self.diagnostic = diagnostic
+        super().__init__(diagnostic.message)
+
+
+def wrong(
+    code: str,
+    message: str,
+    span: Span,
+    *,
+    label: str = "",
+    other: tuple[Span, str] | None = None,
+    note: str = "",
+    remedy: str = "",
+) -> Refused:
+    """Return a mistake to raise: what, where, another place, a fact, and the way out."""
+    others = (Label(*other),) if other else ()
+    notes = (note,) if note else ()
+    return Refused(Diagnostic(code, message, span, label, others, notes, remedy))
+
+
+@dataclass
+class Context:
+    """Passed to all.
+
+    Attributes:
+        catalogue: What is built in.
+        problems: Where mistakes go.
+        limits: What a specification may ask for.
+        evaluating: The chain of names that are being worked out just now.
+        calling: The declarations with parameters that are being worked out just now.
+        mistakes: How many were told, again and again counted; it rises when something is wrong.
+    """
+
+    catalogue: Catalogue
+    problems: Problems
+    limits: Limits
+    evaluating: list[Binding] = field(default_factory=list)
+    calling: list[Value] = field(default_factory=list)
+    mistakes: int = 0
+    _told: set[tuple[str, str, int]] = field(default_factory=set)
+
+    def tell(self, refused: Refused) -> None:
+        """Report a mistake, once for a place: what is evaluated again is not told again."""
+        diagnostic = refused.diagnostic
+        place = (diagnostic.code, diagnostic.span.source.name, diagnostic.span.start)
+        if diagnostic.severity == "error":
+            self.mistakes += 1
+        if place not in self._told:
+            self._told.add(place)
+            self.problems.add(diagnostic)

@@ -1,0 +1,27 @@
+"""How many of something there are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.check.context import wrong
+from qospec.check.values import Amount, Poison
+
+if TYPE_CHECKING:
+    from qospec.check.expressions import Evaluator
+    from qospec.check.scope import Scope
+    from qospec.syntax import ast
+
+
+def count_of(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> tuple[int, bool]:
+    """Return how many of an array there are; one, and that it is not known, if it depends on a parameter."""
+    value = evaluator.plain(node, scope)
+    if isinstance(value, Poison) or (isinstance(value, Amount) and value.value is None):
+        return 1, False
+    if not isinstance(value, Amount) or not value.dimension.is_ratio or value.value is None:
+        raise wrong("E0204", f"a count is a whole number, this is {value.what}", node.span)
+    if value.value.denominator != 1 or value.value < 0:
+        raise wrong("E0205", f"a count is a whole number from 0, this is {value.value}", node.span)
+    if value.value > evaluator.context.limits.items:
+        raise wrong("E0603", f"an array of more than {evaluator.context.limits.items}", node.span)
+    return int(value.value), True

@@ -1,0 +1,267 @@
+"""Evaluates expressions. There is one evaluator: working a declaration out is how it is checked."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from qospec import model
+from qospec.check import arithmetic, kinds, literals
+from qospec.check.context import Refused, wrong
+from qospec.check.scope import unknown
+from qospec.check.values import (
+    POISON,
+    Amount,
+    Open,
+    Poison,
+    Series,
+    Symbol,
+    Table,
+    Truth,
+    Value,
+    Wording,
+    published_in,
+)
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qospec.check.context import Context
+    from qospec.check.scope import Scope
+
+
+class Evaluator:
+    """Turns syntax into values."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self._methods: dict[type, Callable[[Any, Scope], Value]] = {
+            ast.Number: lambda node, _: literals.number(node, context.limits),
+            ast.Quantity: lambda node, _: literals.quantity(node, context.limits),
+            ast.Text: lambda node, _: Wording(node.text),
+            ast.Truth: lambda node, _: Truth(node.value),
+            ast.Layered: self._layered,
+            ast.Unary: self._unary,
+            ast.Binary: self._binary,
+            ast.Compare: self._compare,
+            ast.Member: self._member,
+            ast.Range: self._range,
+            ast.Choose: self._choose,
+            ast.ListOf: self._list,
+            ast.TupleOf: self._list,
+            ast.MapOf: self._map,
+            ast.Path: self._path,
+            ast.Call: self._call,
+            ast.Record: self._record,
+        }
+
+    def value(self, node: ast.Expression, scope: Scope) -> Value:
+        """Return the value; a mistake is reported, and poisons it."""
+        try:
+            return self.strict(node, scope)
+        except Refused as refused:
+            self.context.tell(refused)
+        except RecursionError:
+            self.context.tell(wrong("E0606", "this is nested too deeply", node.span))
+        return POISON
+
+    def strict(self, node: ast.Expression, scope: Scope) -> Value:
+        """Return the value; raises Refused."""
+        method = self._methods.get(type(node))
+        if method is None:
+            raise wrong("E0112", f"`{node.span.text}` does not belong here", node.span)
+        return method(node, scope)
+
+    def plain(self, node: ast.Expression, scope: Scope) -> Value:
+        """Return a value that was neither measured nor published: one that a model may depend on."""
+        value = self.value(node, scope)
+        self.unmeasured(value, node)
+        return value
+
+    def unmeasured(self, value: Value, node: ast.Expression) -> None:
+        """Report it if a measurement or a published number went into the value."""
+        place = published_in(value)
+        if place is not None:
+            self.context.tell(wrong(
+                "E0208", "a published number may only be compared with", node.span,
+                label="comes from a `reference`", other=(place, "published here"),
+                remedy="write the number itself, and say where it is from in a `##` comment",
+            ))  # fmt: skip
+        if isinstance(value, Open):
+            self.context.tell(wrong(
+                "E0207", "what is measured cannot flow back into the test", node.span,
+                remedy="measured values belong in `require`, `expect` and `report`",
+            ))  # fmt: skip
+
+    def word(self, node: ast.Expression, scope: Scope) -> Value:
+        """Return a bare word as itself, unless it names a word or a text here."""
+        if not isinstance(node, ast.Path) or node.trail:
+            value = self.plain(node, scope)
+            return Symbol(value.text, node.span) if isinstance(value, Wording) else value
+        known = scope.find(node.name.text)
+        if known is not None:
+            value = known.value(self.context)
+            if isinstance(value, Wording):
+                return Symbol(value.text, node.span)
+            if isinstance(value, Symbol | Poison):
+                return value
+        return Symbol(node.name.text, node.span)
+
+    def truth(self, node: ast.Expression, scope: Scope) -> bool | None:
+        """Return a condition's value, which must be known before the run."""
+        value = self.plain(node, scope)
+        if isinstance(value, Truth):
+            return value.value
+        if not isinstance(value, Poison | Open):
+            self.context.tell(wrong("E0204", f"a condition is wanted, this is {value.what}", node.span))
+        return None
+
+    def _layered(self, node: ast.Layered, scope: Scope) -> Value:
+        return literals.layered(node, self.strict(node.value, scope))
+
+    def _unary(self, node: ast.Unary, scope: Scope) -> Value:
+        if node.operator == "-":
+            return arithmetic.negated(node, self.value(node.operand, scope))
+        known = self._truth(node.operand, scope)
+        return Truth(None if known.value is None else not known.value, known.published)
+
+    def _binary(self, node: ast.Binary, scope: Scope) -> Value:
+        if node.operator not in ("and", "or"):
+            left, right = self.value(node.left, scope), self.value(node.right, scope)
+            return arithmetic.binary(node, left, right, self.context.limits)
+        first, second = self._truth(node.left, scope), self._truth(node.right, scope)
+        decisive = node.operator == "or"
+        published = first.published or second.published
+        if decisive in (first.value, second.value):
+            return Truth(decisive, published)
+        return Truth(None if None in (first.value, second.value) else not decisive, published)
+
+    def _truth(self, node: ast.Expression, scope: Scope) -> Truth:
+        value = self.value(node, scope)
+        if isinstance(value, Truth):
+            return value
+        if not isinstance(value, Poison):
+            raise wrong("E0204", f"a condition is wanted, this is {value.what}", node.span)
+        return Truth(None)
+
+    def _compare(self, node: ast.Compare, scope: Scope) -> Value:
+        result = arithmetic.compared(node, self.value(node.left, scope), self.value(node.right, scope))
+        if isinstance(result, model.Operation):
+            raise wrong(
+                "E0207", "what is measured cannot be decided before the run", node.span,
+                remedy="measured values are compared in `require` and `expect`",
+            )
+        return result
+
+    def _member(self, node: ast.Member, scope: Scope) -> Value:
+        collection = self.value(node.collection, scope)
+        if isinstance(collection, Poison):
+            return Truth(None)
+        if not isinstance(collection, Series):
+            raise wrong("E0204", f"`in` needs a list, this is {collection.what}", node.collection.span)
+        item = self.value(node.item, scope)
+        found = any(arithmetic.alike(item, each) for each in collection.items)
+        return Truth(found if collection.known else None, published_in(collection) or published_in(item))
+
+    def _range(self, node: ast.Range, scope: Scope) -> Value:
+        step = self.value(node.step, scope) if node.step else None
+        return literals.series(
+            node, self.value(node.first, scope), self.value(node.last, scope), step, self.context.limits
+        )
+
+    def _choose(self, node: ast.Choose, scope: Scope) -> Value:
+        known = self._truth(node.condition, scope).value
+        if known is None:
+            self.value(node.otherwise, scope)
+            return self.value(node.value, scope)
+        return self.strict(node.value if known else node.otherwise, scope)
+
+    def _list(self, node: ast.ListOf | ast.TupleOf, scope: Scope) -> Value:
+        if len(node.items) > self.context.limits.items:
+            raise wrong("E0603", f"a list of more than {self.context.limits.items} items", node.span)
+        return Series(tuple(self.value(item, scope) for item in node.items))
+
+    def _map(self, node: ast.MapOf, scope: Scope) -> Value:
+        if node.mix:
+            raise kinds.not_built("mix", node.span)
+        entries: dict[Fraction | str, Value] = {}
+        for pair in node.pairs:
+            key = literals.key(self.word(pair.key, scope), pair.key.span)
+            if key in entries:
+                raise wrong("E0102", f"the key {key} comes twice", pair.key.span)
+            entries[key] = self.value(pair.value, scope)
+        return Table(entries)
+
+    def _path(self, node: ast.Path, scope: Scope) -> Value:
+        value = self._named(node.name, scope)
+        for step in node.trail:
+            if isinstance(step, ast.Name):
+                value = value.field(step, self)
+            else:
+                value = value.item(self.index(step.value, value, scope), step.value.span)
+        return value
+
+    def index(self, node: ast.Expression, container: Value, scope: Scope) -> Value:
+        """Return an index; a map's may be a bare word."""
+        return self.word(node, scope) if isinstance(container, Table) else self.value(node, scope)
+
+    def _named(self, name: ast.Name, scope: Scope) -> Value:
+        known = scope.find(name.text)
+        if known is not None:
+            return known.value(self.context)
+        built_in = kinds.built_in(name, self.context.catalogue)
+        if built_in is not None:
+            return built_in
+        everything = [*scope.known(), *kinds.names(self.context.catalogue)]
+        raise unknown(name.text, name.span, everything)
+
+    def _call(self, node: ast.Call, scope: Scope) -> Value:
+        if not node.path.trail and node.path.name.text in FUNCTIONS and not scope.find(node.path.name.text):
+            return FUNCTIONS[node.path.name.text](self, node, scope)
+        return self._path(node.path, scope).call(node, scope, self)
+
+    def _record(self, node: ast.Record, scope: Scope) -> Value:
+        base = self.strict(node.base, scope)
+        return base.copy(node.body, scope, self)
+
+
+def _least(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
+    return _extreme(evaluator, node, scope, largest=False)
+
+
+def _greatest(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
+    return _extreme(evaluator, node, scope, largest=True)
+
+
+def _extreme(evaluator: Evaluator, node: ast.Call, scope: Scope, *, largest: bool) -> Value:
+    best: Value = POISON
+    for argument in node.arguments:
+        value = evaluator.strict(argument.value, scope)
+        if isinstance(value, Open):
+            raise wrong("E0190", f"`{node.path.name.text}` of measured values is not built yet", node.span)
+        if isinstance(best, Poison):
+            best = value
+            continue
+        sign = ">" if largest else "<"
+        comparison = ast.Compare(operator=sign, left=argument.value, right=node.arguments[0].value, span=node.span)
+        better = arithmetic.compared(comparison, value, best)
+        if isinstance(better, Truth) and better.value:
+            best = value
+    return best
+
+
+def _size(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
+    if len(node.arguments) != 1:
+        raise wrong("E0105", "`abs` takes one value", node.span)
+    value = evaluator.strict(node.arguments[0].value, scope)
+    if isinstance(value, Poison):
+        return value
+    amount = arithmetic.number(value, node.arguments[0].value.span, "abs")
+    if isinstance(amount, Open):
+        raise wrong("E0190", "`abs` of measured values is not built yet", node.span)
+    known = None if amount.value is None else abs(amount.value)
+    return Amount(known, amount.dimension, amount.layer, published=amount.published)
+
+
+FUNCTIONS = {"min": _least, "max": _greatest, "abs": _size}

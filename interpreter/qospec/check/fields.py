@@ -1,0 +1,211 @@
+"""Fields of a kind: from a value to the type that the kind declares, with its bounds."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from qospec.catalogue import REQUIRED, Buffer
+from qospec.check.context import Refused, wrong
+from qospec.check.dimensions import (
+    CELL_RATE,
+    CELLS,
+    DATA,
+    DATA_RATE,
+    DELAY_PER_LENGTH,
+    LAYERS,
+    LENGTH,
+    NUMBER,
+    PS,
+    TIME,
+    named,
+    written_in,
+)
+from qospec.check.values import POISON, Amount, Poison, Series, Symbol, Truth, Value, Wording
+from qospec.diagnostics import did_you_mean
+
+if TYPE_CHECKING:
+    from qospec.catalogue import Domain, Kind, Parameter
+    from qospec.source import Span
+    from qospec.units import Dimension
+
+NUMERIC: dict[str, tuple[Dimension, Fraction, bool]] = {
+    "time": (TIME, Fraction(PS), True),
+    "data": (DATA, Fraction(1, 8), True),
+    "rate": (DATA_RATE, Fraction(1), False),
+    "cell rate": (CELL_RATE, Fraction(1), False),
+    "length": (LENGTH, Fraction(1), False),
+    "cells": (CELLS, Fraction(1), True),
+    "ratio": (NUMBER, Fraction(1), False),
+    "integer": (NUMBER, Fraction(1), True),
+    "delay per length": (DELAY_PER_LENGTH, Fraction(PS), False),
+}
+"""Per domain: the dimension, base units of the engine in one of the language's, whether it is whole."""
+
+
+def convert(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
+    """Return the value as the field's own type; None if it cannot be known yet; raises Refused."""
+    if isinstance(value, Poison):
+        return None
+    domain = parameter.domain
+    name = parameter.alias or parameter.name
+    if domain.name in NUMERIC:
+        return _number(value, parameter, kind, span)
+    if domain.name == "truth":
+        return _truth(value, name, span)
+    if domain.name == "choice":
+        return _choice(value, name, domain, span)
+    if domain.name == "names":
+        return _names(value, name, span)
+    if domain.name == "buffer":
+        return _buffer(value, name, domain, span)
+    raise wrong("E0190", f"`{name}` cannot be given yet", span)
+
+
+def from_default(parameter: Parameter) -> Value:
+    """Return a field's default as a value of the language."""
+    default, domain = parameter.default, parameter.domain
+    if default is REQUIRED or default is None:
+        return POISON
+    if domain.name in NUMERIC and isinstance(default, int | Fraction):
+        dimension, factor, _ = NUMERIC[domain.name]
+        return Amount(default / factor, dimension)
+    return Truth(default) if isinstance(default, bool) else POISON
+
+
+def _number(value: Value, parameter: Parameter, kind: Kind, span: Span) -> int | Fraction | None:
+    dimension, factor, whole = NUMERIC[parameter.domain.name]
+    name = parameter.alias or parameter.name
+    if not isinstance(value, Amount):
+        raise _sort(name, named(dimension), value.what, span)
+    if value.dimension != dimension and value.value != 0:
+        raise _dimension(name, dimension, value, span)
+    if value.dimension == dimension and parameter.domain.name in ("rate", "data"):
+        _layer(value, parameter, kind, span)
+    if value.value is None:
+        return None
+    amount = value.value * factor
+    result = _whole(amount, name, parameter.domain, span) if whole else amount
+    _bounds(result, name, parameter.domain, span)
+    return result
+
+
+def _dimension(name: str, dimension: Dimension, value: Amount, span: Span) -> Refused:
+    remedy = f"write {named(dimension)}"
+    if dimension == CELL_RATE and value.dimension == DATA_RATE:
+        remedy = f"divide by the bits of a cell: `{span.text} / (53 B/cell @cell)`"
+    elif value.dimension == NUMBER:
+        remedy = "give it a unit"
+    return wrong(
+        "E0202", f"`{name}` is {named(dimension)}, not {named(value.dimension)}", span,
+        label=f"this is {named(value.dimension)}", remedy=remedy,
+    )
+
+
+def _sort(name: str, wanted: str, what: str, span: Span) -> Refused:
+    return wrong("E0204", f"`{name}` is {wanted}, not {what}", span, label=f"this is {what}")
+
+
+def _layer(value: Amount, parameter: Parameter, kind: Kind, span: Span) -> None:
+    """Hold a rate, and a size of traffic, to say which bits it counts."""
+    if kind.role == "element" and parameter.domain.name == "data":
+        return
+    what = "rate" if parameter.domain.name == "rate" else "size"
+    if not value.layer:
+        layers = " ".join(f"@{layer}" for layer in LAYERS)
+        whose = "a line's" if kind.role == "element" else "traffic"
+        raise wrong(
+            "E0210", f"this {what} does not say which bits it counts", span,
+            note=f"{whose} {what}s need a layer: {layers}",
+            remedy=f"for cells of 53 bytes write `{span.text} @cell`",
+        )
+    if kind.role == "element" and value.layer != "cell":
+        raise wrong(
+            "E0212", f"`{parameter.name}` counts the bits of cells, this counts @{value.layer}", span,
+            remedy="give the rate that is left for cells, `@cell`",
+        )
+
+
+def _whole(amount: Fraction, name: str, domain: Domain, span: Span) -> int:
+    if amount.denominator == 1:
+        return int(amount)
+    if domain.name == "time":
+        rounded = round(amount)
+        if rounded == 0:
+            raise wrong(
+                "E0206", f"`{name}` is less than half a picosecond", span,
+                note="times are whole picoseconds", remedy="write `0 s` if none is meant",
+            )
+        return rounded
+    units = {"data": "bytes", "cells": "cells"}.get(domain.name, "numbers")
+    raise wrong(
+        "E0206", f"`{name}` is counted in whole {units}, this is {amount}", span,
+        remedy="write a whole number",
+    )
+
+
+def _bounds(amount: int | Fraction, name: str, domain: Domain, span: Span) -> None:
+    if domain.low is not None and amount < domain.low:
+        least = written_in(domain.low, domain.name)
+        limit = "more than 0" if amount <= 0 < domain.low else f"at least {least}"
+        raise wrong("E0205", f"`{name}` must be {limit}", span, label="too small", remedy=f"write at least {least}")
+    if domain.high is not None and amount > domain.high:
+        most = written_in(domain.high, domain.name)
+        raise wrong("E0205", f"`{name}` must be at most {most}", span, label="too large")
+
+
+def _truth(value: Value, name: str, span: Span) -> bool | None:
+    if not isinstance(value, Truth):
+        raise _sort(name, "true or false", value.what, span)
+    return value.value
+
+
+def _choice(value: Value, name: str, domain: Domain, span: Span) -> str:
+    text = value.name if isinstance(value, Symbol) else value.text if isinstance(value, Wording) else None
+    if text is None:
+        raise _sort(name, "one of " + ", ".join(domain.choices), value.what, span)
+    if text not in domain.choices:
+        place = value.span if isinstance(value, Symbol) else span
+        near = did_you_mean(text, domain.choices)
+        raise wrong(
+            "E0214", f"`{name}` cannot be `{text}`", span, label=f"did you mean `{near}`?" if near else "",
+            other=(place, "from here") if place != span else None,
+            note=f"choices of {name}: " + " ".join(domain.choices),
+            remedy=f"write `{near}`" if near else "choose one of them",
+        )
+    return text
+
+
+def _names(value: Value, name: str, span: Span) -> tuple[str, ...] | None:
+    if not isinstance(value, Series):
+        raise _sort(name, "a list of names", value.what, span)
+    found: list[str] = []
+    for item in value.items:
+        if isinstance(item, Poison):
+            return None
+        if not isinstance(item, Symbol):
+            raise _sort(name, "a list of names", f"a list with {item.what}", span)
+        if item.name in found:
+            raise wrong("E0102", f"`{item.name}` comes twice in `{name}`", item.span)
+        found.append(item.name)
+    return tuple(found)
+
+
+def _buffer(value: Value, name: str, domain: Domain, span: Span) -> Buffer | None:
+    if not isinstance(value, Amount):
+        raise _sort(name, "a number of cells or a size", value.what, span)
+    if value.value is None:
+        return None
+    if value.dimension == CELLS:
+        amount, unit = value.value, "cells"
+    elif value.dimension == DATA:
+        amount, unit = value.value / 8, "bytes"
+    else:
+        raise wrong(
+            "E0202", f"`{name}` is a number of cells or a size, not {named(value.dimension)}", span,
+            remedy="write `64 cell` or `16 KiB`",
+        )
+    if amount.denominator != 1:
+        raise wrong("E0206", f"`{name}` is counted in whole {unit}, this is {amount}", span)
+    _bounds(amount, name, domain, span)
+    return Buffer(int(amount), "cell" if unit == "cells" else "byte")

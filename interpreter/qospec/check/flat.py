@@ -1,0 +1,153 @@
+"""Dissolves a topology into one flat network of elements and wires."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from qospec.check.context import wrong
+from qospec.check.device import built
+from qospec.check.parts import End, Origin
+from qospec.model import Host, Instance, Network, Wire
+
+if TYPE_CHECKING:
+    from qospec.catalogue import Kind
+    from qospec.check.expressions import Evaluator
+    from qospec.check.nodes import Node
+    from qospec.check.parts import Template
+    from qospec.check.records import Record
+    from qospec.check.topology import Cable, Layout
+
+SERVED = ("queue", "scheduler")
+Port = tuple[str, int]
+
+
+def network(layout: Layout, evaluator: Evaluator) -> Network | None:
+    """Return the flat network, or None if a line of it is wrong."""
+    return _Flattening(layout, evaluator).run()
+
+
+class _Flattening:
+    """Numbers the elements first, then draws the wires between the numbers."""
+
+    def __init__(self, layout: Layout, evaluator: Evaluator) -> None:
+        self._layout = layout
+        self._evaluator = evaluator
+        self._elements: list[Instance] = []
+        self._wires: list[Wire] = []
+        self._numbers: dict[int, dict[int, int]] = {}
+        self._hosts: dict[int, int] = {}
+        self._leaving: dict[tuple[int, Port], int] = {}
+        self._unserved: dict[tuple[int, frozenset[Port]], frozenset[int]] = {}
+        self._built: dict[tuple[int, bool], Any] = {}
+
+    def run(self) -> Network | None:
+        """Return the network."""
+        nodes = self._layout.nodes
+        for node in nodes:
+            if node.template is None:
+                self._hosts[id(node)] = len(self._hosts)
+            else:
+                self._place(node, node.template)
+        fine = [self._lay(cable) for cable in self._layout.cables]
+        if not all(fine):
+            return None
+        for node in nodes:
+            if node.template is not None:
+                self._wire(node, node.template)
+        for cable in self._layout.cables:
+            self._arrive(cable.left, cable.right)
+            self._arrive(cable.right, cable.left)
+        hosts = tuple(
+            Host(node.path, self._leaving.get((id(node), ("", 0)), -1)) for node in nodes if node.template is None
+        )
+        return Network(self._layout.name, tuple(self._elements), tuple(self._wires), hosts)
+
+    def _place(self, node: Node, template: Template) -> None:
+        """Number a device's elements, without those that would wait for a line that is not there."""
+        unlinked = frozenset(
+            (ports.name, index)
+            for ports in template.ports.values()
+            for index in range(1 if ports.count is None else ports.count)
+            if (ports.name, index) not in node.links
+        )
+        key = (id(template), unlinked)
+        if key not in self._unserved:
+            self._unserved[key] = _unserved(template, unlinked)
+        numbers: dict[int, int] = {}
+        for index, part in enumerate(template.parts):
+            if index not in self._unserved[key]:
+                numbers[index] = len(self._elements)
+                path = f"{node.path}.{part.path}"
+                self._elements.append(Instance(path, part.kind, part.element, part.predicates, part.span))
+        self._numbers[id(node)] = numbers
+
+    def _lay(self, cable: Cable) -> bool:
+        for start, stop in ((cable.left, cable.right), (cable.right, cable.left)):
+            element = self._line(cable.medium, slotted=start[0].template is None and start[0].slotted)
+            if element is None:
+                return False
+            self._leaving[id(start[0]), start[1]] = len(self._elements)
+            kind: Kind = cable.medium.kind
+            self._elements.append(Instance(f"{start[2]} -> {stop[2]}", kind, element, (), cable.span))
+        return True
+
+    def _line(self, medium: Record, *, slotted: bool) -> Any:
+        key = (id(medium), slotted)
+        if key not in self._built:
+            arguments, complete = medium.arguments(self._evaluator)
+            if slotted and "slotted" in medium.kind.parameters:
+                arguments["slotted"] = True
+            if complete:
+                rate = medium.kind.parameter("rate")
+                if rate is not None and "rate" not in arguments:
+                    self._evaluator.context.tell(wrong("E0105", "this line has no rate", medium.span))
+            self._built[key] = (
+                built(medium, arguments, complete=True, evaluator=self._evaluator) if complete else None
+            )
+        return self._built[key]
+
+    def _wire(self, node: Node, template: Template) -> None:
+        numbers = self._numbers[id(node)]
+        for origin, end in template.wires.items():
+            if origin.part in numbers:
+                output = template.parts[origin.part].outputs.index(origin.output)
+                self._wires.append(self._wire_to(numbers[origin.part], output, node, template, end))
+
+    def _wire_to(self, element: int, output: int, node: Node, template: Template, end: End) -> Wire:
+        if end.kind == "terminate":
+            return Wire(element, output, "terminate")
+        if end.kind == "element":
+            number = self._numbers[id(node)].get(end.part)
+            if number is not None:
+                place = template.parts[end.part].inputs.index(end.input)
+                return Wire(element, output, "element", number, place)
+        if end.kind == "port":
+            line = self._leaving.get((id(node), end.port))
+            if line is not None:
+                return Wire(element, output, "element", line, 0)
+        return Wire(element, output, "discard")
+
+    def _arrive(self, start: tuple[Node, Port, str], stop: tuple[Node, Port, str]) -> None:
+        """Draw the wire from the end of a line into the node where it ends."""
+        line = self._leaving[id(start[0]), start[1]]
+        node, port, _ = stop
+        if node.template is None:
+            self._wires.append(Wire(line, 0, "host", self._hosts[id(node)]))
+            return
+        end = node.template.wires.get(Origin(port=port), End("discard"))
+        self._wires.append(self._wire_to(line, 0, node, node.template, end))
+
+
+def _unserved(template: Template, unlinked: frozenset[Port]) -> frozenset[int]:
+    """Return the queues and schedulers of a device that lead to ports without a line."""
+    found: set[int] = set()
+    grown = True
+    while grown:
+        grown = False
+        for origin, end in template.wires.items():
+            if origin.part < 0 or origin.part in found or template.parts[origin.part].kind.duty not in SERVED:
+                continue
+            if (end.kind == "port" and end.port in unlinked) or (end.kind == "element" and end.part in found):
+                found.add(origin.part)
+                grown = True
+    return frozenset(found)

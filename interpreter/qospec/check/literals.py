@@ -1,0 +1,127 @@
+"""Numbers, quantities, layers and ranges: from text to exact values."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from qospec.check.context import wrong
+from qospec.check.dimensions import LAYERS, NUMBER, named, written
+from qospec.check.values import POISON, Amount, Poison, Series, Symbol, Value, Wording
+from qospec.diagnostics import did_you_mean
+from qospec.units import unit
+
+if TYPE_CHECKING:
+    from qospec.check.context import Limits
+    from qospec.source import Span
+    from qospec.syntax import ast
+
+DIGITS = 300
+
+
+def number(node: ast.Number, limits: Limits) -> Value:
+    """Return a number without a unit."""
+    return Amount(_exact(node.text, node.span, limits), NUMBER, text=node.span.text)
+
+
+def quantity(node: ast.Quantity, limits: Limits) -> Value:
+    """Return a number with its unit, in base units. Source: spec/2-quantities.md."""
+    known = unit(node.unit)
+    if known is None:
+        raise wrong("E0201", f"`{node.unit}` is not a unit", node.span)
+    value = _exact(node.number, node.span, limits) * known.factor
+    return Amount(value, known.dimension, text=node.span.text)
+
+
+def _exact(text: str, span: Span, limits: Limits) -> Fraction:
+    if len(text) > DIGITS:
+        raise wrong("E0604", f"this number has more than {DIGITS} digits", span)
+    value = Fraction(text.replace("_", ""))
+    if value.numerator.bit_length() > limits.bits:
+        raise wrong("E0604", f"this number needs more than {limits.bits} bits", span)
+    return value
+
+
+def layered(node: ast.Layered, value: Value) -> Value:
+    """Return `value @layer`."""
+    layer = node.layer.text
+    if layer not in LAYERS:
+        near = did_you_mean(layer, LAYERS)
+        raise wrong(
+            "E0211", f"`@{layer}` is not a layer", node.layer.span,
+            label=f"did you mean `@{near}`?" if near else "",
+            note="layers: " + " ".join(f"@{each}" for each in LAYERS),
+        )
+    if isinstance(value, Poison):
+        return value
+    if not isinstance(value, Amount) or not value.dimension.has_data:
+        what = named(value.dimension) if isinstance(value, Amount) else value.what
+        raise wrong(
+            "E0211", f"{what} has no layer", node.span,
+            label="only sizes of data and rates of data count bits",
+            remedy=f"write `{node.value.span.text}` without `@{layer}`",
+        )
+    if value.layer and value.layer != layer:
+        raise wrong("E0212", f"these bits are counted @{value.layer} already", node.span)
+    text = f"{value.text} @{layer}" if value.text else ""
+    return Amount(value.value, value.dimension, layer, text, value.published)
+
+
+def key(value: Value, span: Span) -> Fraction | str:
+    """Return a map's key."""
+    if isinstance(value, Amount) and value.value is not None:
+        return value.value
+    if isinstance(value, Symbol):
+        return value.name
+    if isinstance(value, Wording):
+        return value.text
+    raise wrong("E0204", f"a key is a number, a text or a word, this is {value.what}", span)
+
+
+def series(node: ast.Range, first: Value, last: Value, step: Value | None, limits: Limits) -> Value:
+    """Return the values from `first` to `last`, both included."""
+    for side, value in ((node.first, first), (node.last, last), (node.step, step)):
+        if isinstance(value, Poison):
+            return value
+        if side is not None and not isinstance(value, Amount):
+            raise wrong("E0204", f"a range runs over numbers known before the run", side.span)
+    assert isinstance(first, Amount)  # noqa: S101 -- seen above
+    assert isinstance(last, Amount)  # noqa: S101
+    width = _step(node, first, step)
+    for side, value in ((node.last, last), (node.step, width)):
+        if side is not None and value.dimension != first.dimension and 0 not in (value.value, first.value):
+            raise wrong(
+                "E0203", f"a range from {named(first.dimension)} to {named(value.dimension)}", side.span,
+                label=f"this is {named(value.dimension)}", other=(node.first.span, f"this is {named(first.dimension)}"),
+            )
+    if first.value is None or last.value is None or width.value is None:
+        return Series((Amount(None, first.dimension, first.layer),), known=False)
+    if width.value <= 0:
+        raise wrong("E0217", "the step of a range must be more than 0", (node.step or node.first).span)
+    count = (last.value - first.value) // width.value + 1
+    if count < 0:
+        raise wrong(
+            "E0217", "this range runs downwards", node.span, label="from high to low",
+            remedy=f"write `{node.last.span.text} .. {node.first.span.text}`",
+        )
+    if count > limits.items:
+        raise wrong("E0603", f"a range of more than {limits.items} values", node.span)
+    return Series(tuple(_at(first, width, turn) for turn in range(int(count))))
+
+
+def _step(node: ast.Range, first: Amount, step: Value | None) -> Amount:
+    if isinstance(step, Amount):
+        return step
+    if first.dimension != NUMBER or (first.value or Fraction(0)).denominator != 1 or "%" in first.text:
+        raise wrong(
+            "E0217", f"a range of {named(first.dimension).removeprefix("a ")} values needs `step`", node.span,
+            remedy=f"write `{node.span.text} step …`",
+        )
+    return Amount(Fraction(1), NUMBER)
+
+
+def _at(first: Amount, width: Amount, turn: int) -> Amount:
+    value = (first.value or Fraction(0)) + (width.value or Fraction(0)) * turn
+    dimension = first.dimension if first.value else width.dimension
+    text = first.text if turn == 0 and first.value else written(value, width.text or first.text)
+    return Amount(value, dimension, first.layer, text, first.published)

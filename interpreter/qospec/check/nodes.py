@@ -1,0 +1,138 @@
+"""The nodes of a topology, by the names that its links and its tests use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar
+
+from qospec.check.context import wrong
+from qospec.check.values import Poison, Value, position
+from qospec.diagnostics import did_you_mean
+
+if TYPE_CHECKING:
+    from qospec.check.expressions import Evaluator
+    from qospec.check.parts import Template
+    from qospec.source import Span
+    from qospec.syntax import ast
+
+
+@dataclass(frozen=True)
+class HostPlan(Value):
+    """`host(count = …)`, before it has a name."""
+
+    what: ClassVar[str] = "a host"
+    count: int | None
+    known: bool
+    slotted: bool
+
+
+@dataclass(frozen=True)
+class DevicePlan(Value):
+    """A device with its parameters and count, before it has a name."""
+
+    what: ClassVar[str] = "a device with its parameters"
+    template: Template
+    count: int | None
+    known: bool
+
+
+@dataclass(eq=False)
+class Node:
+    """One host or one device in place. `links` says by port where it is linked."""
+
+    path: str
+    template: Template | None
+    slotted: bool
+    known: bool
+    links: dict[tuple[str, int], Span] = field(default_factory=dict)
+    rates: dict[tuple[str, int], Value] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class NodeArray(Value):
+    """An array of hosts or devices."""
+
+    what: ClassVar[str] = "an array of nodes"
+    name: str
+    nodes: tuple[Node, ...]
+    known: bool
+
+    def item(self, key: Value, span: Span) -> Value:
+        """Return one of them."""
+        index = position(key, len(self.nodes), f"`{self.name}`", span, known=self.known)
+        return NodeValue(self.nodes[index or 0]) if self.nodes else Poison()
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+        """Refuse: one must be chosen first."""
+        raise wrong("E0401", f"`{self.name}` is an array of {len(self.nodes)}", name.span,
+                    remedy=f"say which: `{self.name}[0].{name.text}`")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class NodeValue(Value):
+    """One host or device."""
+
+    what: ClassVar[str] = "a node"
+    node: Node
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+        """Return a port of a device."""
+        template = self.node.template
+        if template is None:
+            raise wrong("E0401", f"`{self.node.path}` is a host: it has one port, without a name", name.span,
+                        remedy=f"write `{self.node.path}`")  # fmt: skip
+        ports = template.ports.get(name.text)
+        if ports is None:
+            near = did_you_mean(name.text, template.ports)
+            known = " ".join(template.ports)
+            raise wrong(
+                "E0401", f"`{self.node.path}` has no port `{name.text}`", name.span,
+                label=f"did you mean `{near}`?" if near else "",
+                note=f"ports of {template.name}: {known}" if known else f"{template.name} has no ports",
+                remedy=f"write `{near}`" if near else "",
+            )
+        if ports.count is None:
+            return NodePort(self.node, (name.text, 0), name.text)
+        return NodePorts(self.node, name.text, ports.count, ports.known and self.node.known)
+
+
+@dataclass(frozen=True)
+class NodePorts(Value):
+    """An array of ports of a device in place."""
+
+    what: ClassVar[str] = "an array of ports"
+    node: Node
+    name: str
+    count: int
+    known: bool
+
+    def item(self, key: Value, span: Span) -> Value:
+        """Return one of them."""
+        index = position(key, self.count, f"`{self.node.path}.{self.name}`", span, known=self.known) or 0
+        return NodePort(self.node, (self.name, index), f"{self.name}[{index}]", known=self.known)
+
+
+@dataclass(frozen=True)
+class NodePort(Value):
+    """One port of a device in place."""
+
+    what: ClassVar[str] = "a port"
+    node: Node
+    port: tuple[str, int]
+    name: str
+    known: bool = True
+
+    @property
+    def path(self) -> str:
+        """Return its name for people."""
+        return f"{self.node.path}.{self.name}"
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+        """Return the rate of the line that is linked to the port."""
+        if name.text != "rate":
+            raise wrong("E0104", f"a port of a topology has no field `{name.text}`", name.span,
+                        note="fields of a port: rate")  # fmt: skip
+        rate = self.node.rates.get(self.port)
+        if rate is None:
+            raise wrong("E0417", f"`{self.path}` is not linked, so it has no rate", name.span)
+        return rate

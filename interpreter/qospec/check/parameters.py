@@ -1,0 +1,190 @@
+"""Parameters of declarations: from the arguments of a use to the names of the body."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.check.context import Refused, wrong
+from qospec.check.dimensions import NUMBER, TYPES, named
+from qospec.check.records import Record
+from qospec.check.scope import Binding, Scope
+from qospec.check.values import POISON, Amount, Poison, Symbol, Truth, Value, Wording
+from qospec.diagnostics import did_you_mean
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qospec.check.expressions import Evaluator
+
+WORDS = ("Bool", "Text", "Name", "Device", "Traffic", "Line")
+"""Types that are no quantities."""
+
+NOUNS = {"Bool": "true or false", "Text": "a text", "Name": "a word", "Device": "a device",
+         "Traffic": "traffic", "Line": "a line"}  # fmt: skip
+
+
+class Signature:
+    """The parameters of one declaration, checked once."""
+
+    def __init__(self, name: str, parameters: Sequence[ast.Parameter], home: Scope, evaluator: Evaluator) -> None:
+        self.name = name
+        self.parameters = {each.name.text: each for each in parameters}
+        self._home = home
+        self._evaluator = evaluator
+        seen: dict[str, ast.Parameter] = {}
+        for each in parameters:
+            _known_type(each, evaluator)
+            if each.name.text in seen:
+                evaluator.context.tell(wrong(
+                    "E0102", f"`{each.name.text}` is declared already", each.name.span,
+                    other=(seen[each.name.text].name.span, "first declared here"), remedy="choose another name",
+                ))  # fmt: skip
+            seen[each.name.text] = each
+
+    def bind(
+        self, arguments: Sequence[ast.Argument], caller: Scope, use: ast.Node
+    ) -> tuple[Scope, tuple[Value, ...]] | None:
+        """Return the body's outermost names and their values, or None if the use is wrong."""
+        given = self._match(arguments)
+        scope = Scope(self._home)
+        before = self._evaluator.context.mistakes
+        for name, each in self.parameters.items():
+            if name in given:
+                value = self._argument(each, given[name].value, caller)
+                self._declare(scope, each, value)
+            elif each.default is not None:
+                self._declare_default(scope, each, each.default)
+            else:
+                self._evaluator.context.tell(wrong(
+                    "E0105", f"`{self.name}` needs `{name}`", use.span,
+                    other=(each.span, "declared here"), remedy=f"add `{name} = …`",
+                ))  # fmt: skip
+                return None
+        values = tuple(scope.names[name].value(self._evaluator.context) for name in self.parameters if name in scope.names)
+        if self._evaluator.context.mistakes > before:
+            return None
+        return scope, values
+
+    def alone(self, *, defaults: bool) -> Scope:
+        """Return the names of a body that is checked on its own: values unknown, or the defaults."""
+        scope = Scope(self._home)
+        for each in self.parameters.values():
+            if each.default is not None:
+                self._declare_default(scope, each, each.default)
+                if not defaults:
+                    scope.names[each.name.text].value(self._evaluator.context)
+                    scope.names.pop(each.name.text)
+            if each.name.text not in scope.names:
+                self._declare(scope, each, unknown_of(each.annotation.text))
+        return scope
+
+    def has_defaults(self) -> bool:
+        """Return whether every parameter has a default."""
+        return all(each.default is not None for each in self.parameters.values())
+
+    def _declare(self, scope: Scope, each: ast.Parameter, value: Value) -> None:
+        binding = Binding(each.name.text, each.name.span, "a parameter", lambda: value)
+        scope.declare(binding, self._evaluator.context)
+
+    def _declare_default(self, scope: Scope, each: ast.Parameter, default: ast.Expression) -> None:
+        binding = Binding(
+            each.name.text, each.name.span, "a parameter", lambda: self._argument(each, default, scope)
+        )
+        scope.declare(binding, self._evaluator.context)
+
+    def _argument(self, each: ast.Parameter, node: ast.Expression, scope: Scope) -> Value:
+        if each.annotation.text == "Name":
+            value = self._evaluator.word(node, scope)
+        else:
+            value = self._evaluator.plain(node, scope)
+        try:
+            return fit(value, each, node)
+        except Refused as refused:
+            self._evaluator.context.tell(refused)
+            return POISON
+
+    def _match(self, arguments: Sequence[ast.Argument]) -> dict[str, ast.Argument]:
+        given: dict[str, ast.Argument] = {}
+        order = list(self.parameters)
+        for place, argument in enumerate(arguments):
+            if argument.name is None and place >= len(order):
+                raise wrong("E0114", f"`{self.name}` takes {len(order)} values at most", argument.span)
+            name = argument.name.text if argument.name else order[place]
+            if name not in self.parameters:
+                raise self._unknown(name, argument)
+            if name in given:
+                raise wrong(
+                    "E0114", f"`{name}` is given twice", argument.span, other=(given[name].span, "first here")
+                )
+            given[name] = argument
+        return given
+
+    def _unknown(self, name: str, argument: ast.Argument) -> Refused:
+        near = did_you_mean(name, self.parameters)
+        known = " ".join(self.parameters)
+        return wrong(
+            "E0104", f"`{self.name}` has no parameter `{name}`", (argument.name or argument).span,
+            label=f"did you mean `{near}`?" if near else "",
+            note=f"parameters of {self.name}: {known}" if known else f"{self.name} has no parameters",
+            remedy=f"write `{near}`" if near else "",
+        )
+
+
+def _known_type(each: ast.Parameter, evaluator: Evaluator) -> None:
+    known = [*TYPES, *WORDS]
+    if each.annotation.text not in known:
+        near = did_you_mean(each.annotation.text, known)
+        evaluator.context.tell(wrong(
+            "E0115", f"`{each.annotation.text}` is not a type", each.annotation.span,
+            label=f"did you mean `{near}`?" if near else "", note="types: " + " ".join(known),
+        ))  # fmt: skip
+
+
+def unknown_of(annotation: str) -> Value:
+    """Return the value of a parameter that is not known, only its type."""
+    if annotation in TYPES:
+        return Amount(None, TYPES[annotation])
+    return Truth(None) if annotation == "Bool" else POISON
+
+
+def fit(value: Value, each: ast.Parameter, node: ast.Expression) -> Value:
+    """Return the value if it is of the parameter's type; raises Refused."""
+    annotation = each.annotation.text
+    if isinstance(value, Poison) or (annotation not in TYPES and annotation not in WORDS):
+        return value
+    wanted = NOUNS.get(annotation) or ("a whole number" if annotation == "Int" else named(TYPES[annotation]))
+    if annotation in TYPES:
+        if isinstance(value, Amount) and _measures(value, annotation):
+            return Amount(value.value, TYPES[annotation], value.layer, value.text, value.published)
+        what = named(value.dimension) if isinstance(value, Amount) else value.what
+        if isinstance(value, Amount) and annotation == "Int" and value.dimension == NUMBER:
+            what = f"{value.text or value.value}"
+    else:
+        if _is_a(value, annotation):
+            return value
+        what = value.what
+    raise wrong(
+        "E0204", f"`{each.name.text}` is {wanted}, not {what}", node.span, label=f"this is {what}",
+        other=(each.span, f"declared as {annotation} here"),
+    )  # fmt: skip
+
+
+def _measures(value: Amount, annotation: str) -> bool:
+    if value.dimension != TYPES[annotation] and value.value != 0:
+        return False
+    return annotation != "Int" or value.value is None or value.value.denominator == 1
+
+
+def _is_a(value: Value, annotation: str) -> bool:
+    if annotation == "Bool":
+        return isinstance(value, Truth)
+    if annotation == "Text":
+        return isinstance(value, Wording)
+    if annotation == "Name":
+        return isinstance(value, Symbol)
+    if annotation == "Device":
+        return value.what == "a device"
+    if not isinstance(value, Record):
+        return annotation == "Traffic" and value.what == "traffic"
+    return value.kind.role == "traffic" if annotation == "Traffic" else value.kind.duty == "line"

@@ -1,0 +1,125 @@
+"""Names and what they stand for. No name is declared twice or hides another, at any level."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.check.context import Refused, wrong
+from qospec.check.values import POISON
+from qospec.diagnostics import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from qospec.check.context import Context
+    from qospec.check.values import Value
+    from qospec.source import Span
+
+DEEPEST = 60
+"""How many names may hang on each other in a chain."""
+
+
+class Binding:
+    """A name and its value, worked out when it is first asked for.
+
+    Attributes:
+        name: The name.
+        span: Where it was declared.
+        what: What it is, for messages: "a parameter", "a device".
+    """
+
+    def __init__(self, name: str, span: Span, what: str, make: Callable[[], Value]) -> None:
+        self.name = name
+        self.span = span
+        self.what = what
+        self._make = make
+        self._value: Value | None = None
+
+    def value(self, context: Context) -> Value:
+        """Return the value; a mistake in it is reported where it is, and poisons the value."""
+        if self._value is None:
+            if self in context.evaluating:
+                raise self._cycle(context.evaluating)
+            if len(context.evaluating) >= DEEPEST:
+                raise wrong(
+                    "E0605",
+                    f"more than {DEEPEST} names hang on each other in a chain that ends here",
+                    self.span,
+                    remedy="write the value of one of them where it is used",
+                )
+            context.evaluating.append(self)
+            try:
+                self._value = self._make()
+            except Refused as refused:
+                context.tell(refused)
+                self._value = POISON
+            finally:
+                context.evaluating.pop()
+        return self._value
+
+    def _cycle(self, evaluating: list[Binding]) -> Refused:
+        chain = [binding.name for binding in evaluating[evaluating.index(self) :]]
+        if len(chain) == 1:
+            message = f"`{self.name}` is declared by itself"
+            remedy = "give it another name than what it is made of"
+        else:
+            message = f"`{self.name}` depends on itself: " + " -> ".join([*chain, self.name])
+            remedy = "give one of them a value that does not need the others"
+        return wrong("E0103", message, self.span, remedy=remedy)
+
+
+class Scope:
+    """One level of names within another."""
+
+    def __init__(self, parent: Scope | None = None) -> None:
+        self.parent = parent
+        self.names: dict[str, Binding] = {}
+
+    def find(self, name: str) -> Binding | None:
+        """Return what a name stands for here."""
+        scope: Scope | None = self
+        while scope is not None:
+            found = scope.names.get(name)
+            if found is not None:
+                return found
+            scope = scope.parent
+        return None
+
+    def known(self) -> Iterator[str]:
+        """Yield all names that can be used here."""
+        scope: Scope | None = self
+        while scope is not None:
+            yield from scope.names
+            scope = scope.parent
+
+    def declare(self, binding: Binding, context: Context) -> None:
+        """Add a name, unless it stands for something already."""
+        known = self.find(binding.name)
+        if known is not None and known.span != binding.span:
+            context.tell(clash(binding, known))
+            return
+        self.names[binding.name] = binding
+
+
+def clash(binding: Binding, known: Binding) -> Refused:
+    """Return the mistake of using a name that is taken."""
+    return wrong(
+        "E0102",
+        f"`{binding.name}` is declared already",
+        binding.span,
+        label=f"declared again here as {binding.what}",
+        other=(known.span, f"first declared here as {known.what}"),
+        remedy="choose another name: no name may be declared twice or hide another",
+    )
+
+
+def unknown(name: str, span: Span, known: list[str], what: str = "nothing here") -> Refused:
+    """Return the mistake of using a name that nobody declared."""
+    near = did_you_mean(name, known)
+    return wrong(
+        "E0101",
+        f"{what} is named `{name}`",
+        span,
+        label=f"did you mean `{near}`?" if near else "",
+        remedy=f"write `{near}`" if near else "declare it, or import the file that does",
+    )

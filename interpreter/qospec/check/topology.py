@@ -1,0 +1,204 @@
+"""Works out the body of a topology: its nodes, and the links between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.check.bodies import misplaced, turns_of
+from qospec.check.context import Refused, wrong
+from qospec.check.declared import DeviceValue
+from qospec.check.kinds import HostKind, KindValue
+from qospec.check.nodes import DevicePlan, HostPlan, Node, NodeArray, NodePort, NodePorts, NodeValue
+from qospec.check.records import Record
+from qospec.check.scope import Binding, Scope
+from qospec.check.values import POISON, Poison, Value
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qospec.check.expressions import Evaluator
+    from qospec.source import Span
+
+HERE = "a topology"
+HOST_PORT = ("", 0)
+
+
+class Cable(NamedTuple):
+    """A link: both ends (node, port, path) and the line that each direction becomes."""
+
+    left: tuple[Node, tuple[str, int], str]
+    right: tuple[Node, tuple[str, int], str]
+    medium: Record
+    span: Span
+
+
+@dataclass
+class Layout:
+    """A topology with its parameters given: what is there, before it is made flat."""
+
+    name: str
+    nodes: list[Node] = field(default_factory=list)
+    cables: list[Cable] = field(default_factory=list)
+    names: dict[str, Binding] = field(default_factory=dict)
+    complete: bool = True
+
+
+def layout(topology: ast.Topology, scope: Scope, evaluator: Evaluator) -> Layout:
+    """Return a topology with the parameters of `scope`; mistakes are reported."""
+    builder = _Builder(topology, evaluator)
+    before = evaluator.context.mistakes
+    body = Scope(scope)
+    builder.declare(topology.body.statements, body, outermost=True)
+    for link, where in builder.links:
+        try:
+            builder.link(link, where)
+        except Refused as refused:
+            evaluator.context.tell(refused)
+    for binding in body.names.values():
+        binding.value(evaluator.context)
+    builder.layout.names = body.names
+    builder.layout.complete = builder.layout.complete and evaluator.context.mistakes == before
+    return builder.layout
+
+
+class _Builder:
+    """Collects what the statements of a topology declare; links wait until all is declared."""
+
+    def __init__(self, topology: ast.Topology, evaluator: Evaluator) -> None:
+        self.layout = Layout(topology.name.text)
+        self.links: list[tuple[ast.Link, Scope]] = []
+        self._evaluator = evaluator
+        self._context = evaluator.context
+        self._elements = 0
+
+    def declare(self, statements: Sequence[ast.Statement], scope: Scope, *, outermost: bool) -> None:
+        """Declare the values and nodes of a body, then what its loops hold."""
+        for statement in statements:
+            try:
+                self._early(statement, scope, outermost=outermost)
+            except Refused as refused:
+                self._context.tell(refused)
+        for statement in statements:
+            try:
+                if isinstance(statement, ast.Bind) and outermost:
+                    self._bind(statement, scope)
+                elif isinstance(statement, ast.Loop):
+                    self._loop(statement, scope)
+            except Refused as refused:
+                self._context.tell(refused)
+
+    def _early(self, statement: ast.Statement, scope: Scope, *, outermost: bool) -> None:
+        if isinstance(statement, ast.Let):
+            self._let(statement, scope)
+        elif isinstance(statement, ast.Link):
+            self.links.append((statement, scope))
+        elif isinstance(statement, ast.Bind):
+            if not outermost:
+                raise wrong("E0112", "a node is declared outside of loops", statement.span,
+                            remedy="declare an array: `a = host(count = 4)`")  # fmt: skip
+        elif not isinstance(statement, ast.Loop):
+            raise misplaced(statement, HERE)
+
+    def _let(self, node: ast.Let, scope: Scope) -> None:
+        made = Binding(
+            node.name.text, node.name.span, "a value", lambda: self._evaluator.plain(node.value, scope)
+        )
+        scope.declare(made, self._context)
+
+    def _loop(self, node: ast.Loop, scope: Scope) -> None:
+        for _, value, _ in turns_of(node, scope, self._evaluator):
+            inner = Scope(scope)
+            inner.declare(Binding(node.name.text, node.name.span, "the loop's value", lambda value=value: value),
+                          self._context)  # fmt: skip
+            self.declare(node.body.statements, inner, outermost=False)
+
+    def _bind(self, node: ast.Bind, scope: Scope) -> None:
+        plan = self._evaluator.value(node.value, scope)
+        if isinstance(plan, HostKind):
+            plan = HostPlan(None, known=True, slotted=True)
+        elif isinstance(plan, DeviceValue):
+            plan = plan.alone(node.value, self._evaluator)
+        for name in node.names:
+            value = self._nodes(name, plan, node)
+            scope.declare(Binding(name.text, name.span, "a node", lambda value=value: value), self._context)
+
+    def _nodes(self, name: ast.Name, plan: Value, node: ast.Bind) -> Value:
+        if isinstance(plan, Poison):
+            self.layout.complete = False
+            return POISON
+        if not isinstance(plan, HostPlan | DevicePlan):
+            what = f"`{plan.kind.name}`" if isinstance(plan, KindValue) else plan.what
+            raise wrong(
+                "E0420", f"a binding in a topology makes nodes, this is {what}", node.value.span,
+                remedy=f"write `let {name.text} = …` for a value",
+            )
+        template = plan.template if isinstance(plan, DevicePlan) else None
+        slotted = isinstance(plan, HostPlan) and plan.slotted
+        many = 1 if plan.count is None else plan.count
+        self._elements += many * (len(template.parts) if template else 1)
+        if self._elements > self._context.limits.elements:
+            self.layout.complete = False
+            raise wrong("E0602", f"a topology of more than {self._context.limits.elements} elements", node.span)
+        if plan.count is None:
+            made = Node(name.text, template, slotted, plan.known)
+            self.layout.nodes.append(made)
+            return NodeValue(made)
+        nodes = tuple(Node(f"{name.text}[{i}]", template, slotted, plan.known) for i in range(many))
+        self.layout.nodes += nodes
+        return NodeArray(name.text, nodes, plan.known)
+
+    def link(self, node: ast.Link, scope: Scope) -> None:
+        """Add a link; raises Refused."""
+        left = self._end(node.left, scope)
+        right = self._end(node.right, scope)
+        medium = self._medium(node, scope)
+        if left is None or right is None or medium is None:
+            self.layout.complete = False
+            return
+        if left[0] is right[0] and left[1] == right[1] and left[3]:
+            raise wrong("E0411", f"`{left[2]}` is linked to itself", node.span)
+        rate = medium.kind.parameter("rate")
+        for end, place in ((left, node.left), (right, node.right)):
+            known = end[0].links.get(end[1])
+            if known is not None and end[3]:
+                raise wrong(
+                    "E0411", f"`{end[2]}` is linked already", place.span, label="linked again here",
+                    other=(known, "first linked here"), remedy="use another port",
+                )
+            end[0].links[end[1]] = place.span
+            if rate is not None:
+                end[0].rates[end[1]] = medium.value_of(rate, self._evaluator)
+        self.layout.cables.append(Cable(left[:3], right[:3], medium, node.span))
+
+    def _end(self, node: ast.Path, scope: Scope) -> tuple[Node, tuple[str, int], str, bool] | None:
+        value = self._evaluator.value(node, scope)
+        if isinstance(value, Poison):
+            return None
+        if isinstance(value, NodePort):
+            return value.node, value.port, value.path, value.node.known and value.known
+        if isinstance(value, NodeValue) and value.node.template is None:
+            return value.node, HOST_PORT, value.node.path, value.node.known
+        remedy = ""
+        if isinstance(value, NodeArray | NodePorts):
+            remedy = f"say which: `{node.span.text}[0]`"
+        elif isinstance(value, NodeValue) and value.node.template:
+            port = next(iter(value.node.template.ports), "")
+            remedy = f"say which port: `{node.span.text}.{port}`" if port else ""
+        raise wrong("E0412", f"a link ends at a host or a port, `{node.span.text}` is {value.what}", node.span,
+                    remedy=remedy)  # fmt: skip
+
+    def _medium(self, node: ast.Link, scope: Scope) -> Record | None:
+        value = self._evaluator.value(node.medium, scope)
+        if isinstance(value, KindValue):
+            value = Record(value.kind, {}, node.medium.span, self._evaluator)
+        if node.body is not None:
+            value = value.copy(node.body, scope, self._evaluator)
+        if isinstance(value, Poison):
+            return None
+        if not isinstance(value, Record) or value.kind.duty != "line":
+            what = f"a {value.kind.name}" if isinstance(value, Record) else value.what
+            raise wrong("E0413", f"a link needs a line, `{node.medium.span.text}` is {what}", node.medium.span,
+                        remedy="write a medium such as `media.stm1`, or `line { rate = … }`")  # fmt: skip
+        return value

@@ -1,0 +1,247 @@
+"""The wires of a device, and what must hold of them all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.check.context import Context, Refused, wrong
+from qospec.check.parts import End, Origin, Part, PartValue, PortValue, SideValue, Template, Turns
+from qospec.check.values import Poison, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qospec.check.expressions import Evaluator
+    from qospec.check.scope import Scope
+    from qospec.syntax import ast
+
+ENDINGS = ("discard", "terminate")
+SERVED = ("queue", "scheduler")
+
+
+def connect(wire: ast.Wire, scope: Scope, template: Template, evaluator: Evaluator) -> bool:
+    """Add a wire, one piece after the other, and return whether all ends are known; raises Refused."""
+    values = [_value(end, scope, evaluator) for end in wire.ends]
+    if any(isinstance(value, Poison) for value in values):
+        return False
+    last = len(wire.ends) - 1
+    for place in range(last):
+        origin = _origin(values[place], wire.ends[place], middle=place > 0)
+        end = _end(values[place + 1], wire.ends[place + 1], middle=place + 1 < last)
+        _add(template, origin, end, wire.ends[place], evaluator.context)
+    return True
+
+
+def _value(end: ast.Path, scope: Scope, evaluator: Evaluator) -> Value | str:
+    if end.name.text in ENDINGS and not end.trail and scope.find(end.name.text) is None:
+        return end.name.text
+    return evaluator.value(end, scope)
+
+
+def _add(template: Template, origin: Origin, end: End, node: ast.Path, context: Context) -> None:
+    known = template.wires.get(origin)
+    if known is not None and known != end:
+        loose = origin.part < 0 and not template.ports[origin.port[0]].known
+        if not loose and not (origin.part >= 0 and template.parts[origin.part].loose):
+            context.tell(wrong(
+                "E0404", f"`{node.span.text}` leads to two places", node.span, label="wired again here",
+                other=(template.places[origin], "first wired here"),
+                remedy="put an element between that chooses, such as `classify`",
+            ))  # fmt: skip
+        return
+    template.wires[origin] = end
+    template.places[origin] = node.span
+
+
+def _origin(value: Value | str, node: ast.Path, *, middle: bool) -> Origin:
+    if isinstance(value, SideValue):
+        if value.side == "tx":
+            raise wrong(
+                "E0407", f"no wire begins at `{node.span.text}`: cells leave by it", node.span,
+                remedy=f"write `{node.span.text.removesuffix('tx')}rx` for what comes in",
+            )
+        return Origin(port=value.port)
+    if isinstance(value, PartValue):
+        return Origin(value.index, _output(value, node, middle=middle))
+    raise _no_end(value, node, "begin")
+
+
+def _output(value: PartValue, node: ast.Path, *, middle: bool) -> str:
+    part = value.part
+    named = value.name and not (middle and value.name in part.inputs)
+    if named:
+        if part.loose or value.name in part.outputs:
+            return value.name
+        raise wrong(
+            "E0407", f"`{node.span.text}` is an input: no wire begins there", node.span,
+            note=f"outputs of {part.path}: {' '.join(part.outputs)}",
+        )
+    if part.loose or len(part.outputs) == 1:
+        return part.outputs[0] if part.outputs else ""
+    raise wrong(
+        "E0408", f"`{part.path}` has {len(part.outputs)} outputs: say which", node.span,
+        note=f"outputs of {part.path}: {' '.join(part.outputs[:12])}",
+        remedy=f"write `{part.path}.{part.outputs[0]} -> …`" if part.outputs else "",
+    )
+
+
+def _end(value: Value | str, node: ast.Path, *, middle: bool) -> End:
+    if isinstance(value, str):
+        if middle:
+            raise wrong("E0407", f"nothing follows `{value}`", node.span, remedy="end the wire here")
+        return End("discard" if value == "discard" else "terminate")
+    if isinstance(value, SideValue):
+        if value.side == "rx":
+            raise wrong(
+                "E0407", f"no wire ends at `{node.span.text}`: cells come in by it", node.span,
+                remedy=f"write `{node.span.text.removesuffix('rx')}tx` for what leaves",
+            )
+        if middle:
+            raise wrong("E0407", f"nothing follows `{node.span.text}`: cells have left", node.span,
+                        remedy="end the wire here")  # fmt: skip
+        return End("port", port=value.port)
+    if isinstance(value, PartValue):
+        return End("element", value.index, _input(value, node, middle=middle))
+    raise _no_end(value, node, "end")
+
+
+def _input(value: PartValue, node: ast.Path, *, middle: bool) -> str:
+    part = value.part
+    if value.name and not (middle and value.name in part.outputs):
+        if part.loose or value.name in part.inputs:
+            return value.name
+        raise wrong(
+            "E0407", f"`{node.span.text}` is an output: no wire ends there", node.span,
+            note=f"inputs of {part.path}: {' '.join(part.inputs)}",
+        )
+    if part.loose or len(part.inputs) == 1:
+        return part.inputs[0] if part.inputs else ""
+    raise wrong(
+        "E0408", f"`{part.path}` has {len(part.inputs)} inputs: say which", node.span,
+        note=f"inputs of {part.path}: {' '.join(part.inputs[:12])}",
+        remedy=f"write `… -> {part.path}.{part.inputs[0]}`" if part.inputs else "",
+    )
+
+
+def _no_end(value: Value | str, node: ast.Path, verb: str) -> Refused:
+    if isinstance(value, PortValue):
+        side = "rx" if verb == "begin" else "tx"
+        return wrong("E0407", f"`{node.span.text}` has two sides", node.span,
+                     remedy=f"write `{node.span.text}.{side}`")  # fmt: skip
+    if isinstance(value, Turns):
+        return wrong("E0408", f"`{node.span.text}` is an array of elements", node.span,
+                     remedy=f"say which: `{node.span.text}[0]`")  # fmt: skip
+    what = value.what if isinstance(value, Value) else f"`{value}`"
+    return wrong("E0407", f"no wire can {verb} at {what}", node.span)
+
+
+def verify(template: Template, context: Context) -> None:
+    """Report outputs that go nowhere, inputs that nothing feeds, and queues without a line."""
+    fed = {(end.part, end.input) for end in template.wires.values() if end.kind == "element"}
+    for index, part in enumerate(template.parts):
+        if part.loose and len(part.outputs) != 1:
+            continue
+        for name in part.outputs:
+            if Origin(index, name) not in template.wires:
+                context.tell(_unwired(part, name))
+        for name in part.inputs:
+            if not part.loose and (index, name) not in fed:
+                context.tell(_unfed(part, name))
+        if part.kind.duty in SERVED:
+            _served(template, index, part, context)
+    for ports in template.ports.values():
+        for index in range(ports.count if ports.count is not None else 1):
+            if Origin(port=(ports.name, index)) not in template.wires:
+                name = ports.name if ports.count is None else f"{ports.name}[{index}]"
+                context.tell(wrong(
+                    "E0410", f"what comes in by `{name}` goes nowhere", ports.span,
+                    remedy=f"connect it (`{name}.rx -> …`) or write `{name}.rx -> discard`",
+                ))  # fmt: skip
+    _loops(template, context)
+
+
+def _unwired(part: Part, name: str) -> Refused:
+    shown = part.path if len(part.outputs) == 1 else f"{part.path}.{name}"
+    return wrong(
+        "E0402", f"output `{shown}` goes nowhere", part.span, label="declared here, never wired",
+        remedy=f"connect it (`{shown} -> …`) or write `{shown} -> discard`",
+    )
+
+
+def _unfed(part: Part, name: str) -> Refused:
+    shown = part.path if len(part.inputs) == 1 else f"{part.path}.{name}"
+    return wrong(
+        "E0403", f"nothing feeds `{shown}`", part.span, label="declared here, never fed",
+        remedy=f"connect something to it (`… -> {shown}`)",
+    )
+
+
+def _served(template: Template, index: int, part: Part, context: Context) -> None:
+    """A queue is emptied by the line that it feeds: straight, or by way of a scheduler."""
+    end = template.wires.get(Origin(index, part.outputs[0])) if part.outputs else None
+    if end is None or end.kind == "discard":
+        return
+    place = template.places[Origin(index, part.outputs[0])]
+    if end.kind == "port":
+        if len(template.into(end.port)) > 1 and template.ports[end.port[0]].known:
+            context.tell(wrong(
+                "E0406", f"`{part.path}` shares its line with others", place,
+                remedy="put a scheduler such as `strict` before the line",
+            ))  # fmt: skip
+        return
+    duty = template.parts[end.part].kind.duty if end.kind == "element" else ""
+    if duty == "line" or (duty == "scheduler" and part.kind.duty == "queue"):
+        return
+    what = template.parts[end.part].path if end.kind == "element" else end.kind
+    context.tell(wrong(
+        "E0405", f"`{part.path}` must lead straight to a line, not to `{what}`", place,
+        note="a queue is emptied by the line that it feeds: queue -> port.tx, or queue -> scheduler -> port.tx",
+        remedy=f"move `{what}` before `{part.path}`" if end.kind == "element" else "",
+    ))  # fmt: skip
+
+
+def _loops(template: Template, context: Context) -> None:
+    """Report a circle of elements none of which takes time: it would turn for ever at one instant."""
+    after: dict[int, list[int]] = {}
+    for origin, end in template.wires.items():
+        if origin.part >= 0 and end.kind == "element":
+            after.setdefault(origin.part, []).append(end.part)
+    instant = {index for index, part in enumerate(template.parts) if not _takes_time(part)}
+    done: set[int] = set()
+    for start in sorted(instant):
+        circle = _circle(start, after, instant, done)
+        if circle:
+            names = " -> ".join(template.parts[index].path for index in (*circle, circle[0]))
+            context.tell(wrong(
+                "E0409", f"this loop takes no time: {names}", template.parts[circle[0]].span,
+                remedy="put an element into it that takes time, such as `delay`",
+            ))  # fmt: skip
+            return
+
+
+def _circle(start: int, after: dict[int, list[int]], instant: set[int], done: set[int]) -> list[int]:
+    path: list[int] = []
+    stack: list[tuple[int, Iterator[int]]] = []
+    if start in done:
+        return []
+    path.append(start)
+    stack.append((start, iter(after.get(start, ()))))
+    while stack:
+        index, following = stack[-1]
+        step = next((each for each in following if each in instant and each not in done), None)
+        if step is None:
+            done.add(index)
+            stack.pop()
+            path.pop()
+        elif step in path:
+            return path[path.index(step) :]
+        else:
+            path.append(step)
+            stack.append((step, iter(after.get(step, ()))))
+    return []
+
+
+def _takes_time(part: Part) -> bool:
+    if part.kind.duty in (*SERVED, "line") or part.element is None:
+        return True
+    return bool(part.element.least_delay_ps(None) > 0)

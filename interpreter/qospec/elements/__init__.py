@@ -1,0 +1,1 @@
+"""Elements, one file each; `qospec.catalogue.discover` finds them."""

@@ -1,0 +1,204 @@
+"""A queue: first in, first out, up to a limit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.catalogue import Limit, element
+from qospec.engine import tail_drop, transmission
+from qospec.engine.arrays import np
+from qospec.engine.element import Loss, Step
+from qospec.engine.kernel import kernel
+from qospec.engine.transmission import (
+    DENOMINATOR,
+    FREE,
+    LEAP,
+    PART,
+    PROPAGATION,
+    SLOT,
+    SLOT_PART,
+    SLOTTED,
+    next_slot,
+    service_time,
+)
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Whole
+    from qospec.engine.batch import Batch
+    from qospec.engine.clock import Clock
+    from qospec.engine.element import Setting
+    from qospec.engine.tail_drop import Passage
+
+HEAD, TAIL, WAITING = 0, 1, 2
+PLACES = 256
+"""At first; a power of two, doubled as needed."""
+
+
+class Queue(NamedTuple):
+    """What waits, where sizes differ.
+
+    Attributes:
+        marks: HEAD and TAIL, the number of the first and that after the last; WAITING, the amount.
+        ring: (places, 2) For each, from when on it does not wait, and its amount.
+    """
+
+    marks: Whole
+    ring: Whole
+
+
+@dataclass
+class State:
+    """What is carried from batch to batch.
+
+    Attributes:
+        line: The line that is fed; see `engine.transmission`.
+        size_bytes: Of all that came so far; 0 before the first.
+        queue: Only once sizes differ; before, the line alone tells what waits.
+    """
+
+    line: Whole
+    size_bytes: int = 0
+    queue: Queue | None = None
+
+
+@element(source="ITU-T I.371, 3 (cell buffers); RFC 7567, 2 (tail drop)", duty="queue")
+@dataclass(frozen=True)
+class Fifo:
+    """Let cells wait for the line, first come, first served; lose what finds no room.
+
+    The limit counts what waits, not what is being sent. A cell that begins in the very ps in which
+    another arrives has made room for it; one that can begin as it arrives needs none.
+
+    Not modelled: room that is shared with other queues.
+    """
+
+    limit: Limit
+    """How much may wait: cells or bytes."""
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return ("in",)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        return ("out",)
+
+    def least_delay_ps(self, clock: Clock | None) -> int:
+        return transmission.least_delay_ps(clock)
+
+    def start(self, setting: Setting) -> State:
+        return State(transmission.line_of(setting.clock))
+
+    def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+        (batch,) = arrivals
+        losses: tuple[Loss, ...] = ()
+        if batch.count:
+            batch, lost = self._queued(state, batch)
+            losses = (Loss("overflow", lost.connection, lost.sent_ps),) if lost.count else ()
+        return Step((batch,), (transmission.watermark_ps(state.line, until_ps),), losses)
+
+    def _queued(self, state: State, batch: Batch) -> tuple[Batch, Batch]:
+        size_bytes = int(batch.size_bytes[0])
+        if state.queue is None and size_bytes == (state.size_bytes or size_bytes):
+            done = tail_drop.through(state.line, batch, self.limit)
+            if done is not None:
+                state.size_bytes = size_bytes
+                return done
+        if state.queue is None:
+            state.queue = self._queue_of(state, int(batch.at_ps[0]))
+        return self._queued_by_size(state, state.queue, batch)
+
+    def _queue_of(self, state: State, at_ps: int) -> Queue:
+        """Return what waits at `at_ps`, all of one size so far."""
+        if not state.size_bytes:
+            return Queue(np.zeros(3, np.int64), np.zeros((PLACES, 2), np.int64))
+        starts_ps = tail_drop.starts_from(state.line, state.size_bytes, at_ps)
+        amount = state.size_bytes if self.limit.unit == "byte" else 1
+        ring = np.zeros((max(PLACES, 1 << len(starts_ps).bit_length()), 2), np.int64)
+        ring[: len(starts_ps)] = [(start_ps, amount) for start_ps in starts_ps]
+        return Queue(np.array([0, len(starts_ps), len(starts_ps) * amount], np.int64), ring)
+
+    def _queued_by_size(self, state: State, queue: Queue, batch: Batch) -> tuple[Batch, Batch]:
+        transmission.check_backlog(state.line, batch, int(batch.size_bytes.max()))
+        passage = tail_drop.passage_of(state.line, batch.count)
+        limit = (self.limit.amount, self.limit.unit == "byte")
+        done = lost = 0
+        while True:
+            done, more = _queue(batch, done, (state.line, *queue), limit, passage)
+            lost += more
+            if done == batch.count:
+                return tail_drop.passed(batch, passage, lost)
+            state.queue = queue = _with_more_places(queue)
+
+
+def _with_more_places(queue: Queue) -> Queue:
+    places = len(queue.ring)
+    ring = np.zeros((2 * places, 2), np.int64)
+    numbers = np.arange(queue.marks[HEAD], queue.marks[TAIL])
+    ring[numbers % len(ring)] = queue.ring[numbers % places]
+    return queue._replace(ring=ring)
+
+
+@kernel
+def _queue(
+    batch: Batch,
+    first: int,
+    state: tuple[Whole, Whole, Whole],
+    limit: tuple[int, bool],
+    passage: Passage,
+) -> tuple[int, int]:
+    """Let cells in, from number `first` on, until all are in or the ring has no place left.
+
+    Args:
+        batch: n cells.
+        first: Number of the first.
+        state: The line, and marks and ring of the queue; carried on.
+        limit: How much may wait, and whether that is counted in bytes.
+        passage: (n,) Written.
+
+    Returns:
+        The number of the next cell, and how many found no room.
+    """
+    at_ps, sent_ps, _, size_bytes, _ = batch
+    line, marks, ring = state
+    lost, left_ps, began_ps = passage
+    free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
+    propagation = line[PROPAGATION]
+    slotted, stamps, pace = line[SLOTTED] != 0, len(began_ps) > 0, (
+        line[SLOT], line[SLOT_PART], denominator, line[LEAP])
+    time, time_part = line[SLOT], line[SLOT_PART]
+    head, tail, waiting = marks[HEAD], marks[TAIL], marks[WAITING]
+    mask, dropped, i = len(ring) - 1, 0, first
+    while i < len(at_ps) and tail - head <= mask:
+        while head < tail and ring[head & mask, 0] <= at_ps[i]:
+            waiting -= ring[head & mask, 1]
+            head += 1
+        if at_ps[i] > free and slotted:
+            free, part = next_slot(pace, free, part, at_ps[i])
+        elif at_ps[i] > free:
+            free, part = at_ps[i], 0
+        begun = free + (part > 0 and not slotted)
+        amount = size_bytes[i] if limit[1] else 1
+        full = begun > at_ps[i] and waiting + amount > limit[0]
+        lost[i] = full
+        dropped += full
+        if stamps:
+            began_ps[i] = sent_ps[i] if full else free
+        if not full:
+            if begun > at_ps[i]:
+                ring[tail & mask, 0], ring[tail & mask, 1] = begun, amount
+                tail += 1
+                waiting += amount
+            if not slotted:
+                time, time_part = service_time(line, size_bytes[i])
+            free += time
+            part += time_part
+            if part >= denominator:
+                part -= denominator
+                free += 1
+        left_ps[i] = free + propagation
+        i += 1
+    line[FREE], line[PART] = free, part
+    marks[HEAD], marks[TAIL], marks[WAITING] = head, tail, waiting
+    return i, dropped

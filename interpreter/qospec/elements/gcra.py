@@ -1,0 +1,229 @@
+"""Usage parameter control: the generic cell rate algorithm, single and dual, per connection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args
+
+from qospec.catalogue import Domain, Names, element
+from qospec.engine.arrays import np
+from qospec.engine.connections import Category
+from qospec.engine.element import Loss, Step
+from qospec.engine.kernel import kernel
+from qospec.engine.parting import split
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from numpy import void
+    from numpy.typing import NDArray
+
+    from qospec.engine.arrays import Marks
+    from qospec.engine.batch import Batch
+    from qospec.engine.clock import Clock
+    from qospec.engine.connections import Contract
+    from qospec.engine.element import Setting
+
+    Tests = NDArray[void]
+    """Records of the fields of TEST."""
+
+CONFORMS, DISCARDED, TAGGED = 0, 1, 2
+
+NO_TOLERANCE_ENDS_PS = 2**62
+LONGEST_TOLERANCE_PS = 10**18
+LARGEST_DENOMINATOR = 2**62
+
+TEST = (
+    ("due_ps", "i8"),  # TAT, rounded down
+    ("part", "i8"),  # and its fraction of a ps, over `denominator`
+    ("increment_ps", "i8"),  # T, likewise
+    ("increment_part", "i8"),
+    ("denominator", "i8"),
+    ("tolerance_ps", "i8"),  # tau
+    ("only_clp_0", "i8"),  # whether CLP 1 cells are exempt
+    ("tags", "i8"),  # whether a CLP 0 cell that fails is tagged
+)
+
+
+class State(NamedTuple):
+    """What is carried from batch to batch.
+
+    Attributes:
+        first: (indices,) The test of each connection on all cells.
+        second: (indices,) That of VBR; (0,) without any VBR.
+        fold: From this index on, a cell counts for the connection that many indices below.
+    """
+
+    first: Tests
+    second: Tests
+    fold: int
+
+
+@element(source="ITU-T I.371, Annex A; ATM Forum TM 4.1 (af-tm-0121), 4.3 and 4.4.2")
+@dataclass(frozen=True)
+class Gcra:
+    """Hold each connection to its contract: discard or tag what comes too early.
+
+    A cell at t conforms to GCRA(T, tau) unless t < TAT - tau; then TAT = max(t, TAT) + T. The first
+    test is T = 1/PCR, tau = CDVT on all cells; VBR has a second, Ts = 1/SCR, tau = BT + CDVT, on all
+    cells (VBR.1) or on those of CLP 0 (VBR.2 and VBR.3). A state advances only for a cell that conforms
+    to all tests that apply to it. Under VBR.3 a CLP 0 cell that fails only the second is tagged, and
+    from there is a CLP 1 cell, to which the first test alone applies.
+
+    Not modelled: frame-based and dynamic GCRA (GFR, ABR); a change of contract during a trial.
+    """
+
+    violate: Annotated[Literal["discard", "tag"], Domain("choice", choices=("discard", "tag"))] = (
+        "discard"
+    )
+    """What happens to a cell that violates its contract; `tag` lets it go on with CLP 1."""
+    oam: Annotated[
+        Literal["joint", "separate", "exempt"],
+        Domain("choice", choices=("joint", "separate", "exempt")),
+    ] = "joint"
+    """Whether OAM cells count in their VC's own test, in one of their own like it, or in none."""
+    police: Names = ("cbr", "vbr_rt", "vbr_nrt")
+    """The service categories that are policed; the others pass."""
+
+    def __post_init__(self) -> None:
+        for category in self.police:
+            if category not in get_args(Category):
+                known = ", ".join(get_args(Category))
+                raise ValueError(f"police: `{category}` is no service category; there are {known}")
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return ("in",)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        return ("out",)
+
+    def least_delay_ps(self, clock: Clock | None) -> int:
+        return 0
+
+    def start(self, setting: Setting) -> State:
+        connections = setting.connections
+        policed = [c if c.category in self.police else None for c in connections.contracts]
+        tests_of = [(_EVERYTHING_CONFORMS, _EVERYTHING_CONFORMS)] * connections.indices
+        like = None
+        for index, contract in enumerate(policed):
+            if contract is None:
+                continue
+            if contract is not like:  # the VCs of a flow stand together and share a contract
+                like, tests = contract, (_first(contract), _second(contract))
+            tests_of[index] = tests
+            if self.oam == "separate" and connections.has_oam:
+                tests_of[index + connections.count] = tests
+        dual = any(c is not None and c.sustainable_cell_rate is not None for c in policed)
+        return State(
+            np.array([first for first, _ in tests_of], list(TEST)),
+            np.array([second for _, second in tests_of if dual], list(TEST)),
+            connections.count if self.oam == "joint" else connections.indices,
+        )
+
+    def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+        (batch,) = arrivals
+        verdict = np.empty(batch.count, np.uint8)
+        violated = DISCARDED if self.violate == "discard" else TAGGED
+        police = _police_twice if len(state.second) else _police
+        discarded, tagged = police(batch, state, violated, verdict)
+        if tagged:
+            batch = batch._replace(clp=batch.clp | (verdict == TAGGED))
+            verdict = (verdict == DISCARDED).view(np.uint8)
+        kept, lost = split(batch, verdict, discarded)
+        losses = (Loss("policed", lost.connection, lost.sent_ps),) if discarded else ()
+        return Step((kept,), (until_ps,), losses)
+
+
+_EVERYTHING_CONFORMS = (0, 0, 0, 0, 1, NO_TOLERANCE_ENDS_PS, 0, 0)
+
+
+def _first(contract: Contract) -> tuple[int, ...]:
+    tolerance_ps = contract.cell_delay_variation_tolerance_ps
+    return (*_test(contract.peak_interval_ps, tolerance_ps), 0, 0)
+
+
+def _second(contract: Contract) -> tuple[int, ...]:
+    if contract.sustainable_cell_rate is None:
+        return _EVERYTHING_CONFORMS
+    tolerance_ps = contract.burst_tolerance_ps + contract.cell_delay_variation_tolerance_ps
+    only_clp_0 = contract.sustainable_applies_to == "0"
+    return (*_test(contract.sustained_interval_ps, tolerance_ps), only_clp_0, contract.tagging)
+
+
+def _test(increment_ps: Fraction, tolerance_ps: int) -> tuple[int, ...]:
+    """Return a test before its first cell, for which a TAT of 0 is as good as its own time."""
+    denominator = increment_ps.denominator
+    if tolerance_ps > LONGEST_TOLERANCE_PS or denominator > LARGEST_DENOMINATOR:
+        raise ValueError("this contract's tolerance or rate is beyond what can be policed exactly")
+    return (0, 0, *divmod(increment_ps.numerator, denominator), denominator, tolerance_ps)
+
+
+@kernel
+def _police(batch: Batch, state: State, violated: int, verdict: Marks) -> tuple[int, int]:
+    """Hold cells to one test each; return how many are discarded and how many tagged.
+
+    Args:
+        batch: n cells.
+        state: Carried on.
+        violated: The verdict on a cell that does not conform.
+        verdict: (n,) Written: CONFORMS, DISCARDED or TAGGED.
+    """
+    at_ps, _, connection, _, _ = batch
+    tests, _, fold = state
+    violations = 0
+    for i in range(len(at_ps)):
+        v = connection[i]
+        test = tests[v - fold if v >= fold else v]
+        due, part = test["due_ps"], test["part"]
+        # t < TAT - tau, for a whole t: a TAT with a fraction counts as the next whole ps.
+        if at_ps[i] + test["tolerance_ps"] < due + (part > 0):
+            verdict[i] = violated
+            violations += 1
+        else:
+            verdict[i] = CONFORMS
+            _advance(test, at_ps[i])
+    return (violations, 0) if violated == DISCARDED else (0, violations)
+
+
+@kernel
+def _police_twice(batch: Batch, state: State, violated: int, verdict: Marks) -> tuple[int, int]:
+    """Hold cells to both tests of their connection. See `_police`."""
+    at_ps, _, connection, _, clp = batch
+    firsts, seconds, fold = state
+    discarded = tagged = 0
+    for i in range(len(at_ps)):
+        v = connection[i]
+        v = v - fold if v >= fold else v
+        first, second, t = firsts[v], seconds[v], at_ps[i]
+        early = t + first["tolerance_ps"] < first["due_ps"] + (first["part"] > 0)
+        counts = clp[i] == 0 or not second["only_clp_0"]
+        bursts = counts and t + second["tolerance_ps"] < second["due_ps"] + (second["part"] > 0)
+        if early or (bursts and not second["tags"]):
+            verdict[i] = violated
+            discarded += violated == DISCARDED
+            tagged += violated == TAGGED
+            continue
+        verdict[i] = TAGGED if bursts else CONFORMS
+        tagged += bursts
+        _advance(first, t)
+        if counts and not bursts:
+            _advance(second, t)
+    return discarded, tagged
+
+
+@kernel
+def _advance(test: Any, t: int) -> None:
+    """Count a cell at `t` that conforms: TAT = max(t, TAT) + T."""
+    due, part = test["due_ps"], test["part"]
+    if t > due:
+        due = t + test["increment_ps"]
+        part = test["increment_part"]
+    else:
+        due += test["increment_ps"]
+        part += test["increment_part"]
+        if part >= test["denominator"]:
+            part -= test["denominator"]
+            due += 1
+    test["due_ps"], test["part"] = due, part

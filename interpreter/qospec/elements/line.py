@@ -1,0 +1,191 @@
+"""A line: one cell after the other, each for its time, and then the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated
+
+from qospec.catalogue import DelayPerLength, Domain, Length, Time, Truth, element
+from qospec.engine import transmission
+from qospec.engine.arrays import np
+from qospec.engine.clock import Clock
+from qospec.engine.element import Step
+from qospec.engine.kernel import kernel
+from qospec.engine.transmission import (
+    DENOMINATOR,
+    FREE,
+    LEAP,
+    PART,
+    PROPAGATION,
+    SLOT,
+    SLOT_PART,
+    SLOTTED,
+    STAMPS,
+    check_backlog,
+    next_slot,
+    service_time,
+)
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Sizes, Times, Whole
+    from qospec.engine.batch import Batch
+    from qospec.engine.element import Setting
+
+LineRate = Annotated[
+    Fraction, Domain("rate", transmission.LOWEST_BIT_RATE, transmission.HIGHEST_BIT_RATE)
+]
+"""Bits per second for which times stay exact and within int64."""
+
+
+@element(source="ITU-T I.432.2 (cells at a fixed rate); ITU-T G.652 (group delay of fibre)", duty="line")
+@dataclass(frozen=True)
+class Line:
+    """Carry cells one after the other at an exact rate over a length.
+
+    A cell may begin in the very ps in which it is ready and the line is free. It leaves, with its
+    last bit at the far end, when its time and that of the way are over. A line that nothing queues
+    for elsewhere keeps what waits, without limit, first come, first served.
+
+    Not modelled: bit errors, framing overhead within a slot, jitter of the line's own clock.
+    """
+
+    rate: LineRate
+    """Bits per second, counted as sizes are; for cells 53 bytes each."""
+    slotted: Truth = True
+    """Whether a cell begins only where a slot does, floor(k * 424 bit / rate)."""
+    length: Length = Fraction(0)
+    """How far the other end is."""
+    delay_per_length: DelayPerLength = Fraction(5_000)
+    """Propagation; 5 ns/m is about that of a fibre with a group index of 1.47."""
+    phase: Time = 0
+    """When slot 0 begins."""
+
+    def __post_init__(self) -> None:
+        transmission.check(self.clock(stamps=False))
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return ("in",)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        return ("out",)
+
+    def clock(self, *, stamps: bool) -> Clock:
+        """Return how this line serves what queues for it; propagation is rounded to a whole ps."""
+        propagation_ps = round(self.length * self.delay_per_length)
+        return Clock(Fraction(self.rate), self.slotted, propagation_ps, stamps, self.phase)
+
+    def least_delay_ps(self, clock: Clock | None) -> int:
+        return transmission.least_delay_ps(clock)
+
+    def start(self, setting: Setting) -> Whole:
+        return transmission.line_of(setting.clock)
+
+    def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+        (batch,) = arrivals
+        if batch.count:
+            batch = _sent(state, batch)
+        return Step((batch,), (transmission.watermark_ps(state, until_ps),))
+
+
+def _sent(line: Whole, batch: Batch) -> Batch:
+    left_ps = np.empty(batch.count, np.int64)
+    if not (line[SLOTTED] or line[STAMPS]):
+        size_bytes = int(batch.size_bytes[0])
+        check_backlog(line, batch, size_bytes)
+        time = service_time(line, size_bytes)
+        if _send_alike(batch.at_ps, batch.size_bytes, line, time, left_ps):
+            return batch.moved(left_ps)
+    check_backlog(line, batch, int(batch.size_bytes.max()))
+    began_ps = np.empty(batch.count if line[STAMPS] else 0, np.int64)
+    if line[SLOTTED]:
+        _send_in_slots(batch.at_ps, line, left_ps, began_ps)
+    else:
+        _send(batch.at_ps, batch.size_bytes, line, left_ps, began_ps)
+    return batch._replace(at_ps=left_ps, sent_ps=began_ps if line[STAMPS] else batch.sent_ps)
+
+
+@kernel
+def _send_alike(
+    at_ps: Times, size_bytes: Sizes, line: Whole, time: tuple[int, int], left_ps: Times
+) -> bool:
+    """Send items of one size, or return False, with the line untouched, if their sizes differ.
+
+    Does what `_send` does, faster: busy and idle are branches, which are foreseen behind another line
+    and near full load, and sizes are compared aside from the chain of times.
+    """
+    free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
+    propagation = line[PROPAGATION]
+    time_ps, time_part = time
+    first, difference = size_bytes[0], 0
+    for i in range(len(at_ps)):
+        difference |= size_bytes[i] ^ first
+        if at_ps[i] <= free:
+            free += time_ps
+            part += time_part
+            if part >= denominator:
+                part -= denominator
+                free += 1
+        else:
+            free = at_ps[i] + time_ps
+            part = time_part
+        left_ps[i] = free + propagation
+    if difference:
+        return False
+    line[FREE], line[PART] = free, part
+    return True
+
+
+@kernel
+def _send(at_ps: Times, size_bytes: Sizes, line: Whole, left_ps: Times, began_ps: Times) -> None:
+    """Send without slots: begin when the item is there and the line is free.
+
+    Args:
+        at_ps: (n,) Arrival times; they do not fall.
+        size_bytes: (n,) Lengths.
+        line: Carried on.
+        left_ps: (n,) Written: last bit at the far end, rounded down.
+        began_ps: (n,) Written: first bit sent, rounded down; or (0,): not asked for.
+    """
+    free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
+    propagation, stamps = line[PROPAGATION], len(began_ps) > 0
+    size = time = time_part = 0
+    for i in range(len(at_ps)):
+        if size_bytes[i] != size:
+            size = int(size_bytes[i])
+            time, time_part = service_time(line, size)
+        if at_ps[i] > free:
+            free = at_ps[i]
+            part = 0
+        if stamps:
+            began_ps[i] = free
+        free += time
+        part += time_part
+        if part >= denominator:
+            part -= denominator
+            free += 1
+        left_ps[i] = free + propagation
+    line[FREE], line[PART] = free, part
+
+
+@kernel
+def _send_in_slots(at_ps: Times, line: Whole, left_ps: Times, began_ps: Times) -> None:
+    """Send each cell in the first free slot that begins when it is there. See `_send`."""
+    free, part = line[FREE], line[PART]
+    slot, slot_part, denominator = line[SLOT], line[SLOT_PART], line[DENOMINATOR]
+    pace = (slot, slot_part, denominator, line[LEAP])
+    propagation, stamps = line[PROPAGATION], len(began_ps) > 0
+    for i in range(len(at_ps)):
+        if at_ps[i] > free:
+            free, part = next_slot(pace, free, part, at_ps[i])
+        if stamps:
+            began_ps[i] = free
+        free += slot
+        part += slot_part
+        if part >= denominator:
+            part -= denominator
+            free += 1
+        left_ps[i] = free + propagation
+    line[FREE], line[PART] = free, part

@@ -1,0 +1,95 @@
+"""Batches: cells in order of time, one row each, as columns.
+
+A batch is never changed once it is made: an element that moves cells in time gives a new `at_ps`
+and shares the other columns. A lost cell leaves the batch and enters the ledger, `element.Loss`.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from qospec.engine.arrays import np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from qospec.engine.arrays import Indices, Marks, Sizes, Times, Truths, Whole
+
+FOREVER_PS = 2**62
+"""A time that no trial reaches: the watermark of what has ended."""
+
+
+class Batch(NamedTuple):
+    """Cells at one point, in order of time.
+
+    Attributes:
+        at_ps: (n,) When the last bit was at this point; it does not fall.
+        sent_ps: (n,) When the first bit left the source's own line (I.356, cell exit event); before
+            that line, when the source had the cell ready.
+        connection: (n,) Index into `Connections`.
+        size_bytes: (n,) Length on the line; 53 for a cell.
+        clp: (n,) Cell loss priority, 0 or 1.
+    """
+
+    at_ps: Times
+    sent_ps: Times
+    connection: Indices
+    size_bytes: Sizes
+    clp: Marks
+
+    @property
+    def count(self) -> int:  # type: ignore[override]
+        """Return the number of cells (`len` is the number of columns)."""
+        return len(self.at_ps)
+
+    def part(self, start: int, stop: int) -> Batch:
+        """Return the cells from `start` up to `stop`, as views."""
+        at_ps, sent_ps, connection, size_bytes, clp = self
+        return Batch(
+            at_ps[start:stop],
+            sent_ps[start:stop],
+            connection[start:stop],
+            size_bytes[start:stop],
+            clp[start:stop],
+        )
+
+    def select(self, which: Whole | Truths) -> Batch:
+        """Return the cells of an index array or a boolean mask."""
+        at_ps, sent_ps, connection, size_bytes, clp = self
+        return Batch(at_ps[which], sent_ps[which], connection[which], size_bytes[which], clp[which])
+
+    def moved(self, at_ps: Times) -> Batch:
+        """Return the same cells at other times."""
+        return self._replace(at_ps=at_ps)
+
+    def equals(self, other: Batch) -> bool:
+        """Return whether both hold the same cells, bit for bit."""
+        columns: zip[tuple[NDArray[Any], NDArray[Any]]] = zip(self, other, strict=True)
+        return all(np.array_equal(mine, its) for mine, its in columns)
+
+
+@functools.cache
+def empty() -> Batch:
+    """Return the batch without cells."""
+    return Batch(
+        np.empty(0, np.int64),
+        np.empty(0, np.int64),
+        np.empty(0, np.int32),
+        np.empty(0, np.int32),
+        np.empty(0, np.uint8),
+    )
+
+
+def joined(*batches: Batch) -> Batch:
+    """Return the cells of all batches; each begins no earlier than the one ahead of it ends."""
+    filled = [batch for batch in batches if len(batch.at_ps)]
+    if len(filled) > 1:
+        return Batch(*(np.concatenate(columns) for columns in zip(*filled, strict=True)))
+    return filled[0] if filled else empty()
+
+
+def well_formed(batch: Batch) -> bool:
+    """Return whether columns are of one length and times do not fall."""
+    lengths = {len(column) for column in batch}
+    return len(lengths) == 1 and bool((batch.at_ps[1:] >= batch.at_ps[:-1]).all())

@@ -1,0 +1,81 @@
+"""What the engine knows of the connections (VCs): their contracts, and which of them are OAM.
+
+OAM cells of a VC have an index of their own, `count` above that of its user cells. So an element that
+treats them apart looks one index up instead of asking each cell what it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+Category = Literal["cbr", "vbr_rt", "vbr_nrt", "ubr"]
+PS_PER_S = 10**12
+
+
+@dataclass(frozen=True)
+class Contract:
+    """A traffic contract. Source: ATM Forum TM 4.1, 4.3 and 4.4; ITU-T I.371.
+
+    Attributes:
+        category: The service category.
+        peak_cell_rate: In cells/s.
+        cell_delay_variation_tolerance_ps: tau of the peak cell rate's GCRA.
+        sustainable_cell_rate: In cells/s, for VBR.
+        maximum_burst_size: In cells, for VBR.
+        sustainable_applies_to: "0+1", or "0" (VBR.2 and VBR.3): which cells the second GCRA counts.
+        tagging: Whether a CLP=0 cell that fails only the second GCRA is tagged (VBR.3), not discarded.
+    """
+
+    category: Category
+    peak_cell_rate: Fraction
+    cell_delay_variation_tolerance_ps: int
+    sustainable_cell_rate: Fraction | None = None
+    maximum_burst_size: int = 1
+    sustainable_applies_to: Literal["0+1", "0"] = "0+1"
+    tagging: bool = False
+
+    @property
+    def peak_interval_ps(self) -> Fraction:
+        """Return T = 1/PCR."""
+        return PS_PER_S / self.peak_cell_rate
+
+    @property
+    def sustained_interval_ps(self) -> Fraction:
+        """Return Ts = 1/SCR."""
+        if self.sustainable_cell_rate is None:
+            raise ValueError("this contract has no sustainable cell rate")
+        return PS_PER_S / self.sustainable_cell_rate
+
+    @property
+    def burst_tolerance_ps(self) -> int:
+        """Return BT = (MBS - 1)(Ts - T), rounded up. Source: TM 4.1, 4.4.4."""
+        return -(-(self.maximum_burst_size - 1) * (self.sustained_interval_ps - self.peak_interval_ps) // 1)
+
+
+@dataclass(frozen=True)
+class Connections:
+    """All connections of a trial.
+
+    Attributes:
+        contracts: One per VC, in order of index.
+        flow: The flow (statement) that each VC belongs to.
+        has_oam: Whether some element inserts OAM cells, so that indices count..2*count-1 are in use.
+        virtual_path: The VPI of each VC.
+    """
+
+    contracts: tuple[Contract, ...]
+    flow: tuple[int, ...]
+    has_oam: bool = False
+    virtual_path: tuple[int, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """Return the number of VCs."""
+        return len(self.contracts)
+
+    @property
+    def indices(self) -> int:
+        """Return how many connection indices are in use: those of user cells, then those of OAM cells."""
+        return self.count * (2 if self.has_oam else 1)

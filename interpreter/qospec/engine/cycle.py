@@ -1,0 +1,111 @@
+"""Cycles in a graph: in which order its nodes are visited, and which of them turn in circles.
+
+The strongly connected components come from Tarjan's algorithm (SIAM J. Comput. 1 (1972) 146), with
+a stack of its own instead of recursion, for a graph may be a long chain.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from qospec.engine.experiment import Node, Wire
+
+
+class ZeroDelayError(ValueError):
+    """A cycle that takes no time: nothing in it can be said to come first.
+
+    Attributes:
+        paths: The nodes on the cycle, in order.
+    """
+
+    def __init__(self, paths: tuple[str, ...]) -> None:
+        super().__init__(f"a cycle without delay: {' -> '.join((*paths, paths[0]))}")
+        self.paths = paths
+
+
+class EndlessError(ValueError):
+    """Cells that go round, or wait, for ever.
+
+    Attributes:
+        paths: The nodes among which they do.
+    """
+
+    def __init__(self, cells: int, paths: tuple[str, ...]) -> None:
+        super().__init__(f"{cells} cells never leave the cycle through {', '.join(paths)}")
+        self.paths = paths
+
+
+def zero_delay_cycle(nodes: Sequence[Node], wires: Sequence[Wire]) -> tuple[str, ...] | None:
+    """Return the paths of a cycle of nodes without a least delay, in order, if there is one."""
+    instant = {i for i, node in enumerate(nodes) if not node.element.least_delay_ps(node.clock)}
+    onward: list[list[int]] = [[] for _ in nodes]
+    for wire in wires:
+        if wire.node in instant and wire.to in instant:
+            onward[wire.node].append(wire.to)
+    for component in components(onward):
+        if turns(component, onward):
+            return tuple(nodes[i].path for i in _round(component, onward))
+    return None
+
+
+def components(onward: Sequence[Iterable[int]]) -> list[list[int]]:
+    """Return the strongly connected components in topological order, each in an order of visits.
+
+    Args:
+        onward: Per node, the nodes that it feeds.
+    """
+    number: dict[int, int] = {}
+    lowest: dict[int, int] = {}
+    unfinished: list[int] = []
+    waiting: set[int] = set()
+    found: list[list[int]] = []
+    finished: dict[int, int] = {}
+    for root in range(len(onward)):
+        if root in number:
+            continue
+        way = [(root, iter(onward[root]))]
+        while way:
+            node, following = way[-1]
+            if node not in number:
+                number[node] = lowest[node] = len(number)
+                unfinished.append(node)
+                waiting.add(node)
+            for following_node in following:
+                if following_node not in number:
+                    way.append((following_node, iter(onward[following_node])))
+                    break
+                if following_node in waiting:
+                    lowest[node] = min(lowest[node], number[following_node])
+            else:
+                way.pop()
+                finished[node] = len(finished)
+                if way:
+                    before = way[-1][0]
+                    lowest[before] = min(lowest[before], lowest[node])
+                if lowest[node] == number[node]:
+                    cut = unfinished.index(node)
+                    component = unfinished[cut:]
+                    del unfinished[cut:]
+                    waiting.difference_update(component)
+                    # Last finished, first visited: so a watermark goes far in one pass.
+                    found.append(sorted(component, key=finished.__getitem__, reverse=True))
+    return found[::-1]
+
+
+def turns(component: Sequence[int], onward: Sequence[Iterable[int]]) -> bool:
+    """Return whether a component has a cycle: more than one node, or a wire back to itself."""
+    return len(component) > 1 or component[0] in onward[component[0]]
+
+
+def _round(component: Sequence[int], onward: Sequence[Iterable[int]]) -> list[int]:
+    """Return the nodes of one cycle within a component."""
+    inside = set(component)
+    way = [component[0]]
+    while True:
+        following = next(node for node in onward[way[-1]] if node in inside)
+        if following in way:
+            return way[way.index(following) :]
+        way.append(following)

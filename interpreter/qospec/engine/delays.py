@@ -1,0 +1,127 @@
+"""Delays as they come in: count, sums, extremes per connection, and a histogram.
+
+All of it is exact integers, so neither the order of batches nor the machine can change a digit. A
+square has twice the bits of its delay: sums are kept as two words.
+
+The histogram is log-linear: an octave holds 512 buckets of equal width. A delay's bucket is the
+upper bits of the delay written as a double: its exponent and nine bits of its fraction.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.engine.arrays import np
+from qospec.engine.kernel import kernel
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Doubles, Indices, Rows, Times, Whole
+
+COUNT, LEAST, LARGEST, SUM_LOW, SUM_HIGH, SQUARES_LOW, SQUARES_HIGH, BUCKETS = range(8)
+"""Columns of a row, which is one line of the processor's cache. BUCKETS is where the connection's
+row of the histogram begins, or -1."""
+
+SUM_BITS, SQUARES_BITS = 31, 62
+"""What the upper word of each sum counts in, as a power of two."""
+NO_DELAY_PS = 2**62
+"""`LEAST` of a row without cells."""
+
+PER_OCTAVE = 512
+ROW_BUCKETS = 62 * PER_OCTAVE + 1
+"""One for no delay at all, then 62 octaves. Above 2**53 ps, two and a half hours, a double rounds."""
+
+_FRACTION_SHIFT = 52 - 9
+_BELOW_ONE = (1023 << 9) - 1
+_LOW_31, _LOW_30, _LOW_62 = 2**31 - 1, 2**30 - 1, 2**62 - 1
+
+
+def new_rows(histogram_row: Whole) -> Whole:
+    """Return (n, 8) rows without cells; (n,) `histogram_row`: the row of buckets of each, or -1."""
+    rows = np.zeros((len(histogram_row), 8), np.int64)
+    rows[:, LEAST] = NO_DELAY_PS
+    rows[:, LARGEST] = -1
+    rows[:, BUCKETS] = np.where(histogram_row < 0, -1, histogram_row * ROW_BUCKETS)
+    return rows
+
+
+def bucket_start_ps(bucket: int) -> int:
+    """Return the shortest delay, in whole ps, that falls in `bucket` or in one above it."""
+    if bucket <= 0:
+        return 0
+    octave, part = divmod(bucket - 1, PER_OCTAVE)
+    return -(-((PER_OCTAVE + part) << octave) // PER_OCTAVE)
+
+
+class Histogram:
+    """Rows of buckets, flat, and one word of memory that is both a double and its bits."""
+
+    __slots__ = ("as_bits", "as_double", "counts")
+
+    def __init__(self, rows: int) -> None:
+        self.counts = np.zeros(rows * ROW_BUCKETS, np.int64)
+        self.as_double = np.zeros(1)
+        self.as_bits = self.as_double.view(np.int64)
+
+    def add(self, at_ps: Times, sent_ps: Times, connection: Indices, rows: Whole) -> None:
+        """Add the delays of some cells to the rows of their connections, and to the buckets."""
+        # Unsigned indices need no check for counting from the end.
+        indices = connection.view(np.uint32)
+        _add(at_ps, sent_ps, indices, rows, self.counts, self.as_double, self.as_bits)
+
+
+@kernel
+def _add(  # noqa: PLR0913, PLR0917  a kernel has no objects
+    at_ps: Times,
+    sent_ps: Times,
+    connection: Rows,
+    rows: Whole,
+    buckets: Whole,
+    as_double: Doubles,
+    as_bits: Whole,
+) -> None:
+    """Add delays: up to 2**32 for each connection.
+
+    Args:
+        at_ps: (n,) When the cells arrived.
+        sent_ps: (n,) When they were sent; not later.
+        connection: (n,) Row of each.
+        rows: (connections, 8) Carried on.
+        buckets: (rows * ROW_BUCKETS,) Carried on.
+        as_double: (1,) Scratch.
+        as_bits: (1,) The same memory, as an integer.
+    """
+    for i in range(len(at_ps)):
+        row = rows[connection[i]]
+        delay_ps = at_ps[i] - sent_ps[i]
+        start = row[BUCKETS]
+        if start >= 0:
+            as_double[0] = delay_ps
+            buckets[start + max(0, (as_bits[0] >> _FRACTION_SHIFT) - _BELOW_ONE)] += 1
+        row[COUNT] += 1
+        if delay_ps < row[LEAST]:
+            row[LEAST] = delay_ps
+        if delay_ps > row[LARGEST]:
+            row[LARGEST] = delay_ps
+        # (a 2^31 + b)^2 = a^2 2^62 + ab 2^32 + b^2. Below 2 ms there is no a.
+        a, b = delay_ps >> SUM_BITS, delay_ps & _LOW_31
+        row[SUM_LOW] += b
+        low = row[SQUARES_LOW] + b * b
+        if a > 0:
+            row[SUM_HIGH] += a
+            row[SQUARES_HIGH] += a * a + (a * b >> 30) + (low >> SQUARES_BITS)
+            low = (low & _LOW_62) + ((a * b & _LOW_30) << 32)
+        row[SQUARES_LOW] = low & _LOW_62
+        row[SQUARES_HIGH] += low >> SQUARES_BITS
+
+
+@kernel
+def count(connection: Rows, counts: Whole, step: int) -> None:
+    """Add `step` for each cell.
+
+    Args:
+        connection: (n,) Whose cell it is.
+        counts: (connections,) Carried on.
+        step: What each cell adds.
+    """
+    for i in range(len(connection)):
+        counts[connection[i]] += step

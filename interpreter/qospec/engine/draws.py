@@ -1,0 +1,33 @@
+"""Random numbers, each from a stream of its own that is named, not numbered.
+
+A stream's key is a hash of the root seed and of the names of what draws from it, so another flow or
+element never moves the numbers of this one. Philox is counter-based; its bits are the same everywhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from qospec.engine.arrays import np
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+
+@dataclass(frozen=True)
+class Draws:
+    """The streams below one name, such as (seed, case, repeat)."""
+
+    path: tuple[str, ...]
+
+    def below(self, *names: str) -> Draws:
+        """Return the streams of something within."""
+        return Draws((*self.path, *names))
+
+    def stream(self) -> Generator:
+        """Return the stream of this name, at its beginning."""
+        name = "\x1f".join(self.path).encode()
+        key = int.from_bytes(hashlib.blake2b(name, digest_size=16).digest(), "little")
+        return np.random.Generator(np.random.Philox(key=key))

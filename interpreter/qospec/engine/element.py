@@ -1,0 +1,121 @@
+"""What every element, arrival process and metric is to the engine.
+
+An element is a frozen dataclass of its parameters. `start` makes its state for one trial; `process`
+takes what has come in, up to a watermark, and gives what goes out. It promises, and a property test
+holds every element of the catalogue to it:
+
+- *causality*: no cell leaves before it came;
+- *order*: leaving times do not fall, at each output;
+- *conservation*: each cell leaves once or is in the ledger once;
+- *chunks*: the same cells in more, smaller batches give the same;
+- *purity*: equal arguments give equal results, and no input is changed;
+- *agreement*: a compiled kernel equals its Python self.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from qospec.catalogue import Buffer
+    from qospec.engine.arrays import Indices, Marks, Times
+    from qospec.engine.batch import Batch
+    from qospec.engine.clock import Clock
+    from qospec.engine.connections import Connections, Contract
+    from qospec.engine.draws import Draws
+
+
+class Loss(NamedTuple):
+    """Cells that ended here, for one cause.
+
+    `element` is empty for the element itself, or the path of the queue that it serves.
+    """
+
+    cause: str
+    connection: Indices
+    sent_ps: Times
+    element: str = ""
+
+
+class Step(NamedTuple):
+    """What `process` gives.
+
+    Attributes:
+        departures: A batch per output. All of its times are below its watermark.
+        until_ps: A watermark per output: nothing earlier than this will follow.
+        losses: What ended here.
+    """
+
+    departures: tuple[Batch, ...]
+    until_ps: tuple[int, ...]
+    losses: tuple[Loss, ...] = ()
+
+
+class Waiting(NamedTuple):
+    """A queue before a scheduler or a line: its path and its limit (None: none)."""
+
+    element: str
+    limit: Buffer | None
+
+
+class Setting(NamedTuple):
+    """What an element finds when a trial starts; the planner fills what its duty needs.
+
+    Attributes:
+        connections: All connections.
+        draws: The streams of this element.
+        clock: For a line, a queue and a scheduler: the line that they are served by.
+        queues: For a scheduler: the queue before each input, in order of inputs.
+        outputs: For a router and a classifier: (indices, 2) the output's number by connection and CLP,
+            255 where no cell of that connection comes.
+    """
+
+    connections: Connections
+    draws: Draws
+    clock: Clock | None = None
+    queues: tuple[Waiting, ...] = ()
+    outputs: Marks | None = None
+
+
+class Element(Protocol):
+    """One step of a cell's way. Its ports are known from its parameters.
+
+    A class may say more of itself: `causes`, a tuple of what it may discard cells for; `inserts`, that
+    it makes OAM cells; `concerns(contract)`, false if it leaves the cells of such a contract alone.
+    """
+
+    @property
+    def inputs(self) -> tuple[str, ...]: ...
+    @property
+    def outputs(self) -> tuple[str, ...]: ...
+    def least_delay_ps(self, clock: Clock | None) -> int:
+        """Return a time that no cell can undercut; it is the element's lookahead in a loop."""
+    def start(self, setting: Setting) -> Any: ...
+    def process(self, state: Any, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+        """Carry `arrivals`, a batch per input, all below `until_ps`.
+
+        At `FOREVER_PS` everything that waits is sent.
+        """
+
+
+class Arrivals(Protocol):
+    """A process by which the like connections of one flow have cells ready.
+
+    `connection` of what it emits counts from 0 within the flow.
+    """
+
+    def start(self, connections: int, phases: str, draws: Draws) -> Any: ...
+    def emit(self, state: Any, until_ps: int) -> tuple[Times, Indices]:
+        """Return all cells ready before `until_ps` that were not yet given, in order of time."""
+    def mean_cell_rate(self, connections: int) -> Any:
+        """Return cells/s of all connections together, for the planner's bound."""
+
+
+class Traffic(Protocol):
+    """A kind of traffic: what is declared, apart from what is emitted."""
+
+    def contract(self) -> Contract: ...
+    def conforming_source(self) -> tuple[str, Mapping[str, object]]:
+        """Return the arrival process, by name and arguments, that uses the contract to the full."""

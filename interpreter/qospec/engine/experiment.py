@@ -1,0 +1,103 @@
+"""An experiment: what one trial runs, as plain values, ready to be sent to another process.
+
+Where several wires lead to one input, the engine merges them by time, then in the order of the wires.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.engine.element import Waiting
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Marks
+    from qospec.engine.clock import Clock
+    from qospec.engine.connections import Connections
+    from qospec.engine.element import Arrivals, Element
+
+END = -1
+"""Where a cell has arrived: it counts as received."""
+DISCARD = -2
+"""Where a cell is thrown away on purpose: it counts as lost, cause `discarded`."""
+
+
+class Source(NamedTuple):
+    """The emitting side of one flow, at one host.
+
+    Attributes:
+        name: The flow's name; it names the random stream.
+        arrivals: When its cells are ready.
+        first: Index of its first connection.
+        connections: How many it has.
+        phases: "even" or "random": how the connections' beginnings lie to each other.
+        size_bytes: Length of each cell.
+        clp: Cell loss priority of each cell.
+        node: Index of the node that it feeds.
+        input: That node's input.
+    """
+
+    name: str
+    arrivals: Arrivals
+    first: int
+    connections: int
+    phases: str
+    size_bytes: int
+    clp: int
+    node: int
+    input: int = 0
+
+
+class Node(NamedTuple):
+    """One element in place.
+
+    Attributes:
+        path: Its name for people, such as `enc_a.upc[2]`.
+        element: Its parameters.
+        clock: The line it is served by, for a line, a queue or a scheduler.
+        queues: The queues before a scheduler's inputs.
+        outputs: For a router or classifier: (indices, 2) output number by connection and CLP; 255: never
+            comes.
+    """
+
+    path: str
+    element: Element
+    clock: Clock | None = None
+    queues: tuple[Waiting, ...] = ()
+    outputs: Marks | None = None
+
+
+class Wire(NamedTuple):
+    """From a node's output to a node's input, or to END or DISCARD."""
+
+    node: int
+    output: int
+    to: int
+    input: int = 0
+
+
+class Watch(NamedTuple):
+    """What a trial records.
+
+    Attributes:
+        start_ps: A cell counts when the source's line sent its first bit (for `planned`: when it was
+            ready) at or after this
+        stop_ps: and before this. Sources fall silent here.
+        histogram_row: Per connection index, the row of the delay histogram it adds to, or -1.
+        clumping: Whether to follow the 1-point cell delay variation of each VC's user cells.
+    """
+
+    start_ps: int
+    stop_ps: int
+    histogram_row: tuple[int, ...]
+    clumping: bool = False
+
+
+class Experiment(NamedTuple):
+    """One trial, complete: the same experiment gives the same observation, bit for bit."""
+
+    connections: Connections
+    sources: tuple[Source, ...]
+    nodes: tuple[Node, ...]
+    wires: tuple[Wire, ...]
+    watch: Watch
+    seed: tuple[str, ...]

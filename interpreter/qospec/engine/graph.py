@@ -1,0 +1,207 @@
+"""Carries batches from the sources through all nodes, one window of time after another.
+
+Every wire has a watermark: nothing earlier than this will follow. A node works up to the lowest of
+its wires' watermarks, its horizon. Without cycles one pass in topological order brings a window
+through; parts that turn in circles are a `Loop`. How time is cut changes nothing but the speed.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections import Counter
+from fractions import Fraction
+from typing import TYPE_CHECKING, Protocol
+
+from qospec.engine.arrays import np
+from qospec.engine.batch import FOREVER_PS, Batch
+from qospec.engine.clock import PS_PER_S
+from qospec.engine.cycle import EndlessError, ZeroDelayError, components, turns, zero_delay_cycle
+from qospec.engine.draws import Draws
+from qospec.engine.element import Setting
+from qospec.engine.experiment import DISCARD, END
+from qospec.engine.guard import guarded
+from qospec.engine.loop import Loop
+from qospec.engine.observation import Recorder
+from qospec.engine.station import Discard, End, Link, Nowhere, Sink, Station
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from qospec.engine.experiment import Experiment, Node, Source
+    from qospec.engine.guard import Process
+    from qospec.engine.observation import Observation
+
+__all__ = ["CHUNK", "EndlessError", "ZeroDelayError", "run", "zero_delay_cycle"]
+
+CHUNK = 131_072
+"""Cells per window: enough to hide the cost of a call, few enough to stay in the cache."""
+
+
+class _Visited(Protocol):
+    def visit(self) -> bool: ...
+
+
+def run(
+    experiment: Experiment,
+    *,
+    chunk: int | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Observation:
+    """Return what one trial of `experiment` saw.
+
+    Args:
+        experiment: All of the trial.
+        chunk: About how many cells the sources have ready per window; `QOS_CHUNK`, else `CHUNK`.
+        on_progress: Called after each window with its end and the time when sources fall silent.
+
+    Raises:
+        ZeroDelayError: A cycle takes no time.
+        EndlessError: Cells would go round a cycle for ever.
+    """
+    _keep_memory()
+    recorder = Recorder(experiment)
+    network = _Network(experiment, recorder)
+    stop_ps = experiment.watch.stop_ps
+    for until_ps in _windows(experiment, chunk or int(os.environ.get("QOS_CHUNK", CHUNK))):
+        watermark_ps = until_ps if until_ps < stop_ps else FOREVER_PS
+        for origin in network.origins:
+            origin.emit(until_ps, watermark_ps)
+        for part in network.parts:
+            part.visit()
+        if on_progress is not None:
+            on_progress(until_ps, stop_ps)
+    return recorder.observation(sum(station.cell_hops for station in network.stations))
+
+
+def _keep_memory() -> None:
+    """Make the C library keep what is freed: else it maps and zeroes each column of 1 MB anew.
+
+    glibc takes the largest block ever mapped and freed as its measure (mallopt(3)), so one is.
+    """
+    np.empty(2**24, np.uint8)
+
+
+def _windows(experiment: Experiment, chunk: int) -> Iterator[int]:
+    """Yield the end of each window, the last at the time when sources fall silent."""
+    stop_ps = experiment.watch.stop_ps
+    rates = [source.arrivals.mean_cell_rate(source.connections) for source in experiment.sources]
+    cell_rate = Fraction(sum(rates))
+    length_ps = max(1, int(chunk * PS_PER_S / cell_rate)) if cell_rate else stop_ps
+    until_ps = length_ps
+    while until_ps < stop_ps:
+        yield until_ps
+        until_ps += length_ps
+    yield stop_ps
+
+
+class _Origin:
+    """A source with its state."""
+
+    def __init__(self, source: Source, draws: Draws, link: Link, recorder: Recorder) -> None:
+        self._source = source
+        self._state = source.arrivals.start(source.connections, source.phases, draws)
+        self._link = link
+        self._recorder = recorder
+        self._sizes = np.empty(0, np.int32)
+        self._clp = np.empty(0, np.uint8)
+
+    def emit(self, until_ps: int, watermark_ps: int) -> None:
+        """Send on the cells that are ready before `until_ps`."""
+        at_ps, connection = self._source.arrivals.emit(self._state, until_ps)
+        count = len(at_ps)
+        if count > len(self._sizes):
+            self._sizes = np.full(count, self._source.size_bytes, np.int32)
+            self._clp = np.full(count, self._source.clp, np.uint8)
+        if self._source.first:
+            connection = connection + np.int32(self._source.first)
+        batch = Batch(at_ps, at_ps, connection, self._sizes[:count], self._clp[:count])
+        if count:
+            self._recorder.planned(batch)
+        self._link.put(batch, watermark_ps)
+
+
+class _Network:
+    """All that moves in a trial.
+
+    Attributes:
+        origins: The sources.
+        stations: The nodes, in order of the experiment.
+        parts: The same in the order in which a window comes through; those on cycles as one.
+    """
+
+    def __init__(self, experiment: Experiment, recorder: Recorder) -> None:
+        cycle = zero_delay_cycle(experiment.nodes, experiment.wires)
+        if cycle is not None:
+            raise ZeroDelayError(cycle)
+        self._recorder = recorder
+        draws = Draws(experiment.seed)
+        self.stations = [_station(node, experiment, recorder) for node in experiment.nodes]
+        ports: list[list[list[Link]]] = [[[] for _ in n.element.inputs] for n in experiment.nodes]
+        self.origins = []
+        for source in experiment.sources:
+            link = Link(0)
+            ports[source.node][source.input].append(link)
+            below = draws.below("flow", source.name)
+            self.origins.append(_Origin(source, below, link, recorder))
+        sinks = self._sinks(experiment, ports)
+        for station, into, out_of in zip(self.stations, ports, sinks, strict=True):
+            station.connect(tuple(map(tuple, into)), tuple(out_of))
+        self.parts = self._parts(experiment)
+
+    def _sinks(self, experiment: Experiment, ports: list[list[list[Link]]]) -> list[list[Sink]]:
+        sinks: list[list[Sink]] = [
+            [Nowhere(f"{node.path}.{output}") for output in node.element.outputs]
+            for node in experiment.nodes
+        ]
+        wired = Counter((wire.node, wire.output) for wire in experiment.wires)
+        twice = [experiment.nodes[node].path for (node, _), wires in wired.items() if wires > 1]
+        if twice:
+            raise ValueError(f"an output is wired twice at {', '.join(twice)}")
+        for number, wire in enumerate(experiment.wires):
+            station = self.stations[wire.node]
+            if wire.to == END:
+                sink: Sink = End(self._recorder, number)
+            elif wire.to == DISCARD:
+                sink = Discard(self._recorder, station.path)
+            else:
+                sink = link = Link(station.least_delay_ps)
+                ports[wire.to][wire.input].append(link)
+            sinks[wire.node][wire.output] = sink
+        return sinks
+
+    def _parts(self, experiment: Experiment) -> list[_Visited]:
+        onward: list[list[int]] = [[] for _ in experiment.nodes]
+        for wire in experiment.wires:
+            if wire.to >= 0:
+                onward[wire.node].append(wire.to)
+        parts: list[_Visited] = []
+        for component in components(onward):
+            stations = [self.stations[i] for i in component]
+            parts.append(Loop(stations) if turns(component, onward) else stations[0])
+        return parts
+
+
+def _station(node: Node, experiment: Experiment, recorder: Recorder) -> Station:
+    element, connections = node.element, experiment.connections
+    setting = Setting(
+        connections=connections,
+        draws=Draws(experiment.seed).below("element", node.path),
+        clock=node.clock,
+        queues=node.queues,
+        outputs=None if node.outputs is None else np.array(node.outputs, np.uint8),
+    )
+    least_delay_ps = element.least_delay_ps(node.clock)
+    inserts = bool(getattr(element, "inserts", False))
+    process: Process = functools.partial(element.process, element.start(setting))
+    if os.environ.get("QOS_CHECK") == "1":
+        own_from = connections.count if inserts else None
+        process = guarded(process, node.path, least_delay_ps, own_from)
+    return Station(
+        node.path,
+        process,
+        recorder,
+        least_delay_ps=least_delay_ps,
+        stamps=node.clock is not None and node.clock.stamps,
+        inserts=inserts,
+    )

@@ -1,0 +1,230 @@
+"""What a trial saw: `Recorder` gathers it while cells pass, `Observation` is what is left of it.
+
+A cell belongs to the population by the time that its source's line sent it, wherever it is met.
+Each place of counting asks whether that lies in the window; for a batch wholly inside, only once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.engine import clumping, delays
+from qospec.engine.arrays import np
+from qospec.engine.tally import Delays, Tally
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Indices, Times, Truths, Whole
+    from qospec.engine.batch import Batch
+    from qospec.engine.element import Loss, Step
+    from qospec.engine.experiment import Experiment
+
+CELL_BYTES = 53
+
+
+class Observation(NamedTuple):
+    """All counts of one trial; arrays are by connection index.
+
+    Attributes:
+        planned: (n,) Cells ready in the window.
+        sent: (n,) Cells whose first bit left the source's line in the window; OAM cells inserted.
+        delays: (n, 8) Of those that arrived, as `engine.delays` keeps them.
+        histogram: (rows, buckets) Counts of delays.
+        first_bucket: What bucket the histogram's first column is.
+        losses: By (element's path, cause): (n,) how many cells of `sent` ended there.
+        clumping_ps: (VCs, 2) Largest and least 1-point CDV, if it was followed.
+        size_bytes: (n,) Length of the cells.
+        window_ps: Length of the window.
+        cell_hops: Cells times elements: the work of the trial.
+    """
+
+    planned: Whole
+    sent: Whole
+    delays: Whole
+    histogram: Whole
+    first_bucket: int
+    losses: dict[tuple[str, str], Whole]
+    clumping_ps: Whole | None
+    size_bytes: Whole
+    window_ps: int
+    cell_hops: int
+
+    @property
+    def received(self) -> Whole:
+        """Return (n,) how many of the cells sent have arrived."""
+        return self.delays[:, delays.COUNT]
+
+    def tally(self, first: int, stop: int) -> Tally:
+        """Return the counts of connection indices `first` up to `stop`, pooled."""
+        part = slice(first, stop)
+        received = self.received[part]
+        largest_ps, least_ps = self._clumping_ps(part)
+        lost = {name: int(counts[part].sum()) for name, counts in sorted(self.losses.items())}
+        return Tally(
+            connections=stop - first,
+            up=int((received > 0).sum()),
+            planned=int(self.planned[part].sum()),
+            sent=int(self.sent[part].sum()),
+            received=int(received.sum()),
+            lost={name: cells for name, cells in lost.items() if cells},
+            size_bytes=int(self.size_bytes[first]) if stop > first else CELL_BYTES,
+            window_ps=self.window_ps,
+            delays=self._delays(part),
+            clumping_max_ps=largest_ps,
+            clumping_min_ps=least_ps,
+        )
+
+    def _delays(self, part: slice) -> Delays:
+        rows = self.delays[part]
+        rows = rows[rows[:, delays.COUNT] > 0]
+        if not len(rows):
+            return Delays()
+        count = int(rows[:, delays.COUNT].sum())
+        return Delays(
+            count=count,
+            sum_ps=_total(rows, delays.SUM_LOW, delays.SUM_BITS),
+            sum_of_squares_ps2=_total(rows, delays.SQUARES_LOW, delays.SQUARES_BITS),
+            min_ps=int(rows[:, delays.LEAST].min()),
+            max_ps=int(rows[:, delays.LARGEST].max()),
+            buckets=self._buckets(rows, count),
+        )
+
+    def _buckets(self, rows: Whole, count: int) -> tuple[tuple[int, int, int], ...]:
+        """Return the buckets that `rows` filled; none if others share them, or some have none."""
+        starts = np.unique(rows[:, delays.BUCKETS])
+        if starts[0] < 0:
+            return ()
+        counts = self.histogram[starts // delays.ROW_BUCKETS].sum(axis=0)
+        if int(counts.sum()) != count:
+            return ()
+        filled = np.nonzero(counts)[0]
+        bounds = ((int(b) + self.first_bucket, int(counts[b])) for b in filled)
+        return tuple(
+            (delays.bucket_start_ps(b), delays.bucket_start_ps(b + 1), cells) for b, cells in bounds
+        )
+
+    def _clumping_ps(self, part: slice) -> tuple[int | None, int | None]:
+        if self.clumping_ps is None:
+            return None, None
+        seen = self.clumping_ps[part][self.received[part][: len(self.clumping_ps[part])] > 0]
+        if not len(seen):
+            return None, None
+        return int(seen[:, 0].max()), int(seen[:, 1].min())
+
+
+def _total(rows: Whole, low: int, bits: int) -> int:
+    """Return the sum of two-word numbers; the upper word is in the column after the lower one."""
+    return int(sum(rows[:, low].tolist())) + (int(sum(rows[:, low + 1].tolist())) << bits)
+
+
+class Recorder:
+    """Counts cells as they pass."""
+
+    def __init__(self, experiment: Experiment) -> None:
+        connections, self._watch = experiment.connections, experiment.watch
+        self._connections = connections
+        indices = connections.indices
+        rows = np.full(indices, -1, np.int64)
+        rows[: len(self._watch.histogram_row)] = self._watch.histogram_row
+        self._planned = np.zeros(indices, np.int64)
+        self._sent = np.zeros(indices, np.int64)
+        self._delays = delays.new_rows(rows)
+        self._histogram = delays.Histogram(int(rows.max(initial=-1)) + 1)
+        self._losses: dict[tuple[str, str], Whole] = {}
+        self._clumping: dict[int, Whole] = {}
+        self._size_bytes = np.full(indices, CELL_BYTES, np.int64)
+        for source in experiment.sources:
+            self._size_bytes[source.first : source.first + source.connections] = source.size_bytes
+
+    def planned(self, batch: Batch) -> None:
+        """Count cells that a source has ready; at least one."""
+        self._count(batch.connection, batch.at_ps, self._planned, latest_ps=batch.at_ps[-1])
+
+    def sent(self, batch: Batch) -> None:
+        """Count cells that leave a source's own line; at least one."""
+        self._count(batch.connection, batch.sent_ps, self._sent, latest_ps=batch.at_ps[-1])
+
+    def inserted(self, before: tuple[Batch, ...], step: Step) -> int:
+        """Count as sent the OAM cells that an element made of itself; return how many."""
+        more = 0
+        for batch in step.departures:
+            more += self._count_oam(batch, 1)
+        for loss in step.losses:
+            more += self._count_oam(loss, 1)
+        for batch in before:
+            more -= self._count_oam(batch, -1)
+        return more
+
+    def _count_oam(self, cells: Batch | Loss, step: int) -> int:
+        is_oam = cells.connection >= self._connections.count
+        self._count(cells.connection[is_oam], cells.sent_ps[is_oam], self._sent, step=step)
+        return int(is_oam.sum())
+
+    def arrived(self, batch: Batch, point: int) -> None:
+        """Count cells, at least one, that reached the end numbered `point`, and their delays."""
+        if not self._wholly_inside(batch.sent_ps, batch.at_ps[-1]):
+            batch = batch.select(self._inside(batch.sent_ps))
+        self._histogram.add(batch.at_ps, batch.sent_ps, batch.connection, self._delays)
+        if self._watch.clumping:
+            if point not in self._clumping:
+                self._clumping[point] = clumping.new_rows(self._connections)
+            clumping.follow(batch.at_ps, batch.connection.view(np.uint32), self._clumping[point])
+
+    def lost(self, path: str, loss: Loss) -> None:
+        """Count cells that ended in the element at `path`, or in the queue that it serves."""
+        name = (loss.element or path, loss.cause)
+        if name not in self._losses:
+            self._losses[name] = np.zeros(self._connections.indices, np.int64)
+        self._count(loss.connection, loss.sent_ps, self._losses[name])
+
+    def observation(self, cell_hops: int) -> Observation:
+        """Return what was seen."""
+        counts = self._histogram.counts.reshape(-1, delays.ROW_BUCKETS)
+        filled = np.nonzero(counts.any(axis=0))[0]
+        low, high = (int(filled[0]), int(filled[-1]) + 1) if len(filled) else (0, 0)
+        return Observation(
+            planned=self._planned,
+            sent=self._sent,
+            delays=self._delays,
+            histogram=counts[:, low:high].copy(),
+            first_bucket=low,
+            losses={name: counts for name, counts in sorted(self._losses.items()) if counts.any()},
+            clumping_ps=self._clumping_ps(),
+            size_bytes=self._size_bytes,
+            window_ps=self._watch.stop_ps - self._watch.start_ps,
+            cell_hops=cell_hops,
+        )
+
+    def _clumping_ps(self) -> Whole | None:
+        if not self._watch.clumping:
+            return None
+        both = np.zeros((self._connections.count, 2), np.int64)
+        for rows in self._clumping.values():
+            both[:, 0] = np.maximum(both[:, 0], rows[:, clumping.LARGEST])
+            both[:, 1] = np.minimum(both[:, 1], rows[:, clumping.LEAST])
+        return both
+
+    def _count(
+        self,
+        connection: Indices,
+        time_ps: Times,
+        counts: Whole,
+        *,
+        step: int = 1,
+        latest_ps: int | None = None,
+    ) -> None:
+        if not len(time_ps):
+            return
+        if not self._wholly_inside(time_ps, time_ps.max() if latest_ps is None else latest_ps):
+            connection = connection[self._inside(time_ps)]
+        delays.count(connection.view(np.uint32), counts, step)
+
+    def _wholly_inside(self, time_ps: Times, latest_ps: int) -> bool:
+        """Return whether no time lies outside of the window; none is above `latest_ps`."""
+        watch = self._watch
+        return bool(
+            latest_ps < watch.stop_ps and (watch.start_ps <= 0 or time_ps.min() >= watch.start_ps)
+        )
+
+    def _inside(self, time_ps: Times) -> Truths:
+        inside: Truths = (time_ps >= self._watch.start_ps) & (time_ps < self._watch.stop_ps)
+        return inside

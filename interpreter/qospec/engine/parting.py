@@ -1,0 +1,104 @@
+"""The parting of one batch into several: the outputs of a router, or what goes on and what is lost.
+
+All columns move in one pass. A batch whose cells all go the same way is passed on as it is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.engine.arrays import np
+from qospec.engine.batch import Batch, empty
+from qospec.engine.kernel import kernel
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Indices, Marks, Whole
+
+WAYS = 255
+"""How many ways a table can name; 255 itself stands for none."""
+
+
+def routed(batch: Batch, table: Marks, ways: int) -> tuple[Batch, ...]:
+    """Return the cells of each way, which `table` gives by connection index and CLP.
+
+    Raises:
+        ValueError: If a cell came that the table has no way for.
+    """
+    way = np.empty(batch.count, np.uint8)
+    tallies = np.zeros((2, WAYS + 1), np.int64)
+    _route(batch.connection, batch.clp, table, way, tallies)
+    counts = tallies.sum(axis=0)
+    if counts[ways:].any():
+        astray = int(batch.connection[way >= ways][0])
+        raise ValueError(f"a cell of connection {astray} came where none was planned")
+    counts = counts[:ways]
+    if batch.count == counts.max():
+        whole = int(counts.argmax())
+        return tuple(batch if number == whole else empty() for number in range(ways))
+    ends = counts.cumsum()
+    dealt = _like(batch)
+    _deal(batch, way, ends - counts, dealt)
+    bounds = zip((ends - counts).tolist(), ends.tolist(), strict=True)
+    return tuple(dealt.part(start, end) for start, end in bounds)
+
+
+def split(batch: Batch, gone: Marks, count: int) -> tuple[Batch, Batch]:
+    """Return the cells that stay, and the `count` cells for which `gone` is not 0."""
+    if not count:
+        return batch, empty()
+    if count == batch.count:
+        return empty(), batch
+    dealt = _like(batch)
+    _split(batch, gone, batch.count - count, dealt)
+    return dealt.part(0, batch.count - count), dealt.part(batch.count - count, batch.count)
+
+
+def _like(batch: Batch) -> Batch:
+    return Batch(*(np.empty_like(column) for column in batch))
+
+
+@kernel
+def _route(connection: Indices, clp: Marks, table: Marks, way: Marks, tallies: Whole) -> None:
+    """Write the way of each cell, and add to the number of cells of each way.
+
+    Cells are tallied in turns in two rows of `tallies`, for a cell whose count was written just before
+    would have to wait for it.
+    """
+    for i in range(len(connection)):
+        number = table[connection[i], clp[i]]
+        way[i] = number
+        tallies[i & 1, number] += 1
+
+
+@kernel
+def _deal(batch: Batch, way: Marks, place: Whole, dealt: Batch) -> None:
+    """Move each cell to the place of its way.
+
+    Args:
+        batch: n cells.
+        way: (n,) The number of each cell's way.
+        place: Per way, where its next cell goes; written.
+        dealt: n cells, written.
+    """
+    at_1, sent_1, connection_1, size_1, clp_1 = batch
+    at, sent, connection, size, clp = dealt
+    for i in range(len(way)):
+        k = place[way[i]]
+        place[way[i]] = k + 1
+        at[k], sent[k], connection[k] = at_1[i], sent_1[i], connection_1[i]
+        size[k], clp[k] = size_1[i], clp_1[i]
+
+
+@kernel
+def _split(batch: Batch, gone: Marks, staying: int, dealt: Batch) -> None:
+    """Move each cell that stays to the front, and each that is gone behind the `staying` others."""
+    at_1, sent_1, connection_1, size_1, clp_1 = batch
+    at, sent, connection, size, clp = dealt
+    here, there = 0, staying
+    for i in range(len(gone)):
+        goes = gone[i] != 0
+        k = there if goes else here
+        there += goes
+        here += not goes
+        at[k], sent[k], connection[k] = at_1[i], sent_1[i], connection_1[i]
+        size[k], clp[k] = size_1[i], clp_1[i]

@@ -1,0 +1,198 @@
+"""A line behind a buffer with tail drop, for items of one size: no ring, no search.
+
+What waits begins one after the other without a gap, the last one service time before the line is free.
+So of a buffer with n places, a newcomer finds all taken exactly when the n-th start, counted back from
+there, still lies ahead of it. And what has not begun by some time can be told, and taken back, from
+the line alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.engine.arrays import np
+from qospec.engine.kernel import kernel
+from qospec.engine.parting import split
+from qospec.engine.transmission import (
+    DENOMINATOR,
+    FREE,
+    LEAP,
+    PART,
+    PROPAGATION,
+    SLOT,
+    SLOT_PART,
+    SLOTTED,
+    STAMPS,
+    check_backlog,
+    next_slot,
+    service_time,
+)
+
+if TYPE_CHECKING:
+    from qospec.catalogue import Buffer
+    from qospec.engine.arrays import Marks, Times, Whole
+    from qospec.engine.batch import Batch
+
+NO_LIMIT_PS = 2**62
+
+
+class Passage(NamedTuple):
+    """What becomes of each item of a batch.
+
+    Attributes:
+        lost: (n,) 1 if it found no room.
+        left_ps: (n,) Its last bit at the far end.
+        began_ps: (n,) Its first bit sent; or (0,): not asked for.
+    """
+
+    lost: Marks
+    left_ps: Times
+    began_ps: Times
+
+
+def passage_of(line: Whole, count: int) -> Passage:
+    """Return columns for `count` items that take this line."""
+    began = count if line[STAMPS] else 0
+    return Passage(np.empty(count, np.uint8), np.empty(count, np.int64), np.empty(began, np.int64))
+
+
+def passed(batch: Batch, passage: Passage, lost: int) -> tuple[Batch, Batch]:
+    """Return what left, and the `lost` items that did not."""
+    sent_ps = passage.began_ps if len(passage.began_ps) else batch.sent_ps
+    return split(batch._replace(at_ps=passage.left_ps, sent_ps=sent_ps), passage.lost, lost)
+
+
+def through(line: Whole, batch: Batch, limit: Buffer | None) -> tuple[Batch, Batch] | None:
+    """Return what leaves a line behind a buffer, and what finds no room.
+
+    Returns:
+        None, with the line untouched, if the batch's sizes differ.
+    """
+    size_bytes = int(batch.size_bytes[0])
+    check_backlog(line, batch, size_bytes)
+    passage = passage_of(line, batch.count)
+    pace = _time(line, size_bytes) + _room(line, size_bytes, limit)
+    send = _send_in_slots if line[SLOTTED] else _send
+    lost = send(batch, line, pace, passage)
+    return None if lost < 0 else passed(batch, passage, lost)
+
+
+def taken_back(line: Whole, size_bytes: int, from_ps: int) -> int:
+    """Take back what begins at `from_ps` or later; return how many items that is.
+
+    All of them are of that size, and came earlier.
+    """
+    count, free, time = _ahead(line, size_bytes, from_ps)
+    line[FREE], line[PART] = divmod(free - count * time, int(line[DENOMINATOR]))
+    return count
+
+
+def starts_from(line: Whole, size_bytes: int, from_ps: int) -> list[int]:
+    """Return when each item that begins at `from_ps` or later has begun: its first whole ps."""
+    count, free, time = _ahead(line, size_bytes, from_ps)
+    round_up = 0 if line[SLOTTED] else int(line[DENOMINATOR]) - 1
+    starts = (free - back * time for back in range(count, 0, -1))
+    return [(start + round_up) // int(line[DENOMINATOR]) for start in starts]
+
+
+def _ahead(line: Whole, size_bytes: int, from_ps: int) -> tuple[int, int, int]:
+    """Return how many items begin from then on; when the line is free, and an item's time, as numerators."""
+    denominator = int(line[DENOMINATOR])
+    time_ps, time_part = _time(line, size_bytes)
+    time = time_ps * denominator + time_part
+    free = int(line[FREE]) * denominator + int(line[PART])
+    return max(0, (free - from_ps * denominator) // time), free, time
+
+
+def _time(line: Whole, size_bytes: int) -> tuple[int, int]:
+    if line[SLOTTED]:
+        return int(line[SLOT]), int(line[SLOT_PART])
+    return service_time(line, size_bytes)
+
+
+def _room(line: Whole, size_bytes: int, limit: Buffer | None) -> tuple[int, int]:
+    """Return for how long a full buffer keeps the line busy."""
+    if limit is None:
+        return NO_LIMIT_PS, 0
+    places = limit.amount if limit.unit == "cell" else limit.amount // size_bytes
+    time_ps, time_part = _time(line, size_bytes)
+    carried_ps, room_part = divmod(places * time_part, int(line[DENOMINATOR]))
+    return min(places * time_ps + carried_ps, NO_LIMIT_PS), room_part
+
+
+@kernel
+def _send(batch: Batch, line: Whole, pace: tuple[int, int, int, int], passage: Passage) -> int:
+    """Send without slots; return how many find no room, or -1 if sizes differ.
+
+    Args:
+        batch: n items.
+        line: Carried on.
+        pace: The time of one item, and of all that may wait: ps and numerator each.
+        passage: (n,) Written.
+    """
+    at_ps, sent_ps, _, size_bytes, _ = batch
+    lost, left_ps, began_ps = passage
+    time_ps, time_part, room_ps, room_part = pace
+    free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
+    propagation, stamps = line[PROPAGATION], len(began_ps) > 0
+    first, difference, dropped = size_bytes[0], 0, 0
+    for i in range(len(at_ps)):
+        t = at_ps[i]
+        difference |= size_bytes[i] ^ first
+        lost[i] = 0
+        if stamps:
+            began_ps[i] = max(t, free)
+        if t > free:
+            free = t + time_ps
+            part = time_part
+        elif t < free - room_ps + (part > room_part):
+            lost[i] = 1
+            dropped += 1
+            if stamps:
+                began_ps[i] = sent_ps[i]
+        else:
+            free += time_ps
+            part += time_part
+            if part >= denominator:
+                part -= denominator
+                free += 1
+        left_ps[i] = free + propagation
+    if difference:
+        return -1
+    line[FREE], line[PART] = free, part
+    return dropped
+
+
+@kernel
+def _send_in_slots(
+    batch: Batch, line: Whole, pace: tuple[int, int, int, int], passage: Passage
+) -> int:
+    """Send in slots. See `_send`."""
+    at_ps, sent_ps, _, size_bytes, _ = batch
+    lost, left_ps, began_ps = passage
+    slot_ps, slot_part, room_ps, room_part = pace
+    free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
+    slots = (slot_ps, slot_part, denominator, line[LEAP])
+    propagation, stamps = line[PROPAGATION], len(began_ps) > 0
+    first, difference, dropped = size_bytes[0], 0, 0
+    for i in range(len(at_ps)):
+        difference |= size_bytes[i] ^ first
+        if at_ps[i] > free:
+            free, part = next_slot(slots, free, part, at_ps[i])
+        # A slot begins in a whole ps: the fraction of the n-th slot back is dropped, as of any.
+        full = at_ps[i] < free - room_ps - (part < room_part)
+        lost[i] = full
+        dropped += full
+        if stamps:
+            began_ps[i] = sent_ps[i] if full else free
+        if not full:
+            free += slot_ps
+            part += slot_part
+            if part >= denominator:
+                part -= denominator
+                free += 1
+        left_ps[i] = free + propagation
+    if difference:
+        return -1
+    line[FREE], line[PART] = free, part
+    return dropped

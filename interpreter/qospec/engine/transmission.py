@@ -1,0 +1,128 @@
+"""How a line sends: when it may begin with the next cell, in exact rational time.
+
+The line is one flat int64 array, which is all that a kernel of a line, a queue or a scheduler needs:
+how it sends, and in FREE and PART when it is free next, as whole ps and a numerator over DENOMINATOR.
+A continuous line is free from that moment on; a slotted one begins only with the slot that starts
+there. Times grow by carrying the numerator: nothing rounded is ever added up.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.engine.arrays import np
+from qospec.engine.batch import FOREVER_PS
+from qospec.engine.kernel import kernel
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Whole
+    from qospec.engine.batch import Batch
+    from qospec.engine.clock import Clock
+
+CELL_BYTES = 53
+LOWEST_BIT_RATE = 1_000
+"""Below, the backlog of one batch could outlast what int64 can tell."""
+HIGHEST_BIT_RATE = 8 * 10**12
+"""Above, bytes would follow each other within a picosecond."""
+LARGEST_BYTES = 65_535
+LARGEST_DENOMINATOR = 2**62 // (LARGEST_BYTES + 1)
+"""So that bytes times numerator, and a carry on top, fit int64."""
+
+FREE, PART, DENOMINATOR = 0, 1, 2
+BYTE, BYTE_PART, SLOT, SLOT_PART = 3, 4, 5, 6
+PROPAGATION, SLOTTED, STAMPS, LEAP = 7, 8, 9, 10
+FIELDS = 11
+
+Pace = tuple[int, int, int, int]
+"""The fields SLOT, SLOT_PART, DENOMINATOR and LEAP of a line, as a kernel's helper takes them."""
+
+
+def check(clock: Clock) -> None:
+    """Raise ValueError, with words for an author, where a line cannot be kept exactly."""
+    if not LOWEST_BIT_RATE <= clock.bit_rate <= HIGHEST_BIT_RATE:
+        raise ValueError("rate: a line sends between 1 kbit/s and 8 Tbit/s")
+    if clock.byte_time_ps.denominator > LARGEST_DENOMINATOR:
+        raise ValueError("rate: this fraction is too fine to be kept exactly; give fewer digits")
+    if clock.slotted and clock.phase_ps > clock.slot_ps:
+        raise ValueError("phase: slots begin within one slot's time")
+
+
+def line_of(clock: Clock | None) -> Whole:
+    """Return the line at the beginning of a trial."""
+    if clock is None:
+        raise ValueError("no line serves this element")
+    check(clock)
+    line = np.zeros(FIELDS, np.int64)
+    byte, denominator = clock.byte_time_ps, clock.byte_time_ps.denominator
+    line[DENOMINATOR] = denominator
+    line[BYTE], line[BYTE_PART] = divmod(byte.numerator, denominator)
+    line[SLOT], line[SLOT_PART] = divmod(CELL_BYTES * byte.numerator, denominator)
+    line[PROPAGATION] = clock.propagation_ps
+    line[SLOTTED] = clock.slotted
+    line[STAMPS] = clock.stamps
+    line[LEAP] = 2**62 // denominator - 1
+    line[FREE] = clock.phase_ps if clock.slotted else 0
+    return line
+
+
+def least_delay_ps(clock: Clock | None) -> int:
+    """Return what no item can undercut: a slot, or on a continuous line one byte, and the way."""
+    if clock is None:
+        raise ValueError("no line serves this element")
+    least = clock.slot_ps if clock.slotted else clock.byte_time_ps
+    return int(least) + clock.propagation_ps
+
+
+def watermark_ps(line: Whole, until_ps: int) -> int:
+    """Return a time that all departures yet to come reach, and none that was given does.
+
+    What comes next starts neither before `until_ps` nor before the line is free.
+    """
+    if until_ps >= FOREVER_PS:
+        return FOREVER_PS
+    least, least_part = (SLOT, SLOT_PART) if line[SLOTTED] else (BYTE, BYTE_PART)
+    part = int(line[PART] + line[least_part])
+    busy_until_ps = int(line[FREE] + line[least]) + part // int(line[DENOMINATOR])
+    return max(busy_until_ps, until_ps + int(line[least])) + int(line[PROPAGATION])
+
+
+def check_backlog(line: Whole, batch: Batch, largest_bytes: int) -> None:
+    """Raise OverflowError if the line might have to send `batch` later than int64 can tell.
+
+    The bound takes every item for as long as the largest; it is still far from any trial.
+    """
+    latest_ps = max(int(line[FREE]), int(batch.at_ps[-1]))
+    if latest_ps + batch.count * largest_bytes * int(line[BYTE] + 1) >= FOREVER_PS:
+        raise OverflowError("more waits for a line than it can send in 50 days")
+
+
+@kernel
+def next_slot(pace: Pace, free_ps: int, part: int, ready_ps: int) -> tuple[int, int]:
+    """Return the first slot at or after `ready_ps`, which is later than the slot given.
+
+    A long gap is leapt over: so many slots of at most slot + 1 ps never pass the one looked for, and
+    each leap leaves a small fraction of the gap.
+    """
+    slot_ps, slot_part, denominator, leap = pace
+    while ready_ps - free_ps > 2 * slot_ps:
+        slots = min((ready_ps - free_ps) // (slot_ps + 1), leap)
+        part += slots * slot_part
+        carried = part // denominator
+        free_ps += slots * slot_ps + carried
+        part -= carried * denominator
+    while free_ps < ready_ps:
+        free_ps += slot_ps
+        part += slot_part
+        if part >= denominator:
+            part -= denominator
+            free_ps += 1
+    return free_ps, part
+
+
+@kernel
+def service_time(line: Whole, size_bytes: int) -> tuple[int, int]:
+    """Return how long an item of that size takes: whole ps and a numerator."""
+    denominator = line[DENOMINATOR]
+    part = size_bytes * line[BYTE_PART]
+    carried = part // denominator
+    return size_bytes * line[BYTE] + carried, part - carried * denominator

@@ -1,0 +1,129 @@
+"""An axis: from where to where it goes, its ticks, and the unit that makes them short."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+TICKS = 5
+DECADES = 3
+"""Positive values that span more than this many powers of ten get a logarithmic axis."""
+
+_TIMES = {Fraction(1, 1000**n): unit for n, unit in enumerate(["s", "ms", "µs", "ns", "ps"])}
+_LARGE = {Fraction(1000**n): prefix for n, prefix in ((3, "G"), (2, "M"), (1, "k"))}
+_CONTINUOUS = ("s", "m")
+_PLAIN = ("", "1", "%")
+_PREFIXED = ("bit/s", "B/s", "cell/s", "pkt/s", "frame/s", "bit", "B")
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis.
+
+    Attributes:
+        low: Value at its lower end, in base units.
+        high: Value at its upper end.
+        logarithmic: Whether equal distances are equal ratios.
+        ticks: Values and their labels, upwards.
+        unit: Of the labels.
+        note: What the reader must know: where it starts, that it is logarithmic.
+    """
+
+    low: Fraction
+    high: Fraction
+    logarithmic: bool
+    ticks: tuple[tuple[Fraction, str], ...]
+    unit: str
+    note: str
+
+    def share(self, value: Fraction) -> Fraction | float:
+        """Return where a value stands, 0 at the lower and 1 at the upper end."""
+        if self.logarithmic:
+            low, high = math.log10(self.low), math.log10(self.high)
+            return (math.log10(value) - low) / (high - low)
+        return (value - self.low) / (self.high - self.low)
+
+
+def axis_over(values: Sequence[Fraction], unit: str) -> Axis:
+    """Return an axis that holds all values, from zero unless that would press them together.
+
+    The unit is the values' base unit; "%" means a ratio to be shown in percent.
+    """
+    low, high = min(values), max(values)
+    scale, shown = _scale(max(abs(low), abs(high)), unit)
+    if low > 0 and high / low > 10**DECADES:
+        return _logarithmic(low, high, unit)
+    if 0 <= low <= high * Fraction(3, 5):
+        low = Fraction(0)
+    elif low < 0 and high <= 0 and high >= low * Fraction(3, 5):
+        high = Fraction(0)
+    if low == high:
+        low, high = (low - abs(low) / 10, high + abs(high) / 10) if low else (low, scale)
+    step = _step((high - low) / scale) * scale
+    if all(value.denominator == 1 for value in (low, high)) and unit not in _CONTINUOUS:
+        step = max(step, Fraction(1))
+    first, last = math.floor(low / step), math.ceil(high / step)
+    ticks = tuple((n * step, number(n * step / scale)) for n in range(first, last + 1))
+    note = f"axis starts at {ticks[0][1]} {shown}".strip() if ticks[0][0] > 0 else ""
+    return Axis(ticks[0][0], ticks[-1][0], logarithmic=False, ticks=ticks, unit=shown, note=note)
+
+
+def _logarithmic(low: Fraction, high: Fraction, unit: str) -> Axis:
+    first, last = _decade(low), _decade(high)
+    last += Fraction(10) ** last < high
+    every = math.ceil((last - first) / TICKS)
+    decades = [Fraction(10) ** n for n in range(first, last + 1)]
+    ticks = []
+    for value in decades[::every]:
+        scale, shown = _scale(value, unit)
+        ticks.append((value, f"{number(value / scale)} {shown}".strip()))
+    return Axis(
+        decades[0],
+        decades[-1],
+        logarithmic=True,
+        ticks=tuple(ticks),
+        unit="",
+        note="logarithmic axis",
+    )
+
+
+def _decade(value: Fraction) -> int:
+    """Return the greatest power of ten that is not above a positive value."""
+    power = len(str(value.numerator)) - len(str(value.denominator))
+    return power if Fraction(10) ** power <= value else power - 1
+
+
+def _step(span: Fraction) -> Fraction:
+    """Return the least of 1, 2, 5, 10 … that cuts a span into no more than TICKS."""
+    power = Fraction(10) ** _decade(span / TICKS)
+    return next(power * n for n in (1, 2, 5, 10) if span / (power * n) <= TICKS)
+
+
+def _scale(greatest: Fraction, unit: str) -> tuple[Fraction, str]:
+    """Return the factor and the name of the unit in which the greatest value is a short number."""
+    if unit == "s":
+        fitting = (item for item in _TIMES.items() if greatest >= item[0])
+        return next(fitting, (Fraction(1, 10**12), "ps")) if greatest else (Fraction(1), "s")
+    if unit in _PREFIXED:
+        for scale, prefix in _LARGE.items():
+            if greatest >= scale:
+                return scale, f"{prefix}{unit}"
+    if unit in _PLAIN and 0 < greatest < Fraction(1, 1000):
+        power = _decade(greatest)
+        return Fraction(10) ** power, f"× 10{str(power).translate(_RAISED)}"
+    if unit == "%":
+        return Fraction(1, 100), unit
+    return Fraction(1), "" if unit in _PLAIN else unit
+
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def number(value: Fraction) -> str:
+    """Return a number of few digits in decimals, thousands apart."""
+    text = f"{Decimal(value.numerator) / Decimal(value.denominator):,f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return text.replace(",", "\u202f")

@@ -1,0 +1,263 @@
+"""A topology as a drawing: layers from left to right, like members of an array as one box.
+
+Links have no direction, but authors write them from the sender's side; that order makes the layers.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+Links = Sequence[Sequence[str]]
+Edge = tuple[str, str]
+
+_MEMBER = re.compile(r"(?P<array>.+)\[(?P<index>\d+)\]\Z")
+
+CHARACTER, PADDING, BOX_HEIGHT, ROW, GAP, MARGIN = 7.2, 12, 30, 46, 52, 4
+LABEL = 15
+
+
+def drawing(links: Links) -> dict[str, Any]:
+    """Return where boxes and lines go, in pixels.
+
+    `width`, `height`; `boxes` with `x`, `y` (of the corner), `width`, `height`, `label`, `end`
+    (whether it has one neighbour); `lines` with `points` (x and y, from left to right) and
+    a `label` at `x`, `y`.
+    """
+    edges, labels = _folded(links)
+    edges = _directed(edges)
+    layers = _layers(edges, labels)
+    ways = _ways(edges, layers)
+    rows = _rows(ways, layers)
+    return _placed(ways, edges, rows, labels)
+
+
+# ---- arrays
+
+
+def _folded(links: Links) -> tuple[dict[Edge, int], dict[str, str]]:
+    """Return the links between boxes with their number, and each box's label.
+
+    Two members of an array are one box if they see the same: the coarsest such division, found by
+    refining the division by arrays until it is stable.
+    """
+    names = list(dict.fromkeys(name for link in links for name in link))
+    alone: set[str] = set()
+    while True:
+        group = _refined(names, links, alone)
+        inner = {a for a, b in links if group[a] == group[b]}
+        inner |= {name for name in names if group[name] in {group[a] for a in inner}}
+        if inner <= alone:
+            break
+        alone |= inner
+    members: dict[int, list[str]] = {}
+    for name in names:
+        members.setdefault(group[name], []).append(name)
+    labels = {its[0]: _label(its) for its in members.values()}
+    first = {name: members[group[name]][0] for name in names}
+    edges: dict[Edge, int] = {}
+    for a, b in ((first[a], first[b]) for a, b in links):
+        edge = (b, a) if (b, a) in edges else (a, b)
+        edges[edge] = edges.get(edge, 0) + 1
+    return edges, labels
+
+
+def _refined(names: Sequence[str], links: Links, alone: set[str]) -> dict[str, int]:
+    group = _numbered({name: name if name in alone else _array(name)[0] for name in names})
+    while True:
+        seen: dict[str, Counter[int]] = {name: Counter() for name in names}
+        for a, b in links:
+            seen[a][group[b]] += 1
+            seen[b][group[a]] += 1
+        finer = _numbered({n: (group[n], tuple(sorted(seen[n].items()))) for n in names})
+        if len(set(finer.values())) == len(set(group.values())):
+            return group
+        group = finer
+
+
+def _numbered(keys: Mapping[str, object]) -> dict[str, int]:
+    numbers: dict[object, int] = {}
+    return {name: numbers.setdefault(key, len(numbers)) for name, key in keys.items()}
+
+
+def _array(name: str) -> tuple[str, int]:
+    member = _MEMBER.match(name)
+    return (f"{member['array']}[]", int(member["index"])) if member else (name, 0)
+
+
+def _label(members: Sequence[str]) -> str:
+    """Return `a[0..3]` for four members of an array."""
+    if len(members) == 1:
+        return members[0]
+    indices = sorted(_array(name)[1] for name in members)
+    runs: list[list[int]] = []
+    for index in indices:
+        if runs and index == runs[-1][1] + 1:
+            runs[-1][1] = index
+        else:
+            runs.append([index, index])
+    shown = ",".join(f"{a}..{b}" if b > a + 1 else f"{a},{b}" if b > a else f"{a}" for a, b in runs)
+    return f"{_array(members[0])[0][:-1]}{shown}]"
+
+
+# ---- layers
+
+
+def _directed(edges: Mapping[Edge, int]) -> dict[Edge, int]:
+    """Return the edges with ends that were written first but belong to the right turned round.
+
+    A box with one neighbour goes to the right of it if other things stand to the left already.
+    """
+    degree = Counter(name for edge in edges for name in edge)
+    turned: dict[Edge, int] = {}
+    for (a, b), count in edges.items():
+        others = [x for x, y in edges if y == b and x != a]
+        inner = any(degree[x] > 1 for x in others)
+        late = bool(others) and others[0] in [x for x, _ in turned] and not _has_next(b, edges)
+        turn = degree[a] == 1 and degree[b] > 1 and (inner or late)
+        turned[(b, a) if turn else (a, b)] = count
+    return turned
+
+
+def _has_next(name: str, edges: Iterable[Edge]) -> bool:
+    return any(a == name for a, _ in edges)
+
+
+def _layers(edges: Mapping[Edge, int], labels: Iterable[str]) -> dict[str, int]:
+    """Return each box's layer: one more than that of the last box before it.
+
+    A cycle is cut where it closes.
+    """
+    before: dict[str, list[str]] = {name: [] for name in labels}
+    after: dict[str, list[str]] = {name: [] for name in before}
+    for a, b in edges:
+        if a != b and not _reaches(b, a, after):
+            before[b].append(a)
+            after[a].append(b)
+    layers = dict.fromkeys(before, 0)
+    changed = True
+    while changed:
+        deeper = {n: 1 + max((layers[b] for b in its), default=-1) for n, its in before.items()}
+        changed = deeper != layers
+        layers = deeper
+    for name, later in after.items():
+        if later and not before[name]:
+            layers[name] = min(layers[other] for other in later) - 1
+    return layers
+
+
+def _reaches(start: str, goal: str, after: Mapping[str, Sequence[str]]) -> bool:
+    waiting, seen = [start], set()
+    while waiting:
+        name = waiting.pop()
+        if name == goal:
+            return True
+        if name not in seen:
+            seen.add(name)
+            waiting.extend(after[name])
+    return False
+
+
+# ---- places
+
+
+def _ways(edges: Iterable[Edge], layers: Mapping[str, int]) -> dict[Edge, list[str]]:
+    """Return what each edge passes from left to right: its ends, and a place in layers between."""
+    ways = {}
+    for a, b in edges:
+        left, right = (a, b) if layers[a] <= layers[b] else (b, a)
+        between = [f"{a} -> {b} {n}" for n in range(layers[left] + 1, layers[right])]
+        ways[a, b] = [left, *between, right]
+    return ways
+
+
+def _rows(ways: Mapping[Edge, Sequence[str]], layers: Mapping[str, int]) -> list[list[str]]:
+    """Return the boxes of each layer from top to bottom, neighbours' mean places deciding."""
+    rows: list[list[str]] = [[] for _ in range(1 + max(layers.values(), default=-1))]
+    near: dict[str, list[str]] = {name: [] for name in layers}
+    for name, number in layers.items():
+        rows[number].append(name)
+    for way in ways.values():
+        for number, name in enumerate(way[1:-1], layers[way[0]] + 1):
+            rows[number].append(name)
+        for a, b in itertools.pairwise(way):
+            near.setdefault(a, []).append(b)
+            near.setdefault(b, []).append(a)
+    for sweep in range(8):
+        for number in range(1, len(rows)):
+            at = number if sweep % 2 == 0 else len(rows) - 1 - number
+            fixed = at - 1 if sweep % 2 == 0 else at + 1
+            rows[at] = _sorted(rows[at], rows[fixed], near)
+    return rows
+
+
+def _sorted(
+    row: Sequence[str], fixed: Sequence[str], near: Mapping[str, Sequence[str]]
+) -> list[str]:
+    """Return a row in the order of its boxes' neighbours in the row that is fixed."""
+    where = {name: _height(place, fixed) for place, name in enumerate(fixed)}
+    means = {name: _mean([where[other] for other in near[name] if other in where]) for name in row}
+    return sorted(row, key=means.__getitem__)
+
+
+def _height(place: int, row: Sequence[str]) -> float:
+    return place - (len(row) - 1) / 2
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
+def _placed(
+    ways: Mapping[Edge, Sequence[str]],
+    edges: Mapping[Edge, int],
+    rows: Sequence[Sequence[str]],
+    labels: Mapping[str, str],
+) -> dict[str, Any]:
+    degree = Counter(name for edge in edges for name in edge)
+    middle = MARGIN + max((len(row) for row in rows), default=0) * ROW / 2
+    boxes: dict[str, dict[str, Any]] = {}
+    x = float(MARGIN)
+    for row in rows:
+        widths = [len(labels.get(name, "")) * CHARACTER + 2 * PADDING for name in row]
+        for place, name in enumerate(row):
+            y = middle + _height(place, row) * ROW - BOX_HEIGHT / 2
+            box = {"x": x, "y": y, "width": max(widths), "height": BOX_HEIGHT}
+            text = {"label": labels.get(name), "end": degree[name] == 1}
+            boxes[name] = {k: round(v, 1) for k, v in box.items()} | text
+        x += max(widths) + GAP
+    lines = [_line(way, boxes, degree, edges[edge]) for edge, way in ways.items()]
+    return {
+        "width": round(max(x - GAP, 0.0) + MARGIN, 1),
+        "height": round(2 * middle, 1),
+        "boxes": [box for box in boxes.values() if box["label"]],
+        "lines": lines,
+    }
+
+
+def _line(
+    way: Sequence[str],
+    boxes: Mapping[str, Mapping[str, Any]],
+    degree: Mapping[str, int],
+    count: int,
+) -> dict[str, Any]:
+    """Return a line, with its label at the end where fewer lines meet."""
+    points = []
+    for place, name in enumerate(way):
+        box = boxes[name]
+        y = round(box["y"] + box["height"] / 2, 1)
+        if place > 0:
+            points.append((box["x"], y))
+        if place < len(way) - 1:
+            points.append((round(box["x"] + box["width"], 1), y))
+    at_start = degree[way[0]] <= degree[way[-1]]
+    x, y = points[0] if at_start else points[-1]
+    return {
+        "points": points,
+        "label": f"× {count}" if count > 1 else "",
+        "x": round(x + (LABEL if at_start else -LABEL), 1),
+        "y": round(y - 5, 1),
+    }

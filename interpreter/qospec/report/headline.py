@@ -1,0 +1,63 @@
+"""One sentence that says how a run went, made from its record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from qospec.report.views import Record, attention, counts, needed, plural, worst
+
+
+def headline(document: Record) -> str:
+    """Return one sentence that says how it went."""
+    run, of = document["cases"], counts(document["cases"])
+    start = "The run was interrupted. " if document["state"] == "interrupted" else ""
+    if not run:
+        return start + "No case was run."
+    if worst(of) in ("pass", "skip"):
+        return start + _all_well(document, of)
+    groups = [_group(verdict, count) for verdict, count in of.items() if verdict in _ENDINGS]
+    passed = f"; {of['pass']} pass" if "pass" in of else ""
+    return f"{start}Of {plural(len(run), 'case')}, {_listed(groups)}{passed}. {_first(document)}"
+
+
+_ENDINGS = {
+    "error": ("ends in an error of the tester", "end in errors of the tester"),
+    "fail": ("fails", "fail"),
+    "inconclusive": ("is inconclusive", "are inconclusive"),
+}
+
+
+def _group(verdict: str, count: int) -> str:
+    return f"{count} {_ENDINGS[verdict][count > 1]}"
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+
+
+def _all_well(document: Record, of: Mapping[str, int]) -> str:
+    if "pass" not in of:
+        return f"Nothing was tested: {_skipped(of['skip'])}."
+    held = sum(s["kind"] == "expect" for case in document["cases"] for s in case["statements"])
+    tested = len({case["test"] for case in document["cases"]})
+    every = f"All {of['pass']} cases" if of["pass"] > 1 else "The one case"
+    ran = f"{every} of {plural(tested, 'test')} {'pass' if of['pass'] > 1 else 'passes'}"
+    skipped = f"; {_skipped(of['skip'])}" if "skip" in of else ""
+    return f"{ran}: every expectation holds, {held} in number{skipped}."
+
+
+def _skipped(count: int) -> str:
+    return f"{plural(count, 'case')} {'was' if count == 1 else 'were'} skipped"
+
+
+def _first(document: Record) -> str:
+    """Return what is wrong in the first of the worst cases."""
+    case = attention(document)[0]
+    reasons = [*case["errors"], *case["why"]]
+    start = f"First to look at: {case['name']}"
+    for statement in case["statements"]:
+        if statement["verdict"] == case["verdict"] and statement["measured"]:
+            got = f"{statement['measured']['text']} measured, {needed(statement)} needed"
+            reasons = [f"{statement['label']}, {got}", *reasons]
+            break
+    return f"{start} ({'; '.join(reasons[:2])})." if reasons else f"{start}."

@@ -1,0 +1,207 @@
+"""Where the marks of a chart go: exact values to coordinates, ticks and criteria.
+
+A template draws what it finds here. Ticks are found in fractions and coordinates are rounded to a
+tenth of a pixel, so that a chart is the same on every machine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from qospec.report.axis import Axis, axis_over
+from qospec.report.views import needed
+
+Record = Mapping[str, Any]
+
+WIDTH, HEIGHT = 320, 196
+LEFT, RIGHT, TOP, BOTTOM = 46, 314, 20, 156
+LABELS = 16
+"""More cases than this have not each a label on the axis."""
+
+
+def exact(quantity: Record | None) -> Fraction | None:
+    """Return a quantity's value in its base unit; None without data, and of a truth or a word."""
+    if quantity is None:
+        return None
+    try:
+        return Fraction(quantity["value"])
+    except ValueError:
+        return None
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A case in a panel: what was measured, and between what it had to be (None: no limit)."""
+
+    measured: Fraction | None
+    low: Fraction | None
+    high: Fraction | None
+
+
+def _point(statement: Record | None) -> _Point:
+    if statement is None:
+        return _Point(None, None, None)
+    bound, comparison = exact(statement["bound"]), statement["comparison"]
+    low = high = None
+    if bound is not None and comparison == "within":
+        width = _width(statement["tolerance"], bound)
+        low, high = bound - width, bound + width
+    elif bound is not None:
+        low = bound if comparison in (">", ">=", "==") else None
+        high = bound if comparison in ("<", "<=", "==") else None
+    return _Point(exact(statement["measured"]), low, high)
+
+
+def _width(tolerance: Record, bound: Fraction) -> Fraction:
+    """Return a tolerance as a distance; one that is written in percent is of the bound."""
+    width = exact(tolerance) or Fraction(0)
+    return width * abs(bound) if tolerance["text"].endswith("%") else width
+
+
+def panel(column: Record, cases: Sequence[Record]) -> dict[str, Any] | None:
+    """Return a column of `columns()` as a chart over the cases; None with fewer than two numbers.
+
+    The chart has `width`, `height`, `left`, `right`, `top`, `bottom`, `unit`, `note`, `ticks` (`y`,
+    `label`), `dots` (`x`, `y`, `verdict`, `title`), `limits` (`x1`, `x2`, `y`), `outside` (areas
+    where the criterion does not hold: `x`, `y`, `width`, `height`), `axis` (what varies), `labels`
+    (`x`, `text`) and `groups` (`x1`, `x2`, `text`).
+    """
+    statements = column["statements"]
+    points = [_point(statement) for statement in statements]
+    if sum(point.measured is not None for point in points) <= 1:
+        return None
+    values = [v for p in points for v in (p.measured, p.low, p.high) if v is not None]
+    axis = axis_over(values, _unit([s["measured"] for s in statements if s and s["measured"]]))
+    step = Fraction(RIGHT - LEFT, len(points))
+    middles = [LEFT + step * index + step / 2 for index in range(len(points))]
+    return {
+        "width": WIDTH,
+        "height": HEIGHT,
+        "left": LEFT,
+        "right": RIGHT,
+        "top": TOP,
+        "bottom": BOTTOM,
+        "unit": axis.unit,
+        "note": axis.note,
+        "ticks": [{"y": _y(axis, value), "label": label} for value, label in axis.ticks],
+        "dots": [
+            _dot(statement, case, point, _round(x), axis)
+            for statement, case, point, x in zip(statements, cases, points, middles, strict=True)
+            if statement
+        ],
+        **_criterion(points, step, axis),
+        **_below(cases, middles, step),
+    }
+
+
+def _unit(measured: Sequence[Record]) -> str:
+    """Return the unit of what was measured, "%" where it was written so."""
+    percent = any(quantity["text"].endswith("%") for quantity in measured)
+    return "%" if percent else str(measured[0]["unit"])
+
+
+def _dot(statement: Record, case: Record, point: _Point, x: float, axis: Axis) -> dict[str, Any]:
+    got = statement["measured"]["text"] if statement["measured"] else "no data"
+    wanted = f", needed {needed(statement)}" if statement["bound"] else ""
+    return {
+        "x": x,
+        "y": BOTTOM if point.measured is None else _y(axis, point.measured),
+        "verdict": statement["verdict"] if point.measured is not None else "inconclusive",
+        "title": f"{case['name']}: {got}{wanted}",
+    }
+
+
+def _criterion(points: Sequence[_Point], step: Fraction, axis: Axis) -> dict[str, Any]:
+    """Return limits as lines and what lies beyond them as areas; equal neighbours share one."""
+    limits: list[dict[str, float]] = []
+    outside: list[dict[str, float]] = []
+    start = 0
+    for index, point in enumerate(points):
+        following = points[index + 1] if index + 1 < len(points) else None
+        if following and (following.low, following.high) == (point.low, point.high):
+            continue
+        left, right = _round(LEFT + step * start), _round(LEFT + step * (index + 1))
+        start = index + 1
+        for value, edge in ((point.low, BOTTOM), (point.high, TOP)):
+            if value is not None:
+                y = _y(axis, value)
+                limits.append({"x1": left, "x2": right, "y": y})
+                area = {"x": left, "width": _round(right - left)}
+                outside.append({**area, "y": min(y, edge), "height": _round(abs(edge - y))})
+    return {"limits": limits, "outside": outside}
+
+
+def _below(cases: Sequence[Record], middles: Sequence[Fraction], step: Fraction) -> dict[str, Any]:
+    """Return what stands below the axis: the parameter that varies, in groups of the others."""
+    names = varying(cases)
+    if not names:
+        return {"labels": [], "groups": [], "axis": "case"}
+    every = math.ceil(len(cases) / LABELS)
+    labels = [
+        {"x": _round(x), "text": point(case, names[-1:])}
+        for index, (case, x) in enumerate(zip(cases, middles, strict=True))
+        if index % every == 0
+    ]
+    groups: list[dict[str, Any]] = []
+    for case, x in zip(cases, middles, strict=True):
+        if names[:-1]:
+            text = point(case, names[:-1])
+            if not groups or groups[-1]["text"] != text:
+                groups.append({"text": text, "x1": _round(x - step / 2)})
+            groups[-1]["x2"] = _round(x + step / 2)
+    return {"labels": labels, "groups": groups, "axis": " · ".join(names)}
+
+
+def varying(cases: Sequence[Record]) -> list[str]:
+    """Return the fewest parameters, in order, that tell the cases apart."""
+    chosen: list[str] = []
+    apart = 1
+    for name in dict.fromkeys(name for case in cases for name in case["parameters"]):
+        with_it = len({tuple(c["parameters"].get(n) for n in (*chosen, name)) for c in cases})
+        if with_it > apart:
+            chosen, apart = [*chosen, name], with_it
+    return chosen
+
+
+def point(case: Record, names: Sequence[str]) -> str:
+    """Return a case's values of some parameters in one line, its name if there are none."""
+    values = [_short(case["parameters"].get(name, "")) for name in names]
+    return " · ".join(values) or str(case["name"])
+
+
+def _short(value: str) -> str:
+    """Return the last part of a dotted name; any other value as it is."""
+    parts = value.split(".")
+    return parts[-1] if all(part.isidentifier() for part in parts) else value
+
+
+def span(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> dict[str, float] | None:
+    """Return a distribution (least, mean, p99 …: quantities) as shares of the widest one's range.
+
+    The range goes from 0 to the greatest `max` of all `rows`. None where `min` or `max` is missing.
+    """
+    values = {name: exact(quantity) for name, quantity in row.items()}
+    greatest = max((exact(other.get("max")) or Fraction(0) for other in rows), default=Fraction(0))
+    if values.get("min") is None or values.get("max") is None or not greatest:
+        return None
+    return {name: _round(100 * v / greatest) for name, v in values.items() if v is not None}
+
+
+def _y(axis: Axis, value: Fraction) -> float:
+    return _round(BOTTOM - axis.share(value) * (BOTTOM - TOP))
+
+
+def _round(value: Fraction | float) -> float:
+    return round(float(value), 1)
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "panel": panel,
+    "point": point,
+    "span": span,
+    "varying": varying,
+}

@@ -1,0 +1,168 @@
+"""Texts of a record made fit for where they go: Markdown, JSON, numbered lines of a source."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from qospec.report.views import place, worst
+from qospec.units import number_text
+
+Record = Mapping[str, Any]
+
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~&!])")
+_GROUP = re.compile(r"(?<=\d)_(?=\d{3})")
+_MICRO = re.compile(r"(?<=\d )us\b")
+_MINUS = re.compile(r"(?<![\w.\]-])-(?=\d)")
+_TICKS = re.compile("`+")
+_PIECES = re.compile(
+    r"""(?P<comment>\#.*)
+      | (?P<text>"(?:[^"\\]|\\.)*")
+      | (?P<number>(?<![\w.])\d[\d_]*(?:\.\d[\d_]*)?(?:\ ?(?:%|[A-Za-zµ]+(?:/[A-Za-z]+)?))?)
+      | (?P<plain>[^#"\d]+|.)""",
+    re.VERBOSE,
+)
+
+
+def as_json(value: object) -> str:
+    """Return a value as the record's files hold it, with a line's end."""
+    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+
+
+def markdown(text: object) -> str:
+    """Return a text for one line of Markdown in which nothing of it is markup or calls anybody."""
+    escaped = _MARKDOWN.sub(r"\\\1", " ".join(str(text).split()))
+    return escaped.replace("@", "@\u200b")
+
+
+def code(text: object) -> str:
+    """Return a text as code in one line of Markdown, fit for a table's cell."""
+    line = " ".join(str(text).split()).replace("|", "\\|")
+    ticks = "`" * (1 + max((len(run) for run in _TICKS.findall(line)), default=0))
+    space = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{ticks}{space}{line}{space}{ticks}" if line else ""
+
+
+def paragraphs(text: str) -> list[str]:
+    """Return the paragraphs of a text, which blank lines part."""
+    return [" ".join(part.split()) for part in re.split(r"\n\s*\n", text) if part.strip()]
+
+
+def fitting(texts: Iterable[str], most: int) -> list[str]:
+    """Return the first texts, as many as have no more than `most` characters together."""
+    fit: list[str] = []
+    for text in texts:
+        most -= len(text)
+        if most < 0:
+            break
+        fit.append(text)
+    return fit
+
+
+def pairs(text: str) -> list[tuple[str, str]]:
+    """Return the keys and values of a written map, `{ 1: 20.2 us }`; nothing of other texts."""
+    inner = text.strip()
+    if not (inner.startswith("{") and inner.endswith("}")):
+        return []
+    parted = [_parted(part, ":") for part in _parted(inner[1:-1], ",") if part.strip()]
+    if not all(len(pair) > 1 for pair in parted):
+        return []
+    return [(key.strip(), ":".join(value).strip()) for key, *value in parted]
+
+
+def _parted(text: str, separator: str) -> list[str]:
+    """Return the parts of a text between separators that stand in no brackets and no quotes."""
+    parts, depth, quoted = [""], 0, False
+    for character in text:
+        quoted ^= character == '"'
+        if not quoted:
+            depth += (character in "([{") - (character in ")]}")
+        if character == separator and depth == 0 and not quoted:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return parts
+
+
+def source_lines(source: Record, document: Record) -> list[dict[str, Any]]:
+    """Return a source's lines, each with `pieces` and the `verdict` of its statements.
+
+    A piece is a pair of kind and text; a kind is "comment", "text", "number" or "" for all else.
+    """
+    verdicts = _verdicts_by_line(source["name"], document)
+    return [
+        {"pieces": _pieces(line), "verdict": verdicts.get(number, "")}
+        for number, line in enumerate(source["text"].splitlines(), 1)
+    ]
+
+
+def _verdicts_by_line(name: str, document: Record) -> dict[int, str]:
+    verdicts: dict[int, str] = {}
+    for case in document["cases"]:
+        for statement in case["statements"]:
+            if statement["verdict"] and (at := place(statement["place"]))["path"] == name:
+                line = at["line"]
+                verdicts[line] = worst(v for v in (verdicts.get(line), statement["verdict"]) if v)
+    return verdicts
+
+
+def _pieces(line: str) -> list[tuple[str, str]]:
+    found = ((match.lastgroup or "", match[0]) for match in _PIECES.finditer(line))
+    return [("" if kind == "plain" else kind, piece) for kind, piece in found]
+
+
+def listed(text: str) -> list[str]:
+    """Return the items of a written list, `[20.2 us, 21.1 us]`; any other text is one item."""
+    inner = text.strip()
+    if not (inner.startswith("[") and inner.endswith("]")):
+        return [text]
+    return [item.strip() for item in _parted(inner[1:-1], ",") if item.strip()]
+
+
+def unquoted(text: str) -> str:
+    """Return what a written text says: without its quotes, if it has any."""
+    whole = re.fullmatch(r'"(.*)"', text.strip(), re.DOTALL)
+    return re.sub(r"\\(.)", r"\1", whole[1]) if whole else text
+
+
+def typeset(text: str) -> str:
+    """Return a text with quantities as print has them: `352 720 cell/s`, `−0.3 µs`."""
+    return _MINUS.sub("−", _MICRO.sub("µs", _GROUP.sub("\u202f", text)))
+
+
+def metric_name(name: str) -> str:
+    """Return a metric, or a statistic, as words: `transfer delay p99.9` of `transfer_delay.p99_9`."""
+    name = re.sub(r"(?<=\d)_(?=\d)", ".", name.replace(".", " "))
+    return name.replace("_", " ")
+
+
+def seconds(value: float) -> str:
+    """Return a duration for people: `0.41 s`, `12 s`, `3 min 20 s`."""
+    minutes, rest = divmod(round(value), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{value:.3g} s"
+
+
+def moment(value: str) -> str:
+    """Return `2026-11-21 10:11 UTC` of `2026-11-21T10:11:12Z`."""
+    return f"{value[:10]} {value[11:16]} UTC"
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {"source_lines": source_lines}
+
+FILTERS: dict[str, Callable[..., Any]] = {
+    "code": code,
+    "fitting": fitting,
+    "grouped": number_text,
+    "json": as_json,
+    "listed": listed,
+    "markdown": markdown,
+    "metric_name": metric_name,
+    "moment": moment,
+    "pairs": pairs,
+    "paragraphs": paragraphs,
+    "seconds": seconds,
+    "typeset": typeset,
+    "unquoted": unquoted,
+}

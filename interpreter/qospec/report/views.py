@@ -1,0 +1,268 @@
+"""Views of a record: what a template would otherwise have to count, group and sort.
+
+Each takes and gives plain values in the record's own shape, with a few keys added, so that a
+template need not care whether it reads the record or a view of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from pathlib import PurePosixPath
+from typing import Any
+
+Record = Mapping[str, Any]
+
+VERDICTS = ("skip", "pass", "inconclusive", "fail", "error")
+"""From harmless to worst; of several, the worst counts."""
+
+_SIGNS = {"<=": "≤ ", ">=": "≥ ", "==": "= ", "!=": "≠ ", "<": "< ", ">": "> ", "in": "in "}
+
+
+def worst(verdicts: Iterable[str]) -> str:
+    """Return the worst verdict; "" if there is none."""
+    return max(verdicts, key=VERDICTS.index, default="")
+
+
+def counts(cases: Iterable[Record]) -> dict[str, int]:
+    """Return how many cases have each verdict, worst first, without zeros."""
+    found = [case["verdict"] for case in cases]
+    return {verdict: found.count(verdict) for verdict in reversed(VERDICTS) if verdict in found}
+
+
+def place(written: str) -> dict[str, Any]:
+    """Return path and line of `path:line:column`."""
+    path, line, _ = written.rsplit(":", 2)
+    return {"path": path, "line": int(line)}
+
+
+def cases(document: Record) -> list[dict[str, Any]]:
+    """Return the cases in order, each with an `id` that is good for a link."""
+    return [{**case, "id": f"case-{n}"} for n, case in enumerate(document["cases"], 1)]
+
+
+def tests(document: Record) -> list[dict[str, Any]]:
+    """Return the tests, each with `id`, `path`, `line`, `cases`, worst `verdict` and `counts`."""
+    by_test: dict[str, list[dict[str, Any]]] = {}
+    for case in cases(document):
+        by_test.setdefault(case["test"], []).append(case)
+    return [
+        _test(n, test, [c for c in by_test.get(test["name"], []) if _belongs(c, test)])
+        for n, test in enumerate(document["tests"], 1)
+    ]
+
+
+def _belongs(case: Record, test: Record) -> bool:
+    """Return whether a case is of this test and not of its namesake in another file."""
+    return bool(case.get("place", test["place"]) == test["place"])
+
+
+def _test(number: int, test: Record, its: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        **test,
+        **place(test["place"]),
+        "id": f"test-{number}",
+        "cases": its,
+        "verdict": worst(case["verdict"] for case in its),
+        "counts": counts(its),
+    }
+
+
+def files(document: Record) -> list[dict[str, Any]]:
+    """Return the files that hold tests, each with `path`, `tests` and the `references` it names."""
+    texts = {source["name"]: source["text"] for source in document["provenance"]["sources"]}
+    found: dict[str, list[dict[str, Any]]] = {}
+    for test in tests(document):
+        found.setdefault(test["path"], []).append(test)
+    return [
+        {"path": path, "tests": its, "references": _mentioned(document, path, texts.get(path, ""))}
+        for path, its in found.items()
+    ]
+
+
+def _mentioned(document: Record, path: str, text: str) -> list[Record]:
+    """Return the references that a file holds or names."""
+    return [
+        reference
+        for reference in document["references"]
+        if place(reference["place"])["path"] == path
+        or re.search(rf"\b{re.escape(reference['name'])}\b", text)
+    ]
+
+
+def unmentioned(document: Record) -> list[Record]:
+    """Return the references that no file with tests speaks of."""
+    mentioned = [r["name"] for file in files(document) for r in file["references"]]
+    return [r for r in document["references"] if r["name"] not in mentioned]
+
+
+def title(document: Record) -> str:
+    """Return a name for the whole: the file of the tests, or the folder that holds them all."""
+    paths = {PurePosixPath(place(test["place"])["path"]) for test in document["tests"]}
+    if len(paths) == 1:
+        return paths.pop().stem
+    folders = [path.parent.parts for path in paths]
+    common = [set(parts).pop() for parts in zip(*folders, strict=False) if len(set(parts)) == 1]
+    return common[-1] if common else "tests"
+
+
+def requirements(document: Record) -> list[dict[str, Any]]:
+    """Return what the tests cover, each with `name`, `verdict` and `tests`.
+
+    A test that covers nothing stands under its own name, after the others, with `stated` false.
+    """
+    found: dict[tuple[bool, str], list[dict[str, Any]]] = {}
+    for test in tests(document):
+        for name in test["covers"]:
+            found.setdefault((True, name), []).append(test)
+        if not test["covers"]:
+            found.setdefault((False, test["name"]), []).append(test)
+    return [
+        {
+            "name": name,
+            "stated": stated,
+            "tests": its,
+            "verdict": worst(test["verdict"] for test in its if test["verdict"]),
+        }
+        for (stated, name), its in sorted(found.items(), key=lambda item: not item[0][0])
+    ]
+
+
+def attention(document: Record) -> list[dict[str, Any]]:
+    """Return the cases that need a look: errors, then fails, then inconclusive ones."""
+    wanted = [case for case in cases(document) if case["verdict"] not in ("pass", "skip")]
+    return sorted(wanted, key=lambda case: -VERDICTS.index(case["verdict"]))
+
+
+def columns(
+    its: Sequence[Record], kinds: Sequence[str] = ("require", "expect")
+) -> list[dict[str, Any]]:
+    """Return the statements of like cases side by side.
+
+    Each column has `kind`, `label`, `text` ("" if it differs), `statements` (one per case, None
+    where the case has none), `bound` (what all of them need, None if that differs) and `verdict`.
+    """
+    found: dict[tuple[str, str, int], list[Record | None]] = {}
+    for index, case in enumerate(its):
+        seen: dict[tuple[str, str], int] = {}
+        for statement in case["statements"]:
+            if statement["kind"] in kinds:
+                name = (statement["kind"], statement["label"])
+                seen[name] = seen.get(name, 0) + 1
+                column = found.setdefault((*name, seen[name]), [None] * len(its))
+                column[index] = statement
+    return [_column(kind, label, of) for (kind, label, _), of in found.items()]
+
+
+def _column(kind: str, label: str, statements: list[Record | None]) -> dict[str, Any]:
+    there = [statement for statement in statements if statement]
+    bounds = {needed(statement) for statement in there}
+    texts = {statement["text"] for statement in there}
+    return {
+        "kind": kind,
+        "label": label,
+        "text": texts.pop() if len(texts) == 1 else "",
+        "statements": statements,
+        "bound": bounds.pop() if len(bounds) == 1 else None,
+        "verdict": worst(statement["verdict"] for statement in there if statement["verdict"]),
+    }
+
+
+def needed(statement: Record) -> str:
+    """Return what a statement asks for, `≤ 1 ms`; its text where it has no single bound."""
+    bound, comparison = statement["bound"], statement["comparison"]
+    if statement["kind"] == "report":
+        return ""
+    if bound is None:
+        return str(statement["text"])
+    if comparison == "within":
+        return f"{bound['text']} ± {statement['tolerance']['text']}"
+    return f"{_SIGNS.get(comparison, comparison + ' ')}{bound['text']}"
+
+
+def by_flow(metrics: Record) -> dict[str, Any]:
+    """Return a case's metrics as tables.
+
+    `plain` is a table of the single numbers, `statistics` one for each metric that has several
+    (`transfer_delay.p99`), by its name. A table has `columns` and `rows`: pairs of a flow and its
+    values by column.
+    """
+    plain: dict[str, None] = {}
+    statistics: dict[str, dict[str, None]] = {}
+    for name in (name for values in metrics.values() for name in values):
+        metric, _, statistic = name.partition(".")
+        if statistic:
+            statistics.setdefault(metric, {})[statistic] = None
+        else:
+            plain[name] = None
+    return {
+        "plain": _table(metrics, list(plain), ""),
+        "statistics": {
+            name: _table(metrics, list(of), f"{name}.") for name, of in statistics.items()
+        },
+    }
+
+
+def _table(metrics: Record, names: list[str], prefix: str) -> dict[str, Any]:
+    rows = [
+        (flow, {name: values.get(prefix + name) for name in names})
+        for flow, values in metrics.items()
+        if any(prefix + name in values for name in names)
+    ]
+    return {"columns": names, "rows": rows}
+
+
+def differing(repeats: Sequence[Record]) -> list[tuple[str, str, list[Any]]]:
+    """Return flow, metric and its value in each repeat, for the metrics that are not all equal."""
+    if not repeats:
+        return []
+    rows = [
+        (flow, metric, [repeat.get(flow, {}).get(metric) for repeat in repeats])
+        for flow, of in repeats[0].items()
+        for metric in of
+    ]
+    return [row for row in rows if len({_exact(value) for value in row[2]}) > 1]
+
+
+def _exact(quantity: Record | None) -> tuple[Any, ...]:
+    return (quantity["value"], quantity["unit"]) if quantity else ()
+
+
+def seconds_of(its: Iterable[Record], timing: Record) -> float:
+    """Return the wall time of some cases together, as far as it is known."""
+    known = timing.get("cases", {})
+    return float(sum(known.get(case["name"], 0) for case in its))
+
+
+def elapsed_s(timing: Record) -> float | None:
+    """Return the seconds from `started` to `finished`, None where one is missing."""
+    if not (timing.get("started") and timing.get("finished")):
+        return None
+    ends = [datetime.fromisoformat(timing[key]) for key in ("started", "finished")]
+    return (ends[1] - ends[0]).total_seconds()
+
+
+def plural(count: int, noun: str) -> str:
+    """Return `1 case`, `2 cases`."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "attention": attention,
+    "by_flow": by_flow,
+    "cases": cases,
+    "columns": columns,
+    "counts": counts,
+    "differing": differing,
+    "elapsed_s": elapsed_s,
+    "files": files,
+    "requirements": requirements,
+    "seconds_of": seconds_of,
+    "tests": tests,
+    "title": title,
+    "unmentioned": unmentioned,
+    "verdicts": lambda: VERDICTS,
+}
+
+FILTERS: dict[str, Callable[..., Any]] = {"needed": needed, "place": place, "plural": plural}

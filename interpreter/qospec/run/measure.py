@@ -1,0 +1,112 @@
+"""Reads metrics off what a trial saw, in the units of the language."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from qospec.model import Attribute, Measured
+from qospec.units import CELL_RATE, CELLS, COUNT, RATE, RATIO, TIME
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from qospec.catalogue import Catalogue
+    from qospec.engine.observation import Observation
+    from qospec.engine.tally import Tally
+    from qospec.model import Value
+    from qospec.run.plan import Planned
+    from qospec.units import Dimension
+
+DIMENSIONS: dict[str, tuple[Dimension, int]] = {
+    "cells": (CELLS, 1),
+    "cell rate": (CELL_RATE, 1),
+    "rate": (RATE, 1),
+    "time": (TIME, 10**12),
+    "ratio": (RATIO, 1),
+    "count": (COUNT, 1),
+}
+"""A metric's dimension by its name, and how many of the engine's units make one of the language's."""
+
+QUANTILES = ("p50", "p99", "p99_9")
+"""Those that a report shows of every distribution."""
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Cells of a population that ended at an element."""
+
+    population: str
+    element: str
+    cause: str
+    cells: int
+
+
+class LostTrackError(Exception):
+    """More or fewer cells ended than were sent: a mistake of the engine, never of the device."""
+
+
+class Readings:
+    """What one trial of every network of a case saw."""
+
+    def __init__(self, catalogue: Catalogue, seen: Mapping[str, tuple[Planned, Observation]]) -> None:
+        """Take, by network name, the plan and what was observed."""
+        self._catalogue = catalogue
+        self._tallies: dict[str, Tally] = {}
+        for network, (planned, observation) in seen.items():
+            prefix = f"{network}." if network else ""
+            for population in planned.populations.values():
+                tally = observation.tally(population.first, population.stop)
+                self._tallies[prefix + population.name] = tally
+        for name, tally in self._tallies.items():
+            if tally.sent != tally.received + tally.lost_count:
+                message = f"{name}: {tally.sent} cells sent, {tally.received} received, {tally.lost_count} lost"
+                raise LostTrackError(message)
+
+    def read(self, leaf: Measured | Attribute) -> Value:
+        """Return the value of a measurement, in base units of the language; None without data."""
+        if isinstance(leaf, Attribute):
+            return None
+        member = "" if leaf.member is None else f"[{leaf.member}]"
+        name = f"{leaf.network}{'.' if leaf.network else ''}{leaf.flow}{member}{'.oam' if leaf.oam else ''}"
+        tally = self._tallies.get(name)
+        if tally is None:  # OAM cells of a network in which nothing makes any
+            return Fraction(0) if leaf.metric in ("sent", "received", "lost", "planned") else None
+        return self._measure(leaf.metric, tally, leaf.statistic)
+
+    def _measure(self, metric: str, tally: Tally, statistic: str) -> Fraction | None:
+        kind = self._catalogue.find("metric", metric)
+        if kind is None:
+            raise KeyError(metric)
+        instance = kind.build()
+        value = instance.measure(tally, statistic)
+        _, scale = DIMENSIONS[instance.dimension]
+        return None if value is None else Fraction(value) / scale
+
+    def all(self) -> Iterator[tuple[str, str, Fraction | None, Dimension]]:
+        """Yield (population, metric with statistic, value, dimension) of everything that is measured."""
+        for population, tally in self._tallies.items():
+            for name, kind in sorted(self._catalogue.of("metric").items()):
+                metric = kind.build()
+                if "clumping" in metric.needs and tally.clumping_max_ps is None:
+                    continue
+                dimension, _ = DIMENSIONS[metric.dimension]
+                for statistic in _statistics(metric.statistics):
+                    shown = f"{name}.{statistic}" if statistic else name
+                    yield population, shown, self._measure(name, tally, statistic), dimension
+
+    def losses(self) -> Iterator[Loss]:
+        """Yield where cells ended, the most first within a population."""
+        for population, tally in self._tallies.items():
+            for (element, cause), cells in sorted(tally.lost.items(), key=lambda item: (-item[1], item[0])):
+                if cells:
+                    yield Loss(population, element, cause, cells)
+
+
+def _statistics(declared: tuple[str, ...]) -> Iterator[str]:
+    for statistic in declared or ("",):
+        if statistic == "p*":
+            yield from QUANTILES
+        else:
+            yield statistic

@@ -1,0 +1,305 @@
+"""From the checked specification to experiments: the one module that knows both halves.
+
+A plan says, before anything runs, which trials there are and how many cells they send at most, and
+refuses what does not fit: no way between hosts, a line asked for too much, a loop without delay, a
+trial beyond the limit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from qospec.diagnostics import Diagnostic, Label, Problems
+from qospec.engine.connections import Connections
+from qospec.engine.experiment import Experiment, Source, Watch
+from qospec.engine.graph import zero_delay_cycle
+from qospec.model import measurements
+from qospec.run.network import Lowered, Member, NoWayError, lower
+from qospec.units import RATE, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qospec.model import Case, Flow, Network, Suite, Test
+    from qospec.source import Span
+
+CELL_BYTES = 53
+PS_PER_S = 10**12
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What a plan may cost. `most_cells` is per trial; the command's `--max-cells` raises it."""
+
+    most_cells: int = 10**9
+
+
+@dataclass(frozen=True)
+class Population:
+    """A stretch of connection indices that is measured as one, such as `ab` or `ab.oam`."""
+
+    flow: str
+    member: int | None
+    oam: bool
+    first: int
+    stop: int
+
+    @property
+    def name(self) -> str:
+        """Return how a statement names it."""
+        member = "" if self.member is None else f"[{self.member}]"
+        return f"{self.flow}{member}{'.oam' if self.oam else ''}"
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One network of a case, ready to run.
+
+    Attributes:
+        experiment: With the seed's names up to the case; a repeat adds its own.
+        populations: What is measured, by name.
+        discarders: By flow, the elements on its ways that may discard: (path, causes).
+    """
+
+    experiment: Experiment
+    populations: dict[str, Population]
+    discarders: dict[str, tuple[tuple[str, tuple[str, ...]], ...]]
+
+
+@dataclass(frozen=True)
+class CasePlan:
+    """A case, ready to run: its networks under "" and the controls' names."""
+
+    test: str
+    case: Case
+    networks: dict[str, Planned]
+    cells: int
+
+    @property
+    def trials(self) -> int:
+        """Return how many trials the case takes."""
+        return len(self.networks) * self.case.run.repeat
+
+
+def plan(suite: Suite, seed: str, bounds: Bounds, problems: Problems) -> tuple[CasePlan, ...]:
+    """Return the plan of every case; what does not fit is in `problems`."""
+    plans = []
+    for test in suite.tests:
+        for case in test.cases:
+            found = _case(test, case, seed, bounds, problems)
+            if found is not None:
+                plans.append(found)
+    return tuple(plans)
+
+
+def _case(test: Test, case: Case, seed: str, bounds: Bounds, problems: Problems) -> CasePlan | None:
+    seconds = Fraction(case.run.warmup_ps + case.run.measure_ps, PS_PER_S)
+    rate = sum((_rate(flow) * len(flow.origins) for flow in case.flows), Fraction(0))
+    cells = int(rate * seconds)
+    if cells > bounds.most_cells:
+        problems.add(_too_many(test, case, cells, bounds))
+        return None
+    networks = {}
+    for name, network in case.networks.items():
+        planned = _network(case, network, name, (seed, case.name), problems)
+        if planned is None:
+            return None
+        networks[name] = planned
+    return CasePlan(test.name, case, networks, cells)
+
+
+def _rate(flow: Flow) -> Fraction:
+    """Return the cells/s of one member of a flow."""
+    return Fraction(flow.arrivals.mean_cell_rate(flow.connections))
+
+
+def _network(
+    case: Case, network: Network, name: str, seed: tuple[str, ...], problems: Problems
+) -> Planned | None:
+    connections = Connections(
+        contracts=tuple(c for flow in case.flows for c in [flow.traffic.contract()] * _count(flow)),
+        flow=tuple(i for i, flow in enumerate(case.flows) for _ in range(_count(flow))),
+        has_oam=any(getattr(instance.element, "inserts", False) for instance in network.elements),
+        virtual_path=tuple(v for flow in case.flows for v in [flow.virtual_path] * _count(flow)),
+    )
+    members = tuple(_members(case.flows, network))
+    try:
+        lowered = lower(network, members, connections)
+    except NoWayError as error:
+        problems.add(_no_way(case.flows[error.member.flow], network, error.member))
+        return None
+    loop = zero_delay_cycle(lowered.nodes, lowered.wires)
+    if loop is not None:
+        problems.add(_loop(loop, network, case))
+        return None
+    if not case.run.overload and not _fits(case, lowered, members, problems):
+        return None
+    experiment = Experiment(
+        connections=connections,
+        sources=tuple(_sources(case.flows, members, lowered)),
+        nodes=lowered.nodes,
+        wires=lowered.wires,
+        watch=_watch(case, name, connections, members),
+        seed=seed,
+    )
+    return Planned(
+        experiment,
+        {p.name: p for p in _populations(case, name, connections, members)},
+        {flow.name: tuple(_discarders(i, lowered, members)) for i, flow in enumerate(case.flows)},
+    )
+
+
+def _count(flow: Flow) -> int:
+    return flow.connections * len(flow.origins)
+
+
+def _members(flows: tuple[Flow, ...], network: Network) -> Iterator[Member]:
+    first = 0
+    for number, flow in enumerate(flows):
+        for turn, (origin, target) in enumerate(zip(flow.origins, flow.targets, strict=True)):
+            name = flow.name if len(flow.origins) == 1 else f"{flow.name}[{turn}]"
+            yield Member(number, name, network.host(origin), network.host(target), first, flow.connections)
+            first += flow.connections
+
+
+def _sources(flows: tuple[Flow, ...], members: tuple[Member, ...], lowered: Lowered) -> Iterator[Source]:
+    for member in members:
+        flow = flows[member.flow]
+        yield Source(
+            name=member.name,
+            arrivals=flow.arrivals,
+            first=member.first,
+            connections=member.connections,
+            phases=flow.phases,
+            size_bytes=CELL_BYTES,
+            clp=flow.clp,
+            node=lowered.entry[member.origin],
+        )
+
+
+# ---- what is watched
+
+
+def _watch(case: Case, network: str, connections: Connections, members: tuple[Member, ...]) -> Watch:
+    """Give each flow, each flow's OAM cells and each member that a statement names a histogram."""
+    rows = list(connections.flow)
+    if connections.has_oam:
+        rows += [row + len(case.flows) for row in connections.flow]
+    fresh = 2 * len(case.flows)
+    for population in _populations(case, network, connections, members):
+        if population.member is not None:
+            rows[population.first : population.stop] = [fresh] * (population.stop - population.first)
+            fresh += 1
+    measured = [m for s in case.statements for m in measurements(s.expression)]
+    return Watch(
+        start_ps=case.run.warmup_ps,
+        stop_ps=case.run.warmup_ps + case.run.measure_ps,
+        histogram_row=tuple(rows),
+        clumping=any(m.metric == "cell_delay_variation_1_point" for m in measured),
+    )
+
+
+def _populations(
+    case: Case, network: str, connections: Connections, members: tuple[Member, ...]
+) -> Iterator[Population]:
+    """Yield each flow, its OAM cells, and the members that statements name."""
+    named = {
+        (m.flow, m.member, m.oam)
+        for s in case.statements
+        for m in measurements(s.expression)
+        if m.member is not None and m.network == network
+    }
+    for number, flow in enumerate(case.flows):
+        mine = [member for member in members if member.flow == number]
+        for oam in (False, True) if connections.has_oam else (False,):
+            shift = connections.count if oam else 0
+            last = mine[-1].first + flow.connections
+            yield Population(flow.name, None, oam, mine[0].first + shift, last + shift)
+            for turn, member in enumerate(mine):
+                if (flow.name, turn, oam) in named:
+                    first = member.first + shift
+                    yield Population(flow.name, turn, oam, first, first + flow.connections)
+
+
+def _discarders(
+    flow: int, lowered: Lowered, members: tuple[Member, ...]
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    mine = {number for number, member in enumerate(members) if member.flow == flow}
+    for node, passing in zip(lowered.nodes, lowered.passing, strict=True):
+        causes = tuple(getattr(node.element, "causes", ()))
+        if causes and mine & passing:
+            yield node.path, causes
+
+
+# ---- what does not fit
+
+
+def _fits(case: Case, lowered: Lowered, members: tuple[Member, ...], problems: Problems) -> bool:
+    fits = True
+    for node, passing in zip(lowered.nodes, lowered.passing, strict=True):
+        if node.clock is None:
+            continue
+        asked = {number: _rate(case.flows[members[number].flow]) * CELL_BYTES * 8 for number in passing}
+        if sum(asked.values()) > node.clock.bit_rate:
+            flows = {members[number].flow for number in passing}
+            problems.add(_overload(case, node.path, node.clock.bit_rate, sum(asked.values()), sorted(flows)))
+            fits = False
+    return fits
+
+
+def _span(flow: Flow, case: Case) -> Span:
+    return flow.span if flow.span is not None else case.statements[0].span
+
+
+def _overload(case: Case, path: str, carries: Fraction, asked: Fraction, flows: list[int]) -> Diagnostic:
+    last = case.flows[flows[-1]]
+    names = ", ".join(f"`{case.flows[number].name}`" for number in flows)
+    return Diagnostic(
+        "E0305",
+        "these flows ask for more than the line can carry",
+        _span(last, case),
+        label=f"case {case.name}: {names} ask for {text_of(asked, RATE)} @cell",
+        others=tuple(
+            Label(span) for number in flows[:-1] if (span := case.flows[number].span) is not None
+        ),
+        notes=(f"`{path}` sends {text_of(carries, RATE)} @cell",),
+        help="overload on purpose? write `overload = true` in `run`",
+    )
+
+
+def _no_way(flow: Flow, network: Network, member: Member) -> Diagnostic:
+    origin, target = network.hosts[member.origin].path, network.hosts[member.target].path
+    span = flow.span
+    if span is None:
+        raise NoWayError(member)
+    return Diagnostic(
+        "E0306",
+        f"no way leads from `{origin}` to `{target}`",
+        span,
+        notes=(f"in topology `{network.name}`, following links and the devices' wires",),
+        help=f"add the missing `link`, or name other hosts for `{flow.name}`",
+    )
+
+
+def _loop(loop: tuple[str, ...], network: Network, case: Case) -> Diagnostic:
+    first = next((e for e in network.elements if e.path in loop and e.span is not None), None)
+    span = first.span if first is not None and first.span is not None else _span(case.flows[0], case)
+    return Diagnostic(
+        "E0307",
+        "cells can go round this loop in no time",
+        span,
+        notes=(" -> ".join((*loop, loop[0])),),
+        help="put an element that takes time into the loop, such as a line or a delay",
+    )
+
+
+def _too_many(test: Test, case: Case, cells: int, bounds: Bounds) -> Diagnostic:
+    return Diagnostic(
+        "E0308",
+        f"a trial of `{case.name}` would send {cells:_} cells, more than the limit of {bounds.most_cells:_}",
+        test.span,
+        notes=("rate of all flows times warmup and measure",),
+        help=f"measure for a shorter time, or allow it with `--max-cells {cells}`",
+    )

@@ -1,0 +1,111 @@
+"""The record of a run: a folder of JSON files, each complete from the moment it has its name.
+
+    run.json       what is about to run: specification, seed, versions, plan
+    cases/*.json   one file per case, written when the case has ended
+    outcome.json   the whole outcome, when the run has ended or was interrupted
+    timing.json    the only file that differs between equal runs: when, and how long
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+
+class RecordError(Exception):
+    """A record cannot be written or read; the message is for the user."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """A record's folder."""
+
+    folder: Path
+
+    def write(self, name: str, document: dict[str, Any]) -> None:
+        """Write a file of the record, whole or not at all."""
+        write_whole(self.folder / name, json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+
+    def read(self, name: str) -> dict[str, Any]:
+        """Return a file of the record."""
+        path = self.folder / name
+        try:
+            document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise RecordError(f"cannot read `{path}`: {_reason(error)}") from error
+        return document
+
+    def outcome(self) -> dict[str, Any]:
+        """Return the outcome; of a run that was killed, what its cases left."""
+        if (self.folder / "outcome.json").exists():
+            return self.read("outcome.json")
+        raise RecordError(f"`{self.folder}` holds no outcome.json: is it a record of `qos run`?")
+
+    def timing(self) -> dict[str, Any]:
+        """Return when and how long, if that is known."""
+        return self.read("timing.json") if (self.folder / "timing.json").exists() else {}
+
+
+def create(root: Path, seed: str, now: datetime | None = None) -> Record:
+    """Make the folder of a new record below `root`."""
+    stamp = (now or datetime.now(UTC)).strftime("%Y-%m-%dT%H-%M-%SZ")
+    for attempt in range(1000):
+        suffix = f"-{attempt + 1}" if attempt else ""
+        folder = root / f"{stamp}-{seed}{suffix}"
+        try:
+            (folder / "cases").mkdir(parents=True)
+        except FileExistsError:
+            if not folder.is_dir():
+                raise RecordError(f"cannot write records to `{root}`: it is not a directory") from None
+            continue
+        except OSError as error:
+            raise RecordError(f"cannot write records to `{root}`: {_reason(error)}") from error
+        return Record(folder)
+    raise RecordError(f"cannot write records to `{root}`: too many of the same second")
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that its name never stands for half of it. Raises RecordError."""
+    temporary = ""
+    try:
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+        _sync_folder(path.parent)
+    except OSError as error:
+        if temporary:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+        raise RecordError(f"cannot write `{path}`: {_reason(error)}") from error
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name last; some file systems cannot, which loses nothing that was complete."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror.lower()
+    return str(error)

@@ -1,0 +1,67 @@
+"""Runs a case: its trials, repeat by repeat, each judged as it ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from qospec.engine import graph
+from qospec.run.measure import Readings
+from qospec.run.verdict import Judgement, judge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qospec.catalogue import Catalogue
+    from qospec.run.plan import CasePlan
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """What one repeat gave."""
+
+    readings: Readings
+    judgements: tuple[Judgement, ...]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a case gave: its repeats, and what went wrong on our side."""
+
+    repeats: tuple[Repeat, ...]
+    errors: tuple[str, ...] = ()
+
+
+def run(case: CasePlan, catalogue: Catalogue, on_progress: Callable[[float], None]) -> Result:
+    """Run all trials of a case; `on_progress` is told the share that is done.
+
+    A failed `require` ends the case: what follows would be measured on a test that is not valid.
+    """
+    repeats: list[Repeat] = []
+    for number in range(case.case.run.repeat):
+        try:
+            readings = _observe(case, catalogue, number, on_progress)
+        except Exception as error:  # noqa: BLE001 - whatever breaks on our side is the verdict `error`
+            return Result(tuple(repeats), (f"{type(error).__name__}: {error}",))
+        judgements = tuple(judge(statement, readings.read) for statement in case.case.statements)
+        repeats.append(Repeat(readings, judgements))
+        required = (s.kind == "require" for s in case.case.statements)
+        if any(r and j.verdict != "pass" for r, j in zip(required, judgements, strict=True)):
+            break
+    return Result(tuple(repeats))
+
+
+def _observe(
+    case: CasePlan, catalogue: Catalogue, number: int, on_progress: Callable[[float], None]
+) -> Readings:
+    seen = {}
+    done = number * len(case.networks)
+    for position, (name, planned) in enumerate(case.networks.items()):
+
+        def report(now_ps: int, stop_ps: int, before: int = done + position) -> None:
+            on_progress((before + min(1.0, now_ps / stop_ps)) / case.trials)
+
+        experiment = planned.experiment
+        seeded = experiment._replace(seed=(*experiment.seed, f"repeat {number}"))
+        seen[name] = (planned, graph.run(seeded, on_progress=report))
+    return Readings(catalogue, seen)

@@ -1,0 +1,100 @@
+"""Verdicts: what a statement says of what was measured.
+
+`skip < pass < inconclusive < fail < error`; a case has the worst of its statements' verdicts, so the
+order in which they are judged cannot matter. No data is never a pass.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from qospec.model import Attribute, Constant, Measured, Operation, evaluate, measurements
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from qospec.model import Expression, Reader, Statement, Value
+    from qospec.units import Dimension
+
+Verdict = Literal["skip", "pass", "inconclusive", "fail", "error"]
+ORDER: tuple[Verdict, ...] = ("skip", "pass", "inconclusive", "fail", "error")
+
+_COMPARISONS = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+"""Each comparison with the one that says the same from the other side."""
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """Return the worst of the verdicts; without any, nothing was decided."""
+    return max(verdicts, key=ORDER.index, default="inconclusive")
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a comparison, for people."""
+
+    value: Value
+    dimension: Dimension | None
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What was found for one statement in one trial.
+
+    `measured`, `comparison` and `bound` are those of the comparison that decided; of a report, only
+    `measured`. `tolerance` is that of `within`.
+    """
+
+    verdict: Verdict | None
+    measured: Side | None
+    comparison: str = ""
+    bound: Side | None = None
+    tolerance: Side | None = None
+
+
+def judge(statement: Statement, read: Reader) -> Judgement:
+    """Return the judgement of a statement; `read` gives what was measured."""
+    expression = statement.expression
+    value = evaluate(expression, read)
+    if statement.kind == "report":
+        return Judgement(None, Side(value, dimension_of(expression)))
+    verdict: Verdict
+    if value is None:
+        verdict = "inconclusive"
+    elif value is True:
+        verdict = "pass"
+    else:
+        verdict = "fail" if statement.kind == "expect" else "inconclusive"
+    return _shown(verdict, _decisive(expression, read), read)
+
+
+def _decisive(expression: Expression, read: Reader) -> Expression:
+    """Return the part of an `and` or `or` that decided it: the first with the value of the whole."""
+    while isinstance(expression, Operation) and expression.operator in ("and", "or"):
+        value = evaluate(expression, read)
+        expression = next(part for part in expression.operands if evaluate(part, read) == value)
+    return expression
+
+
+def _shown(verdict: Verdict, expression: Expression, read: Reader) -> Judgement:
+    if not isinstance(expression, Operation):
+        return Judgement(verdict, None)
+    sides = [Side(evaluate(part, read), dimension_of(part)) for part in expression.operands]
+    if expression.operator == "within":
+        value, tolerance, target = sides
+        return Judgement(verdict, value, "within", target, tolerance)
+    if expression.operator not in _COMPARISONS:
+        return Judgement(verdict, None)
+    left, right = sides
+    if measurements(expression.operands[1]) and not measurements(expression.operands[0]):
+        return Judgement(verdict, right, _COMPARISONS[expression.operator], left)
+    return Judgement(verdict, left, expression.operator, right)
+
+
+def dimension_of(expression: Expression) -> Dimension | None:
+    """Return the dimension of an expression's value; None of a truth or a word."""
+    if isinstance(expression, Attribute):
+        return None
+    if isinstance(expression, Constant | Measured | Operation):
+        return expression.dimension
+    return None

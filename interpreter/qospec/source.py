@@ -1,0 +1,59 @@
+"""Texts and places in them."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+
+
+@dataclass(frozen=True)
+class Source:
+    """A text that a specification came from. `name` is its path as the user would write it."""
+
+    name: str
+    text: str
+
+    @cached_property
+    def line_starts(self) -> tuple[int, ...]:
+        """Return the offset at which each line begins."""
+        starts = [0]
+        for offset, character in enumerate(self.text):
+            if character == "\n":
+                starts.append(offset + 1)
+        return tuple(starts)
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Return line and column, both from 1."""
+        line = bisect_right(self.line_starts, offset)
+        return line, offset - self.line_starts[line - 1] + 1
+
+    def line(self, number: int) -> str:
+        """Return the text of a line, from 1, without its end."""
+        start = self.line_starts[number - 1]
+        end = self.line_starts[number] if number < len(self.line_starts) else len(self.text)
+        return self.text[start:end].rstrip("\r\n")
+
+
+@dataclass(frozen=True)
+class Span:
+    """A stretch of a source, as two offsets in characters."""
+
+    source: Source
+    start: int
+    end: int
+
+    @property
+    def text(self) -> str:
+        """Return what stands there."""
+        return self.source.text[self.start : self.end]
+
+    @property
+    def place(self) -> str:
+        """Return `name:line:column`, which terminals make clickable."""
+        line, column = self.source.position(self.start)
+        return f"{self.source.name}:{line}:{column}"
+
+    def to(self, other: Span) -> Span:
+        """Return the span from here to the end of `other`."""
+        return Span(self.source, self.start, other.end)

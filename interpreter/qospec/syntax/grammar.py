@@ -1,0 +1,181 @@
+"""The parse table of `spec/qos.lark`.
+
+Lark makes the table, which takes a third of a second. It is kept in the user's cache folder as plain
+data, under a name that is the hash of the grammar and of Lark's version; with it, Lark itself need not
+be imported. Nothing depends on the cache: where none can be written, the table is made each time.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+import tempfile
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from qospec.resources import SPEC
+
+if TYPE_CHECKING:
+    from lark import Lark
+
+FORMAT = 1
+"""To be raised when the form of what is cached changes."""
+
+START = "file"
+END = "$END"
+
+
+class Rule(NamedTuple):
+    """A production, as the parser wants it.
+
+    Attributes:
+        origin: The nonterminal that it makes.
+        size: How many symbols it takes from the stack.
+        node: Which node to build; "" for none.
+        keeps: The children by their place on the stack: plain for one value, complemented for a list
+            of values that become children themselves; None for a part that was left out.
+        only: The place of the only child, whose value is the rule's own; -1 for none.
+    """
+
+    origin: str
+    size: int
+    node: str
+    keeps: list[int | None]
+    only: int
+
+
+class Grammar(NamedTuple):
+    """What it takes to parse.
+
+    Attributes:
+        pattern: A regular expression with a group for each terminal that is no keyword.
+        keywords: Terminals by keyword.
+        spellings: Terminals that are always spelt alike, as they are spelt.
+        states: For each state: by terminal, the state to go to, or the complement of the rule to
+            apply; by nonterminal, the state to go to.
+        rules: The productions.
+        start: The state to begin in.
+        accept: The state in which a whole file has been read.
+    """
+
+    pattern: str
+    keywords: dict[str, str]
+    spellings: dict[str, str]
+    states: list[dict[str, int]]
+    rules: list[Rule]
+    start: int
+    accept: int
+
+
+@functools.cache
+def grammar() -> Grammar:
+    """Return the grammar of `.qos` files, from the cache if it is there."""
+    text = (SPEC / "qos.lark").read_bytes()
+    path = _cache_folder() / f"{_digest(text)}.json"
+    with suppress(OSError, ValueError, TypeError, KeyError):
+        cached = json.loads(path.read_bytes())
+        return Grammar(**{**cached, "rules": [Rule(*rule) for rule in cached["rules"]]})
+    made = made_by_lark(text.decode())
+    with suppress(OSError):
+        _write(path, json.dumps(made._asdict()).encode())
+    return made
+
+
+def _cache_folder() -> Path:
+    import platformdirs
+
+    return platformdirs.user_cache_path("qospec") / "grammar"
+
+
+def _digest(text: bytes) -> str:
+    """Return the hash of the grammar and of the file in which Lark says its version."""
+    digest = hashlib.sha256(b"%d\n%s" % (FORMAT, text))
+    lark = find_spec("lark")
+    with suppress(OSError):
+        digest.update(Path(lark.origin).read_bytes() if lark and lark.origin else b"")
+    return digest.hexdigest()[:32]
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Write a file that others see whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        Path(name).replace(path)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def made_by_lark(text: str) -> Grammar:
+    """Return the table of a grammar."""
+    from lark import Lark
+    from lark.grammar import Rule as LarkRule
+    from lark.lexer import TerminalDef
+
+    lark = Lark(text, parser="lalr", lexer="basic", start=START)
+    data, memo = lark.memo_serialize([TerminalDef, LarkRule])
+    table = data["parser"]["parser"]
+    numbers = {old: new for new, old in enumerate(table["states"])}
+    productions = {key: value for key, value in memo.items() if value["__type__"] == "Rule"}
+    places = {key: place for place, key in enumerate(productions)}
+    states = [
+        {table["tokens"][token]: ~places[to["@"]] if reduce else numbers[to]
+         for token, (reduce, to) in row.items()}
+        for row in table["states"].values()
+    ]  # fmt: skip
+    return Grammar(
+        pattern=_pattern(lark),
+        keywords={word: name for name, word in _strings(lark).items() if word.isalpha()},
+        spellings=_strings(lark),
+        states=states,
+        rules=[_rule(production) for production in productions.values()],
+        start=numbers[table["start_states"][START]],
+        accept=numbers[table["end_states"][START]],
+    )
+
+
+def _strings(lark: Lark) -> dict[str, str]:
+    return {t.name: t.pattern.value for t in lark.terminals if t.pattern.type == "str"}
+
+
+def _pattern(lark: Lark) -> str:
+    """Return the terminals as groups, in Lark's own order: the first that matches is meant."""
+    terminals = [
+        terminal
+        for terminal in lark.terminals
+        if terminal.name not in lark.ignore_tokens and not terminal.pattern.value.isalpha()
+    ]
+    terminals.sort(key=lambda t: (-t.priority, -t.pattern.max_width, -len(t.pattern.value), t.name))
+    return "|".join(f"(?P<{t.name}>{t.pattern.to_regexp()})" for t in terminals)
+
+
+def _rule(production: dict[str, Any]) -> Rule:
+    origin, expansion = production["origin"]["name"], production["expansion"]
+    options = production["options"]
+    absent = [len(run) for run in _absences(options["empty_indices"], len(expansion))]
+    keeps: list[int | None] = []
+    for place, symbol in enumerate(expansion):
+        keeps += [None] * absent[place]
+        if symbol["__type__"] == "NonTerminal" and symbol["name"].startswith("_"):
+            keeps.append(~place)
+        elif not symbol.get("filter_out"):
+            keeps.append(place)
+    keeps += [None] * absent[-1]
+    only = -1
+    if options["expand1"] and len(keeps) == 1 and keeps[0] is not None and keeps[0] >= 0:
+        only = keeps[0]
+    listed = origin.startswith("_")
+    node = "" if listed or only >= 0 else production["alias"] or origin
+    return Rule(origin, len(expansion), node, keeps, only)
+
+
+def _absences(empty: list[bool], size: int) -> list[str]:
+    """Return, for each place between symbols, a mark for each optional part left out there."""
+    return "".join("x" if each else " " for each in empty).split(" ") if empty else [""] * (size + 1)

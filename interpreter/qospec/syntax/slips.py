@@ -1,0 +1,168 @@
+"""What is no token of the language but is often written, and what to write for it.
+
+Each slip names the terminal that takes its place, so that parsing goes on behind it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import NamedTuple
+
+BEFORE = r"""
+    (?P<EXPONENT>[0-9][0-9_]*(?:\.[0-9][0-9_]*)?[eE][+-]?[0-9]+(?![A-Za-z_]))
+    |(?P<BASED>0[xXbBoO][0-9A-Fa-f_]*[0-9A-Fa-f](?![A-Za-z_]))
+    |(?P<POINTED>(?<![\w\])}".])\.(?=[0-9])|[0-9][0-9_]*\.(?![.0-9A-Za-z_]))
+    |(?P<SLASHES>//[^\n]*|/\*[^\n]*)
+    |(?P<SIGN>===|!==|=<|=>|<>|&&|\|\||:=|\*\*|\.\.\.+|!(?!=)|;)
+"""
+"""Slips that would match a token of the language."""
+
+BEHIND = r"""
+    (?P<UNCLOSED>"[^\n]*)
+    |(?P<QUOTED>'[^'\n]*')
+    |(?P<FOREIGN>[^\W\x00-\x7f]\w*)
+    |(?P<STRAY>(?s:.))
+"""
+"""Slips that match none; one of them matches anything."""
+
+HIDDEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
+)
+"""What cannot be seen and may make a text read otherwise than it is."""
+
+_SIGNS = {
+    "===": ("CMP", "=="),
+    "!==": ("CMP", "!="),
+    "=<": ("CMP", "<="),
+    "=>": ("CMP", ">="),
+    "<>": ("CMP", "!="),
+    "&&": ("AND", "and"),
+    "||": ("OR", "or"),
+    "!": ("NOT", "not"),
+    ":=": ("EQUAL", "="),
+    "\u2264": ("CMP", "<="),
+    "\u2265": ("CMP", ">="),
+    "\u2260": ("CMP", "!="),
+    "\u2192": ("ARROW", "->"),
+    "\u2014": ("CABLE", "--"),
+    "\u2013": ("MINUS", "-"),
+    "\u2212": ("MINUS", "-"),
+    "\u00d7": ("TIMES", "*"),
+    "\u00b7": ("TIMES", "*"),
+    "\u00f7": ("TIMES", "/"),
+    "\u2026": ("RANGE", ".."),
+    "...": ("RANGE", ".."),
+}
+"""What others write, as we write it."""
+
+_QUOTES = "\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb"
+_LONGEST = 30
+
+
+class Slip(NamedTuple):
+    """What is told, and the terminal that takes the place of what was written, spelt as `word`."""
+
+    code: str
+    message: str
+    help: str
+    kind: str = ""
+    word: str = ""
+
+
+def slip_of(kind: str, written: str) -> Slip:
+    """Return what is told of a match of the groups above."""
+    if kind == "STRAY":
+        return _SPECIAL.get(written) or _sign(written)
+    return _SLIPS[kind](written)
+
+
+def _exponent(written: str) -> Slip:
+    digits, _, exponent = written.lower().replace("_", "").partition("e")
+    whole, _, decimals = digits.partition(".")
+    shift = int(exponent) if len(exponent) <= _LONGEST // 10 else _LONGEST
+    plain = ""
+    if abs(shift) + len(digits) < _LONGEST:
+        padded = "0" * max(0, -shift - len(whole) + 1) + whole + decimals + "0" * max(0, shift - len(decimals))
+        point = len(padded) - max(0, len(decimals) - shift)
+        plain = f"{int(padded[:point] or '0'):_}"
+        plain += f".{padded[point:]}" if padded[point:].strip("0") else ""
+    way_out = f"write {plain}" if plain else "write it out, with a larger unit if it is long"
+    return Slip("E0007", "a number is written without an exponent", way_out, "INT", "1")
+
+
+def _based(written: str) -> Slip:
+    text = written.lower().replace("_", "")
+    base = {"x": 16, "o": 8, "b": 2}[text[1]]
+    fits = len(text) < _LONGEST and all(int(digit, 16) < base for digit in text[2:])
+    way_out = f"write {int(text[2:], base):_}" if fits else "write it with the digits 0 to 9"
+    return Slip("E0007", "numbers are decimal", way_out, "INT", "1")
+
+
+def _pointed(written: str) -> Slip:
+    message = "a decimal point stands between two digits"
+    if written == ".":
+        return Slip("E0007", message, "write a 0 before it")
+    return Slip("E0007", message, f"write {shortened(written)}0, or leave the point out", "INT", written[:-1])
+
+
+def _slashes(written: str) -> Slip:
+    return Slip("E0009", "a comment begins with `#`", f"write `#` for `{written[:2]}`")
+
+
+def _unclosed(written: str) -> Slip:
+    return Slip("E0008", "this text has no end", 'close it with `"` on its own line', "STRING", f'{written}"')
+
+
+def _quoted(written: str) -> Slip:
+    inner = written[1:-1]
+    way_out = f'write "{shortened(inner)}"'
+    return Slip("E0008", 'a text stands between `"` and `"`', way_out, "STRING", f'"{inner}"')
+
+
+def _foreign(written: str) -> Slip:
+    letter = next(character for character in written if not character.isascii())
+    message = f"`{letter}` ({_called(letter)}) cannot be in a name"
+    return Slip("E0009", message, "names are made of a to z, A to Z, 0 to 9 and `_`", "NAME")
+
+
+def _sign(written: str) -> Slip:
+    known = _SIGNS.get("..." if written.startswith("...") else written)
+    if known is not None:
+        message = f"`{shortened(written)}` is no sign of this language"
+        return Slip("E0009", message, f"write `{known[1]}`", *known)
+    if written in _QUOTES:
+        return Slip("E0008", f"`{written}` is a printer's quotation mark", 'write `"`')
+    if unicodedata.category(written).startswith(("Z", "C")):
+        return Slip("E0009", f"this blank is not a plain one ({_called(written)})", "write a plain blank")
+    return Slip("E0009", f"`{written}` is no sign of this language", "")
+
+
+def _called(character: str) -> str:
+    return unicodedata.name(character, f"U+{ord(character):04X}").lower()
+
+
+def shortened(text: str, most: int = 40) -> str:
+    """Return what a message may quote: one line, not too long, nothing hidden."""
+    shown = HIDDEN.sub("\ufffd", " ".join(text.split()))
+    return shown if len(shown) <= most else f"{shown[: most - 1]}…"
+
+
+_SPECIAL = {
+    "'": Slip("E0008", 'a text stands between `"` and `"`', 'write `"` for `\'`'),
+    "%": Slip("E0009", "`%` stands behind a number", "write the number before it, as in `95%`"),
+    "\r": Slip("E0009", "a carriage return does not end a line", "end lines as this system's editors do"),
+    ";": Slip("E0009", "a statement ends with its line, not with `;`", "leave it out"),
+    "**": Slip("E0009", "there are no powers", "write the product out, as in `x * x`", "TIMES", "*"),
+}
+
+_SLIPS = {
+    "EXPONENT": _exponent,
+    "BASED": _based,
+    "POINTED": _pointed,
+    "SLASHES": _slashes,
+    "SIGN": lambda written: _SPECIAL.get(written) or _sign(written),
+    "UNCLOSED": _unclosed,
+    "QUOTED": _quoted,
+    "FOREIGN": _foreign,
+}

@@ -1,0 +1,183 @@
+"""From text to tokens, with the doc comments apart."""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from qospec.diagnostics import MOST, Diagnostic
+from qospec.source import Span
+from qospec.syntax import slips
+from qospec.syntax.grammar import END, grammar
+
+if TYPE_CHECKING:
+    from qospec.diagnostics import Problems
+    from qospec.source import Source
+
+_APART = r"""
+    (?P<NEWLINE>(?:\r?\n[ \t]*)+)
+    |(?P<COMMENT>\#[^\n]*)
+    |(?P<LAST>\Z)
+"""
+
+
+@dataclass
+class Tokens:
+    """The tokens of a file, as lists of equal length; the last is the end of the text.
+
+    Attributes:
+        source: What they are of.
+        kinds: The terminal of each.
+        starts: Where each begins.
+        ends: Where each ends.
+        words: How a token is to be read, by its index, if not as it was written.
+        above: Doc comments by the offset of the token below them.
+        behind: Doc comments by the offset at which the token before them ends.
+        heading: The doc comment that stands by itself below the first line.
+        mistaken: Where a mistake was told.
+    """
+
+    source: Source
+    kinds: list[str] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    words: dict[int, str] = field(default_factory=dict)
+    above: dict[int, str] = field(default_factory=dict)
+    behind: dict[int, str] = field(default_factory=dict)
+    heading: str = ""
+    mistaken: list[int] = field(default_factory=list)
+
+    def text(self, index: int) -> str:
+        """Return a token as it is to be read."""
+        return self.words.get(index) or self.source.text[self.starts[index] : self.ends[index]]
+
+    def span(self, index: int) -> Span:
+        """Return where a token stands."""
+        return Span(self.source, self.starts[index], self.ends[index])
+
+    def opens_line(self, index: int) -> bool:
+        """Return whether a token is the first of its line."""
+        return index == 0 or "\n" in self.source.text[self.ends[index - 1] : self.starts[index]]
+
+    def touches(self, index: int) -> bool:
+        """Return whether nothing is between a token and the one before it."""
+        return index > 0 and self.ends[index - 1] == self.starts[index]
+
+    def indent(self, index: int) -> int:
+        """Return how far the line of a token is indented."""
+        text, start = self.source.text, self.starts[index]
+        line = text[text.rfind("\n", 0, start) + 1 : start + 1]
+        return len(line) - len(line.lstrip())
+
+
+@functools.cache
+def _scanner() -> re.Pattern[str]:
+    terminals = grammar().pattern.replace(" ", r"\ ").replace("#", r"\#")
+    parts = "|".join((slips.BEFORE, terminals, _APART, slips.BEHIND))
+    return re.compile(rf"[ \t]*(?:{parts})", re.VERBOSE)
+
+
+def tokens_of(source: Source, problems: Problems) -> Tokens:
+    """Return the tokens of a text; what is none is told. Stops where more is wrong than is shown."""
+    reader = _Reader(source, problems)
+    reader.read()
+    return reader.tokens
+
+
+class _Reader:
+    def __init__(self, source: Source, problems: Problems) -> None:
+        self.tokens = Tokens(source)
+        self._problems = problems
+        self._doc: list[str] = []
+        self._fresh = True
+        self._stray = -1
+
+    def read(self) -> None:
+        self._find_hidden()
+        text, tokens = self.tokens.source.text, self.tokens
+        known = grammar()
+        terminals, keywords = known.spellings.keys() | known.classes, known.keywords
+        kinds, starts, ends = tokens.kinds, tokens.starts, tokens.ends
+        for match in _scanner().finditer(text, 1 if text.startswith("\ufeff") else 0):
+            kind = match.lastgroup or ""
+            start, end = match.span(kind)
+            if kind == "NAME":
+                kind = keywords.get(text[start:end], kind)
+            elif kind not in terminals:
+                kind, end = self._apart(kind, start, end)
+                if len(tokens.mistaken) > MOST:
+                    break
+            if not kind:
+                continue
+            if self._doc:
+                tokens.above[start] = "\n".join(self._doc)
+                self._doc = []
+            self._fresh = False
+            kinds.append(kind)
+            starts.append(start)
+            ends.append(end)
+        kinds.append(END)
+        starts.append(len(text))
+        ends.append(len(text))
+
+    def _apart(self, kind: str, start: int, end: int) -> tuple[str, int]:
+        """Return the terminal that stands for what is none, if one does, and its end."""
+        text = self.tokens.source.text[start:end]
+        if kind == "NEWLINE":
+            self._newline(text)
+        elif kind == "COMMENT":
+            self._comment(text)
+        elif kind != "LAST":
+            return self._slip(kind, start, start + (len(text.rstrip()) or len(text)))
+        return "", end
+
+    def _newline(self, text: str) -> None:
+        self._fresh = True
+        if self._doc and text.count("\n") > 1:
+            first_line = self.tokens.kinds[:1] == ["QOS"] and len(self.tokens.kinds) <= len("qos 1".split())
+            if first_line and not self.tokens.heading:
+                self.tokens.heading = "\n".join(self._doc)
+            self._doc = []
+
+    def _comment(self, text: str) -> None:
+        if not text.startswith("##"):
+            return
+        words = text[2:].removeprefix(" ").rstrip()
+        if self._fresh:
+            self._doc.append(words)
+        else:
+            behind_comma = self.tokens.kinds[-1] == "COMMA" and len(self.tokens.kinds) > 1
+            self.tokens.behind[self.tokens.ends[-2 if behind_comma else -1]] = words
+
+    # ---- what is no token
+
+    def _slip(self, kind: str, start: int, end: int) -> tuple[str, int]:
+        tokens = self.tokens
+        written = tokens.source.text[start:end]
+        repeated = kind == "STRAY" and self._stray == start
+        self._stray = end if kind == "STRAY" else -1
+        if repeated or slips.HIDDEN.fullmatch(written):
+            return "", end
+        slip = slips.slip_of(kind, written)
+        if kind == "FOREIGN" and tokens.kinds and tokens.kinds[-1] == "NAME" and tokens.ends[-1] == start:
+            start = tokens.starts.pop()
+            del tokens.kinds[-1], tokens.ends[-1]
+        self._tell(slip.code, slip.message, start, end, slip.help)
+        if slip.word:
+            tokens.words[len(tokens.kinds)] = slip.word
+        return slip.kind, end
+
+    def _find_hidden(self) -> None:
+        text = self.tokens.source.text
+        found = slips.HIDDEN.search(text, 1 if text.startswith("\ufeff") else 0)
+        if found is not None:
+            character = f"U+{ord(found.group()):04X}"
+            message = f"a hidden character ({character}) is in this line"
+            self._tell("E0009", message, found.start(), found.end(), "delete it, or retype the line")
+
+    def _tell(self, code: str, message: str, start: int, end: int, way_out: str) -> None:
+        self.tokens.mistaken.append(start)
+        span = Span(self.tokens.source, start, end)
+        self._problems.add(Diagnostic(code, message, span, help=way_out))

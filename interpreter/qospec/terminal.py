@@ -1,0 +1,90 @@
+"""How a run looks on a terminal: a line per ended case, a progress line, and what failed and why."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+import click
+
+MARKS = {"pass": "✓", "fail": "✗", "inconclusive": "~", "error": "!", "skip": "-"}
+ASCII = {"pass": "+", "fail": "x", "inconclusive": "~", "error": "!", "skip": "-"}
+COLOURS = {"pass": "green", "fail": "red", "inconclusive": "yellow", "error": "magenta", "skip": "cyan"}
+REDRAW_S = 0.1
+
+
+class Console:
+    """Hears how a run goes and tells it."""
+
+    def __init__(self, cases: int, *, quiet: bool, progress: bool) -> None:
+        """Expect so many cases; `quiet` leaves stdout to a document."""
+        self._cases = cases
+        self._ended = 0
+        self._quiet = quiet
+        self._live = progress and sys.stderr.isatty()
+        self._drawn_s = 0.0
+        self._width = 0
+        unicode = "utf" in (getattr(sys.stdout, "encoding", "") or "").lower()
+        self._marks = MARKS if unicode else ASCII
+
+    def compiling(self) -> None:
+        """Say once that this run is slower than the next."""
+        click.echo("compiling kernels: only this first run waits for it", err=True)
+
+    def progressed(self, case: str, share: float) -> None:
+        """Redraw the progress line, a few times a second."""
+        now_s = time.monotonic()
+        if not self._live or now_s - self._drawn_s < REDRAW_S:
+            return
+        self._drawn_s = now_s
+        line = f"  {self._ended}/{self._cases}  {case}  {share:4.0%}"
+        self._draw(line)
+
+    def ended(self, case: dict[str, Any], seconds: float) -> None:
+        """Print the line of an ended case, and at once what it did not pass."""
+        self._ended += 1
+        self._draw("")
+        if self._quiet:
+            return
+        verdict = case["verdict"]
+        mark = click.style(f"{self._marks[verdict]} {verdict}", fg=COLOURS[verdict])
+        click.echo(f"{mark}  {case['name']}  {seconds:.1f} s")
+
+    def summary(self, document: dict[str, Any]) -> None:
+        """Print what needs a look, and the count of each verdict."""
+        for case in document["cases"]:
+            if case["verdict"] != "pass":
+                self._explain(case)
+        counts = ", ".join(f"{count} {verdict}" for verdict, count in document["summary"].items() if count)
+        click.echo(f"{counts or 'no case ended'}; seed {document['seed']}")
+        if document["state"] == "interrupted":
+            click.echo("interrupted: the record holds the cases that ended", err=True)
+
+    def _explain(self, case: dict[str, Any]) -> None:
+        click.echo(f"\n{case['verdict'].upper()}  {case['name']}")
+        for statement in case["statements"]:
+            if statement["verdict"] in ("", "pass"):
+                continue
+            click.echo(f"  {statement['place']}: {statement['kind']} {statement['text']}")
+            measured, bound = statement["measured"], statement["bound"]
+            if measured is None and statement["verdict"] == "inconclusive":
+                click.echo("    measured  no data")
+            if measured is not None:
+                click.echo(f"    measured  {measured['text']}")
+            if bound is not None:
+                tolerance = statement["tolerance"]
+                width = f"within {tolerance['text']} of " if tolerance else f"{statement['comparison']} "
+                click.echo(f"    needed    {width}{bound['text']}")
+        for error in case["errors"]:
+            click.echo(f"    error     {error}")
+        for line in case["why"]:
+            click.echo(f"    why       {line}")
+        click.echo(f"    again     {case['again']}\n")
+
+    def _draw(self, line: str) -> None:
+        if not self._live:
+            return
+        sys.stderr.write("\r" + line.ljust(self._width) + ("" if line else "\r"))
+        sys.stderr.flush()
+        self._width = len(line)

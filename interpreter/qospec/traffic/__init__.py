@@ -1,0 +1,1 @@
+"""Traffic, one file each; `qospec.catalogue.discover` finds them."""

@@ -1,0 +1,285 @@
+"""Exact units: what a unit means, what it may have been meant to be, and a value as people write it.
+
+Values are fractions in base units: seconds, bits, metres, and counts of packets, frames, cells and calls.
+The units stand in `spec/units.toml`. A count is a dimension of its own, so cells per second and bits per
+second cannot be confused, and a rate divided by bytes per cell is a cell rate by algebra.
+"""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from qospec.resources import SPEC
+
+BASE = ("time", "data", "length", "pkt", "frame", "cell", "call")
+BASE_UNITS = ("s", "bit", "m", "pkt", "frame", "cell", "call")
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """Exponents of time, data, length, packets, frames, cells and calls.
+
+    `counted` only says how a value without a dimension is shown: 4_000, not 400_000 %.
+    """
+
+    exponents: tuple[int, ...] = (0,) * len(BASE)
+    counted: bool = field(default=False, compare=False)
+
+    def __mul__(self, other: Dimension) -> Dimension:
+        return Dimension(tuple(a + b for a, b in zip(self.exponents, other.exponents, strict=True)))
+
+    def __truediv__(self, other: Dimension) -> Dimension:
+        return Dimension(tuple(a - b for a, b in zip(self.exponents, other.exponents, strict=True)))
+
+    @property
+    def is_ratio(self) -> bool:
+        """Return whether it has no unit at all."""
+        return not any(self.exponents)
+
+    @property
+    def has_data(self) -> bool:
+        """Return whether bits are in it, so that it matters where they are counted."""
+        return self.exponents[1] != 0
+
+    @property
+    def name(self) -> str:
+        """Return it in a reader's words: "a time", "a cell rate", "a count of cells"."""
+        known = _NAMES.get(self)
+        return known if known is not None else f"a quantity in {base_unit(self)}"
+
+
+def _base(name: str) -> Dimension:
+    return Dimension(tuple(int(name == each) for each in BASE))
+
+
+RATIO = Dimension()
+COUNT = Dimension(counted=True)
+"""The same dimension as a ratio, shown as a plain number."""
+TIME, DATA, LENGTH, PACKETS, FRAMES, CELLS, CALLS = map(_base, BASE)
+FREQUENCY = RATIO / TIME
+RATE = DATA / TIME
+PACKET_RATE = PACKETS / TIME
+FRAME_RATE = FRAMES / TIME
+CELL_RATE = CELLS / TIME
+CALL_RATE = CALLS / TIME
+SPEED = LENGTH / TIME
+DELAY_PER_LENGTH = TIME / LENGTH
+
+_NAMES = {
+    RATIO: "a ratio",
+    TIME: "a time",
+    DATA: "an amount of data",
+    LENGTH: "a length",
+    PACKETS: "a count of packets",
+    FRAMES: "a count of frames",
+    CELLS: "a count of cells",
+    CALLS: "a count of calls",
+    FREQUENCY: "a frequency",
+    RATE: "a rate",
+    PACKET_RATE: "a packet rate",
+    FRAME_RATE: "a frame rate",
+    CELL_RATE: "a cell rate",
+    CALL_RATE: "a call rate",
+    SPEED: "a speed",
+    DELAY_PER_LENGTH: "a delay per length",
+}
+
+
+class Unit(NamedTuple):
+    """A unit: its dimension, how many base units it is, and the spelling that is preferred."""
+
+    dimension: Dimension
+    factor: Fraction
+    canonical: str
+
+
+@functools.lru_cache(maxsize=1024)
+def unit(text: str) -> Unit | None:
+    """Return what a unit means, or None if there is no such unit."""
+    simple, alone = table()
+    if text in simple:
+        return simple[text]
+    parts = text.split("/")
+    if len(parts) != 2 or not all(part in simple and part not in alone for part in parts):  # noqa: PLR2004
+        return None
+    above, below = (simple[part] for part in parts)
+    canonical = f"{above.canonical}/{below.canonical}"
+    return Unit(above.dimension / below.dimension, above.factor / below.factor, canonical)
+
+
+@functools.cache
+def _tables() -> dict[str, dict[str, dict[str, Any]]]:
+    with (SPEC / "units.toml").open("rb") as file:
+        return tomllib.load(file)
+
+
+@functools.cache
+def table() -> tuple[dict[str, Unit], frozenset[str]]:
+    """Return the simple units by spelling, and which of them make no compounds."""
+    simple: dict[str, Unit] = {}
+    alone = set()
+    for dimension, rows in _tables().items():
+        if dimension == "misread":
+            continue
+        above, _, below = dimension.partition("/")
+        meaning = RATIO if above == "1" else _base(above)
+        meaning = meaning / _base(below) if below else meaning
+        for spelling, row in rows.items():
+            factor = Fraction(row["factor"].replace("_", ""))
+            simple[spelling] = Unit(meaning, factor, row.get("as", spelling))
+            if row.get("alone"):
+                alone.add(spelling)
+    return simple, frozenset(alone)
+
+
+class Misreading(NamedTuple):
+    """What is no unit: the part that is none, what the reader is asked, and the units that may be meant."""
+
+    part: str
+    question: str
+    readings: tuple[str, ...]
+
+    def help(self, number: str) -> str:
+        """Return the ways out, with the number as written: "`200 Mbit/s` or `200 MB/s` (= 1600 Mbit/s)"."""
+        shown = [f"`{number} {reading}`" for reading in self.readings]
+        last = unit(self.readings[-1]) if len(shown) > 1 else None
+        if last is not None and last.canonical.startswith(("B", "kB", "MB", "GB", "TB")):
+            bits = last.factor * Fraction(number.replace("_", ""))
+            first = unit(self.readings[0])
+            if first is not None and first.dimension == last.dimension:
+                shown[-1] += f" (= {number_text(bits / first.factor)} {first.canonical})"
+        return " or ".join(shown)
+
+
+def misreading(text: str) -> Misreading:
+    """Return what may have been meant by a unit that is none. There may be no reading."""
+    simple, _ = table()
+    parts = text.split("/")
+    wrong = next((part for part in parts if part not in simple), text)
+    row = _tables()["misread"].get(wrong)
+    if row is None:
+        same = [known for known in simple if known.lower() == wrong.lower()]
+        # A near spelling with another first letter would be another prefix: a thousand times off.
+        near = get_close_matches(wrong, [known for known in simple if known[0] == wrong[:1]], n=1)
+        row = {"units": same or near}
+    candidates = ["/".join(each if part == wrong else part for part in parts) for each in row["units"]]
+    readings = tuple(candidate for candidate in candidates if unit(candidate) is not None)
+    return Misreading(wrong, row.get("ask", ""), readings)
+
+
+def base_unit(dimension: Dimension) -> str:
+    """Return the unit that values of a dimension are kept in: `s`, `bit/s`, or `1` for a ratio."""
+    return _compound(BASE_UNITS, dimension.exponents)
+
+
+def _compound(names: tuple[str, ...], exponents: tuple[int, ...]) -> str:
+    above = [_power(name, n) for name, n in zip(names, exponents, strict=True) if n > 0]
+    below = [_power(name, -n) for name, n in zip(names, exponents, strict=True) if n < 0]
+    shown = " ".join(above) or "1"
+    if not below:
+        return shown
+    return f"{shown}/{below[0]}" if len(below) == 1 else f"{shown}/({' '.join(below)})"
+
+
+def _power(name: str, exponent: int) -> str:
+    return name if exponent == 1 else f"{name}^{exponent}"
+
+
+# ---- values as text
+
+_FITTING = {
+    TIME: ("s", "ms", "us", "ns"),
+    DATA: ("GB", "MB", "kB", "B", "bit"),
+    LENGTH: ("km", "m"),
+    RATE: ("Tbit/s", "Gbit/s", "Mbit/s", "kbit/s", "bit/s"),
+    FREQUENCY: ("Hz",),
+    RATIO: ("%",),
+    DELAY_PER_LENGTH: ("us/km",),
+}
+"""Units to show values in, the largest first. Anything else is shown in its base unit."""
+
+_GROUPED = 10_000
+_IN_BYTES = 100_000 * 8
+_SHORT = 2
+_FINEST = 15
+
+
+def text_of(
+    value: Fraction | int, dimension: Dimension, *, digits: int = 4, exact: bool = False
+) -> str:
+    """Return a value for people: `5.66 us`, `149.76 Mbit/s`, `352_720 cell/s`, `0.56 %`.
+
+    Args:
+        value: In base units.
+        dimension: Of the value.
+        digits: How many significant digits are kept. Whole units are never rounded away, nor is what
+            two decimals show exactly.
+        exact: Round nothing, as for a bound that an author wrote.
+    """
+    value = Fraction(value)
+    if dimension.is_ratio and dimension.counted:
+        return number_text(value, digits=digits, exact=exact)
+    shown, factor = _fitting(value, dimension)
+    return f"{number_text(value / factor, digits=digits, exact=exact)} {shown}"
+
+
+def _fitting(value: Fraction, dimension: Dimension) -> tuple[str, Fraction]:
+    spellings = _FITTING.get(dimension)
+    if spellings is None:
+        return base_unit(dimension), Fraction(1)
+    known = [(spelling, unit(spelling)) for spelling in spellings]
+    fitting = [(spelling, each.factor) for spelling, each in known if each is not None]
+    if dimension == DATA:
+        if value % 8:
+            return fitting[-1]
+        fitting = fitting[3:4] if abs(value) < _IN_BYTES else fitting[:3]
+    least = abs(value) if value else 1
+    return next((pair for pair in fitting if least >= pair[1]), fitting[-1])
+
+
+def number_text(value: Fraction | int, *, digits: int = 4, exact: bool = False) -> str:
+    """Return a number with few digits, grouped by `_` from 10_000 on; see `text_of`."""
+    value = Fraction(value)
+    sign, value = ("-", -value) if value < 0 else ("", value)
+    places = _decimals(value)
+    if exact and places is None:
+        return f"{sign}{_grouped(value.numerator)}/{_grouped(value.denominator)}"
+    if not exact and (places is None or places > _SHORT):
+        magnitude = len(str(int(value))) if value >= 1 else -_leading_zeros(value)
+        wanted = max(0, digits - magnitude)
+        places = wanted if places is None else min(wanted, places)
+    scaled = _rounded(value * 10 ** (places or 0))
+    whole, decimals = divmod(scaled, 10 ** (places or 0))
+    tail = f"{decimals:0{places}}".rstrip("0") if places else ""
+    return f"{sign}{_grouped(whole)}{'.' if tail else ''}{tail}"
+
+
+def _decimals(value: Fraction) -> int | None:
+    """Return how many decimals show a value exactly; None if none do, or very many."""
+    rest, twos, fives = value.denominator, 0, 0
+    while rest % 2 == 0:
+        rest, twos = rest // 2, twos + 1
+    while rest % 5 == 0:
+        rest, fives = rest // 5, fives + 1
+    places = max(twos, fives)
+    return places if rest == 1 and places <= _FINEST else None
+
+
+def _leading_zeros(value: Fraction) -> int:
+    zeros = 0
+    while value and value * 10 ** (zeros + 1) < 1:
+        zeros += 1
+    return zeros
+
+
+def _rounded(value: Fraction) -> int:
+    return (2 * value.numerator + value.denominator) // (2 * value.denominator)
+
+
+def _grouped(number: int) -> str:
+    return f"{number:_}" if number >= _GROUPED else str(number)

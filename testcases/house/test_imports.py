@@ -1,0 +1,123 @@
+"""Imports go one way, and no command loads more than it needs."""
+
+import ast
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "interpreter" / "qospec"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+NUMBA_DOOR = PACKAGE / "engine" / "kernel.py"
+NUMPY_DOOR = PACKAGE / "engine" / "arrays.py"
+
+OUTPUT = {"jinja2", "rich"}
+ENGINE = {"cryptography", "hypothesis", "llvmlite", "numba", "numpy"}
+LANGUAGE = {"lark", "yaml"}
+
+DRIVER = """
+import json, pathlib, sys
+from qospec.cli import main
+
+target = pathlib.Path(sys.argv.pop(1))
+try:
+    main()
+finally:
+    target.write_text(json.dumps(sorted(sys.modules)))
+"""
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Yield `module` or `module:member` for each import of a file, but those for types only."""
+    waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{'.' * node.level}{node.module or ''}:{n.name}" for n in node.names)
+        elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            waiting.extend(node.orelse)
+        else:
+            waiting.extend(ast.iter_child_nodes(node))
+
+
+def importers(package: str) -> list[Path]:
+    def within(name: str) -> bool:
+        return name.partition(":")[0].split(".")[0] == package
+
+    return [path for path in MODULES if any(within(name) for name in imported(path))]
+
+
+def loaded_by(arguments: list[str], tmp_path: Path) -> set[str]:
+    """Return the names in `sys.modules` when a fresh `qos` with these arguments ends."""
+    target = tmp_path / "modules.json"
+    done = subprocess.run(
+        [sys.executable, "-c", DRIVER, str(target), *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return set(json.loads(target.read_text()))
+
+
+def test_nothing_imports_from_the_root() -> None:
+    root = [p for p in MODULES if any(n.startswith(("qospec:", ".")) for n in imported(p))]
+    assert not root, f"write `from qospec.x import y`, never `from qospec import x`: {root}"
+
+
+def test_an_import_for_types_does_not_count(tmp_path: Path) -> None:
+    path = tmp_path / "module.py"
+    path.write_text("if TYPE_CHECKING:\n    import a\nelse:\n    import b\ndef f(): import c.d\n")
+    assert sorted(imported(path)) == ["b", "c.d"]
+
+
+def test_the_root_imports_nothing() -> None:
+    assert list(imported(PACKAGE / "__init__.py")) == []
+
+
+def test_only_the_kernel_door_imports_numba() -> None:
+    assert importers("numba") == [NUMBA_DOOR]
+
+
+def test_only_the_array_door_imports_numpy() -> None:
+    """Any other import would bring NumPy into `qos check`, which needs no arrays."""
+    assert set(importers("numpy")) <= {NUMPY_DOOR}
+
+
+@pytest.mark.slow
+def test_the_version_loads_nothing_heavy(tmp_path: Path) -> None:
+    loaded = loaded_by(["--version"], tmp_path)
+    assert "qospec" in loaded
+    assert loaded.isdisjoint(OUTPUT | ENGINE | LANGUAGE)
+
+
+@pytest.mark.slow
+def test_help_loads_nothing_heavy(tmp_path: Path) -> None:
+    assert loaded_by(["--help"], tmp_path).isdisjoint(OUTPUT | ENGINE | LANGUAGE)
+
+
+@pytest.mark.slow
+def test_check_loads_neither_engine_nor_report(tmp_path: Path) -> None:
+    loaded = loaded_by(["check", "testcases/suites/eantc"], tmp_path)
+    assert {"qospec.elements.gcra", "qospec.metrics"} <= loaded, "this checked nothing"
+    assert loaded.isdisjoint(OUTPUT | ENGINE)
+
+
+@pytest.mark.slow
+def test_the_import_contracts_are_kept() -> None:
+    """The contracts stand in setup.cfg."""
+    command = shutil.which("lint-imports", path=Path(sys.executable).parent)
+    assert command, "import-linter is not installed"
+    done = subprocess.run(
+        [command, "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

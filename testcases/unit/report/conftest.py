@@ -1,0 +1,323 @@
+"""A record as a run leaves it, with one of everything that a report has to show."""
+
+from fractions import Fraction
+
+import pytest
+
+DATA_PLANE = "testcases/suites/eantc/data_plane.qos"
+TRAFFIC = "testcases/suites/eantc/traffic_management.qos"
+PUBLICATION = "testcases/suites/eantc/publication.qos"
+
+SOURCE = '''\
+qos 1
+import std.media, bench, publication
+
+## The four data-plane scenarios: no cell is lost.  </script><script>alert(1)</script>
+test data_plane on bench.multivendor(ports = ports) {
+  covers = ["EANTC 2006, data plane"]
+  sweep (scenario, pvcs) in [(1, 4_000), (2, 4_000), (3, 4_000), (4, 2_000)]
+  expect no_loss: ab.lost == 0            # nothing at all
+  expect delay: delay(ab) / 2 <= publication.delay_table.greatest
+}
+'''
+
+
+def quantity(value, unit, text):
+    return {"value": str(Fraction(value)), "unit": unit, "text": text}
+
+
+def cells(count):
+    return quantity(count, "cell", f"{count:_} cell")
+
+
+def time(microseconds):
+    return quantity(Fraction(str(microseconds)) / 10**6, "s", f"{microseconds:g} us")
+
+
+def ratio(value):
+    return quantity(value, "1", f"{float(100 * Fraction(value)):.4g} %")
+
+
+def statement(label, kind, verdict, measured, comparison, bound, **more):
+    line = 8 + len(label) % 2
+    text = f"{label}({comparison})"
+    return {
+        "label": label,
+        "kind": kind,
+        "verdict": verdict,
+        "text": more.pop("text", text),
+        "place": more.pop("place", f"{DATA_PLANE}:{line}:3"),
+        "measured": measured,
+        "comparison": comparison,
+        "bound": bound,
+        "tolerance": None,
+        "note": "",
+        **more,
+    }
+
+
+def flow_metrics(sent, lost, mean):
+    return {
+        "sent": cells(sent),
+        "received": cells(sent - lost),
+        "lost": cells(lost),
+        "cell_loss_ratio": ratio(Fraction(lost, sent)) if sent else None,
+        "throughput": quantity(sent / 60, "cell/s", f"{sent // 60:_} cell/s"),
+        "transfer_delay.min": time(mean - 2) if sent else None,
+        "transfer_delay.mean": time(mean) if sent else None,
+        "transfer_delay.p50": time(mean) if sent else None,
+        "transfer_delay.p99": time(mean + 4) if sent else None,
+        "transfer_delay.p99_9": time(mean + 5) if sent else None,
+        "transfer_delay.max": time(mean + 9) if sent else None,
+    }
+
+
+def case(test, parameters, verdict, statements, **more):
+    name = test + "".join(
+        f"{':' if n == 0 else ','}{key}={value}"
+        for n, (key, value) in enumerate(parameters.items())
+    )
+    metrics = more.pop(
+        "metrics",
+        {
+            "ab": flow_metrics(21_163_200, 0, 61.7),
+            "ba": flow_metrics(21_163_200, 0, 61.9),
+            "ab.oam": flow_metrics(8_000, 0, 60.2),
+            "bare.ab": flow_metrics(21_163_200, 0, 21.3),
+        },
+    )
+    return {
+        "name": name,
+        "test": test,
+        "parameters": parameters,
+        "verdict": verdict,
+        "run": {
+            "warmup": quantity(0, "s", "0 s"),
+            "measure": quantity(60, "s", "60 s"),
+            "repeat": more.pop("repeat", 1),
+        },
+        "statements": statements,
+        "metrics": metrics,
+        "repeats": more.pop("repeats", [metrics]),
+        "losses": [],
+        "why": ["no cell was discarded"],
+        "errors": [],
+        "again": f"qos run {DATA_PLANE}::{name} --seed 0",
+        **more,
+    }
+
+
+def data_plane_case(scenario, pvcs, ab, ba, published):
+    def delay(label, measured, comparison, bound):
+        return statement(label, "expect", "pass", time(measured), comparison, time(bound))
+
+    return case(
+        "data_plane",
+        {"scenario": str(scenario), "pvcs": f"{pvcs:_}"},
+        "pass",
+        [
+            statement(
+                "offered",
+                "require",
+                "pass",
+                cells(21_163_200),
+                "within",
+                cells(21_163_200),
+                tolerance=quantity(Fraction(1, 100_000), "1", "0.001 %"),
+            ),
+            statement("no_loss_ab", "expect", "pass", cells(0), "==", cells(0)),
+            statement("all_up", "expect", "pass", quantity(pvcs, "1", str(pvcs)), "==", quantity(pvcs, "1", str(pvcs))),
+            delay("delay_ab_least", ab, ">=", 16.3),
+            delay("delay_ab_most", ab, "<=", 27.6),
+            delay("delay_ba_most", ba, "<=", 27.6),
+            statement("difference_ab", "report", "", time(round(ab - published, 2)), "", None),
+        ],
+    )
+
+
+def policed_case(tolerance, lost):
+    fails = lost > 0
+    bound = cells(0)
+    return case(
+        "cdvt",
+        {"tolerance": f"{tolerance} us", "switch": "switches.forerunner_le155"},
+        "fail" if fails else "pass",
+        [
+            statement(
+                "no_loss",
+                "expect",
+                "fail" if fails else "pass",
+                cells(lost),
+                "==",
+                bound,
+                place=f"{TRAFFIC}:3:3",
+                text="ab.lost == 0",
+            ),
+            statement(
+                "closed_form",
+                "expect",
+                "pass",
+                cells(lost),
+                "within",
+                cells(lost + 3),
+                tolerance=cells(100),
+                place=f"{TRAFFIC}:4:3",
+            ),
+        ],
+        metrics={"ab": flow_metrics(180_000, lost, 43.1), "ab.oam": flow_metrics(4_000, 0, 41.0)},
+        losses=[{"flow": "ab", "element": "le155.upc[0]", "cause": "policed", "cells": lost}] if fails else [],
+        why=[f"{lost:_} cells of ab: le155.upc[0] (policed)"] if fails else ["no cell was discarded"],
+    )
+
+
+def other_cases():
+    repeats = [{"ab": flow_metrics(9_000, 0, 40 + n)} for n in range(3)]
+    return [
+        case(
+            "repeated",
+            {},
+            "inconclusive",
+            [
+                statement("enough_sent", "require", "inconclusive", cells(9_000), ">=", cells(10_000)),
+                statement("tail", "expect", "inconclusive", None, "<", time(80), note="not reached"),
+            ],
+            metrics=repeats[0],
+            repeats=repeats,
+            repeat=3,
+        ),
+        case(
+            "crashes",
+            {},
+            "error",
+            [statement("x < y && <b>", "expect", "error", None, "<", None, text="x < y && <b>")],
+            metrics={},
+            repeats=[],
+            errors=["the engine lost track: 3 sent, 2 received \x1b[31m\x00 ✂ naïve ]]> & <script>"],
+            why=[],
+        ),
+        case("skipped", {}, "skip", [], metrics={}, repeats=[], why=["no such switch: `LE155|B` @team"]),
+    ]
+
+
+def test_entry(name, line, path=DATA_PLANE, **more):
+    return {
+        "name": name,
+        "description": "",
+        "covers": [],
+        "place": f"{path}:{line}:1",
+        "links": [["a", "b"]],
+        "controls": {},
+        **more,
+    }
+
+
+def network(encrypted, ports=4):
+    links = []
+    for i in range(ports):
+        left, right = (
+            (f"left[{i}]", f"right[{i}]")
+            if i < encrypted
+            else (f"left_plain[{i - encrypted}]", f"right_plain[{i - encrypted}]")
+        )
+        links += [[f"a[{i}]", left], [left, "west"], ["east", right], [right, f"b[{i}]"]]
+    return [*links, ["west", "middle"], ["middle", "east"]]
+
+
+def bare(ports=4):
+    links = [pair for i in range(ports) for pair in ([f"a[{i}]", "west"], ["east", f"b[{i}]"])]
+    return [*links, ["west", "middle"], ["middle", "east"]]
+
+
+def references():
+    return [
+        {
+            "name": "delay_table",
+            "title": "EANTC 2006, data plane: average cell transfer delay of one crypto device",
+            "place": f"{PUBLICATION}:6:1",
+            "entries": [
+                ["sent_rate", "352_720 cell/s"],
+                ["average", "{ 1: [20.2 us, 20.2 us], 2: [20.6 us, 21.1 us], 3: [27.6 us, 23.4 us] }"],
+                ["erratum", '"The link is called 99.9999 % utilised; 352,720 cells/s are 99.862 %."'],
+            ],
+        },
+        {"name": "unused_table", "title": "", "place": f"{PUBLICATION}:30:1", "entries": [["lost", "[1 cell, 7 cell]"]]},
+    ]
+
+
+def made_document():
+    cases = [
+        data_plane_case(1, 4_000, 20.2, 20.2, 20.2),
+        data_plane_case(2, 4_000, 20.3, 20.4, 20.6),
+        data_plane_case(3, 4_000, 20.1, 20.1, 27.6),
+        data_plane_case(4, 2_000, 19.9, 19.8, 19.5),
+        policed_case(4, 1_320),
+        policed_case(5, 936),
+        policed_case(6, 0),
+        *other_cases(),
+    ]
+    verdicts = [c["verdict"] for c in cases]
+    description = (
+        "The four data-plane scenarios, both directions: no cell is lost, every connection is up, and one\n"
+        "encryptor delays a cell by what the report found.\n\n"
+        "The delay is found as EANTC found it: <against> a reference run & halved. Prüfling Σ – ✂."
+    )
+    return {
+        "schema": 1,
+        "qospec": "0.1.0",
+        "seed": "0",
+        "state": "complete",
+        "verdict": "error",
+        "summary": {v: verdicts.count(v) for v in ("skip", "pass", "inconclusive", "fail", "error")},
+        "tests": [
+            test_entry("data_plane", 5, description=description, covers=["EANTC 2006, data plane"], links=network(2), controls={"bare": bare()}),
+            test_entry("repeated", 20, covers=["EANTC 2006, data plane", "REQ-017"]),
+            test_entry("crashes", 30, covers=["REQ-018 | <b>bold</b>"]),
+            test_entry("cdvt", 2, TRAFFIC, covers=["EANTC 2006, traffic management"], links=[["a", "left"], ["left", "le155"], ["le155", "right"], ["right", "b"]]),
+            test_entry("skipped", 9, TRAFFIC),
+        ],
+        "cases": cases,
+        "references": references(),
+        "provenance": {
+            "qospec": "0.1.0",
+            "python": "3.11.7",
+            "numpy": "2.4.6",
+            "numba": "0.68.1",
+            "seed": "0",
+            "limits": {"cells per trial": 10**9},
+            "policy": {"inconclusive": "exit code 3"},
+            "sources": [
+                {"name": DATA_PLANE, "sha256": "ab" * 32, "text": SOURCE},
+                {"name": TRAFFIC, "sha256": "cd" * 32, "text": "qos 1\ntest cdvt {\n  a\n  b\n}\n"},
+                {"name": PUBLICATION, "sha256": "ef" * 32, "text": "qos 1\nreference delay_table {}\n"},
+            ],
+        },
+    }
+
+
+def made_timing(document):
+    return {
+        "started": "2026-11-21T10:11:12Z",
+        "finished": "2026-11-21T10:11:32Z",
+        "cases": {c["name"]: 0.5 for c in document["cases"]},
+    }
+
+
+@pytest.fixture
+def document():
+    return made_document()
+
+
+@pytest.fixture
+def timing(document):
+    return made_timing(document)
+
+
+@pytest.fixture
+def large():
+    """Return a record of 1,000 cases, every second of which failed."""
+    document = made_document()
+    document["cases"] = [
+        {**policed_case(n % 7, 900 * (n % 2)), "name": f"cdvt:n={n}", "parameters": {"n": str(n)}} for n in range(1_000)
+    ]
+    document["summary"] = {"skip": 0, "pass": 500, "inconclusive": 0, "fail": 500, "error": 0}
+    return {**document, "verdict": "fail"}

@@ -1,0 +1,66 @@
+"""The record on disk: whole files or none, and words for what cannot be written."""
+
+import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from qospec.run import record
+
+NOON = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
+
+
+def test_a_record_is_named_for_its_time_and_seed(tmp_path: Path) -> None:
+    assert record.create(tmp_path, "7", NOON).folder.name == "2026-11-21T12-00-00Z-7"
+
+
+def test_two_records_of_one_second_do_not_mix(tmp_path: Path) -> None:
+    first, second = record.create(tmp_path, "7", NOON), record.create(tmp_path, "7", NOON)
+    assert second.folder.name == first.folder.name + "-2"
+
+
+def test_a_document_comes_back_as_it_was(tmp_path: Path) -> None:
+    kept = record.create(tmp_path, "7", NOON)
+    kept.write("outcome.json", {"name": "Zelle ✓"})
+    assert kept.outcome() == {"name": "Zelle ✓"}
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "outcome.json"
+    record.write_whole(target, "old")
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(record.RecordError, match=r"outcome\.json.*no space left on device"):
+        record.write_whole(target, "new")
+    assert target.read_text() == "old"
+    assert os.listdir(tmp_path) == ["outcome.json"]
+
+
+def test_a_root_that_is_a_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "records").write_text("")
+    with pytest.raises(record.RecordError, match="records"):
+        record.create(tmp_path / "records", "7", NOON)
+
+
+def test_a_folder_that_is_no_record_is_said_to_be_none(tmp_path: Path) -> None:
+    with pytest.raises(record.RecordError, match="is it a record"):
+        record.Record(tmp_path).outcome()
+
+
+def test_a_broken_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "outcome.json").write_text("{")
+    with pytest.raises(record.RecordError, match=r"outcome\.json"):
+        record.Record(tmp_path).outcome()
+
+
+def test_files_are_readable_json(tmp_path: Path) -> None:
+    kept = record.create(tmp_path, "7", NOON)
+    kept.write("cases/0001.json", {"verdict": "pass"})
+    assert json.loads((kept.folder / "cases" / "0001.json").read_text()) == {"verdict": "pass"}

@@ -1,0 +1,89 @@
+"""Verdicts: a lattice, three-valued conditions, and what is shown of them."""
+
+from fractions import Fraction
+from itertools import permutations
+
+import pytest
+
+from qospec.model import Constant, Expression, Measured, Operation, Statement
+from qospec.run.verdict import ORDER, Judgement, judge, worst
+from qospec.source import Source, Span
+from qospec.units import CELLS, RATIO
+
+SPAN = Span(Source("a.qos", "expect f.lost == 0\n"), 0, 6)
+LOST = Measured("", "f", None, False, "lost", "", CELLS, "f.lost")
+SENT = Measured("", "f", None, False, "sent", "", CELLS, "f.sent")
+
+
+def constant(value: object, dimension: object = CELLS) -> Constant:
+    return Constant(Fraction(value), dimension)
+
+
+def judged(expression: Expression, kind: str = "expect", **read: int | None) -> Judgement:
+    def reader(leaf: Measured) -> Fraction | None:
+        value = read[leaf.metric]
+        return None if value is None else Fraction(value)
+
+    return judge(Statement(kind, "", "", expression, SPAN), reader)
+
+
+def test_the_worst_verdict_wins_in_any_order() -> None:
+    for order in permutations(ORDER):
+        assert worst(order) == "error"
+    assert worst(["pass", "inconclusive", "pass"]) == "inconclusive"
+    assert worst(["inconclusive", "fail"]) == "fail"
+
+
+def test_nothing_judged_is_not_a_pass() -> None:
+    assert worst([]) == "inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("kind", "lost", "verdict"),
+    [
+        ("expect", 0, "pass"),
+        ("expect", 1, "fail"),
+        ("expect", None, "inconclusive"),
+        ("require", 0, "pass"),
+        ("require", 1, "inconclusive"),
+        ("require", None, "inconclusive"),
+    ],
+)
+def test_a_statement_s_verdict(kind: str, lost: int | None, verdict: str) -> None:
+    assert judged(Operation("==", (LOST, constant(0))), kind, lost=lost).verdict == verdict
+
+
+def test_false_decides_an_and_even_without_data_on_the_other_side() -> None:
+    both = Operation("and", (Operation("==", (LOST, constant(0))), Operation(">", (SENT, constant(0)))))
+    assert judged(both, lost=None, sent=0).verdict == "fail"
+    assert judged(both, lost=None, sent=1).verdict == "inconclusive"
+
+
+def test_the_part_of_an_and_that_failed_is_the_one_shown() -> None:
+    both = Operation("and", (Operation("==", (LOST, constant(0))), Operation(">", (SENT, constant(5)))))
+    shown = judged(both, lost=0, sent=3)
+    assert (shown.measured.value, shown.comparison, shown.bound.value) == (3, ">", 5)
+
+
+def test_a_bound_on_the_left_is_shown_as_the_bound() -> None:
+    shown = judged(Operation("<", (constant(5), SENT)), sent=3)
+    assert (shown.verdict, shown.measured.value, shown.comparison, shown.bound.value) == ("fail", 3, ">", 5)
+
+
+def test_within_a_share_is_of_the_target_and_a_width_is_itself() -> None:
+    share = Operation("within", (SENT, constant(Fraction(1, 10), RATIO), constant(100)))
+    assert judged(share, sent=110).verdict == "pass"
+    assert judged(share, sent=111).verdict == "fail"
+    width = Operation("within", (SENT, constant(2), constant(100)))
+    assert judged(width, sent=98).verdict == "pass"
+    assert judged(width, sent=97).verdict == "fail"
+
+
+def test_a_division_by_nothing_measured_is_no_data() -> None:
+    ratio = Operation("/", (LOST, SENT), RATIO)
+    assert judged(Operation("<", (ratio, constant(1, RATIO))), lost=0, sent=0).verdict == "inconclusive"
+
+
+def test_a_report_shows_its_value_and_has_no_verdict() -> None:
+    shown = judged(LOST, "report", lost=7)
+    assert (shown.verdict, shown.measured.value) == (None, 7)

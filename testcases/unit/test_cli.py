@@ -1,0 +1,216 @@
+"""The command: what it prints where, and its exit codes, which never change."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from qospec import cli
+
+BENCH = """qos 1
+import std.media
+
+topology wire {
+  a, b = host
+  link a -- b via media.stm1
+}
+
+traffic steady(rate: CellRate) = cbr { pcr = rate, cdvt = 1 ms }
+"""
+PASSES = """
+test passes on wire {
+  flow f = steady(rate = 10_000 cell/s) from a to b
+  run { measure = 10 ms }
+  expect whole: f.lost == 0
+}
+"""
+FAILS = """
+test fails on wire {
+  flow f = steady(rate = 10_000 cell/s) from a to b
+  run { measure = 10 ms }
+  expect fast: f.delay.mean < 1 us
+}
+"""
+UNDECIDED = """
+test undecided on wire {
+  flow f = steady(rate = 10_000 cell/s) from a to b
+  run { measure = 10 ms }
+  require much: f.sent > 1_000
+}
+"""
+
+
+def spec(folder: Path, *tests: str) -> Path:
+    path = folder / "a.qos"
+    path.write_text(BENCH + "".join(tests), encoding="utf-8")
+    return path
+
+
+def qos(*arguments: object) -> Result:
+    return CliRunner().invoke(cli.qos, [str(argument) for argument in arguments])
+
+
+def run(folder: Path, *tests: str, more: tuple[str, ...] = ()) -> Result:
+    return qos("run", spec(folder, *tests), "--record", folder / "records", *more)
+
+
+def test_exit_codes_are_frozen() -> None:
+    codes = (cli.PASSED, cli.FAILED, cli.WRONG, cli.INCONCLUSIVE, cli.ERROR, cli.NOTHING, cli.INTERRUPTED)
+    assert codes == (0, 1, 2, 3, 4, 5, 130)
+
+
+@pytest.mark.parametrize(
+    ("tests", "code"),
+    [
+        ((PASSES,), 0),
+        ((PASSES, FAILS), 1),
+        ((PASSES, UNDECIDED), 3),
+        ((FAILS, UNDECIDED), 1),
+    ],
+)
+def test_the_exit_code_is_that_of_the_worst_verdict(
+    tmp_path: Path, tests: tuple[str, ...], code: int
+) -> None:
+    assert run(tmp_path, *tests).exit_code == code
+
+
+@pytest.mark.parametrize(
+    ("summary", "state", "code"),
+    [
+        ({"error": 1, "fail": 1, "inconclusive": 1}, "complete", 4),
+        ({"error": 0, "fail": 1, "inconclusive": 1}, "complete", 1),
+        ({"error": 0, "fail": 0, "inconclusive": 1}, "complete", 3),
+        ({"error": 0, "fail": 0, "inconclusive": 0}, "complete", 0),
+        ({"error": 0, "fail": 1, "inconclusive": 0}, "interrupted", 130),
+    ],
+)
+def test_an_error_outweighs_a_fail_outweighs_undecided(
+    summary: dict[str, int], state: str, code: int
+) -> None:
+    assert cli.exit_code({"summary": summary, "state": state}) == code
+
+
+def test_a_run_ends_with_the_path_of_a_report_that_is_there(tmp_path: Path) -> None:
+    last = run(tmp_path, PASSES).stdout.splitlines()[-1]
+    assert last.startswith("report: ")
+    assert "passes" in Path(last.removeprefix("report: ")).read_text(encoding="utf-8")
+
+
+def test_a_failure_names_place_measured_bound_and_way_to_repeat(tmp_path: Path) -> None:
+    out = run(tmp_path, FAILS).stdout
+    place = f"{tmp_path / 'a.qos'}:{BENCH.count(chr(10)) + 5}:"
+    for piece in (place, "measured  2.83", "needed    < 1 us", "again     qos run", "no cell was discarded"):
+        assert piece in out
+
+
+def test_json_is_one_document_on_stdout(tmp_path: Path) -> None:
+    document = json.loads(run(tmp_path, PASSES, FAILS, more=("--json",)).stdout)
+    assert document["schema"] == 1
+    assert document["summary"] == {"skip": 0, "pass": 1, "inconclusive": 0, "fail": 1, "error": 0}
+    (statement,) = document["cases"][1]["statements"]
+    assert statement["label"] == "fast"
+    assert (statement["kind"], statement["verdict"], statement["comparison"]) == ("expect", "fail", "<")
+    assert statement["bound"] == {"value": "1/1000000", "unit": "s", "text": "1 us"}
+    assert document["cases"][0]["metrics"]["f"]["sent"]["value"] == "100"
+
+
+def test_the_record_is_the_same_whatever_the_chunk_and_the_workers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def record(name: str, chunk: str, jobs: str) -> dict[str, str]:
+        monkeypatch.setenv("QOS_CHUNK", chunk)
+        path = spec(tmp_path, PASSES, FAILS)
+        assert qos("run", path, "--record", tmp_path / name, "-j", jobs).exit_code == cli.FAILED
+        (folder,) = (tmp_path / name).iterdir()
+        return {
+            str(file.relative_to(folder)): file.read_text(encoding="utf-8")
+            for file in sorted(folder.rglob("*.json"))
+            if file.name != "timing.json"
+        }
+
+    first = record("first", "7", "1")
+    assert set(first) == {"run.json", "outcome.json", "cases/0001.json", "cases/0002.json"}
+    assert record("second", "200000", "2") == first
+
+
+def test_a_wrong_specification_runs_nothing(tmp_path: Path) -> None:
+    result = run(tmp_path, PASSES.replace("10 ms", "10 parsec"))
+    assert result.exit_code == cli.WRONG
+    assert "parsec" in result.stderr
+    assert not (tmp_path / "records").exists()
+
+
+def test_a_trial_beyond_the_limit_is_refused_with_the_flag_that_allows_it(tmp_path: Path) -> None:
+    result = run(tmp_path, PASSES.replace("10 ms", "100_000_000_000 s"))
+    assert result.exit_code == cli.WRONG
+    assert "E0308" in result.stderr
+    assert "--max-cells 1000000000000000" in result.stderr
+
+
+def test_more_than_a_line_carries_is_refused_unless_meant(tmp_path: Path) -> None:
+    much = PASSES.replace("10_000 cell/s", "400_000 cell/s")
+    assert "E0305" in run(tmp_path, much).stderr
+    meant = much.replace("measure = 10 ms", "measure = 10 ms, overload = true")
+    assert run(tmp_path, meant).exit_code == cli.PASSED
+
+
+def test_nothing_selected_is_not_green(tmp_path: Path) -> None:
+    assert run(tmp_path, PASSES, more=("-k", "typo")).exit_code == cli.NOTHING
+
+
+def test_a_case_can_be_named_behind_its_file(tmp_path: Path) -> None:
+    path = spec(tmp_path, PASSES, FAILS)
+    result = qos("run", f"{path}::passes", "--record", tmp_path / "records")
+    assert (result.exit_code, "fails" in result.stdout) == (cli.PASSED, False)
+
+
+def test_an_unwritable_record_directory_is_the_environment_s_fault(tmp_path: Path) -> None:
+    (tmp_path / "records").write_text("a file")
+    result = run(tmp_path, PASSES)
+    assert result.exit_code == cli.ERROR
+    assert "records" in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_plan_counts_trials_and_cells_and_runs_nothing(tmp_path: Path) -> None:
+    result = qos("plan", spec(tmp_path, PASSES), "--json")
+    (case,) = json.loads(result.stdout)["cases"]
+    assert (case["name"], case["trials"], case["cells"]) == ("passes", 1, 100)
+
+
+def test_a_report_can_be_made_again_from_the_record(tmp_path: Path) -> None:
+    run(tmp_path, PASSES)
+    (folder,) = (tmp_path / "records").iterdir()
+    for name, piece in (("markdown", "passes"), ("junit", "<testsuite"), ("json", '"schema"'), ("html", "<html")):
+        result = qos("report", folder, "--format", name)
+        assert (result.exit_code, piece in result.stdout) == (cli.PASSED, True)
+
+
+def test_an_unknown_report_format_lists_what_there_is(tmp_path: Path) -> None:
+    result = run(tmp_path, PASSES, more=("--report", "pdf"))
+    assert result.exit_code == cli.WRONG
+    assert "html" in result.stderr
+
+
+def test_ctrl_c_leaves_a_readable_record_and_exits_130(tmp_path: Path) -> None:
+    long = PASSES.replace("passes", "long").replace("10 ms", "100_000 s")
+    path = spec(tmp_path, PASSES, long)
+    command = [sys.executable, "-c", "from qospec.cli import main; main()"]
+    arguments = ["run", str(path), "--record", str(tmp_path / "records")]
+    process = subprocess.Popen([*command, *arguments], env=os.environ, stdout=subprocess.PIPE)
+    deadline_s = time.monotonic() + 60
+    while not list(tmp_path.glob("records/*/cases/0001.json")) and time.monotonic() < deadline_s:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == cli.INTERRUPTED
+    (folder,) = (tmp_path / "records").iterdir()
+    outcome = json.loads((folder / "outcome.json").read_text(encoding="utf-8"))
+    assert outcome["state"] == "interrupted"
+    assert [case["name"] for case in outcome["cases"]] == ["passes"]
