@@ -264,9 +264,9 @@ def _known_formats(names: tuple[str, ...]) -> None:
 
 
 def _stop_on_errors(problems: Problems, *, quiet: bool) -> None:
-    from qospec.rendering import render_all
-
     if problems.all and not quiet:
+        from qospec.rendering import render_all
+
         click.echo(render_all(problems.all), err=True)
     if problems.errors:
         sys.exit(WRONG)

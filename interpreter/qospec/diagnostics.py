@@ -74,7 +74,9 @@ class Problems:
     @property
     def all(self) -> tuple[Diagnostic, ...]:
         """Return what was found, by file and place."""
-        return tuple(sorted(self._found.values(), key=lambda d: (d.span.source.name, d.span.start, d.code)))
+        return tuple(
+            sorted(self._found.values(), key=lambda d: (d.span.source.name, d.span.start, d.code))
+        )
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:

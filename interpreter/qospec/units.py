@@ -1,8 +1,9 @@
-"""Exact units: what a unit means, what it may have been meant to be, and a value as people write it.
+"""Exact units: what each means, what may have been meant, and a value as people write it.
 
-Values are fractions in base units: seconds, bits, metres, and counts of packets, frames, cells and calls.
-The units stand in `spec/units.toml`. A count is a dimension of its own, so cells per second and bits per
-second cannot be confused, and a rate divided by bytes per cell is a cell rate by algebra.
+Values are fractions in base units: seconds, bits, metres, and counts of packets, frames, cells and
+calls. The units stand in `spec/units.toml`. A count is a dimension of its own, so cells per second
+and bits per second cannot be confused, and a rate divided by bytes per cell is a cell rate by
+algebra.
 """
 
 from __future__ import annotations
@@ -138,14 +139,14 @@ def table() -> tuple[dict[str, Unit], frozenset[str]]:
 
 
 class Misreading(NamedTuple):
-    """What is no unit: the part that is none, what the reader is asked, and the units that may be meant."""
+    """The part that is no unit, what to ask the reader, and the units that may be meant."""
 
     part: str
     question: str
     readings: tuple[str, ...]
 
     def help(self, number: str) -> str:
-        """Return the ways out, with the number as written: "`200 Mbit/s` or `200 MB/s` (= 1600 Mbit/s)"."""
+        """Return the ways out: "`200 Mbit/s` or `200 MB/s` (= 1600 Mbit/s)"."""
         shown = [f"`{number} {reading}`" for reading in self.readings]
         last = unit(self.readings[-1]) if len(shown) > 1 else None
         if last is not None and last.canonical.startswith(("B", "kB", "MB", "GB", "TB")):
@@ -167,7 +168,9 @@ def misreading(text: str) -> Misreading:
         # A near spelling with another first letter would be another prefix: a thousand times off.
         near = get_close_matches(wrong, [known for known in simple if known[0] == wrong[:1]], n=1)
         row = {"units": same or near}
-    candidates = ["/".join(each if part == wrong else part for part in parts) for each in row["units"]]
+    candidates = [
+        "/".join(each if part == wrong else part for part in parts) for each in row["units"]
+    ]
     readings = tuple(candidate for candidate in candidates if unit(candidate) is not None)
     return Misreading(wrong, row.get("ask", ""), readings)
 
@@ -217,7 +220,8 @@ def text_of(
     Args:
         value: In base units.
         dimension: Of the value.
-        digits: How many significant digits are kept. Whole units are never rounded away, nor is what
+        digits: How many significant digits are kept. Whole units are never rounded away, nor is
+            what
             two decimals show exactly.
         exact: Round nothing, as for a bound that an author wrote.
     """

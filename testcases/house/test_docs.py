@@ -2,17 +2,26 @@
 
 import importlib
 import re
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
-from qospec.catalogue import PACKAGES, Kind, discover
+from qospec.catalogue import PACKAGES, Catalogue, Kind, discover
+from qospec.engine.arrays import np
+from qospec.engine.batch import Batch
+from qospec.engine.tally import Delays, Tally
+from qospec.report.render import render
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "interpreter" / "qospec"
 ERRORS = ROOT / "spec" / "errors.md"
+EXTENDING = ROOT / "docs" / "extending.md"
 
 CODE = re.compile(r"\b[EW]\d{4}\b")
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SECTION = re.compile(r"^#{2,4} `?([EW]\d{4})\b", re.MULTILINE)
 
 KINDS = sorted(discover().kinds.values(), key=lambda kind: (kind.role, kind.name))
@@ -70,3 +79,67 @@ def test_a_section_is_of_a_code_that_is_used() -> None:
 def test_no_code_has_two_sections() -> None:
     codes = codes_explained()
     assert len(codes) == len(set(codes))
+
+
+def blocks(language: str) -> list[str]:
+    text = EXTENDING.read_text(encoding="utf-8")
+    return [block for of, block in BLOCK.findall(text) if of == language]
+
+
+@pytest.fixture(scope="module")
+def examples(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Catalogue]:
+    """Make a package of the Python in docs/extending.md and discover it as if it were ours."""
+    folder = tmp_path_factory.mktemp("extending")
+    package = folder / "extensions_of_the_docs"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    for number, block in enumerate(blocks("python")):
+        (package / f"example_{number}.py").write_text(block, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(folder))
+        yield discover((package.name,))
+
+
+def test_the_documented_kinds_are_found(examples: Catalogue) -> None:
+    assert {(role, name) for role, name in examples.kinds} == {
+        ("element", "periodic_loss"),
+        ("arrivals", "once"),
+        ("metric", "smoothness"),
+    }
+    assert all(kind.summary.endswith(".") for kind in examples.kinds.values())
+
+
+def test_the_documented_element_does_what_it_says(examples: Catalogue) -> None:
+    element = examples.kinds["element", "periodic_loss"].build(every=3)
+    state = element.start(None)
+    kept = []
+    for first in (0, 4):  # in two batches, so that the state is carried
+        at_ps = np.arange(first, first + 4, dtype=np.int64)
+        like = np.zeros(4, np.int32)
+        cells = Batch(at_ps, at_ps, like, like + 53, like.astype(np.uint8))
+        step = element.process(state, (cells,), first + 4)
+        assert step.departures[0].count + sum(len(x.connection) for x in step.losses) == 4
+        kept += step.departures[0].at_ps.tolist()
+    assert kept == [0, 1, 3, 4, 6, 7]
+
+
+def test_the_documented_arrivals_come_once(examples: Catalogue) -> None:
+    once = examples.kinds["arrivals", "once"].build(size=2, after=5)
+    state = once.start(3, "even", None)
+    assert [once.emit(state, until)[0].tolist() for until in (5, 6, 7)] == [[], [5] * 6, []]
+
+
+def test_the_documented_metric_measures(examples: Catalogue) -> None:
+    metric = examples.kinds["metric", "smoothness"].build()
+    none = Tally(1, 0, 2, 2, 0, {}, 53, 10)
+    some = replace(none, delays=Delays(count=2, sum_ps=8, min_ps=2, max_ps=6))
+    assert metric.measure(none) is None
+    assert metric.measure(some) == Fraction(1, 2)
+
+
+def test_the_documented_report_is_made(tmp_path: Path) -> None:
+    (template,) = blocks("jinja")
+    path = tmp_path / "short.j2"
+    path.write_text(template, encoding="utf-8")
+    document = {"schema": 1, "cases": [{"name": "a", "verdict": "pass"}]}
+    assert render(document, {}, path) == "pass a\n"

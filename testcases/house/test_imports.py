@@ -6,9 +6,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "interpreter" / "qospec"
@@ -82,6 +85,33 @@ def test_an_import_for_types_does_not_count(tmp_path: Path) -> None:
 
 def test_the_root_imports_nothing() -> None:
     assert list(imported(PACKAGE / "__init__.py")) == []
+
+
+def undeclared(folder: Path, *extras: str) -> dict[str, set[str]]:
+    """Return what a folder's files import that no requirement of qospec or its extras names."""
+    requirements = [Requirement(text) for text in metadata.requires("qospec") or ()]
+    wanted = {"extra": ""}, *({"extra": extra} for extra in extras)
+    declared = {
+        canonicalize_name(requirement.name)
+        for requirement in requirements
+        if any(requirement.marker is None or requirement.marker.evaluate(e) for e in wanted)
+    }
+    installed = metadata.packages_distributions()
+    found: dict[str, set[str]] = {}
+    for path in sorted(folder.rglob("*.py")):
+        modules = {name.partition(":")[0].split(".")[0] for name in imported(path)}
+        for module in modules - {"qospec"} - sys.stdlib_module_names:
+            if not declared & {canonicalize_name(name) for name in installed.get(module, ())}:
+                found.setdefault(module, set()).add(path.name)
+    return found
+
+
+def test_what_the_package_imports_is_required() -> None:
+    assert undeclared(PACKAGE) == {}
+
+
+def test_what_the_tests_import_is_in_the_extra_dev() -> None:
+    assert undeclared(ROOT / "testcases", "dev") == {}
 
 
 def test_only_the_kernel_door_imports_numba() -> None:

@@ -10,10 +10,10 @@ import operator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec import model
-from qospec.check.context import Refused, wrong
+from qospec.check.context import wrong
 from qospec.check.dimensions import NUMBER, named
 from qospec.check.values import POISON, Amount, Open, Poison, Symbol, Truth, Value, Wording
+from qospec.model import Constant, Expression, Operation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +30,10 @@ def binary(node: ast.Binary, left: Value, right: Value, limits: Limits) -> Value
     """Return `left + right` and its like."""
     if isinstance(left, Poison) or isinstance(right, Poison):
         return POISON
-    a, b = number(left, node.left.span, node.operator), number(right, node.right.span, node.operator)
+    a, b = (
+        number(left, node.left.span, node.operator),
+        number(right, node.right.span, node.operator),
+    )
     if node.operator in VERBS:
         dimension = _equal(node, a, b)
     elif node.operator == "/":
@@ -38,7 +41,9 @@ def binary(node: ast.Binary, left: Value, right: Value, limits: Limits) -> Value
     else:
         if node.operator == "of" and a.dimension != NUMBER:
             raise wrong(
-                "E0202", f"`of` takes a ratio on its left, this is {named(a.dimension)}", node.left.span,
+                "E0202",
+                f"`of` takes a ratio on its left, this is {named(a.dimension)}",
+                node.left.span,
                 remedy="write a ratio such as `80% of …`, or multiply with `*`",
             )
         dimension = a.dimension * b.dimension
@@ -46,7 +51,9 @@ def binary(node: ast.Binary, left: Value, right: Value, limits: Limits) -> Value
         return _open(node, a, b, dimension)
     layer = _layer(node, a, b) if dimension.has_data or a.dimension.has_data else ""
     value = _worked_out(node, a, b, limits)
-    return Amount(value, dimension, layer if dimension.has_data else "", published=a.published or b.published)
+    return Amount(
+        value, dimension, layer if dimension.has_data else "", published=a.published or b.published
+    )
 
 
 def negated(node: ast.Unary, operand: Value) -> Value:
@@ -55,7 +62,7 @@ def negated(node: ast.Unary, operand: Value) -> Value:
         return POISON
     a = number(operand, node.operand.span, "-")
     if isinstance(a, Open):
-        return Open(model.Operation("negate", (a.expression,), a.dimension), a.dimension, a.exact)
+        return Open(Operation("negate", (a.expression,), a.dimension), a.dimension, a.exact)
     value = None if a.value is None else -a.value
     return Amount(value, a.dimension, a.layer, f"-{a.text}" if a.text else "", a.published)
 
@@ -70,8 +77,8 @@ def number(value: Value, span: Span, sign: str) -> Amount | Open:
     raise wrong("E0204", f"`{sign}` needs numbers, and this is {value.what}", span)
 
 
-def compared(node: ast.Compare, left: Value, right: Value) -> Truth | model.Operation:
-    """Return whether `left == right` and its like, or the condition to judge when it is measured."""
+def compared(node: ast.Compare, left: Value, right: Value) -> Truth | Operation:
+    """Return whether `left == right` and its like; the condition to judge if it is measured."""
     if isinstance(left, Poison) or isinstance(right, Poison):
         return Truth(None)
     for value, span in ((left, node.left.span), (right, node.right.span)):
@@ -82,15 +89,19 @@ def compared(node: ast.Compare, left: Value, right: Value) -> Truth | model.Oper
         return Truth(_same(node, left, right))
     dimension = _comparable(left, right, node.left.span, node.right.span)
     if isinstance(left, Open) or isinstance(right, Open):
-        if node.operator in ("==", "!=") and not all(
-            side.exact for side in (left, right) if isinstance(side, Open)
-        ):
+        if node.operator in ("==", "!=") and not _countable(left, right):
             raise wrong(
-                "E0213", "what is measured is never equal to the last digit", node.span,
+                "E0213",
+                "what is measured is never equal to the last digit",
+                node.span,
                 remedy=f"write `{node.left.span.text} within 1% of {node.right.span.text}`",
             )
-        return model.Operation(
-            node.operator, (constant(left, node.left.span, dimension), constant(right, node.right.span, dimension))
+        return Operation(
+            node.operator,
+            (
+                constant(left, node.left.span, dimension),
+                constant(right, node.right.span, dimension),
+            ),
         )
     if left.dimension.has_data:
         _agree(left, right, node.left.span, node.right.span)
@@ -100,7 +111,7 @@ def compared(node: ast.Compare, left: Value, right: Value) -> Truth | model.Oper
     return Truth(_ORDER[node.operator](left.value, right.value), published)
 
 
-def within(node: ast.Within, value: Value, tolerance: Value, target: Value) -> model.Operation | None:
+def within(node: ast.Within, value: Value, tolerance: Value, target: Value) -> Operation | None:
     """Return the condition that a value is near another; None when an operand is in error."""
     operands = (value, tolerance, target)
     if any(isinstance(operand, Poison) for operand in operands):
@@ -113,28 +124,38 @@ def within(node: ast.Within, value: Value, tolerance: Value, target: Value) -> m
         _comparable(a, width, node.value.span, node.tolerance.span)
     if isinstance(width, Amount) and width.value is not None and width.value < 0:
         raise wrong("E0205", "a tolerance cannot be negative", node.tolerance.span)
-    return model.Operation("within", (
-        constant(a, node.value.span, dimension),
-        constant(width, node.tolerance.span, width.dimension),
-        constant(b, node.target.span, dimension),
-    ))  # fmt: skip
+    return Operation(
+        "within",
+        (
+            constant(a, node.value.span, dimension),
+            constant(width, node.tolerance.span, width.dimension),
+            constant(b, node.target.span, dimension),
+        ),
+    )
+
+
+def _countable(left: Amount | Open, right: Amount | Open) -> bool:
+    """Return whether equality can be judged: of counts, and of a ratio with 0."""
+    if all(side.exact for side in (left, right) if isinstance(side, Open)):
+        return True
+    return left.dimension == NUMBER and (_zero(left) or _zero(right))
 
 
 def alike(left: Value, right: Value) -> bool:
     """Return whether two values known before the run are equal."""
     if isinstance(left, Amount) and isinstance(right, Amount):
         return left.value == right.value and (left.dimension == right.dimension or left.value == 0)
-    return left == right
+    return isinstance(left, Wording | Symbol | Truth) and left == right
 
 
-def constant(value: Amount | Open, span: Span, dimension: Dimension | None = None) -> model.Expression:
+def constant(value: Amount | Open, span: Span, dimension: Dimension | None = None) -> Expression:
     """Return a value as a leaf of a condition. A literal 0 takes the dimension of what it meets."""
     if isinstance(value, Open):
         return value.expression
     text = value.text or " ".join(span.text.split())
     number_or_zero = value.value if value.value is not None else Fraction(0)
     kept = value.dimension if value.value != 0 or dimension is None else dimension
-    return model.Constant(number_or_zero, kept, text, published=value.published is not None)
+    return Constant(number_or_zero, kept, text, published=value.published is not None)
 
 
 def _open(node: ast.Binary, a: Amount | Open, b: Amount | Open, dimension: Dimension) -> Open:
@@ -142,7 +163,7 @@ def _open(node: ast.Binary, a: Amount | Open, b: Amount | Open, dimension: Dimen
     alike = dimension if node.operator in VERBS else None
     operands = (constant(a, node.left.span, alike), constant(b, node.right.span, alike))
     exact = sign != "/" and all(side.exact for side in (a, b) if isinstance(side, Open))
-    return Open(model.Operation(sign, operands, dimension), dimension, exact)
+    return Open(Operation(sign, operands, dimension), dimension, exact)
 
 
 def _equal(node: ast.Binary, a: Amount | Open, b: Amount | Open) -> Dimension:
@@ -153,8 +174,11 @@ def _equal(node: ast.Binary, a: Amount | Open, b: Amount | Open) -> Dimension:
     preposition = "to" if node.operator == "+" else "from"
     what = f"{VERBS[node.operator]} {named(b.dimension)} {preposition} {named(a.dimension)}"
     raise wrong(
-        "E0202", f"cannot {what}", node.right.span,
-        label=f"this is {named(b.dimension)}", other=(node.left.span, f"this is {named(a.dimension)}"),
+        "E0202",
+        f"cannot {what}",
+        node.right.span,
+        label=f"this is {named(b.dimension)}",
+        other=(node.left.span, f"this is {named(a.dimension)}"),
         remedy="give both the same kind of unit",
     )
 
@@ -165,8 +189,11 @@ def _comparable(left: Amount | Open, right: Amount | Open, first: Span, second: 
     if _zero(left):
         return right.dimension
     raise wrong(
-        "E0203", f"cannot compare {named(left.dimension)} with {named(right.dimension)}", second,
-        label=f"this is {named(right.dimension)}", other=(first, f"this is {named(left.dimension)}"),
+        "E0203",
+        f"cannot compare {named(left.dimension)} with {named(right.dimension)}",
+        second,
+        label=f"this is {named(right.dimension)}",
+        other=(first, f"this is {named(left.dimension)}"),
         remedy=_remedy(left, right, second),
     )
 
@@ -193,8 +220,11 @@ def _layer(node: ast.Binary, a: Amount, b: Amount) -> str:
 def _agree(a: Amount, b: Amount, first: Span, second: Span) -> None:
     if a.layer and b.layer and a.layer != b.layer:
         raise wrong(
-            "E0212", f"bits counted @{a.layer} meet bits counted @{b.layer}", second,
-            label=f"@{b.layer}", other=(first, f"@{a.layer}"),
+            "E0212",
+            f"bits counted @{a.layer} meet bits counted @{b.layer}",
+            second,
+            label=f"@{b.layer}",
+            other=(first, f"@{a.layer}"),
             remedy="count both at the same layer: no operator converts between layers",
         )
 
@@ -213,8 +243,11 @@ def _worked_out(node: ast.Binary, a: Amount, b: Amount, limits: Limits) -> Fract
 def _same(node: ast.Compare, left: Value, right: Value) -> bool | None:
     if type(left) is not type(right) or not isinstance(left, Wording | Symbol | Truth):
         raise wrong(
-            "E0203", f"cannot compare {left.what} with {right.what}", node.right.span,
-            label=f"this is {right.what}", other=(node.left.span, f"this is {left.what}"),
+            "E0203",
+            f"cannot compare {left.what} with {right.what}",
+            node.right.span,
+            label=f"this is {right.what}",
+            other=(node.left.span, f"this is {left.what}"),
         )
     if node.operator not in ("==", "!="):
         raise wrong("E0203", f"`{node.operator}` cannot order {left.what}", node.span)

@@ -30,7 +30,12 @@ HOMES: dict[type, tuple[str, str]] = {
     ast.Let: ("`let`", "a file or a body"),
 }
 
-LATER: dict[type, str] = {ast.Search: "search", ast.Goal: "goal", ast.ForAll: "forall", ast.Skip: "skip"}
+LATER: dict[type, str] = {
+    ast.Search: "search",
+    ast.Goal: "goal",
+    ast.ForAll: "forall",
+    ast.Skip: "skip",
+}
 
 
 def misplaced(statement: ast.Statement, here: str) -> Refused:
@@ -41,12 +46,17 @@ def misplaced(statement: ast.Statement, here: str) -> Refused:
         return not_built("invariant", statement.span)
     what, home = HOMES[type(statement)]
     return wrong(
-        "E0112", f"{what} does not belong in {here}", statement.span, label=f"it belongs in {home}",
+        "E0112",
+        f"{what} does not belong in {here}",
+        statement.span,
+        label=f"it belongs in {home}",
         remedy="move it there",
-    )  # fmt: skip
+    )
 
 
-def turns_of(node: ast.Loop, scope: Scope, evaluator: Evaluator) -> Iterator[tuple[int, Value, bool]]:
+def turns_of(
+    node: ast.Loop, scope: Scope, evaluator: Evaluator
+) -> Iterator[tuple[int, Value, bool]]:
     """Yield per turn of a loop: its index, the value of its name, and whether that is known.
 
     The index of a turn is its value where that is a whole number, else the turn's number from 0.
@@ -56,11 +66,21 @@ def turns_of(node: ast.Loop, scope: Scope, evaluator: Evaluator) -> Iterator[tup
         yield 0, values, False
         return
     if not isinstance(values, Series):
-        raise wrong("E0204", f"`for` runs over a list or a range, this is {values.what}", node.values.span)
+        raise wrong(
+            "E0204", f"`for` runs over a list or a range, this is {values.what}", node.values.span
+        )
     natural = all(
-        isinstance(item, Amount) and item.value is not None and item.value.denominator == 1 and item.value >= 0
+        isinstance(item, Amount)
+        and item.value is not None
+        and item.value.denominator == 1
+        and item.value >= 0
         for item in values.items
     )
     for number, item in enumerate(values.items):
-        turn = int(item.value) if natural and isinstance(item, Amount) and item.value is not None else number
+        evaluator.context.take_turn(node.values.span)
+        turn = (
+            int(item.value)
+            if natural and isinstance(item, Amount) and item.value is not None
+            else number
+        )
         yield turn, item, values.known

@@ -23,6 +23,7 @@ class Limits:
         cases: Of all tests of one file.
         elements: Of one topology.
         items: Of a list, a range, or an array.
+        turns: Of all loops and sweeps of one check.
         bits: Of a number's numerator and denominator.
         imports: How many files may be read.
     """
@@ -30,6 +31,7 @@ class Limits:
     cases: int = 10_000
     elements: int = 1_000_000
     items: int = 100_000
+    turns: int = 300_000
     bits: int = 4_096
     imports: int = 1_000
 
@@ -42,7 +44,7 @@ class Refused(Exception):  # noqa: N818 -- it is no error of ours
         super().__init__(diagnostic.message)
 
 
-def wrong(
+def wrong(  # noqa: PLR0913 -- the parts of a message, by name
     code: str,
     message: str,
     span: Span,
@@ -68,6 +70,8 @@ class Context:
         limits: What a specification may ask for.
         evaluating: The chain of names that are being worked out just now.
         calling: The declarations with parameters that are being worked out just now.
+        circular: Those that were found to be made of themselves.
+        turns: How many turns of loops and points of sweeps there were.
         mistakes: How many were told, again and again counted; it rises when something is wrong.
     """
 
@@ -76,8 +80,23 @@ class Context:
     limits: Limits
     evaluating: list[Binding] = field(default_factory=list)
     calling: list[Value] = field(default_factory=list)
+    circular: set[Value] = field(default_factory=set)
+    turns: int = 0
+    _spent: Refused | None = None
     mistakes: int = 0
     _told: set[tuple[str, str, int]] = field(default_factory=set)
+
+    def take_turn(self, span: Span) -> None:
+        """Count a turn of a loop or a point of a sweep; raises Refused beyond the limit."""
+        self.turns += 1
+        if self.turns > self.limits.turns:
+            self._spent = self._spent or wrong(
+                "E0608",
+                f"loops and sweeps take more than {self.limits.turns} turns",
+                span,
+                remedy="loop over fewer values",
+            )
+            raise self._spent
 
     def tell(self, refused: Refused) -> None:
         """Report a mistake, once for a place: what is evaluated again is not told again."""

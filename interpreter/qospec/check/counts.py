@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 def count_of(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> tuple[int, bool]:
-    """Return how many of an array there are; one, and that it is not known, if it depends on a parameter."""
+    """Return how many of an array there are, and whether that is known.
+
+    Where it depends on a parameter that is not known, one stands for all.
+    """
     value = evaluator.plain(node, scope)
     if isinstance(value, Poison) or (isinstance(value, Amount) and value.value is None):
         return 1, False

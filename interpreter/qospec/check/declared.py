@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from qospec import model
 from qospec.check import device as devices
 from qospec.check.context import Refused, wrong
 from qospec.check.counts import count_of
@@ -14,8 +13,19 @@ from qospec.check.nodes import DevicePlan
 from qospec.check.parameters import Signature
 from qospec.check.records import Record
 from qospec.check.scope import Binding, Scope, unknown
-from qospec.check.values import POISON, Amount, Poison, Series, Table, Truth, Value, Wording
+from qospec.check.values import (
+    POISON,
+    Amount,
+    Poison,
+    Series,
+    Table,
+    Truth,
+    Value,
+    Wording,
+    published_in,
+)
 from qospec.diagnostics import did_you_mean
+from qospec.model import Reference
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -71,10 +81,19 @@ class TrafficValue(Value):
     def record(self, scope: Scope, evaluator: Evaluator) -> Value:
         """Return the record in a scope that holds the parameters."""
         calling = evaluator.context.calling
+        if self in evaluator.context.circular:
+            return POISON
         if self in calling:
-            chain = " -> ".join([f"`{self.node.name.text}`", *(f"`{each}`" for each in _names(calling, self))])
-            raise wrong("E0103", f"this traffic is made of itself: {chain}", self.node.name.span,
-                        remedy="make one of them of a kind such as `cbr`")  # fmt: skip
+            evaluator.context.circular.update(calling[calling.index(self) :])
+            chain = " -> ".join(
+                [f"`{self.node.name.text}`", *(f"`{each}`" for each in _names(calling, self))]
+            )
+            raise wrong(
+                "E0103",
+                f"this traffic is made of itself: {chain}",
+                self.node.name.span,
+                remedy="make one of them of a kind such as `cbr`",
+            )
         calling.append(self)
         try:
             return traffic_of(evaluator.value(self.node.value, scope), self.node.value, evaluator)
@@ -96,8 +115,12 @@ def traffic_of(value: Value, node: ast.Node, evaluator: Evaluator) -> Value:
     if isinstance(value, Poison) or (isinstance(value, Record) and value.kind.role == "traffic"):
         return value
     what = f"`{value.kind.name}`" if isinstance(value, Record) else value.what
-    raise wrong("E0302", f"traffic is wanted, this is {what}", node.span,
-                remedy="write a kind of traffic such as `cbr { pcr = 1_000 cell/s, cdvt = 10 us }`")  # fmt: skip
+    raise wrong(
+        "E0302",
+        f"traffic is wanted, this is {what}",
+        node.span,
+        remedy="write a kind of traffic such as `cbr { pcr = 1_000 cell/s, cdvt = 10 us }`",
+    )
 
 
 class DeviceValue(Value):
@@ -113,23 +136,26 @@ class DeviceValue(Value):
     def call(self, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:
         """Return the device with its parameters and its count."""
         own = call.arguments
-        count: int | None = None
-        known = True
+        count: tuple[int | None, bool] = (None, True)
         if "count" not in self.signature.parameters:
             counts = [each for each in own if each.name is not None and each.name.text == "count"]
             own = tuple(each for each in own if each not in counts)
             if counts:
-                count, known = count_of(counts[0].value, scope, evaluator)
-        return self._plan(own, scope, call, count, known, evaluator)
+                count = count_of(counts[0].value, scope, evaluator)
+        return self._plan(call, own, scope, count, evaluator)
 
     def alone(self, node: ast.Node, evaluator: Evaluator) -> Value:
         """Return a single one with the parameters' defaults."""
-        return self._plan((), Scope(), node, None, True, evaluator)
+        return self._plan(node, (), Scope(), (None, True), evaluator)
 
-    def _plan(  # noqa: PLR0913 -- what a use of a device says
-        self, arguments: tuple[ast.Argument, ...], scope: Scope, use: ast.Node, count: int | None,
-        known: bool, evaluator: Evaluator,
-    ) -> Value:  # fmt: skip
+    def _plan(
+        self,
+        use: ast.Node,
+        arguments: tuple[ast.Argument, ...],
+        scope: Scope,
+        count: tuple[int | None, bool],
+        evaluator: Evaluator,
+    ) -> Value:
         bound = self.signature.bind(arguments, scope, use)
         if bound is None:
             return POISON
@@ -138,7 +164,7 @@ class DeviceValue(Value):
             return POISON
         if values not in self._made:
             self._made[values] = devices.template(self.node, inside, evaluator)
-        return DevicePlan(self._made[values], count, known)
+        return DevicePlan(self._made[values], *count)
 
 
 class TopologyValue(Value):
@@ -169,23 +195,36 @@ class ReferenceValue(Value):
         self._entries: list[tuple[str, str]] = []
         for statement in node.body.statements:
             if not isinstance(statement, ast.Bind):
-                evaluator.context.tell(wrong("E0112", "a reference holds fields only", statement.span,
-                                             remedy="write `field = value`"))  # fmt: skip
+                evaluator.context.tell(
+                    wrong(
+                        "E0112",
+                        "a reference holds fields only",
+                        statement.span,
+                        remedy="write `field = value`",
+                    )
+                )
                 continue
             for name in statement.names:
                 self._declare(name, statement.value, evaluator)
 
     def _declare(self, name: ast.Name, value: ast.Expression, evaluator: Evaluator) -> None:
         if name.text in self._scope.names:
-            evaluator.context.tell(wrong(
-                "E0102", f"`{name.text}` is declared already", name.span,
-                other=(self._scope.names[name.text].span, "first declared here"), remedy="choose another name",
-            ))  # fmt: skip
+            evaluator.context.tell(
+                wrong(
+                    "E0102",
+                    f"`{name.text}` is declared already",
+                    name.span,
+                    other=(self._scope.names[name.text].span, "first declared here"),
+                    remedy="choose another name",
+                )
+            )
             return
         self._scope.names[name.text] = Binding(
-            name.text, name.span, "a published value",
+            name.text,
+            name.span,
+            "a published value",
             lambda: published(evaluator.strict(value, self._scope), name.span),
-        )  # fmt: skip
+        )
         self._entries.append((name.text, " ".join(value.span.text.split())))
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
@@ -194,13 +233,16 @@ class ReferenceValue(Value):
         if known is None:
             near = did_you_mean(name.text, self._scope.names)
             raise wrong(
-                "E0104", f"`{self.node.name.text}` has no field `{name.text}`", name.span,
+                "E0104",
+                f"`{self.node.name.text}` has no field `{name.text}`",
+                name.span,
                 label=f"did you mean `{near}`?" if near else "",
-                note=f"its fields: {' '.join(self._scope.names)}", remedy=f"write `{near}`" if near else "",
+                note=f"its fields: {' '.join(self._scope.names)}",
+                remedy=f"write `{near}`" if near else "",
             )
         return known.value(evaluator.context)
 
-    def verify(self, evaluator: Evaluator) -> model.Reference:
+    def verify(self, evaluator: Evaluator) -> Reference:
         """Work out every field, and return the reference as a report shows it."""
         for binding in self._scope.names.values():
             try:
@@ -208,7 +250,7 @@ class ReferenceValue(Value):
             except Refused as refused:
                 evaluator.context.tell(refused)
         node = self.node
-        return model.Reference(node.name.text, node.title.text, tuple(self._entries), node.name.span)
+        return Reference(node.name.text, node.title.text, tuple(self._entries), node.name.span)
 
 
 def published(value: Value, place: Span) -> Value:
@@ -216,7 +258,11 @@ def published(value: Value, place: Span) -> Value:
     if isinstance(value, Amount | Wording | Truth):
         return replace(value, published=place)
     if isinstance(value, Series):
-        return Series(tuple(published(item, place) for item in value.items), value.known)
+        return Series(tuple(_marked(item, place) for item in value.items), value.known)
     if isinstance(value, Table):
-        return Table({key: published(item, place) for key, item in value.entries.items()})
+        return Table({key: _marked(item, place) for key, item in value.entries.items()})
     return value
+
+
+def _marked(value: Value, place: Span) -> Value:
+    return value if published_in(value) else published(value, place)

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from qospec.check import predicates, wiring
 from qospec.check.bodies import misplaced, turns_of
-from qospec.check.counts import count_of
 from qospec.check.context import Refused, wrong
+from qospec.check.counts import count_of
 from qospec.check.kinds import KindValue, not_built
+from qospec.check.parameters import let_value
 from qospec.check.parts import Part, PartValue, Ports, PortValue, Template, Turns
 from qospec.check.records import Record, parameter_of
 from qospec.check.samples import sample
-from qospec.check.scope import Binding, Scope
+from qospec.check.scope import Binding, Scope, settled
 from qospec.check.values import Poison, Value
 from qospec.syntax import ast
 
@@ -52,7 +53,9 @@ class _Builder:
         self._evaluator = evaluator
         self._context = evaluator.context
 
-    def declare(self, statements: Sequence[ast.Statement], scope: Scope, turns: tuple[str, ...]) -> None:
+    def declare(
+        self, statements: Sequence[ast.Statement], scope: Scope, turns: tuple[str, ...]
+    ) -> None:
         """Declare the names of a body: values first, then elements, then those of its loops."""
         for statement in statements:
             self._guard(self._early, statement, scope, turns)
@@ -63,7 +66,9 @@ class _Builder:
             if isinstance(statement, ast.Loop):
                 self._guard(self._loop, statement, scope, turns)
 
-    def _guard(self, act: Any, statement: ast.Statement, scope: Scope, turns: tuple[str, ...]) -> None:
+    def _guard(
+        self, act: Any, statement: ast.Statement, scope: Scope, turns: tuple[str, ...]
+    ) -> None:
         before = self._context.mistakes
         try:
             act(statement, scope, turns)
@@ -75,7 +80,12 @@ class _Builder:
     def _early(self, statement: ast.Statement, scope: Scope, turns: tuple[str, ...]) -> None:
         if isinstance(statement, ast.Let):
             evaluator, node = self._evaluator, statement
-            made = Binding(node.name.text, node.name.span, "a value", lambda: evaluator.plain(node.value, scope))
+            made = Binding(
+                node.name.text,
+                node.name.span,
+                "a value",
+                lambda: let_value(node, scope, evaluator),
+            )
             scope.declare(made, self._context)
         elif isinstance(statement, ast.Port):
             self._port(statement, scope, turns)
@@ -89,12 +99,18 @@ class _Builder:
             raise not_built(node.carries.text, node.carries.span)
         if node.carries.text != "cell":
             raise wrong(
-                "E0418", f"`{node.carries.text}` is nothing that a port carries", node.carries.span,
+                "E0418",
+                f"`{node.carries.text}` is nothing that a port carries",
+                node.carries.span,
                 remedy="write `: cell`",
             )
         if turns:
-            raise wrong("E0112", "a port is declared outside of loops", node.span,
-                        remedy="declare an array: `port p[4]: cell`")  # fmt: skip
+            raise wrong(
+                "E0112",
+                "a port is declared outside of loops",
+                node.span,
+                remedy="declare an array: `port p[4]: cell`",
+            )
         for each in node.names:
             count, known = None, True
             if each.count is not None:
@@ -110,31 +126,35 @@ class _Builder:
             if isinstance(value, Poison):
                 self._name(scope, name, "an element", value)
                 continue
-            part = self._part(value, name.text + "".join(turns), node, scope)
+            part = self._part(value, name.text + "".join(turns), node)
             self.template.parts.append(part)
             self._name(scope, name, "an element", PartValue(len(self.template.parts) - 1, part))
 
     def _name(self, scope: Scope, name: ast.Name, what: str, value: Value) -> None:
-        scope.declare(Binding(name.text, name.span, what, lambda: value), self._context)
+        scope.declare(settled(name, what, value), self._context)
 
-    def _part(self, value: Value, path: str, node: ast.Bind, scope: Scope) -> Part:
+    def _part(self, value: Value, path: str, node: ast.Bind) -> Part:
         record = as_record(value, node, self._evaluator)
         if record.kind.role != "element":
             raise wrong(
-                "E0419", f"`{record.kind.name}` is no element", node.value.span,
-                remedy="a device is made of elements such as `fifo { limit = 64 cell }`; name a value with `let`",
+                "E0419",
+                f"`{record.kind.name}` is no element",
+                node.value.span,
+                remedy="write an element, such as `fifo { limit = 64 cell }`",
             )
         arguments, complete = record.arguments(self._evaluator)
         conditions: tuple[Expression, ...] = ()
         if record.kind.open_fields:
-            classes, conditions, fine = _classes(record, scope, self._evaluator)
+            classes, conditions, fine = _classes(record, self._evaluator)
             arguments["classes"] = classes
             complete = complete and fine
         element = built(record, arguments, complete=complete, evaluator=self._evaluator)
         inputs = element.inputs if element is not None else ()
         outputs = element.outputs if element is not None else ()
         loose = element is None or not complete
-        return Part(path, record.kind, element, conditions, node.names[0].span, inputs, outputs, loose)
+        return Part(
+            path, record.kind, element, conditions, node.names[0].span, inputs, outputs, loose
+        )
 
     def _loop(self, node: ast.Statement, scope: Scope, turns: tuple[str, ...]) -> None:
         assert isinstance(node, ast.Loop)  # noqa: S101
@@ -146,12 +166,14 @@ class _Builder:
             for name, binding in inner.names.items():
                 made = binding.value(self._context)
                 if isinstance(made, PartValue | Turns):
-                    array = arrays.setdefault(name, Turns(name, {}, known))
-                    array.turns[turn] = made
-                    if name not in scope.names:
-                        scope.names[name] = Binding(name, binding.span, "an element", lambda array=array: array)
+                    arrays.setdefault(name, Turns(name, binding.span, {}, known)).turns[turn] = made
             if len(self.template.parts) > self._context.limits.elements:
-                raise wrong("E0602", f"more than {self._context.limits.elements} elements", node.span)
+                raise wrong(
+                    "E0602", f"more than {self._context.limits.elements} elements", node.span
+                )
+        for name, array in arrays.items():
+            outside = ast.Name(text=name, span=array.span)
+            self._name(scope, outside, "an element of a loop", array)
 
 
 def as_record(value: Value, node: ast.Bind, evaluator: Evaluator) -> Record:
@@ -160,18 +182,30 @@ def as_record(value: Value, node: ast.Bind, evaluator: Evaluator) -> Record:
         return Record(value.kind, {}, node.value.span, evaluator)
     if isinstance(value, Record):
         return value
-    what = "a device inside a device is not built yet" if value.what == "a device" else f"this is {value.what}"
+    what = (
+        "a device inside a device is not built yet"
+        if value.what == "a device"
+        else f"this is {value.what}"
+    )
     raise wrong(
-        "E0419", "a binding in a device makes an element", node.value.span, label=what,
+        "E0419",
+        "a binding in a device makes an element",
+        node.value.span,
+        label=what,
         remedy=f"write `let {node.names[0].text} = …` for a value",
     )
 
 
-def built(record: Record, arguments: dict[str, Any], *, complete: bool, evaluator: Evaluator) -> Any:
+def built(
+    record: Record, arguments: dict[str, Any], *, complete: bool, evaluator: Evaluator
+) -> Any:
     """Return the object of a record; None if the kind refuses its arguments."""
     if not complete:
         samples = {name: sample(each) for name, each in record.kind.parameters.items()}
-        arguments = {**{name: each for name, each in samples.items() if each is not None}, **arguments}
+        arguments = {
+            **{name: each for name, each in samples.items() if each is not None},
+            **arguments,
+        }
     try:
         return record.kind.build(**arguments)
     except (ValueError, TypeError, OverflowError) as error:
@@ -181,10 +215,14 @@ def built(record: Record, arguments: dict[str, Any], *, complete: bool, evaluato
 
 
 def _classes(
-    record: Record, scope: Scope, evaluator: Evaluator
+    record: Record, evaluator: Evaluator
 ) -> tuple[tuple[str, ...], tuple[Expression, ...], bool]:
     """Return the names and conditions of a classifier's outputs, and whether they are right."""
-    own = [(name, each) for name, each in record.given.items() if parameter_of(record.kind, name) is None]
+    own = [
+        (name, each)
+        for name, each in record.given.items()
+        if parameter_of(record.kind, name) is None
+    ]
     conditions = []
     for _, each in own:
         try:
@@ -193,13 +231,22 @@ def _classes(
             evaluator.context.tell(refused)
     if len(conditions) < len(own) or not own:
         if not own:
-            raise wrong("E0415", f"`{record.kind.name}` has no classes", record.span,
-                        remedy="add one: `all = otherwise`")  # fmt: skip
+            raise wrong(
+                "E0415",
+                f"`{record.kind.name}` has no classes",
+                record.span,
+                remedy="add one: `all = otherwise`",
+            )
         return tuple(name for name, _ in own), (), False
     missed = predicates.unclassified(conditions)
     if missed:
-        evaluator.context.tell(wrong(
-            "E0415", "some cells fit no class", record.span, note=f"such as {missed}",
-            remedy="add a class for the others: `rest = otherwise`",
-        ))  # fmt: skip
+        evaluator.context.tell(
+            wrong(
+                "E0415",
+                "some cells fit no class",
+                record.span,
+                note=f"such as {missed}",
+                remedy="add a class for the others: `rest = otherwise`",
+            )
+        )
     return tuple(name for name, _ in own), tuple(conditions), True

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from qospec import units
 from qospec.units import (
     CALL_RATE,
     CALLS,
@@ -22,13 +21,15 @@ from qospec.units import (
     RATIO,
     TIME,
     Dimension,
+    number_text,
+    text_of,
+    unit,
 )
 
 PS = 10**12
 """Picoseconds in a second."""
 
 NUMBER = COUNT
-DATA_RATE = RATE
 
 LAYERS = ("line", "frame", "ip", "payload", "cell")
 """Where bits are counted. Source: spec/2-quantities.md."""
@@ -83,16 +84,16 @@ def named(dimension: Dimension) -> str:
 def written_in(value: int | Fraction, domain: str) -> str:
     """Return a bound of the catalogue as an author writes it."""
     if domain not in BASE_UNITS:
-        return units.number_text(Fraction(value), exact=True)
+        return number_text(Fraction(value), exact=True)
     dimension, factor = BASE_UNITS[domain]
-    return units.text_of(value * factor, dimension, exact=True)
+    return text_of(value * factor, dimension, exact=True)
 
 
 def written(value: Fraction, like: str) -> str:
     """Return a value as it would be written with the unit of `like`: `65%` like `15%`."""
     digits = len(like) - len(like.lstrip("0123456789_."))
     spelling = like[digits:].strip()
-    unit = units.unit(spelling.partition("@")[0].strip()) if spelling else None
-    factor = unit.factor if unit else Fraction(1)
-    shown = units.number_text(value / factor, exact=True)
+    known = unit(spelling.partition("@")[0].strip()) if spelling else None
+    factor = known.factor if known else Fraction(1)
+    shown = number_text(value / factor, exact=True)
     return f"{shown}{spelling}" if spelling.startswith("%") else f"{shown} {spelling}".rstrip()

@@ -5,13 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from qospec import model
 from qospec.check import arithmetic, kinds, literals
 from qospec.check.context import Refused, wrong
+from qospec.check.functions import FUNCTIONS
 from qospec.check.scope import unknown
 from qospec.check.values import (
     POISON,
-    Amount,
     Open,
     Poison,
     Series,
@@ -22,6 +21,7 @@ from qospec.check.values import (
     Wording,
     published_in,
 )
+from qospec.model import Operation
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -74,25 +74,35 @@ class Evaluator:
         return method(node, scope)
 
     def plain(self, node: ast.Expression, scope: Scope) -> Value:
-        """Return a value that was neither measured nor published: one that a model may depend on."""
-        value = self.value(node, scope)
-        self.unmeasured(value, node)
-        return value
+        """Return a value that a model may depend on: neither measured nor published."""
+        return self.known(self.value(node, scope), node)
 
-    def unmeasured(self, value: Value, node: ast.Expression) -> None:
-        """Report it if a measurement or a published number went into the value."""
+    def known(self, value: Value, node: ast.Expression) -> Value:
+        """Return the value, unless a measurement or a published number went into it."""
         place = published_in(value)
         if place is not None:
-            self.context.tell(wrong(
-                "E0208", "a published number may only be compared with", node.span,
-                label="comes from a `reference`", other=(place, "published here"),
-                remedy="write the number itself, and say where it is from in a `##` comment",
-            ))  # fmt: skip
+            self.context.tell(
+                wrong(
+                    "E0208",
+                    "a published number may only be compared with",
+                    node.span,
+                    label="comes from a `reference`",
+                    other=(place, "published here"),
+                    remedy="write the number itself, and say where it is from in a `##` comment",
+                )
+            )
+            return POISON
         if isinstance(value, Open):
-            self.context.tell(wrong(
-                "E0207", "what is measured cannot flow back into the test", node.span,
-                remedy="measured values belong in `require`, `expect` and `report`",
-            ))  # fmt: skip
+            self.context.tell(
+                wrong(
+                    "E0207",
+                    "what is measured cannot flow back into the test",
+                    node.span,
+                    remedy="measured values belong in `require`, `expect` and `report`",
+                )
+            )
+            return POISON
+        return value
 
     def word(self, node: ast.Expression, scope: Scope) -> Value:
         """Return a bare word as itself, unless it names a word or a text here."""
@@ -114,7 +124,9 @@ class Evaluator:
         if isinstance(value, Truth):
             return value.value
         if not isinstance(value, Poison | Open):
-            self.context.tell(wrong("E0204", f"a condition is wanted, this is {value.what}", node.span))
+            self.context.tell(
+                wrong("E0204", f"a condition is wanted, this is {value.what}", node.span)
+            )
         return None
 
     def _layered(self, node: ast.Layered, scope: Scope) -> Value:
@@ -146,10 +158,14 @@ class Evaluator:
         return Truth(None)
 
     def _compare(self, node: ast.Compare, scope: Scope) -> Value:
-        result = arithmetic.compared(node, self.value(node.left, scope), self.value(node.right, scope))
-        if isinstance(result, model.Operation):
+        result = arithmetic.compared(
+            node, self.value(node.left, scope), self.value(node.right, scope)
+        )
+        if isinstance(result, Operation):
             raise wrong(
-                "E0207", "what is measured cannot be decided before the run", node.span,
+                "E0207",
+                "what is measured cannot be decided before the run",
+                node.span,
                 remedy="measured values are compared in `require` and `expect`",
             )
         return result
@@ -159,15 +175,23 @@ class Evaluator:
         if isinstance(collection, Poison):
             return Truth(None)
         if not isinstance(collection, Series):
-            raise wrong("E0204", f"`in` needs a list, this is {collection.what}", node.collection.span)
+            raise wrong(
+                "E0204", f"`in` needs a list, this is {collection.what}", node.collection.span
+            )
         item = self.value(node.item, scope)
         found = any(arithmetic.alike(item, each) for each in collection.items)
-        return Truth(found if collection.known else None, published_in(collection) or published_in(item))
+        return Truth(
+            found if collection.known else None, published_in(collection) or published_in(item)
+        )
 
     def _range(self, node: ast.Range, scope: Scope) -> Value:
         step = self.value(node.step, scope) if node.step else None
         return literals.series(
-            node, self.value(node.first, scope), self.value(node.last, scope), step, self.context.limits
+            node,
+            self.value(node.first, scope),
+            self.value(node.last, scope),
+            step,
+            self.context.limits,
         )
 
     def _choose(self, node: ast.Choose, scope: Scope) -> Value:
@@ -179,7 +203,9 @@ class Evaluator:
 
     def _list(self, node: ast.ListOf | ast.TupleOf, scope: Scope) -> Value:
         if len(node.items) > self.context.limits.items:
-            raise wrong("E0603", f"a list of more than {self.context.limits.items} items", node.span)
+            raise wrong(
+                "E0603", f"a list of more than {self.context.limits.items} items", node.span
+            )
         return Series(tuple(self.value(item, scope) for item in node.items))
 
     def _map(self, node: ast.MapOf, scope: Scope) -> Value:
@@ -204,7 +230,12 @@ class Evaluator:
 
     def index(self, node: ast.Expression, container: Value, scope: Scope) -> Value:
         """Return an index; a map's may be a bare word."""
-        return self.word(node, scope) if isinstance(container, Table) else self.value(node, scope)
+        bare = isinstance(node, ast.Path) and scope.find(node.name.text) is None
+        return (
+            self.word(node, scope)
+            if bare and isinstance(container, Table)
+            else self.value(node, scope)
+        )
 
     def _named(self, name: ast.Name, scope: Scope) -> Value:
         known = scope.find(name.text)
@@ -213,55 +244,20 @@ class Evaluator:
         built_in = kinds.built_in(name, self.context.catalogue)
         if built_in is not None:
             return built_in
+        if scope.may_hold_more():
+            return POISON
         everything = [*scope.known(), *kinds.names(self.context.catalogue)]
         raise unknown(name.text, name.span, everything)
 
     def _call(self, node: ast.Call, scope: Scope) -> Value:
-        if not node.path.trail and node.path.name.text in FUNCTIONS and not scope.find(node.path.name.text):
+        if (
+            not node.path.trail
+            and node.path.name.text in FUNCTIONS
+            and not scope.find(node.path.name.text)
+        ):
             return FUNCTIONS[node.path.name.text](self, node, scope)
         return self._path(node.path, scope).call(node, scope, self)
 
     def _record(self, node: ast.Record, scope: Scope) -> Value:
         base = self.strict(node.base, scope)
         return base.copy(node.body, scope, self)
-
-
-def _least(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
-    return _extreme(evaluator, node, scope, largest=False)
-
-
-def _greatest(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
-    return _extreme(evaluator, node, scope, largest=True)
-
-
-def _extreme(evaluator: Evaluator, node: ast.Call, scope: Scope, *, largest: bool) -> Value:
-    best: Value = POISON
-    for argument in node.arguments:
-        value = evaluator.strict(argument.value, scope)
-        if isinstance(value, Open):
-            raise wrong("E0190", f"`{node.path.name.text}` of measured values is not built yet", node.span)
-        if isinstance(best, Poison):
-            best = value
-            continue
-        sign = ">" if largest else "<"
-        comparison = ast.Compare(operator=sign, left=argument.value, right=node.arguments[0].value, span=node.span)
-        better = arithmetic.compared(comparison, value, best)
-        if isinstance(better, Truth) and better.value:
-            best = value
-    return best
-
-
-def _size(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
-    if len(node.arguments) != 1:
-        raise wrong("E0105", "`abs` takes one value", node.span)
-    value = evaluator.strict(node.arguments[0].value, scope)
-    if isinstance(value, Poison):
-        return value
-    amount = arithmetic.number(value, node.arguments[0].value.span, "abs")
-    if isinstance(amount, Open):
-        raise wrong("E0190", "`abs` of measured values is not built yet", node.span)
-    known = None if amount.value is None else abs(amount.value)
-    return Amount(known, amount.dimension, amount.layer, published=amount.published)
-
-
-FUNCTIONS = {"min": _least, "max": _greatest, "abs": _size}

@@ -7,40 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue import REQUIRED, Buffer
 from qospec.check.context import Refused, wrong
-from qospec.check.dimensions import (
-    CELL_RATE,
-    CELLS,
-    DATA,
-    DATA_RATE,
-    DELAY_PER_LENGTH,
-    LAYERS,
-    LENGTH,
-    NUMBER,
-    PS,
-    TIME,
-    named,
-    written_in,
-)
+from qospec.check.dimensions import BASE_UNITS, LAYERS, NUMBER, named, written_in
 from qospec.check.values import POISON, Amount, Poison, Series, Symbol, Truth, Value, Wording
 from qospec.diagnostics import did_you_mean
+from qospec.units import CELL_RATE, CELLS, DATA, RATE
 
 if TYPE_CHECKING:
     from qospec.catalogue import Domain, Kind, Parameter
     from qospec.source import Span
     from qospec.units import Dimension
 
-NUMERIC: dict[str, tuple[Dimension, Fraction, bool]] = {
-    "time": (TIME, Fraction(PS), True),
-    "data": (DATA, Fraction(1, 8), True),
-    "rate": (DATA_RATE, Fraction(1), False),
-    "cell rate": (CELL_RATE, Fraction(1), False),
-    "length": (LENGTH, Fraction(1), False),
-    "cells": (CELLS, Fraction(1), True),
-    "ratio": (NUMBER, Fraction(1), False),
-    "integer": (NUMBER, Fraction(1), True),
-    "delay per length": (DELAY_PER_LENGTH, Fraction(PS), False),
+NUMERIC: dict[str, tuple[Dimension, Fraction]] = {
+    **BASE_UNITS,
+    "ratio": (NUMBER, Fraction(1)),
+    "integer": (NUMBER, Fraction(1)),
 }
-"""Per domain: the dimension, base units of the engine in one of the language's, whether it is whole."""
+"""Per domain of numbers: its dimension, and one base unit of the engine in the language's."""
+
+WHOLE = ("time", "data", "cells", "integer")
+"""Domains that the engine counts in whole base units."""
 
 
 def convert(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
@@ -68,13 +53,13 @@ def from_default(parameter: Parameter) -> Value:
     if default is REQUIRED or default is None:
         return POISON
     if domain.name in NUMERIC and isinstance(default, int | Fraction):
-        dimension, factor, _ = NUMERIC[domain.name]
-        return Amount(default / factor, dimension)
+        dimension, factor = NUMERIC[domain.name]
+        return Amount(default * factor, dimension)
     return Truth(default) if isinstance(default, bool) else POISON
 
 
 def _number(value: Value, parameter: Parameter, kind: Kind, span: Span) -> int | Fraction | None:
-    dimension, factor, whole = NUMERIC[parameter.domain.name]
+    dimension, factor = NUMERIC[parameter.domain.name]
     name = parameter.alias or parameter.name
     if not isinstance(value, Amount):
         raise _sort(name, named(dimension), value.what, span)
@@ -84,21 +69,26 @@ def _number(value: Value, parameter: Parameter, kind: Kind, span: Span) -> int |
         _layer(value, parameter, kind, span)
     if value.value is None:
         return None
-    amount = value.value * factor
-    result = _whole(amount, name, parameter.domain, span) if whole else amount
+    amount = value.value / factor
+    result = (
+        _whole(amount, name, parameter.domain, span) if parameter.domain.name in WHOLE else amount
+    )
     _bounds(result, name, parameter.domain, span)
     return result
 
 
 def _dimension(name: str, dimension: Dimension, value: Amount, span: Span) -> Refused:
     remedy = f"write {named(dimension)}"
-    if dimension == CELL_RATE and value.dimension == DATA_RATE:
+    if dimension == CELL_RATE and value.dimension == RATE:
         remedy = f"divide by the bits of a cell: `{span.text} / (53 B/cell @cell)`"
     elif value.dimension == NUMBER:
         remedy = "give it a unit"
     return wrong(
-        "E0202", f"`{name}` is {named(dimension)}, not {named(value.dimension)}", span,
-        label=f"this is {named(value.dimension)}", remedy=remedy,
+        "E0202",
+        f"`{name}` is {named(dimension)}, not {named(value.dimension)}",
+        span,
+        label=f"this is {named(value.dimension)}",
+        remedy=remedy,
     )
 
 
@@ -115,13 +105,17 @@ def _layer(value: Amount, parameter: Parameter, kind: Kind, span: Span) -> None:
         layers = " ".join(f"@{layer}" for layer in LAYERS)
         whose = "a line's" if kind.role == "element" else "traffic"
         raise wrong(
-            "E0210", f"this {what} does not say which bits it counts", span,
+            "E0210",
+            f"this {what} does not say which bits it counts",
+            span,
             note=f"{whose} {what}s need a layer: {layers}",
             remedy=f"for cells of 53 bytes write `{span.text} @cell`",
         )
     if kind.role == "element" and value.layer != "cell":
         raise wrong(
-            "E0212", f"`{parameter.name}` counts the bits of cells, this counts @{value.layer}", span,
+            "E0212",
+            f"`{parameter.name}` counts the bits of cells, this counts @{value.layer}",
+            span,
             remedy="give the rate that is left for cells, `@cell`",
         )
 
@@ -133,13 +127,18 @@ def _whole(amount: Fraction, name: str, domain: Domain, span: Span) -> int:
         rounded = round(amount)
         if rounded == 0:
             raise wrong(
-                "E0206", f"`{name}` is less than half a picosecond", span,
-                note="times are whole picoseconds", remedy="write `0 s` if none is meant",
+                "E0206",
+                f"`{name}` is less than half a picosecond",
+                span,
+                note="times are whole picoseconds",
+                remedy="write `0 s` if none is meant",
             )
         return rounded
     units = {"data": "bytes", "cells": "cells"}.get(domain.name, "numbers")
     raise wrong(
-        "E0206", f"`{name}` is counted in whole {units}, this is {amount}", span,
+        "E0206",
+        f"`{name}` is counted in whole {units}, this is {amount}",
+        span,
         remedy="write a whole number",
     )
 
@@ -148,7 +147,13 @@ def _bounds(amount: int | Fraction, name: str, domain: Domain, span: Span) -> No
     if domain.low is not None and amount < domain.low:
         least = written_in(domain.low, domain.name)
         limit = "more than 0" if amount <= 0 < domain.low else f"at least {least}"
-        raise wrong("E0205", f"`{name}` must be {limit}", span, label="too small", remedy=f"write at least {least}")
+        raise wrong(
+            "E0205",
+            f"`{name}` must be {limit}",
+            span,
+            label="too small",
+            remedy=f"write at least {least}",
+        )
     if domain.high is not None and amount > domain.high:
         most = written_in(domain.high, domain.name)
         raise wrong("E0205", f"`{name}` must be at most {most}", span, label="too large")
@@ -161,14 +166,23 @@ def _truth(value: Value, name: str, span: Span) -> bool | None:
 
 
 def _choice(value: Value, name: str, domain: Domain, span: Span) -> str:
-    text = value.name if isinstance(value, Symbol) else value.text if isinstance(value, Wording) else None
+    text = (
+        value.name
+        if isinstance(value, Symbol)
+        else value.text
+        if isinstance(value, Wording)
+        else None
+    )
     if text is None:
         raise _sort(name, "one of " + ", ".join(domain.choices), value.what, span)
     if text not in domain.choices:
         place = value.span if isinstance(value, Symbol) else span
         near = did_you_mean(text, domain.choices)
         raise wrong(
-            "E0214", f"`{name}` cannot be `{text}`", span, label=f"did you mean `{near}`?" if near else "",
+            "E0214",
+            f"`{name}` cannot be `{text}`",
+            span,
+            label=f"did you mean `{near}`?" if near else "",
             other=(place, "from here") if place != span else None,
             note=f"choices of {name}: " + " ".join(domain.choices),
             remedy=f"write `{near}`" if near else "choose one of them",
@@ -194,17 +208,17 @@ def _names(value: Value, name: str, span: Span) -> tuple[str, ...] | None:
 def _buffer(value: Value, name: str, domain: Domain, span: Span) -> Buffer | None:
     if not isinstance(value, Amount):
         raise _sort(name, "a number of cells or a size", value.what, span)
-    if value.value is None:
-        return None
-    if value.dimension == CELLS:
-        amount, unit = value.value, "cells"
-    elif value.dimension == DATA:
-        amount, unit = value.value / 8, "bytes"
-    else:
+    unit, size = {CELLS: ("cells", 1), DATA: ("bytes", 8)}.get(value.dimension, ("", 1))
+    if not unit:
         raise wrong(
-            "E0202", f"`{name}` is a number of cells or a size, not {named(value.dimension)}", span,
+            "E0202",
+            f"`{name}` is a number of cells or a size, not {named(value.dimension)}",
+            span,
             remedy="write `64 cell` or `16 KiB`",
         )
+    if value.value is None:
+        return None
+    amount = value.value / size
     if amount.denominator != 1:
         raise wrong("E0206", f"`{name}` is counted in whole {unit}, this is {amount}", span)
     _bounds(amount, name, domain, span)

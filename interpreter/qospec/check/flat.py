@@ -58,12 +58,14 @@ class _Flattening:
             self._arrive(cable.left, cable.right)
             self._arrive(cable.right, cable.left)
         hosts = tuple(
-            Host(node.path, self._leaving.get((id(node), ("", 0)), -1)) for node in nodes if node.template is None
+            Host(node.path, self._leaving.get((id(node), ("", 0)), -1))
+            for node in nodes
+            if node.template is None
         )
         return Network(self._layout.name, tuple(self._elements), tuple(self._wires), hosts)
 
     def _place(self, node: Node, template: Template) -> None:
-        """Number a device's elements, without those that would wait for a line that is not there."""
+        """Number a device's elements, without those that wait for a line that is not there."""
         unlinked = frozenset(
             (ports.name, index)
             for ports in template.ports.values()
@@ -78,17 +80,23 @@ class _Flattening:
             if index not in self._unserved[key]:
                 numbers[index] = len(self._elements)
                 path = f"{node.path}.{part.path}"
-                self._elements.append(Instance(path, part.kind, part.element, part.predicates, part.span))
+                self._elements.append(
+                    Instance(path, part.kind, part.element, part.predicates, part.span)
+                )
         self._numbers[id(node)] = numbers
 
     def _lay(self, cable: Cable) -> bool:
         for start, stop in ((cable.left, cable.right), (cable.right, cable.left)):
-            element = self._line(cable.medium, slotted=start[0].template is None and start[0].slotted)
+            element = self._line(
+                cable.medium, slotted=start[0].template is None and start[0].slotted
+            )
             if element is None:
                 return False
             self._leaving[id(start[0]), start[1]] = len(self._elements)
             kind: Kind = cable.medium.kind
-            self._elements.append(Instance(f"{start[2]} -> {stop[2]}", kind, element, (), cable.span))
+            self._elements.append(
+                Instance(f"{start[2]} -> {stop[2]}", kind, element, (), cable.span)
+            )
         return True
 
     def _line(self, medium: Record, *, slotted: bool) -> Any:
@@ -100,9 +108,13 @@ class _Flattening:
             if complete:
                 rate = medium.kind.parameter("rate")
                 if rate is not None and "rate" not in arguments:
-                    self._evaluator.context.tell(wrong("E0105", "this line has no rate", medium.span))
+                    self._evaluator.context.tell(
+                        wrong("E0105", "this line has no rate", medium.span)
+                    )
             self._built[key] = (
-                built(medium, arguments, complete=True, evaluator=self._evaluator) if complete else None
+                built(medium, arguments, complete=True, evaluator=self._evaluator)
+                if complete
+                else None
             )
         return self._built[key]
 
@@ -145,9 +157,15 @@ def _unserved(template: Template, unlinked: frozenset[Port]) -> frozenset[int]:
     while grown:
         grown = False
         for origin, end in template.wires.items():
-            if origin.part < 0 or origin.part in found or template.parts[origin.part].kind.duty not in SERVED:
+            if (
+                origin.part < 0
+                or origin.part in found
+                or template.parts[origin.part].kind.duty not in SERVED
+            ):
                 continue
-            if (end.kind == "port" and end.port in unlinked) or (end.kind == "element" and end.part in found):
+            if (end.kind == "port" and end.port in unlinked) or (
+                end.kind == "element" and end.part in found
+            ):
                 found.add(origin.part)
                 grown = True
     return frozenset(found)

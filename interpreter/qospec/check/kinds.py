@@ -21,13 +21,50 @@ if TYPE_CHECKING:
 
 ROLES: tuple[Role, ...] = ("traffic", "element", "arrivals")
 
-ARTICLES = {"traffic": "a kind of traffic", "element": "an element", "arrivals": "an arrival process",
-            "metric": "a metric"}  # fmt: skip
+ARTICLES = {
+    "traffic": "a kind of traffic",
+    "element": "an element",
+    "arrivals": "an arrival process",
+    "metric": "a metric",
+}
 
 LATER = frozenset(
-    "abr packets frames tcp calls replay shaped mix pcap trace on_off exponential mmpp search goal property forall"
-    " invariant skip confidence machine police shape drr wfq wred red esp esp_open deliver crossbar clp_first"
-    " frame packet".split()
+    [
+        "abr",
+        "packets",
+        "frames",
+        "tcp",
+        "calls",
+        "replay",
+        "shaped",
+        "mix",
+        "pcap",
+        "trace",
+        "on_off",
+        "exponential",
+        "mmpp",
+        "search",
+        "goal",
+        "property",
+        "forall",
+        "invariant",
+        "skip",
+        "confidence",
+        "machine",
+        "police",
+        "shape",
+        "drr",
+        "wfq",
+        "wred",
+        "red",
+        "esp",
+        "esp_open",
+        "deliver",
+        "crossbar",
+        "clp_first",
+        "frame",
+        "packet",
+    ]
 )
 """Words of the language that the interpreter cannot carry out yet."""
 
@@ -35,10 +72,12 @@ LATER = frozenset(
 def not_built(word: str, span: Span) -> Refused:
     """Return the refusal of a word that is known and cannot be carried out."""
     return wrong(
-        "E0190", f"`{word}` is part of the language but not built yet", span,
+        "E0190",
+        f"`{word}` is part of the language but not built yet",
+        span,
         note="nothing is ignored: a test that leaves something out is worse than none",
         remedy="leave it out for now",
-    )  # fmt: skip
+    )
 
 
 def built_in(name: ast.Name, catalogue: Catalogue) -> Value | None:
@@ -93,11 +132,21 @@ class HostKind(Value):
             elif name == "slotted":
                 slotted = evaluator.truth(argument.value, scope) is not False
             else:
-                raise wrong("E0104", f"`host` has no parameter `{name}`" if name else "`host` takes named values only",
-                            argument.span, note="parameters of host: count slotted")  # fmt: skip
+                raise wrong(
+                    "E0104",
+                    f"`host` has no parameter `{name}`"
+                    if name
+                    else "`host` takes named values only",
+                    argument.span,
+                    note="parameters of host: count slotted",
+                )
         return HostPlan(count, known, slotted)
 
-    def copy(self, body: ast.Body, scope: Scope, evaluator: Evaluator) -> Value:
+    def copy(self, body: ast.Body, scope: Scope, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Refuse fields: they are given between parentheses."""
-        raise wrong("E0104", "a host's fields are given between parentheses", body.span,
-                    remedy="write `host(slotted = false)`")
+        raise wrong(
+            "E0104",
+            "a host's fields are given between parentheses",
+            body.span,
+            remedy="write `host(slotted = false)`",
+        )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.check.context import wrong
+from qospec.check.context import Refused, wrong
 from qospec.check.dimensions import LAYERS, NUMBER, named, written
-from qospec.check.values import POISON, Amount, Poison, Series, Symbol, Value, Wording
+from qospec.check.values import Amount, Poison, Series, Symbol, Value, Wording
 from qospec.diagnostics import did_you_mean
-from qospec.units import unit
+from qospec.units import misreading, unit
 
 if TYPE_CHECKING:
     from qospec.check.context import Limits
@@ -28,9 +28,21 @@ def quantity(node: ast.Quantity, limits: Limits) -> Value:
     """Return a number with its unit, in base units. Source: spec/2-quantities.md."""
     known = unit(node.unit)
     if known is None:
-        raise wrong("E0201", f"`{node.unit}` is not a unit", node.span)
+        raise _no_unit(node)
     value = _exact(node.number, node.span, limits) * known.factor
     return Amount(value, known.dimension, text=node.span.text)
+
+
+def _no_unit(node: ast.Quantity) -> Refused:
+    meant = misreading(node.unit)
+    ways = meant.help(node.number)
+    return wrong(
+        "E0201",
+        f"`{meant.part}` is not a unit",
+        node.span,
+        label=meant.question,
+        remedy=ways or "`qos units` lists all units",
+    )
 
 
 def _exact(text: str, span: Span, limits: Limits) -> Fraction:
@@ -48,7 +60,9 @@ def layered(node: ast.Layered, value: Value) -> Value:
     if layer not in LAYERS:
         near = did_you_mean(layer, LAYERS)
         raise wrong(
-            "E0211", f"`@{layer}` is not a layer", node.layer.span,
+            "E0211",
+            f"`@{layer}` is not a layer",
+            node.layer.span,
             label=f"did you mean `@{near}`?" if near else "",
             note="layers: " + " ".join(f"@{each}" for each in LAYERS),
         )
@@ -57,7 +71,9 @@ def layered(node: ast.Layered, value: Value) -> Value:
     if not isinstance(value, Amount) or not value.dimension.has_data:
         what = named(value.dimension) if isinstance(value, Amount) else value.what
         raise wrong(
-            "E0211", f"{what} has no layer", node.span,
+            "E0211",
+            f"{what} has no layer",
+            node.span,
             label="only sizes of data and rates of data count bits",
             remedy=f"write `{node.value.span.text}` without `@{layer}`",
         )
@@ -84,24 +100,36 @@ def series(node: ast.Range, first: Value, last: Value, step: Value | None, limit
         if isinstance(value, Poison):
             return value
         if side is not None and not isinstance(value, Amount):
-            raise wrong("E0204", f"a range runs over numbers known before the run", side.span)
+            raise wrong("E0204", "a range runs over numbers known before the run", side.span)
     assert isinstance(first, Amount)  # noqa: S101 -- seen above
     assert isinstance(last, Amount)  # noqa: S101
     width = _step(node, first, step)
     for side, value in ((node.last, last), (node.step, width)):
-        if side is not None and value.dimension != first.dimension and 0 not in (value.value, first.value):
+        if (
+            side is not None
+            and value.dimension != first.dimension
+            and 0 not in (value.value, first.value)
+        ):
             raise wrong(
-                "E0203", f"a range from {named(first.dimension)} to {named(value.dimension)}", side.span,
-                label=f"this is {named(value.dimension)}", other=(node.first.span, f"this is {named(first.dimension)}"),
+                "E0203",
+                f"a range from {named(first.dimension)} to {named(value.dimension)}",
+                side.span,
+                label=f"this is {named(value.dimension)}",
+                other=(node.first.span, f"this is {named(first.dimension)}"),
             )
     if first.value is None or last.value is None or width.value is None:
         return Series((Amount(None, first.dimension, first.layer),), known=False)
     if width.value <= 0:
-        raise wrong("E0217", "the step of a range must be more than 0", (node.step or node.first).span)
+        raise wrong(
+            "E0217", "the step of a range must be more than 0", (node.step or node.first).span
+        )
     count = (last.value - first.value) // width.value + 1
     if count < 0:
         raise wrong(
-            "E0217", "this range runs downwards", node.span, label="from high to low",
+            "E0217",
+            "this range runs downwards",
+            node.span,
+            label="from high to low",
             remedy=f"write `{node.last.span.text} .. {node.first.span.text}`",
         )
     if count > limits.items:
@@ -112,9 +140,15 @@ def series(node: ast.Range, first: Value, last: Value, step: Value | None, limit
 def _step(node: ast.Range, first: Amount, step: Value | None) -> Amount:
     if isinstance(step, Amount):
         return step
-    if first.dimension != NUMBER or (first.value or Fraction(0)).denominator != 1 or "%" in first.text:
+    if (
+        first.dimension != NUMBER
+        or (first.value or Fraction(0)).denominator != 1
+        or "%" in first.text
+    ):
         raise wrong(
-            "E0217", f"a range of {named(first.dimension).removeprefix("a ")} values needs `step`", node.span,
+            "E0217",
+            f"a range of {named(first.dimension).removeprefix('a ')} values needs `step`",
+            node.span,
             remedy=f"write `{node.span.text} step …`",
         )
     return Amount(Fraction(1), NUMBER)

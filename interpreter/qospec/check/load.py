@@ -1,8 +1,8 @@
 """Finds the files that are named and those that they import, each once.
 
-`import std.media` is `media.qos` of the library. Any other import is a file below the project's root
-(the nearest folder above that holds a `qos.toml`, else the folder of the file that was named) or beside
-the file that imports it.
+`import std.media` is `media.qos` of the library. Any other import is a file below the project's
+root, or beside the file that imports it. The root is the nearest folder above that holds a
+`qos.toml`, else the folder of the file that was named.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Unit:
-    """One file, read. `imports` holds what each of its import names stands for, if it could be read."""
+    """One file, read. `imports` holds what its import names stand for, if that could be read."""
 
     path: Path
     source: Source
@@ -45,7 +45,7 @@ class Loader:
         self._reading: list[tuple[Path, ast.Import | None]] = []
 
     def load(self, paths: Sequence[Path]) -> tuple[Unit, ...]:
-        """Return the files named (folders: all `.qos` files below) and those they import, in order."""
+        """Return the files named (of folders all `.qos` files) and those they import."""
         for path in paths:
             try:
                 for file in _files(path):
@@ -100,22 +100,33 @@ class Loader:
             roots, parts = [STDLIB], parts[1:]
         else:
             roots = list(dict.fromkeys([root, path.parent]))
-        candidates = [folder.joinpath(*parts).with_suffix(".qos") for folder in roots] if parts else []
-        found = {file.resolve(): (file, folder) for file, folder in zip(candidates, roots, strict=False)
-                 if file.is_file()}
+        candidates = (
+            [folder.joinpath(*parts).with_suffix(".qos") for folder in roots] if parts else []
+        )
+        found = {
+            file.resolve(): (file, folder)
+            for file, folder in zip(candidates, roots, strict=False)
+            if file.is_file()
+        }
         if not found:
             raise _missing(each, candidates)
         if len(found) > 1:
             first, second = (_shown(file) for file in found)
             raise wrong(
-                "E0111", f"two files fit this import: {first} and {second}", each.span,
+                "E0111",
+                f"two files fit this import: {first} and {second}",
+                each.span,
                 remedy="rename one of them",
             )
-        (resolved, (_, folder)), = found.items()
+        ((resolved, (_, folder)),) = found.items()
         inside = STDLIB if parts and each.path[0].text == "std" else root
-        if not resolved.is_relative_to(inside.resolve()) and not resolved.is_relative_to(root.resolve()):
+        if not resolved.is_relative_to(inside.resolve()) and not resolved.is_relative_to(
+            root.resolve()
+        ):
             raise wrong(
-                "E0110", f"this import leads out of the project, to {resolved}", each.span,
+                "E0110",
+                f"this import leads out of the project, to {resolved}",
+                each.span,
                 note=f"the project's root is {_shown(folder)}",
                 remedy="copy the file into the project: links may not lead out of it",
             )
@@ -126,19 +137,25 @@ class Loader:
         chain = self._reading[names.index(path) + 1 :]
         places = [each for _, each in [*chain, (path, importer)] if each is not None]
         shown = " -> ".join([_shown(path), *(_shown(file) for file, _ in chain), _shown(path)])
-        return Refused(Diagnostic(
-            "E0107", f"these files import each other: {shown}", places[-1].span,
-            label="closes the circle",
-            others=tuple(Label(each.span, "imported here") for each in places[:-1]),
-            help="move what both need into a file of its own",
-        ))
+        return Refused(
+            Diagnostic(
+                "E0107",
+                f"these files import each other: {shown}",
+                places[-1].span,
+                label="closes the circle",
+                others=tuple(Label(each.span, "imported here") for each in places[:-1]),
+                help="move what both need into a file of its own",
+            )
+        )
 
 
 def _files(path: Path) -> Iterable[Path]:
     files = list(_named(path))
     if not files:
         raise wrong(
-            "E0106", f"no .qos file is in {path}", Span(Source(str(path), ""), 0, 0),
+            "E0106",
+            f"no .qos file is in {path}",
+            Span(Source(str(path), ""), 0, 0),
             remedy="name a file, or a folder that holds .qos files",
         )
     return files
@@ -150,7 +167,9 @@ def _named(path: Path) -> Iterable[Path]:
 
 def _root(file: Path) -> Path:
     folder = file.resolve().parent
-    return next((above for above in [folder, *folder.parents] if (above / "qos.toml").is_file()), folder)
+    return next(
+        (above for above in [folder, *folder.parents] if (above / "qos.toml").is_file()), folder
+    )
 
 
 def _shown(path: Path) -> str:
@@ -167,15 +186,20 @@ def _source(path: Path, importer: ast.Import | None) -> Source:
         code = "E0106" if isinstance(error, FileNotFoundError) else "E0108"
         near = did_you_mean(path.name, _neighbours(path.parent))
         raise wrong(
-            code, f"{name} cannot be read: {(error.strerror or str(error)).lower()}", nowhere,
-            remedy=f"did you mean {path.with_name(near).name}?" if near else "name a file that can be read",
+            code,
+            f"{name} cannot be read: {(error.strerror or str(error)).lower()}",
+            nowhere,
+            remedy=f"did you mean {path.with_name(near).name}?"
+            if near
+            else "name a file that can be read",
         ) from error
     try:
         return Source(name, data.decode("utf-8"))
     except UnicodeDecodeError as error:
         text = data[: error.start].decode("utf-8")
         raise wrong(
-            "E0109", f"{name} is not UTF-8: byte {data[error.start]:#04x} at offset {error.start}",
+            "E0109",
+            f"{name} is not UTF-8: byte {data[error.start]:#04x} at offset {error.start}",
             Span(Source(name, text), len(text), len(text)),
             other=(importer.span, "imported here") if importer else None,
             remedy="save it as UTF-8",
@@ -190,7 +214,9 @@ def _missing(each: ast.Import, candidates: Sequence[Path]) -> Refused:
     better = ".".join([*written.split(".")[:-1], near])
     looked = " and ".join(_shown(file) for file in candidates) or "the library needs a file's name"
     return wrong(
-        "E0106", f"no file for `import {written}`", each.span,
+        "E0106",
+        f"no file for `import {written}`",
+        each.span,
         label=f"did you mean `{better}`?" if near else "",
         note=f"looked for {looked}",
         remedy=f"write `import {better}`" if near else "",

@@ -64,8 +64,12 @@ class NodeArray(Value):
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Refuse: one must be chosen first."""
-        raise wrong("E0401", f"`{self.name}` is an array of {len(self.nodes)}", name.span,
-                    remedy=f"say which: `{self.name}[0].{name.text}`")  # fmt: skip
+        raise wrong(
+            "E0401",
+            f"`{self.name}` is an array of {len(self.nodes)}",
+            name.span,
+            remedy=f"say which: `{self.name}[0].{name.text}`",
+        )
 
 
 @dataclass(frozen=True)
@@ -79,16 +83,24 @@ class NodeValue(Value):
         """Return a port of a device."""
         template = self.node.template
         if template is None:
-            raise wrong("E0401", f"`{self.node.path}` is a host: it has one port, without a name", name.span,
-                        remedy=f"write `{self.node.path}`")  # fmt: skip
+            raise wrong(
+                "E0401",
+                f"`{self.node.path}` is a host: it has one port, without a name",
+                name.span,
+                remedy=f"write `{self.node.path}`",
+            )
         ports = template.ports.get(name.text)
         if ports is None:
             near = did_you_mean(name.text, template.ports)
             known = " ".join(template.ports)
             raise wrong(
-                "E0401", f"`{self.node.path}` has no port `{name.text}`", name.span,
+                "E0401",
+                f"`{self.node.path}` has no port `{name.text}`",
+                name.span,
                 label=f"did you mean `{near}`?" if near else "",
-                note=f"ports of {template.name}: {known}" if known else f"{template.name} has no ports",
+                note=f"ports of {template.name}: {known}"
+                if known
+                else f"{template.name} has no ports",
                 remedy=f"write `{near}`" if near else "",
             )
         if ports.count is None:
@@ -108,7 +120,10 @@ class NodePorts(Value):
 
     def item(self, key: Value, span: Span) -> Value:
         """Return one of them."""
-        index = position(key, self.count, f"`{self.node.path}.{self.name}`", span, known=self.known) or 0
+        index = (
+            position(key, self.count, f"`{self.node.path}.{self.name}`", span, known=self.known)
+            or 0
+        )
         return NodePort(self.node, (self.name, index), f"{self.name}[{index}]", known=self.known)
 
 
@@ -130,9 +145,13 @@ class NodePort(Value):
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return the rate of the line that is linked to the port."""
         if name.text != "rate":
-            raise wrong("E0104", f"a port of a topology has no field `{name.text}`", name.span,
-                        note="fields of a port: rate")  # fmt: skip
+            raise wrong(
+                "E0104",
+                f"a port of a topology has no field `{name.text}`",
+                name.span,
+                note="fields of a port: rate",
+            )
         rate = self.node.rates.get(self.port)
         if rate is None:
-            raise wrong("E0417", f"`{self.path}` is not linked, so it has no rate", name.span)
+            raise wrong("E0422", f"`{self.path}` is not linked, so it has no rate", name.span)
         return rate

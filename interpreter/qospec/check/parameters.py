@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from qospec.check.context import Refused, wrong
 from qospec.check.dimensions import NUMBER, TYPES, named
 from qospec.check.records import Record
-from qospec.check.scope import Binding, Scope
-from qospec.check.values import POISON, Amount, Poison, Symbol, Truth, Value, Wording
+from qospec.check.scope import Binding, Scope, settled
+from qospec.check.values import POISON, Amount, Open, Poison, Symbol, Truth, Value, Wording
 from qospec.diagnostics import did_you_mean
 from qospec.syntax import ast
 
@@ -20,14 +20,22 @@ if TYPE_CHECKING:
 WORDS = ("Bool", "Text", "Name", "Device", "Traffic", "Line")
 """Types that are no quantities."""
 
-NOUNS = {"Bool": "true or false", "Text": "a text", "Name": "a word", "Device": "a device",
-         "Traffic": "traffic", "Line": "a line"}  # fmt: skip
+NOUNS = {
+    "Bool": "true or false",
+    "Text": "a text",
+    "Name": "a word",
+    "Device": "a device",
+    "Traffic": "traffic",
+    "Line": "a line",
+}
 
 
 class Signature:
     """The parameters of one declaration, checked once."""
 
-    def __init__(self, name: str, parameters: Sequence[ast.Parameter], home: Scope, evaluator: Evaluator) -> None:
+    def __init__(
+        self, name: str, parameters: Sequence[ast.Parameter], home: Scope, evaluator: Evaluator
+    ) -> None:
         self.name = name
         self.parameters = {each.name.text: each for each in parameters}
         self._home = home
@@ -36,10 +44,15 @@ class Signature:
         for each in parameters:
             _known_type(each, evaluator)
             if each.name.text in seen:
-                evaluator.context.tell(wrong(
-                    "E0102", f"`{each.name.text}` is declared already", each.name.span,
-                    other=(seen[each.name.text].name.span, "first declared here"), remedy="choose another name",
-                ))  # fmt: skip
+                evaluator.context.tell(
+                    wrong(
+                        "E0102",
+                        f"`{each.name.text}` is declared already",
+                        each.name.span,
+                        other=(seen[each.name.text].name.span, "first declared here"),
+                        remedy="choose another name",
+                    )
+                )
             seen[each.name.text] = each
 
     def bind(
@@ -56,18 +69,27 @@ class Signature:
             elif each.default is not None:
                 self._declare_default(scope, each, each.default)
             else:
-                self._evaluator.context.tell(wrong(
-                    "E0105", f"`{self.name}` needs `{name}`", use.span,
-                    other=(each.span, "declared here"), remedy=f"add `{name} = …`",
-                ))  # fmt: skip
+                self._evaluator.context.tell(
+                    wrong(
+                        "E0105",
+                        f"`{self.name}` needs `{name}`",
+                        use.span,
+                        other=(each.span, "declared here"),
+                        remedy=f"add `{name} = …`",
+                    )
+                )
                 return None
-        values = tuple(scope.names[name].value(self._evaluator.context) for name in self.parameters if name in scope.names)
+        values = tuple(
+            scope.names[name].value(self._evaluator.context)
+            for name in self.parameters
+            if name in scope.names
+        )
         if self._evaluator.context.mistakes > before:
             return None
         return scope, values
 
     def alone(self, *, defaults: bool) -> Scope:
-        """Return the names of a body that is checked on its own: values unknown, or the defaults."""
+        """Return the names of a body that is checked on its own, unknown or by default."""
         scope = Scope(self._home)
         for each in self.parameters.values():
             if each.default is not None:
@@ -84,12 +106,14 @@ class Signature:
         return all(each.default is not None for each in self.parameters.values())
 
     def _declare(self, scope: Scope, each: ast.Parameter, value: Value) -> None:
-        binding = Binding(each.name.text, each.name.span, "a parameter", lambda: value)
-        scope.declare(binding, self._evaluator.context)
+        scope.declare(settled(each.name, "a parameter", value), self._evaluator.context)
 
     def _declare_default(self, scope: Scope, each: ast.Parameter, default: ast.Expression) -> None:
         binding = Binding(
-            each.name.text, each.name.span, "a parameter", lambda: self._argument(each, default, scope)
+            each.name.text,
+            each.name.span,
+            "a parameter",
+            lambda: self._argument(each, default, scope),
         )
         scope.declare(binding, self._evaluator.context)
 
@@ -109,13 +133,18 @@ class Signature:
         order = list(self.parameters)
         for place, argument in enumerate(arguments):
             if argument.name is None and place >= len(order):
-                raise wrong("E0114", f"`{self.name}` takes {len(order)} values at most", argument.span)
+                raise wrong(
+                    "E0114", f"`{self.name}` takes {len(order)} values at most", argument.span
+                )
             name = argument.name.text if argument.name else order[place]
             if name not in self.parameters:
                 raise self._unknown(name, argument)
             if name in given:
                 raise wrong(
-                    "E0114", f"`{name}` is given twice", argument.span, other=(given[name].span, "first here")
+                    "E0114",
+                    f"`{name}` is given twice",
+                    argument.span,
+                    other=(given[name].span, "first here"),
                 )
             given[name] = argument
         return given
@@ -124,9 +153,13 @@ class Signature:
         near = did_you_mean(name, self.parameters)
         known = " ".join(self.parameters)
         return wrong(
-            "E0104", f"`{self.name}` has no parameter `{name}`", (argument.name or argument).span,
+            "E0104",
+            f"`{self.name}` has no parameter `{name}`",
+            (argument.name or argument).span,
             label=f"did you mean `{near}`?" if near else "",
-            note=f"parameters of {self.name}: {known}" if known else f"{self.name} has no parameters",
+            note=f"parameters of {self.name}: {known}"
+            if known
+            else f"{self.name} has no parameters",
             remedy=f"write `{near}`" if near else "",
         )
 
@@ -135,10 +168,37 @@ def _known_type(each: ast.Parameter, evaluator: Evaluator) -> None:
     known = [*TYPES, *WORDS]
     if each.annotation.text not in known:
         near = did_you_mean(each.annotation.text, known)
-        evaluator.context.tell(wrong(
-            "E0115", f"`{each.annotation.text}` is not a type", each.annotation.span,
-            label=f"did you mean `{near}`?" if near else "", note="types: " + " ".join(known),
-        ))  # fmt: skip
+        evaluator.context.tell(
+            wrong(
+                "E0115",
+                f"`{each.annotation.text}` is not a type",
+                each.annotation.span,
+                label=f"did you mean `{near}`?" if near else "",
+                note="types: " + " ".join(known),
+            )
+        )
+
+
+def let_value(
+    node: ast.Let, scope: Scope, evaluator: Evaluator, *, criteria: bool = False
+) -> Value:
+    """Return the value of a `let`, which has the type that it says; raises Refused.
+
+    Where `criteria` is set, it may be measured or published.
+    """
+    if node.annotation is not None and node.annotation.text == "Name":
+        value = evaluator.word(node.value, scope)
+    else:
+        value = evaluator.strict(node.value, scope)
+    if not criteria:
+        value = evaluator.known(value, node.value)
+    if node.annotation is None:
+        return value
+    as_parameter = ast.Parameter(
+        name=node.name, annotation=node.annotation, default=None, span=node.annotation.span
+    )
+    _known_type(as_parameter, evaluator)
+    return value if isinstance(value, Open) else fit(value, as_parameter, node.value)
 
 
 def unknown_of(annotation: str) -> Value:
@@ -153,7 +213,9 @@ def fit(value: Value, each: ast.Parameter, node: ast.Expression) -> Value:
     annotation = each.annotation.text
     if isinstance(value, Poison) or (annotation not in TYPES and annotation not in WORDS):
         return value
-    wanted = NOUNS.get(annotation) or ("a whole number" if annotation == "Int" else named(TYPES[annotation]))
+    wanted = NOUNS.get(annotation) or (
+        "a whole number" if annotation == "Int" else named(TYPES[annotation])
+    )
     if annotation in TYPES:
         if isinstance(value, Amount) and _measures(value, annotation):
             return Amount(value.value, TYPES[annotation], value.layer, value.text, value.published)
@@ -165,9 +227,12 @@ def fit(value: Value, each: ast.Parameter, node: ast.Expression) -> Value:
             return value
         what = value.what
     raise wrong(
-        "E0204", f"`{each.name.text}` is {wanted}, not {what}", node.span, label=f"this is {what}",
+        "E0204",
+        f"`{each.name.text}` is {wanted}, not {what}",
+        node.span,
+        label=f"this is {what}",
         other=(each.span, f"declared as {annotation} here"),
-    )  # fmt: skip
+    )
 
 
 def _measures(value: Amount, annotation: str) -> bool:

@@ -1,4 +1,4 @@
-"""What a device is made of, by the names that its wires use: ports, elements, and arrays of them."""
+"""What a device is made of, by the names that its wires use: ports, elements and arrays."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from qospec.check.values import Amount, Poison, Value, position
 from qospec.diagnostics import did_you_mean
 
 if TYPE_CHECKING:
-    from qospec import model
     from qospec.catalogue import Kind
     from qospec.check.expressions import Evaluator
+    from qospec.model import Expression
     from qospec.source import Span
     from qospec.syntax import ast
 
@@ -24,7 +24,7 @@ class Part:
     path: str
     kind: Kind
     element: Any
-    predicates: tuple[model.Expression, ...]
+    predicates: tuple[Expression, ...]
     span: Span
     inputs: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class Origin(NamedTuple):
 
 @dataclass
 class Ports:
-    """A port or an array of them. `count` is None for one that is no array; `known` as of a list."""
+    """A port or an array of them. `count` is None for a single one; `known` as of a list."""
 
     name: str
     count: int | None
@@ -68,10 +68,6 @@ class Template:
     wires: dict[Origin, End] = field(default_factory=dict)
     places: dict[Origin, Span] = field(default_factory=dict)
 
-    def into(self, port: tuple[str, int]) -> list[Origin]:
-        """Return what leads to a port's `tx`."""
-        return [origin for origin, end in self.wires.items() if end.kind == "port" and end.port == port]
-
 
 @dataclass(frozen=True)
 class PortValue(Value):
@@ -85,19 +81,25 @@ class PortValue(Value):
         """Return one port of an array."""
         if self.ports.count is None or self.index is not None:
             raise wrong("E0215", f"`{self.ports.name}` is a single port", span)
-        index = position(key, self.ports.count, f"`{self.ports.name}`", span, known=self.ports.known)
+        index = position(
+            key, self.ports.count, f"`{self.ports.name}`", span, known=self.ports.known
+        )
         return PortValue(self.ports, 0 if index is None else index)
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return the side where cells come in, or where they leave."""
         if name.text not in ("rx", "tx"):
             raise wrong(
-                "E0401", f"a port has no side `{name.text}`", name.span,
+                "E0401",
+                f"a port has no side `{name.text}`",
+                name.span,
                 remedy="write `.rx` for what comes in, `.tx` for what leaves",
             )
         if self.ports.count is not None and self.index is None:
             raise wrong(
-                "E0401", f"`{self.ports.name}` is an array of ports", name.span,
+                "E0401",
+                f"`{self.ports.name}` is an array of ports",
+                name.span,
                 remedy=f"say which: `{self.ports.name}[0].{name.text}`",
             )
         return SideValue((self.ports.name, self.index or 0), name.text)
@@ -145,8 +147,11 @@ class PartValue(Value):
         near = did_you_mean(name, [*self.part.inputs, *self.part.outputs])
         listed = "; ".join(f"its {what} are {' '.join(names)}" for what, names in both if names)
         return wrong(
-            "E0401", f"`{self.part.path}` has no input or output `{name}`", span,
-            label=f"did you mean `{near}`?" if near else "", note=listed,
+            "E0401",
+            f"`{self.part.path}` has no input or output `{name}`",
+            span,
+            label=f"did you mean `{near}`?" if near else "",
+            note=listed,
             remedy=f"write `{near}`" if near else "",
         )
 
@@ -157,6 +162,7 @@ class Turns(Value):
 
     what: ClassVar[str] = "an array of elements"
     name: str
+    span: Span
     turns: dict[int, Value]
     known: bool
 
@@ -168,5 +174,7 @@ class Turns(Value):
             return next(iter(self.turns.values()))
         if key.value.denominator != 1 or int(key.value) not in self.turns:
             turns = ", ".join(str(turn) for turn in list(self.turns)[:10])
-            raise wrong("E0215", f"`{self.name}` has no turn {key.value}", span, note=f"its turns: {turns}")
+            raise wrong(
+                "E0215", f"`{self.name}` has no turn {key.value}", span, note=f"its turns: {turns}"
+            )
         return self.turns[int(key.value)]

@@ -1,19 +1,19 @@
 """Records: `kind { field = value }` and copies of them, which recompute like a spreadsheet.
 
-A field's value may name the other fields of its record. It is worked out in the record that is finally
-used, so overriding one field changes what depends on it.
+A field's value may name the other fields of its record. It is worked out in the record that is used
+in the end, so overriding one field changes what depends on it.
 """
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from qospec.catalogue import REQUIRED, Domain, Parameter
 from qospec.check import fields
 from qospec.check.context import Refused, wrong
 from qospec.check.scope import Binding, Scope
-from qospec.check.values import POISON, Poison, Series, Value
-from qospec.diagnostics import did_you_mean
+from qospec.check.values import Series, Value
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from qospec.catalogue import Kind
     from qospec.check.expressions import Evaluator
     from qospec.source import Span
+
+NEAR = 0.66
+"""How like a field's name must be: one letter in three may be wrong in an abbreviation."""
 
 SOURCE = Parameter("source", Domain("arrivals"), None)
 """A field of every kind of traffic: what is emitted, apart from what is declared."""
@@ -40,15 +43,14 @@ class Record(Value):
 
     what: ClassVar[str] = "a record"
 
-    def __init__(self, kind: Kind, given: Mapping[str, Field], span: Span, evaluator: Evaluator) -> None:
+    def __init__(
+        self, kind: Kind, given: Mapping[str, Field], span: Span, evaluator: Evaluator
+    ) -> None:
         self.kind = kind
         self.given = given
         self.span = span
         self._evaluator = evaluator
-        self._bindings = {
-            name: Binding(name, each.name.span, "a field", lambda each=each, name=name: self._work_out(name, each))
-            for name, each in given.items()
-        }  # fmt: skip
+        self._bindings = {name: self._bound(name, each) for name, each in given.items()}
 
     def copy(self, body: ast.Body, scope: Scope, evaluator: Evaluator) -> Value:
         """Return a copy with the fields of `body` in place of its own."""
@@ -93,6 +95,9 @@ class Record(Value):
                 found[parameter.name] = converted
         return found, complete
 
+    def _bound(self, name: str, each: Field) -> Binding:
+        return Binding(name, each.name.span, "a field", lambda: self._work_out(name, each))
+
     def _work_out(self, name: str, each: Field) -> Value:
         scope = _FieldScope(each.scope, self, name)
         parameter = parameter_of(self.kind, name)
@@ -102,9 +107,7 @@ class Record(Value):
             return self._choice(each, scope, parameter.domain.choices if parameter else ())
         if domain == "names" and isinstance(each.value, ast.ListOf):
             return Series(tuple(evaluator.word(item, scope) for item in each.value.items))
-        value = evaluator.strict(each.value, scope)
-        evaluator.unmeasured(value, each.value)
-        return value
+        return evaluator.known(evaluator.strict(each.value, scope), each.value)
 
     def _choice(self, each: Field, scope: Scope, choices: tuple[str, ...]) -> Value:
         if isinstance(each.value, ast.Path) and each.value.name.text in choices:
@@ -124,7 +127,7 @@ class Record(Value):
 
 
 class _FieldScope(Scope):
-    """The names that a field's value may use: those around it, then the other fields of its record."""
+    """The names that a field's value may use: those around it, then its record's other fields."""
 
     def __init__(self, parent: Scope, record: Record, current: str) -> None:
         super().__init__(parent)
@@ -140,14 +143,19 @@ class _FieldScope(Scope):
         if around is None or mine is None or parameter.name not in self._record.given:
             return around or mine
         field = self._record.given[parameter.name]
-        if isinstance(field.value, ast.Path) and field.value.name.text == name and not field.value.trail:
+        if (
+            isinstance(field.value, ast.Path)
+            and field.value.name.text == name
+            and not field.value.trail
+        ):
             return mine
         raise wrong(
-            "E0113", f"`{name}` may mean this name or the record's own field",
+            "E0113",
+            f"`{name}` may mean this name or the record's own field",
             self._record.given[self._current].value.span,
             other=(around.span, f"{around.what} of that name"),
             remedy="give the other one a different name",
-        )  # fmt: skip
+        )
 
 
 def from_arguments(kind: Kind, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:
@@ -158,7 +166,9 @@ def from_arguments(kind: Kind, call: ast.Call, scope: Scope, evaluator: Evaluato
         name = argument.name
         if name is None:
             if place >= len(order):
-                raise wrong("E0114", f"`{kind.name}` takes at most {len(order)} values", argument.span)
+                raise wrong(
+                    "E0114", f"`{kind.name}` takes at most {len(order)} values", argument.span
+                )
             name = ast.Name(text=order[place], span=argument.span)
         add_field(kind, given, Field(name, argument.value, scope), evaluator)
     return Record(kind, given, call.span, evaluator)
@@ -172,37 +182,50 @@ def parameter_of(kind: Kind, name: str) -> Parameter | None:
 
 
 def add_field(kind: Kind, given: dict[str, Field], each: Field, evaluator: Evaluator) -> None:
-    """Add a field to those given, under its full name; report it if there is none or it came before."""
+    """Add a field under its full name; report it if there is none or it came before."""
     parameter = parameter_of(kind, each.name.text)
     if parameter is None and not kind.open_fields:
         evaluator.context.tell(unknown_field(kind, each.name))
         return
     full = parameter.name if parameter else each.name.text
     if full in given:
-        evaluator.context.tell(wrong(
-            "E0114", f"`{full}` is given twice", each.name.span,
-            other=(given[full].name.span, "first here"), remedy="keep one of them",
-        ))  # fmt: skip
+        evaluator.context.tell(
+            wrong(
+                "E0114",
+                f"`{full}` is given twice",
+                each.name.span,
+                other=(given[full].name.span, "first here"),
+                remedy="keep one of them",
+            )
+        )
         return
     given[full] = each
 
 
 def unknown_field(kind: Kind, name: ast.Name) -> Refused:
     """Return the mistake of a field that a kind does not have, with those that it has."""
-    known = {spelling: each for each in kind.parameters.values() for spelling in (each.name, each.alias) if spelling}
+    known = {
+        spelling: each
+        for each in kind.parameters.values()
+        for spelling in (each.name, each.alias)
+        if spelling
+    }
     if kind.role == "traffic":
         known["source"] = SOURCE
-    near = did_you_mean(name.text, known)
+    near = next(iter(get_close_matches(name.text, known, n=1, cutoff=NEAR)), "")
     meant = near
     if near and known[near].alias == near:
         meant = f"{near}` ({known[near].name.replace('_', ' ')})"
     label = f"did you mean `{meant}`?".replace(")`?", ")?") if near else ""
     listed = " ".join(dict.fromkeys(each.alias or each.name for each in known.values()))
     return wrong(
-        "E0104", f"`{kind.name}` has no field `{name.text}`", name.span, label=label,
+        "E0104",
+        f"`{kind.name}` has no field `{name.text}`",
+        name.span,
+        label=label,
         note=f"fields of {kind.name}: {listed}" if listed else f"{kind.name} has no fields",
         remedy=f"write `{near}`" if near else "",
-    )  # fmt: skip
+    )
 
 
 def _assignments(body: ast.Body, evaluator: Evaluator) -> list[tuple[ast.Name, ast.Expression]]:
@@ -211,15 +234,22 @@ def _assignments(body: ast.Body, evaluator: Evaluator) -> list[tuple[ast.Name, a
         if isinstance(statement, ast.Bind):
             found += [(name, statement.value) for name in statement.names]
         else:
-            evaluator.context.tell(wrong(
-                "E0112", "a record holds fields only", statement.span, remedy="write `field = value`",
-            ))  # fmt: skip
+            evaluator.context.tell(
+                wrong(
+                    "E0112",
+                    "a record holds fields only",
+                    statement.span,
+                    remedy="write `field = value`",
+                )
+            )
     return found
 
 
 def _missing(kind: Kind, parameter: Parameter, span: Span) -> Refused:
     name = parameter.alias or parameter.name
     return wrong(
-        "E0105", f"`{kind.name}` needs `{name}` ({parameter.name.replace('_', ' ')})", span,
+        "E0105",
+        f"`{kind.name}` needs `{name}` ({parameter.name.replace('_', ' ')})",
+        span,
         remedy=f"add `{name} = …`",
-    )  # fmt: skip
+    )

@@ -1,4 +1,4 @@
-"""Values that stand for parameters that are not known, while a declaration is checked on its own."""
+"""Values that stand for unknown parameters while a declaration is checked on its own."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from qospec.check.context import Context
     from qospec.check.values import Value
     from qospec.source import Span
+    from qospec.syntax import ast
 
 DEEPEST = 60
 """How many names may hang on each other in a chain."""
@@ -68,22 +69,32 @@ class Binding:
         return wrong("E0103", message, self.span, remedy=remedy)
 
 
+def settled(name: ast.Name, what: str, value: Value) -> Binding:
+    """Return a name whose value is known."""
+    return Binding(name.text, name.span, what, lambda: value)
+
+
 class Scope:
-    """One level of names within another."""
+    """One level of names within another.
+
+    A `veiled` one lacks names by a mistake that was told: what is not found may be one of them.
+    """
 
     def __init__(self, parent: Scope | None = None) -> None:
         self.parent = parent
         self.names: dict[str, Binding] = {}
+        self.veiled = False
 
     def find(self, name: str) -> Binding | None:
         """Return what a name stands for here."""
-        scope: Scope | None = self
-        while scope is not None:
-            found = scope.names.get(name)
-            if found is not None:
-                return found
-            scope = scope.parent
-        return None
+        found = self.names.get(name)
+        if found is None and self.parent is not None:
+            return self.parent.find(name)
+        return found
+
+    def may_hold_more(self) -> bool:
+        """Return whether a name that is not found may be nobody's mistake."""
+        return self.veiled or (self.parent is not None and self.parent.may_hold_more())
 
     def known(self) -> Iterator[str]:
         """Yield all names that can be used here."""

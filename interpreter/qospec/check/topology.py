@@ -10,8 +10,9 @@ from qospec.check.context import Refused, wrong
 from qospec.check.declared import DeviceValue
 from qospec.check.kinds import HostKind, KindValue
 from qospec.check.nodes import DevicePlan, HostPlan, Node, NodeArray, NodePort, NodePorts, NodeValue
+from qospec.check.parameters import let_value
 from qospec.check.records import Record
-from qospec.check.scope import Binding, Scope
+from qospec.check.scope import Binding, Scope, settled
 from qospec.check.values import POISON, Poison, Value
 from qospec.syntax import ast
 
@@ -73,7 +74,9 @@ class _Builder:
         self._context = evaluator.context
         self._elements = 0
 
-    def declare(self, statements: Sequence[ast.Statement], scope: Scope, *, outermost: bool) -> None:
+    def declare(
+        self, statements: Sequence[ast.Statement], scope: Scope, *, outermost: bool
+    ) -> None:
         """Declare the values and nodes of a body, then what its loops hold."""
         for statement in statements:
             try:
@@ -96,22 +99,28 @@ class _Builder:
             self.links.append((statement, scope))
         elif isinstance(statement, ast.Bind):
             if not outermost:
-                raise wrong("E0112", "a node is declared outside of loops", statement.span,
-                            remedy="declare an array: `a = host(count = 4)`")  # fmt: skip
+                raise wrong(
+                    "E0112",
+                    "a node is declared outside of loops",
+                    statement.span,
+                    remedy="declare an array: `a = host(count = 4)`",
+                )
         elif not isinstance(statement, ast.Loop):
             raise misplaced(statement, HERE)
 
     def _let(self, node: ast.Let, scope: Scope) -> None:
         made = Binding(
-            node.name.text, node.name.span, "a value", lambda: self._evaluator.plain(node.value, scope)
+            node.name.text,
+            node.name.span,
+            "a value",
+            lambda: let_value(node, scope, self._evaluator),
         )
         scope.declare(made, self._context)
 
     def _loop(self, node: ast.Loop, scope: Scope) -> None:
         for _, value, _ in turns_of(node, scope, self._evaluator):
             inner = Scope(scope)
-            inner.declare(Binding(node.name.text, node.name.span, "the loop's value", lambda value=value: value),
-                          self._context)  # fmt: skip
+            inner.declare(settled(node.name, "the loop's value", value), self._context)
             self.declare(node.body.statements, inner, outermost=False)
 
     def _bind(self, node: ast.Bind, scope: Scope) -> None:
@@ -122,7 +131,7 @@ class _Builder:
             plan = plan.alone(node.value, self._evaluator)
         for name in node.names:
             value = self._nodes(name, plan, node)
-            scope.declare(Binding(name.text, name.span, "a node", lambda value=value: value), self._context)
+            scope.declare(settled(name, "a node", value), self._context)
 
     def _nodes(self, name: ast.Name, plan: Value, node: ast.Bind) -> Value:
         if isinstance(plan, Poison):
@@ -131,7 +140,9 @@ class _Builder:
         if not isinstance(plan, HostPlan | DevicePlan):
             what = f"`{plan.kind.name}`" if isinstance(plan, KindValue) else plan.what
             raise wrong(
-                "E0420", f"a binding in a topology makes nodes, this is {what}", node.value.span,
+                "E0420",
+                f"a binding in a topology makes nodes, this is {what}",
+                node.value.span,
                 remedy=f"write `let {name.text} = …` for a value",
             )
         template = plan.template if isinstance(plan, DevicePlan) else None
@@ -140,7 +151,11 @@ class _Builder:
         self._elements += many * (len(template.parts) if template else 1)
         if self._elements > self._context.limits.elements:
             self.layout.complete = False
-            raise wrong("E0602", f"a topology of more than {self._context.limits.elements} elements", node.span)
+            raise wrong(
+                "E0602",
+                f"a topology of more than {self._context.limits.elements} elements",
+                node.span,
+            )
         if plan.count is None:
             made = Node(name.text, template, slotted, plan.known)
             self.layout.nodes.append(made)
@@ -164,8 +179,12 @@ class _Builder:
             known = end[0].links.get(end[1])
             if known is not None and end[3]:
                 raise wrong(
-                    "E0411", f"`{end[2]}` is linked already", place.span, label="linked again here",
-                    other=(known, "first linked here"), remedy="use another port",
+                    "E0411",
+                    f"`{end[2]}` is linked already",
+                    place.span,
+                    label="linked again here",
+                    other=(known, "first linked here"),
+                    remedy="use another port",
                 )
             end[0].links[end[1]] = place.span
             if rate is not None:
@@ -186,8 +205,12 @@ class _Builder:
         elif isinstance(value, NodeValue) and value.node.template:
             port = next(iter(value.node.template.ports), "")
             remedy = f"say which port: `{node.span.text}.{port}`" if port else ""
-        raise wrong("E0412", f"a link ends at a host or a port, `{node.span.text}` is {value.what}", node.span,
-                    remedy=remedy)  # fmt: skip
+        raise wrong(
+            "E0412",
+            f"a link ends at a host or a port, `{node.span.text}` is {value.what}",
+            node.span,
+            remedy=remedy,
+        )
 
     def _medium(self, node: ast.Link, scope: Scope) -> Record | None:
         value = self._evaluator.value(node.medium, scope)
@@ -199,6 +222,10 @@ class _Builder:
             return None
         if not isinstance(value, Record) or value.kind.duty != "line":
             what = f"a {value.kind.name}" if isinstance(value, Record) else value.what
-            raise wrong("E0413", f"a link needs a line, `{node.medium.span.text}` is {what}", node.medium.span,
-                        remedy="write a medium such as `media.stm1`, or `line { rate = … }`")  # fmt: skip
+            raise wrong(
+                "E0413",
+                f"a link needs a line, `{node.medium.span.text}` is {what}",
+                node.medium.span,
+                remedy="write a medium such as `media.stm1`, or `line { rate = … }`",
+            )
         return value

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.context import Refused, wrong
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from fractions import Fraction
 
-    from qospec import model
     from qospec.check.expressions import Evaluator
     from qospec.check.scope import Scope
+    from qospec.model import Expression
     from qospec.source import Span
     from qospec.syntax import ast
     from qospec.units import Dimension
@@ -118,9 +119,11 @@ class Symbol(Value):
         if self.resolved:
             return None
         return wrong(
-            "E0101", f"nothing here is named `{self.name}`", self.span,
+            "E0101",
+            f"nothing here is named `{self.name}`",
+            self.span,
             remedy="declare it; a word stands for itself only where a field offers it as a choice",
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True)
@@ -140,6 +143,11 @@ class Series(Value):
     items: tuple[Value, ...]
     known: bool = True
 
+    @cached_property
+    def published(self) -> Span | None:
+        """Return where a published item of it stands. Kept: lists of lists may share items."""
+        return _first_published(self.items)
+
     def item(self, key: Value, span: Span) -> Value:
         """Return the item at that place, from 0."""
         index = position(key, len(self.items), "this list", span, known=self.known)
@@ -152,6 +160,11 @@ class Table(Value):
 
     what: ClassVar[str] = "a map"
     entries: Mapping[Fraction | str, Value]
+
+    @cached_property
+    def published(self) -> Span | None:
+        """Return where a published entry of it stands."""
+        return _first_published(self.entries.values())
 
     def item(self, key: Value, span: Span) -> Value:
         """Return the value under that key."""
@@ -166,7 +179,9 @@ class Table(Value):
             return POISON
         if wanted not in self.entries:
             keys = ", ".join(str(entry) for entry in self.entries)
-            raise wrong("E0216", f"this map has no entry {wanted}", span, note=f"its entries: {keys}")
+            raise wrong(
+                "E0216", f"this map has no entry {wanted}", span, note=f"its entries: {keys}"
+            )
         return self.entries[wanted]
 
 
@@ -175,7 +190,7 @@ class Open(Value):
     """What must be measured. `exact` is set for counts, which may be compared with `==`."""
 
     what: ClassVar[str] = "a measured value"
-    expression: model.Expression
+    expression: Expression
     dimension: Dimension
     exact: bool
 
@@ -192,7 +207,9 @@ def position(key: Value, length: int, what: str, span: Span, *, known: bool = Tr
         return None
     if key.value.denominator != 1 or not 0 <= key.value < length:
         extent = f"0 to {length - 1}" if length else "none: it is empty"
-        raise wrong("E0215", f"{what} has no item {key.value}", span, note=f"its items are {extent}")
+        raise wrong(
+            "E0215", f"{what} has no item {key.value}", span, note=f"its items are {extent}"
+        )
     return int(key.value)
 
 
@@ -200,8 +217,8 @@ def published_in(value: Value) -> Span | None:
     """Return where a reference's number went into a value, if one did."""
     if isinstance(value, Amount | Wording | Truth):
         return value.published
-    if isinstance(value, Series):
-        return next((place for item in value.items if (place := published_in(item))), None)
-    if isinstance(value, Table):
-        return next((place for item in value.entries.values() if (place := published_in(item))), None)
-    return None
+    return value.published if isinstance(value, Series | Table) else None
+
+
+def _first_published(items: Iterable[Value]) -> Span | None:
+    return next((place for item in items if (place := published_in(item))), None)

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from qospec.check.context import Context, Refused, wrong
-from qospec.check.parts import End, Origin, Part, PartValue, PortValue, SideValue, Template, Turns
+from qospec.check.instants import verify_time
+from qospec.check.parts import (
+    End,
+    Origin,
+    Part,
+    PartValue,
+    Ports,
+    PortValue,
+    SideValue,
+    Template,
+    Turns,
+)
 from qospec.check.values import Poison, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from qospec.check.expressions import Evaluator
     from qospec.check.scope import Scope
     from qospec.syntax import ast
@@ -20,7 +30,7 @@ SERVED = ("queue", "scheduler")
 
 
 def connect(wire: ast.Wire, scope: Scope, template: Template, evaluator: Evaluator) -> bool:
-    """Add a wire, one piece after the other, and return whether all ends are known; raises Refused."""
+    """Add a wire, piece by piece, and return whether all ends are known; raises Refused."""
     values = [_value(end, scope, evaluator) for end in wire.ends]
     if any(isinstance(value, Poison) for value in values):
         return False
@@ -43,11 +53,16 @@ def _add(template: Template, origin: Origin, end: End, node: ast.Path, context: 
     if known is not None and known != end:
         loose = origin.part < 0 and not template.ports[origin.port[0]].known
         if not loose and not (origin.part >= 0 and template.parts[origin.part].loose):
-            context.tell(wrong(
-                "E0404", f"`{node.span.text}` leads to two places", node.span, label="wired again here",
-                other=(template.places[origin], "first wired here"),
-                remedy="put an element between that chooses, such as `classify`",
-            ))  # fmt: skip
+            context.tell(
+                wrong(
+                    "E0404",
+                    f"`{node.span.text}` leads to two places",
+                    node.span,
+                    label="wired again here",
+                    other=(template.places[origin], "first wired here"),
+                    remedy="put an element between that chooses, such as `classify`",
+                )
+            )
         return
     template.wires[origin] = end
     template.places[origin] = node.span
@@ -57,7 +72,9 @@ def _origin(value: Value | str, node: ast.Path, *, middle: bool) -> Origin:
     if isinstance(value, SideValue):
         if value.side == "tx":
             raise wrong(
-                "E0407", f"no wire begins at `{node.span.text}`: cells leave by it", node.span,
+                "E0407",
+                f"no wire begins at `{node.span.text}`: cells leave by it",
+                node.span,
                 remedy=f"write `{node.span.text.removesuffix('tx')}rx` for what comes in",
             )
         return Origin(port=value.port)
@@ -73,13 +90,17 @@ def _output(value: PartValue, node: ast.Path, *, middle: bool) -> str:
         if part.loose or value.name in part.outputs:
             return value.name
         raise wrong(
-            "E0407", f"`{node.span.text}` is an input: no wire begins there", node.span,
+            "E0407",
+            f"`{node.span.text}` is an input: no wire begins there",
+            node.span,
             note=f"outputs of {part.path}: {' '.join(part.outputs)}",
         )
     if part.loose or len(part.outputs) == 1:
         return part.outputs[0] if part.outputs else ""
     raise wrong(
-        "E0408", f"`{part.path}` has {len(part.outputs)} outputs: say which", node.span,
+        "E0408",
+        f"`{part.path}` has {len(part.outputs)} outputs: say which",
+        node.span,
         note=f"outputs of {part.path}: {' '.join(part.outputs[:12])}",
         remedy=f"write `{part.path}.{part.outputs[0]} -> …`" if part.outputs else "",
     )
@@ -88,17 +109,25 @@ def _output(value: PartValue, node: ast.Path, *, middle: bool) -> str:
 def _end(value: Value | str, node: ast.Path, *, middle: bool) -> End:
     if isinstance(value, str):
         if middle:
-            raise wrong("E0407", f"nothing follows `{value}`", node.span, remedy="end the wire here")
+            raise wrong(
+                "E0407", f"nothing follows `{value}`", node.span, remedy="end the wire here"
+            )
         return End("discard" if value == "discard" else "terminate")
     if isinstance(value, SideValue):
         if value.side == "rx":
             raise wrong(
-                "E0407", f"no wire ends at `{node.span.text}`: cells come in by it", node.span,
+                "E0407",
+                f"no wire ends at `{node.span.text}`: cells come in by it",
+                node.span,
                 remedy=f"write `{node.span.text.removesuffix('rx')}tx` for what leaves",
             )
         if middle:
-            raise wrong("E0407", f"nothing follows `{node.span.text}`: cells have left", node.span,
-                        remedy="end the wire here")  # fmt: skip
+            raise wrong(
+                "E0407",
+                f"nothing follows `{node.span.text}`: cells have left",
+                node.span,
+                remedy="end the wire here",
+            )
         return End("port", port=value.port)
     if isinstance(value, PartValue):
         return End("element", value.index, _input(value, node, middle=middle))
@@ -111,13 +140,17 @@ def _input(value: PartValue, node: ast.Path, *, middle: bool) -> str:
         if part.loose or value.name in part.inputs:
             return value.name
         raise wrong(
-            "E0407", f"`{node.span.text}` is an output: no wire ends there", node.span,
+            "E0407",
+            f"`{node.span.text}` is an output: no wire ends there",
+            node.span,
             note=f"inputs of {part.path}: {' '.join(part.inputs)}",
         )
     if part.loose or len(part.inputs) == 1:
         return part.inputs[0] if part.inputs else ""
     raise wrong(
-        "E0408", f"`{part.path}` has {len(part.inputs)} inputs: say which", node.span,
+        "E0408",
+        f"`{part.path}` has {len(part.inputs)} inputs: say which",
+        node.span,
         note=f"inputs of {part.path}: {' '.join(part.inputs[:12])}",
         remedy=f"write `… -> {part.path}.{part.inputs[0]}`" if part.inputs else "",
     )
@@ -126,11 +159,19 @@ def _input(value: PartValue, node: ast.Path, *, middle: bool) -> str:
 def _no_end(value: Value | str, node: ast.Path, verb: str) -> Refused:
     if isinstance(value, PortValue):
         side = "rx" if verb == "begin" else "tx"
-        return wrong("E0407", f"`{node.span.text}` has two sides", node.span,
-                     remedy=f"write `{node.span.text}.{side}`")  # fmt: skip
+        return wrong(
+            "E0407",
+            f"`{node.span.text}` has two sides",
+            node.span,
+            remedy=f"write `{node.span.text}.{side}`",
+        )
     if isinstance(value, Turns):
-        return wrong("E0408", f"`{node.span.text}` is an array of elements", node.span,
-                     remedy=f"say which: `{node.span.text}[0]`")  # fmt: skip
+        return wrong(
+            "E0408",
+            f"`{node.span.text}` is an array of elements",
+            node.span,
+            remedy=f"say which: `{node.span.text}[0]`",
+        )
     what = value.what if isinstance(value, Value) else f"`{value}`"
     return wrong("E0407", f"no wire can {verb} at {what}", node.span)
 
@@ -138,32 +179,40 @@ def _no_end(value: Value | str, node: ast.Path, verb: str) -> Refused:
 def verify(template: Template, context: Context) -> None:
     """Report outputs that go nowhere, inputs that nothing feeds, and queues without a line."""
     fed = {(end.part, end.input) for end in template.wires.values() if end.kind == "element"}
+    ways = Counter(end.port for end in template.wires.values() if end.kind == "port")
+    crowded = {port for port, count in ways.items() if count > 1}
     for index, part in enumerate(template.parts):
         if part.loose and len(part.outputs) != 1:
             continue
         for name in part.outputs:
             if Origin(index, name) not in template.wires:
                 context.tell(_unwired(part, name))
-        for name in part.inputs:
-            if not part.loose and (index, name) not in fed:
+        for name in () if part.loose else part.inputs:
+            if (index, name) not in fed:
                 context.tell(_unfed(part, name))
         if part.kind.duty in SERVED:
-            _served(template, index, part, context)
+            _served(template, index, crowded, context)
     for ports in template.ports.values():
-        for index in range(ports.count if ports.count is not None else 1):
-            if Origin(port=(ports.name, index)) not in template.wires:
-                name = ports.name if ports.count is None else f"{ports.name}[{index}]"
-                context.tell(wrong(
-                    "E0410", f"what comes in by `{name}` goes nowhere", ports.span,
-                    remedy=f"connect it (`{name}.rx -> …`) or write `{name}.rx -> discard`",
-                ))  # fmt: skip
-    _loops(template, context)
+        _received(template, ports, context)
+    verify_time(template, context)
+
+
+def _received(template: Template, ports: Ports, context: Context) -> None:
+    for index in range(1 if ports.count is None else ports.count):
+        if Origin(port=(ports.name, index)) not in template.wires:
+            name = ports.name if ports.count is None else f"{ports.name}[{index}]"
+            remedy = f"connect it (`{name}.rx -> …`) or write `{name}.rx -> discard`"
+            message = f"what comes in by `{name}` goes nowhere"
+            context.tell(wrong("E0410", message, ports.span, remedy=remedy))
 
 
 def _unwired(part: Part, name: str) -> Refused:
     shown = part.path if len(part.outputs) == 1 else f"{part.path}.{name}"
     return wrong(
-        "E0402", f"output `{shown}` goes nowhere", part.span, label="declared here, never wired",
+        "E0402",
+        f"output `{shown}` goes nowhere",
+        part.span,
+        label="declared here, never wired",
         remedy=f"connect it (`{shown} -> …`) or write `{shown} -> discard`",
     )
 
@@ -171,77 +220,44 @@ def _unwired(part: Part, name: str) -> Refused:
 def _unfed(part: Part, name: str) -> Refused:
     shown = part.path if len(part.inputs) == 1 else f"{part.path}.{name}"
     return wrong(
-        "E0403", f"nothing feeds `{shown}`", part.span, label="declared here, never fed",
+        "E0403",
+        f"nothing feeds `{shown}`",
+        part.span,
+        label="declared here, never fed",
         remedy=f"connect something to it (`… -> {shown}`)",
     )
 
 
-def _served(template: Template, index: int, part: Part, context: Context) -> None:
+def _served(
+    template: Template, index: int, crowded: set[tuple[str, int]], context: Context
+) -> None:
     """A queue is emptied by the line that it feeds: straight, or by way of a scheduler."""
+    part = template.parts[index]
     end = template.wires.get(Origin(index, part.outputs[0])) if part.outputs else None
     if end is None or end.kind == "discard":
         return
     place = template.places[Origin(index, part.outputs[0])]
     if end.kind == "port":
-        if len(template.into(end.port)) > 1 and template.ports[end.port[0]].known:
-            context.tell(wrong(
-                "E0406", f"`{part.path}` shares its line with others", place,
-                remedy="put a scheduler such as `strict` before the line",
-            ))  # fmt: skip
+        if end.port in crowded and template.ports[end.port[0]].known:
+            context.tell(
+                wrong(
+                    "E0406",
+                    f"`{part.path}` shares its line with others",
+                    place,
+                    remedy="put a scheduler such as `strict` before the line",
+                )
+            )
         return
     duty = template.parts[end.part].kind.duty if end.kind == "element" else ""
     if duty == "line" or (duty == "scheduler" and part.kind.duty == "queue"):
         return
     what = template.parts[end.part].path if end.kind == "element" else end.kind
-    context.tell(wrong(
-        "E0405", f"`{part.path}` must lead straight to a line, not to `{what}`", place,
-        note="a queue is emptied by the line that it feeds: queue -> port.tx, or queue -> scheduler -> port.tx",
-        remedy=f"move `{what}` before `{part.path}`" if end.kind == "element" else "",
-    ))  # fmt: skip
-
-
-def _loops(template: Template, context: Context) -> None:
-    """Report a circle of elements none of which takes time: it would turn for ever at one instant."""
-    after: dict[int, list[int]] = {}
-    for origin, end in template.wires.items():
-        if origin.part >= 0 and end.kind == "element":
-            after.setdefault(origin.part, []).append(end.part)
-    instant = {index for index, part in enumerate(template.parts) if not _takes_time(part)}
-    done: set[int] = set()
-    for start in sorted(instant):
-        circle = _circle(start, after, instant, done)
-        if circle:
-            names = " -> ".join(template.parts[index].path for index in (*circle, circle[0]))
-            context.tell(wrong(
-                "E0409", f"this loop takes no time: {names}", template.parts[circle[0]].span,
-                remedy="put an element into it that takes time, such as `delay`",
-            ))  # fmt: skip
-            return
-
-
-def _circle(start: int, after: dict[int, list[int]], instant: set[int], done: set[int]) -> list[int]:
-    path: list[int] = []
-    stack: list[tuple[int, Iterator[int]]] = []
-    if start in done:
-        return []
-    path.append(start)
-    stack.append((start, iter(after.get(start, ()))))
-    while stack:
-        index, following = stack[-1]
-        step = next((each for each in following if each in instant and each not in done), None)
-        if step is None:
-            done.add(index)
-            stack.pop()
-            path.pop()
-        elif step in path:
-            return path[path.index(step) :]
-        else:
-            path.append(step)
-            stack.append((step, iter(after.get(step, ()))))
-    return []
-
-
-def _takes_time(part: Part) -> bool:
-    if part.kind.duty in (*SERVED, "line") or part.element is None:
-        return True
-    return bool(part.element.least_delay_ps(None) > 0)
+    context.tell(
+        wrong(
+            "E0405",
+            f"`{part.path}` must lead straight to a line, not to `{what}`",
+            place,
+            note="a queue is emptied by the line that it feeds, straight or by a scheduler",
+            remedy=f"move `{what}` before `{part.path}`" if end.kind == "element" else "",
+        )
+    )

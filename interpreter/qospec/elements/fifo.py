@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from qospec.catalogue import Limit, element
 from qospec.engine import tail_drop, transmission
@@ -19,6 +19,7 @@ from qospec.engine.transmission import (
     SLOT,
     SLOT_PART,
     SLOTTED,
+    after,
     next_slot,
     service_time,
 )
@@ -62,7 +63,7 @@ class State:
     queue: Queue | None = None
 
 
-@element(source="ITU-T I.371, 3 (cell buffers); RFC 7567, 2 (tail drop)", duty="queue")
+@element(source="RFC 3290, 7.1.1 (FIFO queue) and 7.1.3 (tail drop)", duty="queue")
 @dataclass(frozen=True)
 class Fifo:
     """Let cells wait for the line, first come, first served; lose what finds no room.
@@ -75,6 +76,8 @@ class Fifo:
 
     limit: Limit
     """How much may wait: cells or bytes."""
+
+    causes: ClassVar[tuple[str, ...]] = ("overflow",)
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -116,7 +119,8 @@ class Fifo:
         starts_ps = tail_drop.starts_from(state.line, state.size_bytes, at_ps)
         amount = state.size_bytes if self.limit.unit == "byte" else 1
         ring = np.zeros((max(PLACES, 1 << len(starts_ps).bit_length()), 2), np.int64)
-        ring[: len(starts_ps)] = [(start_ps, amount) for start_ps in starts_ps]
+        ring[: len(starts_ps), 0] = starts_ps
+        ring[: len(starts_ps), 1] = amount
         return Queue(np.array([0, len(starts_ps), len(starts_ps) * amount], np.int64), ring)
 
     def _queued_by_size(self, state: State, queue: Queue, batch: Batch) -> tuple[Batch, Batch]:
@@ -165,9 +169,12 @@ def _queue(
     lost, left_ps, began_ps = passage
     free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
     propagation = line[PROPAGATION]
-    slotted, stamps, pace = line[SLOTTED] != 0, len(began_ps) > 0, (
-        line[SLOT], line[SLOT_PART], denominator, line[LEAP])
-    time, time_part = line[SLOT], line[SLOT_PART]
+    slotted, stamps, pace = (
+        line[SLOTTED] != 0,
+        len(began_ps) > 0,
+        (line[SLOT], line[SLOT_PART], denominator, line[LEAP]),
+    )
+    slot = (line[SLOT], line[SLOT_PART])
     head, tail, waiting = marks[HEAD], marks[TAIL], marks[WAITING]
     mask, dropped, i = len(ring) - 1, 0, first
     while i < len(at_ps) and tail - head <= mask:
@@ -190,13 +197,8 @@ def _queue(
                 ring[tail & mask, 0], ring[tail & mask, 1] = begun, amount
                 tail += 1
                 waiting += amount
-            if not slotted:
-                time, time_part = service_time(line, size_bytes[i])
-            free += time
-            part += time_part
-            if part >= denominator:
-                part -= denominator
-                free += 1
+            time = service_time(line, size_bytes[i]) if not slotted else slot
+            free, part = after(free, part, time, denominator)
         left_ps[i] = free + propagation
         i += 1
     line[FREE], line[PART] = free, part

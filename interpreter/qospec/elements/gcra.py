@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, get_args
 
 from qospec.catalogue import Domain, Names, element
 from qospec.engine.arrays import np
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     Tests = NDArray[void]
     """Records of the fields of TEST."""
+    Row = tuple[int, ...]
+    """The values of one."""
 
 CONFORMS, DISCARDED, TAGGED = 0, 1, 2
 
@@ -64,11 +66,11 @@ class State(NamedTuple):
 class Gcra:
     """Hold each connection to its contract: discard or tag what comes too early.
 
-    A cell at t conforms to GCRA(T, tau) unless t < TAT - tau; then TAT = max(t, TAT) + T. The first
-    test is T = 1/PCR, tau = CDVT on all cells; VBR has a second, Ts = 1/SCR, tau = BT + CDVT, on all
-    cells (VBR.1) or on those of CLP 0 (VBR.2 and VBR.3). A state advances only for a cell that conforms
-    to all tests that apply to it. Under VBR.3 a CLP 0 cell that fails only the second is tagged, and
-    from there is a CLP 1 cell, to which the first test alone applies.
+    A cell at t conforms to GCRA(T, tau) unless t < TAT - tau; if it does, TAT = max(t, TAT) + T.
+    The first test is T = 1/PCR, tau = CDVT on all cells; VBR has a second, Ts = 1/SCR, tau = BT +
+    CDVT, on all cells (VBR.1) or on those of CLP 0 (VBR.2 and VBR.3). A state advances only for a
+    cell that conforms to all tests that apply to it. Under VBR.3 a CLP 0 cell that fails only the
+    second is tagged, and from there is a CLP 1 cell, to which the first test alone applies.
 
     Not modelled: frame-based and dynamic GCRA (GFR, ABR); a change of contract during a trial.
     """
@@ -85,6 +87,8 @@ class Gcra:
     police: Names = ("cbr", "vbr_rt", "vbr_nrt")
     """The service categories that are policed; the others pass."""
 
+    causes: ClassVar[tuple[str, ...]] = ("policed",)
+
     def __post_init__(self) -> None:
         for category in self.police:
             if category not in get_args(Category):
@@ -99,13 +103,19 @@ class Gcra:
     def outputs(self) -> tuple[str, ...]:
         return ("out",)
 
+    def concerns(self, contract: Contract) -> bool:
+        """Return whether cells under such a contract are policed."""
+        return contract.category in self.police
+
     def least_delay_ps(self, clock: Clock | None) -> int:
         return 0
 
     def start(self, setting: Setting) -> State:
         connections = setting.connections
-        policed = [c if c.category in self.police else None for c in connections.contracts]
-        tests_of = [(_EVERYTHING_CONFORMS, _EVERYTHING_CONFORMS)] * connections.indices
+        policed = [c if self.concerns(c) else None for c in connections.contracts]
+        tests_of: list[tuple[Row, Row]] = [
+            (_EVERYTHING_CONFORMS, _EVERYTHING_CONFORMS)
+        ] * connections.indices
         like = None
         for index, contract in enumerate(policed):
             if contract is None:
@@ -139,12 +149,12 @@ class Gcra:
 _EVERYTHING_CONFORMS = (0, 0, 0, 0, 1, NO_TOLERANCE_ENDS_PS, 0, 0)
 
 
-def _first(contract: Contract) -> tuple[int, ...]:
+def _first(contract: Contract) -> Row:
     tolerance_ps = contract.cell_delay_variation_tolerance_ps
     return (*_test(contract.peak_interval_ps, tolerance_ps), 0, 0)
 
 
-def _second(contract: Contract) -> tuple[int, ...]:
+def _second(contract: Contract) -> Row:
     if contract.sustainable_cell_rate is None:
         return _EVERYTHING_CONFORMS
     tolerance_ps = contract.burst_tolerance_ps + contract.cell_delay_variation_tolerance_ps
@@ -152,7 +162,7 @@ def _second(contract: Contract) -> tuple[int, ...]:
     return (*_test(contract.sustained_interval_ps, tolerance_ps), only_clp_0, contract.tagging)
 
 
-def _test(increment_ps: Fraction, tolerance_ps: int) -> tuple[int, ...]:
+def _test(increment_ps: Fraction, tolerance_ps: int) -> Row:
     """Return a test before its first cell, for which a TAT of 0 is as good as its own time."""
     denominator = increment_ps.denominator
     if tolerance_ps > LONGEST_TOLERANCE_PS or denominator > LARGEST_DENOMINATOR:

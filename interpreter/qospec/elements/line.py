@@ -38,7 +38,9 @@ LineRate = Annotated[
 """Bits per second for which times stay exact and within int64."""
 
 
-@element(source="ITU-T I.432.2 (cells at a fixed rate); ITU-T G.652 (group delay of fibre)", duty="line")
+@element(
+    source="ITU-T I.432.2 (cells at a fixed rate); ITU-T G.652 (group delay of fibre)", duty="line"
+)
 @dataclass(frozen=True)
 class Line:
     """Carry cells one after the other at an exact rate over a length.
@@ -113,8 +115,8 @@ def _send_alike(
 ) -> bool:
     """Send items of one size, or return False, with the line untouched, if their sizes differ.
 
-    Does what `_send` does, faster: busy and idle are branches, which are foreseen behind another line
-    and near full load, and sizes are compared aside from the chain of times.
+    Does what `_send` does, faster: busy and idle are branches, which are foreseen behind another
+    line and near full load, and sizes are compared aside from the chain of times.
     """
     free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
     propagation = line[PROPAGATION]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from qospec.catalogue import Names, element
 from qospec.engine import tail_drop, transmission
@@ -21,21 +21,24 @@ from qospec.engine.transmission import (
     SLOT_PART,
     SLOTTED,
     STAMPS,
+    after,
     next_slot,
     service_time,
 )
 
 if TYPE_CHECKING:
-    from qospec.engine.arrays import Marks, Times, Whole
+    from qospec.engine.arrays import Times, Truths, Whole
     from qospec.engine.clock import Clock
     from qospec.engine.element import Setting
+
+    Served = tuple[Batch, tuple[Loss, ...]]
+    """What left and what was lost."""
 
 NO_LIMIT = 2**62
 
 # A row per input: its slice of all cells, and of that slice what waits and what is yet to come.
-HEAD, TAIL, NEXT, END, AMOUNT, LIMIT, IN_BYTES = 0, 1, 2, 3, 4, 5, 6
+HEAD, TAIL, NEXT, END, NEXT_PS, AMOUNT, LIMIT = 0, 1, 2, 3, 4, 5, 6
 FIELDS = 7
-WAITS, SENT, LOST = 0, 1, 2
 
 
 @dataclass
@@ -59,26 +62,30 @@ class Service(NamedTuple):
     """What became of the cells.
 
     Attributes:
-        fate: (n,) WAITS, SENT or LOST.
+        lost: (n,) Which cells found no room.
         queue: (n,) Numbers of the cells that found room, within the slice of their input.
+        amount: (n,) How much of its queue's limit each cell takes.
+        following_ps: (n,) When the next cell of the same input comes; NO_LIMIT: none does.
         order: (n,) Numbers of the cells that were sent, in that order.
         left_ps: (n,) Their last bit at the far end, in the same order.
         began_ps: (n,) Their first bit sent.
     """
 
-    fate: Marks
+    lost: Truths
     queue: Whole
+    amount: Whole
+    following_ps: Times
     order: Whole
     left_ps: Times
     began_ps: Times
 
 
-@element(source="RFC 7806, 2.1 (strict priority); ITU-T I.371", duty="scheduler")
+@element(source="RFC 3290, 7.1.2 (scheduler, strict priority)", duty="scheduler")
 @dataclass(frozen=True)
 class Strict:
     """Serve the first input that has a cell waiting, and finish each cell that was begun.
 
-    The queues before it hold what waits, each to its own limit, which counts what waits and not what
+    The queues before it hold what waits, each to its own limit, which counts what waits, not what
     is being sent. When the line is free at some time, the cells that arrive in that very ps are
     choices too, and one that is chosen as it arrives needs no room.
 
@@ -87,6 +94,8 @@ class Strict:
 
     order: Names
     """The inputs, the one that is served first in front."""
+
+    causes: ClassVar[tuple[str, ...]] = ("overflow",)
 
     def __post_init__(self) -> None:
         if not self.order:
@@ -112,17 +121,15 @@ class Strict:
 
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         busy = [i for i, batch in enumerate(arrivals) if batch.count or state.waiting[i].count]
-        done = (empty(), ()) if not busy else None
+        done: Served | None = None if busy else (empty(), ())
         if len(busy) == 1:
             done = _serve_one(state, busy[0], arrivals[busy[0]], until_ps)
         sent, losses = done or _serve_all(state, arrivals, until_ps)
         return Step((sent,), (transmission.watermark_ps(state.line, until_ps),), losses)
 
 
-def _serve_one(
-    state: State, number: int, batch: Batch, until_ps: int
-) -> tuple[Batch, tuple[Loss, ...]] | None:
-    """Serve a single input, as a queue of its own; return None, with nothing done, if sizes differ."""
+def _serve_one(state: State, number: int, batch: Batch, until_ps: int) -> Served | None:
+    """Serve a single input, like a queue of its own; return None, nothing done, if sizes differ."""
     waiting = state.waiting[number]
     first = waiting if waiting.count else batch
     size_bytes = int(first.size_bytes[0])
@@ -138,7 +145,7 @@ def _serve_one(
             state.line[:] = before
             return None
         sent, lost = joined(sent, done[0]), done[1]
-    # What begins only now or later may yet have to stand back. That it waits, not since when, matters.
+    # What begins now or later may yet have to stand back; that it waits, not since when, matters.
     count = tail_drop.taken_back(state.line, size_bytes, until_ps)
     state.size_bytes = size_bytes
     kept = sent.part(sent.count - count, sent.count)
@@ -152,22 +159,21 @@ def _loss(state: State, number: int, lost: Batch) -> tuple[Loss, ...]:
     return (Loss("overflow", lost.connection, lost.sent_ps, state.queues[number].element),)
 
 
-def _serve_all(
-    state: State, arrivals: tuple[Batch, ...], until_ps: int
-) -> tuple[Batch, tuple[Loss, ...]]:
-    parts = [part for pair in zip(state.waiting, arrivals, strict=True) for part in pair]
-    cells = Batch(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+def _serve_all(state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Served:
+    cells = joined(*(part for pair in zip(state.waiting, arrivals, strict=True) for part in pair))
     largest, smallest = int(cells.size_bytes.max()), int(cells.size_bytes.min())
     transmission.check_backlog(state.line, cells, largest)
     alike = largest == smallest == (state.size_bytes or largest)
     state.size_bytes = largest if alike else -1
 
-    table = _table(state, arrivals)
     service = Service(
-        np.zeros(cells.count, np.uint8),
+        np.zeros(cells.count, np.bool_),
         np.arange(cells.count),
+        np.ones(cells.count, np.int64),
+        np.append(cells.at_ps[1:], NO_LIMIT),
         *(np.empty(cells.count, np.int64) for _ in range(3)),
     )
+    table = _table(state, arrivals, cells, service)
     count = _serve(cells, state.line, table, until_ps, service)
 
     sent = cells.select(service.order[:count]).moved(service.left_ps[:count])
@@ -175,34 +181,40 @@ def _serve_all(
         sent = sent._replace(sent_ps=service.began_ps[:count])
     losses: tuple[Loss, ...] = ()
     start = 0
-    for number, end in enumerate(table[:, END].tolist()):
-        mine, fate = cells.part(start, end), service.fate[start:end]
-        state.waiting[number] = mine.select(fate == WAITS)
-        losses += _loss(state, number, mine.select(fate == LOST))
+    for number, (head, tail, end) in enumerate(table[:, [HEAD, TAIL, END]].tolist()):
+        state.waiting[number] = cells.select(service.queue[head:tail])
+        lost = start + service.lost[start:end].nonzero()[0]
+        losses += _loss(state, number, cells.select(lost))
         start = end
     return sent, losses
 
 
-def _table(state: State, arrivals: tuple[Batch, ...]) -> Whole:
+def _table(state: State, arrivals: tuple[Batch, ...], cells: Batch, service: Service) -> Whole:
+    """Return a row per input; write into `service` where a limit counts bytes and inputs end."""
     table = np.zeros((len(arrivals), FIELDS), np.int64)
     end = 0
-    for row, waiting, batch, queue in zip(
+    for row, waiting, batch, (_, limit) in zip(
         table, state.waiting, arrivals, state.queues, strict=True
     ):
-        limit = queue.limit
-        in_bytes = limit is not None and limit.unit == "byte"
-        row[HEAD] = end
-        row[TAIL] = row[NEXT] = end + waiting.count
-        row[END] = end = end + waiting.count + batch.count
-        row[AMOUNT] = waiting.size_bytes.sum() if in_bytes else waiting.count
+        start, next_, end = end, end + waiting.count, end + waiting.count + batch.count
+        if limit is not None and limit.unit == "byte":
+            service.amount[start:end] = cells.size_bytes[start:end]
+        if start < end:
+            service.following_ps[end - 1] = NO_LIMIT
+        row[HEAD], row[TAIL], row[NEXT], row[END] = start, next_, next_, end
+        row[NEXT_PS] = batch.at_ps[0] if batch.count else NO_LIMIT
+        row[AMOUNT] = service.amount[start:next_].sum()
         row[LIMIT] = NO_LIMIT if limit is None else limit.amount
-        row[IN_BYTES] = in_bytes
     return table
 
 
 @kernel
-def _serve(cells: Batch, line: Whole, table: Whole, until_ps: int, service: Service) -> int:
+def _serve(  # noqa: C901, PLR0912, PLR0915
+    cells: Batch, line: Whole, table: Whole, until_ps: int, service: Service
+) -> int:
     """Make all decisions before `until_ps`; return how many cells were sent.
+
+    One loop, for helpers that take several arrays would each cost more than all of it.
 
     Args:
         cells: n cells, input by input: what waits, then what arrives before `until_ps`.
@@ -211,39 +223,49 @@ def _serve(cells: Batch, line: Whole, table: Whole, until_ps: int, service: Serv
         until_ps: Who arrives then or later is not known.
         service: (n,) Written.
     """
-    at_ps, _, _, size_bytes, _ = cells
-    fate, _, order, left_ps, began_ps = service
+    _, _, _, size_bytes, _ = cells
+    lost, queue, amount, following_ps, order, left_ps, began_ps = service
     free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
     pace = (line[SLOT], line[SLOT_PART], denominator, line[LEAP])
-    slotted, sent = line[SLOTTED] != 0, 0
-    time, time_part = line[SLOT], line[SLOT_PART]
+    slotted, sent, waiting = line[SLOTTED] != 0, 0, (table[:, TAIL] - table[:, HEAD]).sum()
+    time, size = (line[SLOT], line[SLOT_PART]), 0
     while True:
-        next_ps = _next_choice(at_ps, table)
-        if next_ps == NO_LIMIT:
+        ready_ps = free if waiting else table[:, NEXT_PS].min()
+        if ready_ps == NO_LIMIT:
             break
-        if next_ps > free and slotted:
-            free, part = next_slot(pace, free, part, next_ps)
-        elif next_ps > free:
-            free, part = next_ps, 0
-        # Who came before finds room, or not, as it then was; who comes in this very ps is a choice first.
+        if ready_ps > free:
+            free, part = next_slot(pace, free, part, ready_ps) if slotted else (ready_ps, 0)
+        # Who came before finds room, or not, as it then was; who comes just now is a choice first.
+        decides_ps = free + (part > 0 and not slotted)
         for k in range(len(table)):
-            if table[k, NEXT] < table[k, END]:
-                _let_in(cells, table, k, free + (part > 0 and not slotted), service)
+            while table[k, NEXT_PS] < decides_ps:
+                i = table[k, NEXT]
+                if table[k, AMOUNT] + amount[i] > table[k, LIMIT]:
+                    lost[i] = True
+                else:
+                    queue[table[k, TAIL]] = i
+                    table[k, TAIL] += 1
+                    table[k, AMOUNT] += amount[i]
+                    waiting += 1
+                table[k, NEXT], table[k, NEXT_PS] = i + 1, following_ps[i]
         if free >= until_ps:
             break
-        i = _chosen(cells, table, free, service)
-        if i < 0:
+        k = _chosen(table, free)
+        if k < 0:
             continue
-        fate[i] = SENT
-        order[sent] = i
-        began_ps[sent] = free
-        if not slotted:
-            time, time_part = service_time(line, size_bytes[i])
-        free += time
-        part += time_part
-        if part >= denominator:
-            part -= denominator
-            free += 1
+        if table[k, HEAD] < table[k, TAIL]:
+            i = queue[table[k, HEAD]]
+            table[k, HEAD] += 1
+            table[k, AMOUNT] -= amount[i]
+            waiting -= 1
+        else:
+            i = table[k, NEXT]
+            table[k, NEXT], table[k, NEXT_PS] = i + 1, following_ps[i]
+        if size_bytes[i] != size and not slotted:
+            size = size_bytes[i]
+            time = service_time(line, size)
+        order[sent], began_ps[sent] = i, free
+        free, part = after(free, part, time, denominator)
         left_ps[sent] = free + line[PROPAGATION]
         sent += 1
     line[FREE], line[PART] = free, part
@@ -251,46 +273,9 @@ def _serve(cells: Batch, line: Whole, table: Whole, until_ps: int, service: Serv
 
 
 @kernel
-def _next_choice(at_ps: Times, table: Whole) -> int:
-    """Return 0 if something waits, else the next arrival, or NO_LIMIT if there is none."""
-    next_ps = NO_LIMIT
+def _chosen(table: Whole, now_ps: int) -> int:
+    """Return the first input at which something waits or arrives now; -1 if there is none."""
     for k in range(len(table)):
-        if table[k, HEAD] < table[k, TAIL]:
-            return 0
-        if table[k, NEXT] < table[k, END]:
-            next_ps = min(next_ps, at_ps[table[k, NEXT]])
-    return next_ps
-
-
-@kernel
-def _let_in(cells: Batch, table: Whole, k: int, before_ps: int, service: Service) -> None:
-    """Let what arrives at input `k` before that time into its queue, as far as there is room."""
-    at_ps, _, _, size_bytes, _ = cells
-    i = table[k, NEXT]
-    while i < table[k, END] and at_ps[i] < before_ps:
-        amount = size_bytes[i] if table[k, IN_BYTES] else 1
-        if table[k, AMOUNT] + amount > table[k, LIMIT]:
-            service.fate[i] = LOST
-        else:
-            service.queue[table[k, TAIL]] = i
-            table[k, TAIL] += 1
-            table[k, AMOUNT] += amount
-        i += 1
-    table[k, NEXT] = i
-
-
-@kernel
-def _chosen(cells: Batch, table: Whole, now_ps: int, service: Service) -> int:
-    """Take the first cell of the first input that has one, and return its number; -1: none has."""
-    at_ps, _, _, size_bytes, _ = cells
-    for k in range(len(table)):
-        i = table[k, NEXT]
-        if table[k, HEAD] < table[k, TAIL]:
-            waits = service.queue[table[k, HEAD]]
-            table[k, HEAD] += 1
-            table[k, AMOUNT] -= size_bytes[waits] if table[k, IN_BYTES] else 1
-            return waits
-        if i < table[k, END] and at_ps[i] <= now_ps:
-            table[k, NEXT] += 1
-            return i
+        if table[k, HEAD] < table[k, TAIL] or table[k, NEXT_PS] <= now_ps:
+            return k
     return -1

@@ -1,1 +1,1 @@
-"""The engine: batches of cells carried through elements, exactly. It has never heard of the language."""
+"""The engine: batches of cells carried through elements, exactly; it has never heard of `.qos`."""

@@ -1,7 +1,7 @@
 """The clock of a line: when the next cell may begin, in exact rational time.
 
-Time is kept as whole picoseconds plus a numerator below a denominator. Nothing is multiplied that could
-overflow, and nothing rounded is ever added up.
+Time is kept as whole picoseconds plus a numerator below a denominator. Nothing is multiplied that
+could overflow, and nothing rounded is ever added up.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class Clock:
 
     Attributes:
         bit_rate: Bits per second, in the layer in which sizes are counted.
-        slotted: Whether a cell can begin only on a slot boundary, floor(k * 424 / bit_rate) + phase_ps.
+        slotted: Whether a cell begins only where a slot does, floor(k * 424 / bit_rate) + phase_ps.
         propagation_ps: Added to every departure.
         stamps: Whether this line is a source's own, and so writes `sent_ps`.
         phase_ps: When slot 0 begins.

@@ -1,7 +1,7 @@
 """What the engine knows of the connections (VCs): their contracts, and which of them are OAM.
 
-OAM cells of a VC have an index of their own, `count` above that of its user cells. So an element that
-treats them apart looks one index up instead of asking each cell what it is.
+OAM cells of a VC have an index of their own, `count` above that of its user cells. So an element
+that treats them apart looks one index up instead of asking each cell what it is.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Contract:
         sustainable_cell_rate: In cells/s, for VBR.
         maximum_burst_size: In cells, for VBR.
         sustainable_applies_to: "0+1", or "0" (VBR.2 and VBR.3): which cells the second GCRA counts.
-        tagging: Whether a CLP=0 cell that fails only the second GCRA is tagged (VBR.3), not discarded.
+        tagging: Whether a CLP=0 cell that fails only the second GCRA is tagged (VBR.3), not lost.
     """
 
     category: Category
@@ -51,7 +51,8 @@ class Contract:
     @property
     def burst_tolerance_ps(self) -> int:
         """Return BT = (MBS - 1)(Ts - T), rounded up. Source: TM 4.1, 4.4.4."""
-        return -(-(self.maximum_burst_size - 1) * (self.sustained_interval_ps - self.peak_interval_ps) // 1)
+        interval_ps = self.sustained_interval_ps - self.peak_interval_ps
+        return -(-(self.maximum_burst_size - 1) * interval_ps // 1)
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Connections:
     Attributes:
         contracts: One per VC, in order of index.
         flow: The flow (statement) that each VC belongs to.
-        has_oam: Whether some element inserts OAM cells, so that indices count..2*count-1 are in use.
+        has_oam: Whether some element inserts OAM cells: indices count..2*count-1 are in use.
         virtual_path: The VPI of each VC.
     """
 
@@ -77,5 +78,5 @@ class Connections:
 
     @property
     def indices(self) -> int:
-        """Return how many connection indices are in use: those of user cells, then those of OAM cells."""
+        """Return how many connection indices there are: of user cells, then of OAM cells."""
         return self.count * (2 if self.has_oam else 1)

@@ -60,6 +60,7 @@ def components(onward: Sequence[Iterable[int]]) -> list[list[int]]:
     number: dict[int, int] = {}
     lowest: dict[int, int] = {}
     unfinished: list[int] = []
+    place: dict[int, int] = {}
     waiting: set[int] = set()
     found: list[list[int]] = []
     finished: dict[int, int] = {}
@@ -71,6 +72,7 @@ def components(onward: Sequence[Iterable[int]]) -> list[list[int]]:
             node, following = way[-1]
             if node not in number:
                 number[node] = lowest[node] = len(number)
+                place[node] = len(unfinished)
                 unfinished.append(node)
                 waiting.add(node)
             for following_node in following:
@@ -86,7 +88,7 @@ def components(onward: Sequence[Iterable[int]]) -> list[list[int]]:
                     before = way[-1][0]
                     lowest[before] = min(lowest[before], lowest[node])
                 if lowest[node] == number[node]:
-                    cut = unfinished.index(node)
+                    cut = place[node]
                     component = unfinished[cut:]
                     del unfinished[cut:]
                     waiting.difference_update(component)

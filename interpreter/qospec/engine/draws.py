@@ -1,7 +1,7 @@
 """Random numbers, each from a stream of its own that is named, not numbered.
 
 A stream's key is a hash of the root seed and of the names of what draws from it, so another flow or
-element never moves the numbers of this one. Philox is counter-based; its bits are the same everywhere.
+element never moves the numbers of this one. Philox counts; its bits are the same everywhere.
 """
 
 from __future__ import annotations

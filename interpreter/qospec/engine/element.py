@@ -68,8 +68,8 @@ class Setting(NamedTuple):
         draws: The streams of this element.
         clock: For a line, a queue and a scheduler: the line that they are served by.
         queues: For a scheduler: the queue before each input, in order of inputs.
-        outputs: For a router and a classifier: (indices, 2) the output's number by connection and CLP,
-            255 where no cell of that connection comes.
+        outputs: For a router and a classifier: (indices, 2) the output's number by connection and
+            CLP, 255 where no cell of that connection comes.
     """
 
     connections: Connections
@@ -82,17 +82,24 @@ class Setting(NamedTuple):
 class Element(Protocol):
     """One step of a cell's way. Its ports are known from its parameters.
 
-    A class may say more of itself: `causes`, a tuple of what it may discard cells for; `inserts`, that
-    it makes OAM cells; `concerns(contract)`, false if it leaves the cells of such a contract alone.
+    A class may say more of itself: `causes`, a tuple of what it may discard cells for; `inserts`,
+    that it makes OAM cells; `concerns(contract)`, false if it leaves such a contract's cells alone.
     """
 
     @property
-    def inputs(self) -> tuple[str, ...]: ...
+    def inputs(self) -> tuple[str, ...]:
+        """Return the names of its inputs, in order."""
+
     @property
-    def outputs(self) -> tuple[str, ...]: ...
+    def outputs(self) -> tuple[str, ...]:
+        """Return the names of its outputs, in order."""
+
     def least_delay_ps(self, clock: Clock | None) -> int:
         """Return a time that no cell can undercut; it is the element's lookahead in a loop."""
-    def start(self, setting: Setting) -> Any: ...
+
+    def start(self, setting: Setting) -> Any:
+        """Return its state at the beginning of a trial."""
+
     def process(self, state: Any, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         """Carry `arrivals`, a batch per input, all below `until_ps`.
 
@@ -106,9 +113,12 @@ class Arrivals(Protocol):
     `connection` of what it emits counts from 0 within the flow.
     """
 
-    def start(self, connections: int, phases: str, draws: Draws) -> Any: ...
+    def start(self, connections: int, phases: str, draws: Draws) -> Any:
+        """Return its state at the beginning of a trial."""
+
     def emit(self, state: Any, until_ps: int) -> tuple[Times, Indices]:
         """Return all cells ready before `until_ps` that were not yet given, in order of time."""
+
     def mean_cell_rate(self, connections: int) -> Any:
         """Return cells/s of all connections together, for the planner's bound."""
 
@@ -116,6 +126,8 @@ class Arrivals(Protocol):
 class Traffic(Protocol):
     """A kind of traffic: what is declared, apart from what is emitted."""
 
-    def contract(self) -> Contract: ...
+    def contract(self) -> Contract:
+        """Return the contract that it declares."""
+
     def conforming_source(self) -> tuple[str, Mapping[str, object]]:
         """Return the arrival process, by name and arguments, that uses the contract to the full."""

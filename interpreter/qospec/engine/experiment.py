@@ -1,6 +1,7 @@
 """An experiment: what one trial runs, as plain values, ready to be sent to another process.
 
-Where several wires lead to one input, the engine merges them by time, then in the order of the wires.
+Where several wires lead to one input, the engine merges them by time, then in the order of wires;
+what comes from sources goes ahead of these.
 """
 
 from __future__ import annotations
@@ -55,8 +56,8 @@ class Node(NamedTuple):
         element: Its parameters.
         clock: The line it is served by, for a line, a queue or a scheduler.
         queues: The queues before a scheduler's inputs.
-        outputs: For a router or classifier: (indices, 2) output number by connection and CLP; 255: never
-            comes.
+        outputs: For a router or classifier: (indices, 2) output number by connection and CLP; 255:
+            never comes.
     """
 
     path: str
@@ -79,8 +80,8 @@ class Watch(NamedTuple):
     """What a trial records.
 
     Attributes:
-        start_ps: A cell counts when the source's line sent its first bit (for `planned`: when it was
-            ready) at or after this
+        start_ps: A cell counts when the source's line sent its first bit (for `planned`: when it
+            was ready) at or after this
         stop_ps: and before this. Sources fall silent here.
         histogram_row: Per connection index, the row of the delay histogram it adds to, or -1.
         clumping: Whether to follow the 1-point cell delay variation of each VC's user cells.

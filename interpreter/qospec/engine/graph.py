@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CHUNK", "EndlessError", "ZeroDelayError", "run", "zero_delay_cycle"]
 
-CHUNK = 131_072
+CHUNK = 65_536
 """Cells per window: enough to hide the cost of a call, few enough to stay in the cache."""
 
 
@@ -56,14 +56,18 @@ def run(
         on_progress: Called after each window with its end and the time when sources fall silent.
 
     Raises:
+        ValueError: An output is wired twice, or a cell leaves by one that is not wired.
         ZeroDelayError: A cycle takes no time.
         EndlessError: Cells would go round a cycle for ever.
     """
+    chunk = int(os.environ.get("QOS_CHUNK", CHUNK)) if chunk is None else chunk
+    if chunk < 1:
+        raise ValueError("a chunk holds at least one cell")
     _keep_memory()
     recorder = Recorder(experiment)
     network = _Network(experiment, recorder)
     stop_ps = experiment.watch.stop_ps
-    for until_ps in _windows(experiment, chunk or int(os.environ.get("QOS_CHUNK", CHUNK))):
+    for until_ps in _windows(experiment, chunk):
         watermark_ps = until_ps if until_ps < stop_ps else FOREVER_PS
         for origin in network.origins:
             origin.emit(until_ps, watermark_ps)
@@ -189,7 +193,7 @@ def _station(node: Node, experiment: Experiment, recorder: Recorder) -> Station:
         draws=Draws(experiment.seed).below("element", node.path),
         clock=node.clock,
         queues=node.queues,
-        outputs=None if node.outputs is None else np.array(node.outputs, np.uint8),
+        outputs=node.outputs,
     )
     least_delay_ps = element.least_delay_ps(node.clock)
     inserts = bool(getattr(element, "inserts", False))

@@ -36,7 +36,7 @@ def routed(batch: Batch, table: Marks, ways: int) -> tuple[Batch, ...]:
         whole = int(counts.argmax())
         return tuple(batch if number == whole else empty() for number in range(ways))
     ends = counts.cumsum()
-    dealt = _like(batch)
+    dealt = uninitialised(batch.count)
     _deal(batch, way, ends - counts, dealt)
     bounds = zip((ends - counts).tolist(), ends.tolist(), strict=True)
     return tuple(dealt.part(start, end) for start, end in bounds)
@@ -48,21 +48,28 @@ def split(batch: Batch, gone: Marks, count: int) -> tuple[Batch, Batch]:
         return batch, empty()
     if count == batch.count:
         return empty(), batch
-    dealt = _like(batch)
+    dealt = uninitialised(batch.count)
     _split(batch, gone, batch.count - count, dealt)
     return dealt.part(0, batch.count - count), dealt.part(batch.count - count, batch.count)
 
 
-def _like(batch: Batch) -> Batch:
-    return Batch(*(np.empty_like(column) for column in batch))
+def uninitialised(count: int) -> Batch:
+    """Return a batch of `count` cells, to be written before it is read."""
+    return Batch(
+        np.empty(count, np.int64),
+        np.empty(count, np.int64),
+        np.empty(count, np.int32),
+        np.empty(count, np.int32),
+        np.empty(count, np.uint8),
+    )
 
 
 @kernel
 def _route(connection: Indices, clp: Marks, table: Marks, way: Marks, tallies: Whole) -> None:
     """Write the way of each cell, and add to the number of cells of each way.
 
-    Cells are tallied in turns in two rows of `tallies`, for a cell whose count was written just before
-    would have to wait for it.
+    Cells are tallied in turns in two rows of `tallies`, for to add to what was written just before
+    is to wait for it.
     """
     for i in range(len(connection)):
         number = table[connection[i], clp[i]]

@@ -1,9 +1,9 @@
 """A line behind a buffer with tail drop, for items of one size: no ring, no search.
 
-What waits begins one after the other without a gap, the last one service time before the line is free.
-So of a buffer with n places, a newcomer finds all taken exactly when the n-th start, counted back from
-there, still lies ahead of it. And what has not begun by some time can be told, and taken back, from
-the line alone.
+What waits begins one after the other without a gap, the last one service time before the line is
+free. So of a buffer with n places, a newcomer finds all taken exactly when the n-th start, counted
+back from there, still lies ahead of it. And what has not begun by some time can be told, and taken
+back, from the line alone.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def starts_from(line: Whole, size_bytes: int, from_ps: int) -> list[int]:
 
 
 def _ahead(line: Whole, size_bytes: int, from_ps: int) -> tuple[int, int, int]:
-    """Return how many items begin from then on; when the line is free, and an item's time, as numerators."""
+    """Return how many items begin then or later; and, as numerators, FREE and the time of one."""
     denominator = int(line[DENOMINATOR])
     time_ps, time_part = _time(line, size_bytes)
     time = time_ps * denominator + time_part
@@ -105,9 +105,11 @@ def _ahead(line: Whole, size_bytes: int, from_ps: int) -> tuple[int, int, int]:
 
 
 def _time(line: Whole, size_bytes: int) -> tuple[int, int]:
+    """Return how long an item takes, as Python's own numbers: they are multiplied by large ones."""
     if line[SLOTTED]:
         return int(line[SLOT]), int(line[SLOT_PART])
-    return service_time(line, size_bytes)
+    time_ps, time_part = service_time(line, size_bytes)
+    return int(time_ps), int(time_part)
 
 
 def _room(line: Whole, size_bytes: int, limit: Buffer | None) -> tuple[int, int]:

@@ -1,9 +1,21 @@
-"""What was seen of one population (a flow, a member of it, its OAM cells), as exact plain numbers."""
+"""What was seen of one population (a flow, a member, its OAM cells), as exact plain numbers."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Protocol
+
+
+def share_of(quantile: str) -> Fraction | None:
+    """Return the share that a quantile is named for, 999/1000 for `p99_9`; None for other names."""
+    named = re.fullmatch(r"p(\d+)(?:_(\d+))?", quantile)
+    if named is None:
+        return None
+    whole, digits = named[1], named[2] or ""
+    share = Fraction(int(whole + digits), 100 * 10 ** len(digits))
+    return share if share <= 1 else None
 
 
 @dataclass(frozen=True)
@@ -22,7 +34,7 @@ class Delays:
     buckets: tuple[tuple[int, int, int], ...] = ()
 
     def quantile_ps(self, share: Fraction) -> int | None:
-        """Return the delay that `share` of the cells do not exceed; None without cells.
+        """Return the delay that `share` of the cells do not exceed; None without cells or buckets.
 
         The smallest d with at least share * count delays <= d. The bucket's middle stands for its
         cells, kept within min and max, so the error is at most 0.1 %.
@@ -39,7 +51,7 @@ class Delays:
             seen += count
             if seen >= wanted:
                 return min(max((low + high) // 2, self.min_ps), self.max_ps)
-        return self.max_ps
+        return None
 
 
 @dataclass(frozen=True)
@@ -76,3 +88,27 @@ class Tally:
     def lost_count(self) -> int:
         """Return how many cells ended on the way, whatever the cause."""
         return sum(self.lost.values())
+
+
+class Metric(Protocol):
+    """What is read off a population.
+
+    Attributes:
+        dimension: Of its value: "cells", "cell rate" (cells/s), "rate" (bit/s), "time" (ps),
+            "ratio" or "count".
+        statistics: The names of its numbers, "p*" for all quantiles; empty if it is one number.
+        exact: Whether it counts, so that it may be compared with ==.
+        needs: What the trial must record for it: "histogram" (for quantiles only), "clumping".
+    """
+
+    dimension: str
+    statistics: tuple[str, ...]
+    exact: bool
+    needs: frozenset[str]
+
+    def measure(self, tally: Tally, statistic: str = "", /) -> Fraction | int | None:
+        """Return its value, or None where there is no data.
+
+        Raises:
+            ValueError: It has no such statistic.
+        """

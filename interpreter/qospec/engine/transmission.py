@@ -1,9 +1,9 @@
 """How a line sends: when it may begin with the next cell, in exact rational time.
 
-The line is one flat int64 array, which is all that a kernel of a line, a queue or a scheduler needs:
-how it sends, and in FREE and PART when it is free next, as whole ps and a numerator over DENOMINATOR.
-A continuous line is free from that moment on; a slotted one begins only with the slot that starts
-there. Times grow by carrying the numerator: nothing rounded is ever added up.
+The line is one flat int64 array, which is all that the kernel of a line, a queue or a scheduler
+needs: how it sends, and in FREE and PART when it is free next, as whole ps and a numerator over
+DENOMINATOR. A continuous line is free from that moment on; a slotted one begins only with the slot
+that starts there. Times grow by carrying the numerator: nothing rounded is ever added up.
 """
 
 from __future__ import annotations
@@ -100,8 +100,8 @@ def check_backlog(line: Whole, batch: Batch, largest_bytes: int) -> None:
 def next_slot(pace: Pace, free_ps: int, part: int, ready_ps: int) -> tuple[int, int]:
     """Return the first slot at or after `ready_ps`, which is later than the slot given.
 
-    A long gap is leapt over: so many slots of at most slot + 1 ps never pass the one looked for, and
-    each leap leaves a small fraction of the gap.
+    A long gap is leapt over: so many slots of at most slot + 1 ps never pass the one looked for,
+    and each leap leaves a small fraction of the gap.
     """
     slot_ps, slot_part, denominator, leap = pace
     while ready_ps - free_ps > 2 * slot_ps:
@@ -116,6 +116,17 @@ def next_slot(pace: Pace, free_ps: int, part: int, ready_ps: int) -> tuple[int, 
         if part >= denominator:
             part -= denominator
             free_ps += 1
+    return free_ps, part
+
+
+@kernel
+def after(free_ps: int, part: int, time: tuple[int, int], denominator: int) -> tuple[int, int]:
+    """Return the moment that is `time` later; all are whole ps and a numerator."""
+    free_ps += time[0]
+    part += time[1]
+    if part >= denominator:
+        part -= denominator
+        free_ps += 1
     return free_ps, part
 
 

@@ -19,8 +19,8 @@ Record = Mapping[str, Any]
 
 WIDTH, HEIGHT = 320, 196
 LEFT, RIGHT, TOP, BOTTOM = 46, 314, 20, 156
-LABELS = 16
-"""More cases than this have not each a label on the axis."""
+CHARACTER = 6.2
+"""How wide a character of a label is at most, with some air."""
 
 
 def exact(quantity: Record | None) -> Fraction | None:
@@ -88,11 +88,15 @@ def panel(column: Record, cases: Sequence[Record]) -> dict[str, Any] | None:
         "unit": axis.unit,
         "note": axis.note,
         "ticks": [{"y": _y(axis, value), "label": label} for value, label in axis.ticks],
-        "dots": [
-            _dot(statement, case, point, _round(x), axis)
-            for statement, case, point, x in zip(statements, cases, points, middles, strict=True)
-            if statement
-        ],
+        "dots": _thinned(
+            [
+                _dot(statement, case, point, _round(x), axis)
+                for statement, case, point, x in zip(
+                    statements, cases, points, middles, strict=True
+                )
+                if statement and (statement["verdict"] or point.measured is not None)
+            ]
+        ),
         **_criterion(points, step, axis),
         **_below(cases, middles, step),
     }
@@ -110,7 +114,7 @@ def _dot(statement: Record, case: Record, point: _Point, x: float, axis: Axis) -
     return {
         "x": x,
         "y": BOTTOM if point.measured is None else _y(axis, point.measured),
-        "verdict": statement["verdict"] if point.measured is not None else "inconclusive",
+        "verdict": statement["verdict"],
         "title": f"{case['name']}: {got}{wanted}",
     }
 
@@ -132,7 +136,18 @@ def _criterion(points: Sequence[_Point], step: Fraction, axis: Axis) -> dict[str
                 limits.append({"x1": left, "x2": right, "y": y})
                 area = {"x": left, "width": _round(right - left)}
                 outside.append({**area, "y": min(y, edge), "height": _round(abs(edge - y))})
-    return {"limits": limits, "outside": outside}
+    return {"limits": _thinned(limits), "outside": _thinned(outside)}
+
+
+def _thinned(marks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the marks without those that would hide behind another, where there are very many."""
+    if len(marks) <= RIGHT - LEFT:
+        return marks
+    seen: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for mark in marks:
+        shown = (round(v) if isinstance(v, float) else v for k, v in mark.items() if k != "title")
+        seen.setdefault(tuple(shown), mark)
+    return list(seen.values())
 
 
 def _below(cases: Sequence[Record], middles: Sequence[Fraction], step: Fraction) -> dict[str, Any]:
@@ -140,11 +155,12 @@ def _below(cases: Sequence[Record], middles: Sequence[Fraction], step: Fraction)
     names = varying(cases)
     if not names:
         return {"labels": [], "groups": [], "axis": "case"}
-    every = math.ceil(len(cases) / LABELS)
+    texts = [point(case, names[-1:]) for case in cases]
+    longest = min(max(map(len, texts)), 20)
+    every = math.ceil((longest + 2) * CHARACTER / step)
     labels = [
-        {"x": _round(x), "text": point(case, names[-1:])}
-        for index, (case, x) in enumerate(zip(cases, middles, strict=True))
-        if index % every == 0
+        {"x": _round(x), "text": _cut(text, step * every)}
+        for text, x in list(zip(texts, middles, strict=True))[::every]
     ]
     groups: list[dict[str, Any]] = []
     for case, x in zip(cases, middles, strict=True):
@@ -153,7 +169,14 @@ def _below(cases: Sequence[Record], middles: Sequence[Fraction], step: Fraction)
             if not groups or groups[-1]["text"] != text:
                 groups.append({"text": text, "x1": _round(x - step / 2)})
             groups[-1]["x2"] = _round(x + step / 2)
-    return {"labels": labels, "groups": groups, "axis": " · ".join(names)}
+    fitting = [{**g, "text": _cut(g["text"], g["x2"] - g["x1"])} for g in groups]
+    return {"labels": labels, "groups": _thinned(fitting), "axis": " · ".join(names)}
+
+
+def _cut(text: str, width: Fraction | float) -> str:
+    """Return as much of a label as fits a width, which is at least one character."""
+    most = max(1, int(width / CHARACTER))
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def varying(cases: Sequence[Record]) -> list[str]:

@@ -128,12 +128,12 @@ def unquoted(text: str) -> str:
 
 
 def typeset(text: str) -> str:
-    """Return a text with quantities as print has them: `352 720 cell/s`, `−0.3 µs`."""
-    return _MINUS.sub("−", _MICRO.sub("µs", _GROUP.sub("\u202f", text)))
+    """Return a text with quantities as print has them, `352 720 cell/s`, and a true minus."""
+    return _MINUS.sub("\u2212", _MICRO.sub("µs", _GROUP.sub("\u202f", text)))
 
 
 def metric_name(name: str) -> str:
-    """Return a metric, or a statistic, as words: `transfer delay p99.9` of `transfer_delay.p99_9`."""
+    """Return `transfer_delay.p99_9` as words: `transfer delay p99.9`."""
     name = re.sub(r"(?<=\d)_(?=\d)", ".", name.replace(".", " "))
     return name.replace("_", " ")
 

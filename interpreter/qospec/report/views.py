@@ -181,6 +181,18 @@ def needed(statement: Record) -> str:
     return f"{_SIGNS.get(comparison, comparison + ' ')}{bound['text']}"
 
 
+def measured(statement: Record) -> str:
+    """Return what was measured in words; of a condition without one number, whether it holds."""
+    if statement["measured"]:
+        return str(statement["measured"]["text"])
+    if not statement["comparison"] and statement["verdict"] in _HOLDS:
+        return _HOLDS[statement["verdict"]]
+    return "no data"
+
+
+_HOLDS = {"pass": "holds", "fail": "does not hold"}
+
+
 def by_flow(metrics: Record) -> dict[str, Any]:
     """Return a case's metrics as tables.
 
@@ -265,4 +277,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "verdicts": lambda: VERDICTS,
 }
 
-FILTERS: dict[str, Callable[..., Any]] = {"needed": needed, "place": place, "plural": plural}
+FILTERS: dict[str, Callable[..., Any]] = {
+    "measured": measured,
+    "needed": needed,
+    "place": place,
+    "plural": plural,
+}

@@ -2,17 +2,17 @@
 
 What no cell can reach is left out, and so is what does nothing to the cells that reach it: a classifier
 with one class in use, a policer that none of these contracts concern, a scheduler with one queue to
-choose from (which then is that queue). None of this changes a cell's time or fate.
+choose from (which then is that queue). A router becomes a node per input. None of this changes a cell's time or fate.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from qospec.engine.experiment import DISCARD, END, Node, Wire
-from qospec.run.draft import Way, drafted, redirect
+from qospec.run.draft import Draft, Way, drafted, redirect
 from qospec.run.routing import Member, NoWayError, Table, tables
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ def lower(network: Network, members: tuple[Member, ...], connections: Connection
     drafts = drafted(network)
     made = tables(network, drafts, members, connections)
     passing = _passing(network, drafts, made, members)
+    for index in [index for index in passing if drafts[index].duty == "router"]:
+        _part_inputs(drafts, made, passing, index)
     _leave_out(drafts, made, passing, members, connections)
     return _numbered(network, drafts, made, passing, members, connections)
 
@@ -69,6 +71,39 @@ def _passing(
         if index in made:
             drafts[index].ways = [way for way in drafts[index].ways if way.output in made[index].used]
     return passing
+
+
+def _part_inputs(drafts: Drafts, made: dict[int, Table], passing: Passing, index: int) -> None:
+    """Let each input of a router be a node: they share nothing, and where outputs meet is merged.
+
+    As one node, a switch that two flows cross in opposite directions would close a loop that no cell
+    goes round.
+    """
+    through: dict[int, set[int]] = {}
+    for other in passing:
+        for way in drafts[other].ways:
+            if way.end == "element" and way.to == index:
+                table = made.get(other)
+                through.setdefault(way.input, set()).update(
+                    n for n in passing[other] if table is None or way.output in table.outputs(n)
+                )
+    first, *others = sorted(through)
+    ways = drafts[index].ways
+    for entry in (first, *others):
+        place = index if entry == first else max(drafts) + 1
+        used = {output for n in through[entry] for output in made[index].outputs(n)}
+        mine = [way for way in ways if way.output in used]
+        drafts[place] = Draft(drafts[index].instance, mine, drafts[index].clock)
+        made[place], passing[place] = made[index], through[entry]
+        _move_input(drafts, (index, entry), place)
+
+
+def _move_input(drafts: Drafts, old: tuple[int, int], new: int) -> None:
+    """Let wires that lead to an element's input lead to the same input of another."""
+    for draft in drafts.values():
+        draft.ways = [
+            replace(w, to=new) if w.end == "element" and (w.to, w.input) == old else w for w in draft.ways
+        ]
 
 
 def _leave_out(

@@ -322,9 +322,10 @@ class Criterion(Documented):
 
 @dataclass(frozen=True, kw_only=True)
 class Report(Node):
-    """`report value` or `report [values]`."""
+    """`report value`, `report label: value` or `report [values]`."""
 
     value: Expression
+    label: Name | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -458,8 +459,12 @@ Statement = (
 
 @dataclass(frozen=True, kw_only=True)
 class File(Documented):
-    """One file. `edition` is its first line's number."""
+    """One file. `edition` is its first line's number.
+
+    `unread` holds the names in what could not be read: they may have been declared there.
+    """
 
     edition: int
     imports: tuple[Import, ...]
     declarations: tuple[Declaration, ...]
+    unread: frozenset[str] = field(default=frozenset(), compare=False)

@@ -1,8 +1,9 @@
 """The parse table of `spec/qos.lark`.
 
-Lark makes the table, which takes a third of a second. It is kept in the user's cache folder as plain
-data, under a name that is the hash of the grammar and of Lark's version; with it, Lark itself need not
-be imported. Nothing depends on the cache: where none can be written, the table is made each time.
+Lark makes the table, which takes a third of a second. It is kept in the user's cache folder as
+plain data, under a name that is the hash of the grammar and of Lark's version; with it, Lark itself
+need not be imported. Nothing depends on the cache: where none can be written, the table is made
+each time.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ class Rule(NamedTuple):
         origin: The nonterminal that it makes.
         size: How many symbols it takes from the stack.
         node: Which node to build; "" for none.
-        keeps: The children by their place on the stack: plain for one value, complemented for a list
+        keeps: The children by their place on the stack: plain for one value, complemented for a
+            list
             of values that become children themselves; None for a part that was left out.
         only: The place of the only child, whose value is the rule's own; -1 for none.
     """
@@ -178,4 +180,6 @@ def _rule(production: dict[str, Any]) -> Rule:
 
 def _absences(empty: list[bool], size: int) -> list[str]:
     """Return, for each place between symbols, a mark for each optional part left out there."""
-    return "".join("x" if each else " " for each in empty).split(" ") if empty else [""] * (size + 1)
+    return (
+        "".join("x" if each else " " for each in empty).split(" ") if empty else [""] * (size + 1)
+    )

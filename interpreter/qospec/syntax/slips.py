@@ -83,7 +83,12 @@ def _exponent(written: str) -> Slip:
     shift = int(exponent) if len(exponent) <= _LONGEST // 10 else _LONGEST
     plain = ""
     if abs(shift) + len(digits) < _LONGEST:
-        padded = "0" * max(0, -shift - len(whole) + 1) + whole + decimals + "0" * max(0, shift - len(decimals))
+        padded = (
+            "0" * max(0, -shift - len(whole) + 1)
+            + whole
+            + decimals
+            + "0" * max(0, shift - len(decimals))
+        )
         point = len(padded) - max(0, len(decimals) - shift)
         plain = f"{int(padded[:point] or '0'):_}"
         plain += f".{padded[point:]}" if padded[point:].strip("0") else ""
@@ -103,7 +108,13 @@ def _pointed(written: str) -> Slip:
     message = "a decimal point stands between two digits"
     if written == ".":
         return Slip("E0007", message, "write a 0 before it")
-    return Slip("E0007", message, f"write {shortened(written)}0, or leave the point out", "INT", written[:-1])
+    return Slip(
+        "E0007",
+        message,
+        f"write {shortened(written)}0, or leave the point out",
+        "INT",
+        written[:-1],
+    )
 
 
 def _slashes(written: str) -> Slip:
@@ -111,7 +122,13 @@ def _slashes(written: str) -> Slip:
 
 
 def _unclosed(written: str) -> Slip:
-    return Slip("E0008", "this text has no end", 'close it with `"` on its own line', "STRING", f'{written}"')
+    return Slip(
+        "E0008",
+        "this text has no end",
+        'close it with `"` on its own line',
+        "STRING",
+        f'{written}"',
+    )
 
 
 def _quoted(written: str) -> Slip:
@@ -134,7 +151,9 @@ def _sign(written: str) -> Slip:
     if written in _QUOTES:
         return Slip("E0008", f"`{written}` is a printer's quotation mark", 'write `"`')
     if unicodedata.category(written).startswith(("Z", "C")):
-        return Slip("E0009", f"this blank is not a plain one ({_called(written)})", "write a plain blank")
+        return Slip(
+            "E0009", f"this blank is not a plain one ({_called(written)})", "write a plain blank"
+        )
     return Slip("E0009", f"`{written}` is no sign of this language", "")
 
 
@@ -149,11 +168,15 @@ def shortened(text: str, most: int = 40) -> str:
 
 
 _SPECIAL = {
-    "'": Slip("E0008", 'a text stands between `"` and `"`', 'write `"` for `\'`'),
+    "'": Slip("E0008", 'a text stands between `"` and `"`', "write `\"` for `'`"),
     "%": Slip("E0009", "`%` stands behind a number", "write the number before it, as in `95%`"),
-    "\r": Slip("E0009", "a carriage return does not end a line", "end lines as this system's editors do"),
+    "\r": Slip(
+        "E0009", "a carriage return does not end a line", "end lines as this system's editors do"
+    ),
     ";": Slip("E0009", "a statement ends with its line, not with `;`", "leave it out"),
-    "**": Slip("E0009", "there are no powers", "write the product out, as in `x * x`", "TIMES", "*"),
+    "**": Slip(
+        "E0009", "there are no powers", "write the product out, as in `x * x`", "TIMES", "*"
+    ),
 }
 
 _SLIPS = {
@@ -166,3 +189,6 @@ _SLIPS = {
     "QUOTED": _quoted,
     "FOREIGN": _foreign,
 }
+
+KINDS = frozenset({*_SLIPS, "STRAY"})
+"""The groups of the patterns above."""

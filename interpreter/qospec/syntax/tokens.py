@@ -21,6 +21,9 @@ _APART = r"""
     |(?P<COMMENT>\#[^\n]*)
     |(?P<LAST>\Z)
 """
+_FIRST_LINE = 2
+"""The tokens of `qos 1`."""
+_NO_TERMINALS = slips.KINDS | {"NEWLINE", "COMMENT", "LAST"}
 
 
 @dataclass
@@ -71,6 +74,15 @@ class Tokens:
         line = text[text.rfind("\n", 0, start) + 1 : start + 1]
         return len(line) - len(line.lstrip())
 
+    def insert(self, at: int, kind: str, word: str) -> None:
+        """Put a token that was left out before the token `at`."""
+        place = self.ends[at - 1] if at else 0
+        self.kinds.insert(at, kind)
+        self.starts.insert(at, place)
+        self.ends.insert(at, place)
+        self.words = {each + (each >= at): text for each, text in self.words.items()}
+        self.words[at] = word
+
 
 @functools.cache
 def _scanner() -> re.Pattern[str]:
@@ -80,7 +92,7 @@ def _scanner() -> re.Pattern[str]:
 
 
 def tokens_of(source: Source, problems: Problems) -> Tokens:
-    """Return the tokens of a text; what is none is told. Stops where more is wrong than is shown."""
+    """Return the tokens of a text; tell what is none, but no more than is shown."""
     reader = _Reader(source, problems)
     reader.read()
     return reader.tokens
@@ -97,23 +109,21 @@ class _Reader:
     def read(self) -> None:
         self._find_hidden()
         text, tokens = self.tokens.source.text, self.tokens
-        known = grammar()
-        terminals, keywords = known.spellings.keys() | known.classes, known.keywords
+        keywords = grammar().keywords
         kinds, starts, ends = tokens.kinds, tokens.starts, tokens.ends
         for match in _scanner().finditer(text, 1 if text.startswith("\ufeff") else 0):
             kind = match.lastgroup or ""
             start, end = match.span(kind)
             if kind == "NAME":
                 kind = keywords.get(text[start:end], kind)
-            elif kind not in terminals:
+            elif kind in _NO_TERMINALS:
                 kind, end = self._apart(kind, start, end)
                 if len(tokens.mistaken) > MOST:
                     break
             if not kind:
                 continue
             if self._doc:
-                tokens.above[start] = "\n".join(self._doc)
-                self._doc = []
+                self._attach(kind, start)
             self._fresh = False
             kinds.append(kind)
             starts.append(start)
@@ -136,7 +146,7 @@ class _Reader:
     def _newline(self, text: str) -> None:
         self._fresh = True
         if self._doc and text.count("\n") > 1:
-            first_line = self.tokens.kinds[:1] == ["QOS"] and len(self.tokens.kinds) <= len("qos 1".split())
+            first_line = self.tokens.kinds[:1] == ["QOS"] and len(self.tokens.kinds) <= _FIRST_LINE
             if first_line and not self.tokens.heading:
                 self.tokens.heading = "\n".join(self._doc)
             self._doc = []
@@ -151,6 +161,13 @@ class _Reader:
             behind_comma = self.tokens.kinds[-1] == "COMMA" and len(self.tokens.kinds) > 1
             self.tokens.behind[self.tokens.ends[-2 if behind_comma else -1]] = words
 
+    def _attach(self, kind: str, start: int) -> None:
+        doc, self._doc = "\n".join(self._doc), []
+        if kind == "IMPORT":
+            self.tokens.heading = self.tokens.heading or doc
+        else:
+            self.tokens.above[start] = doc
+
     # ---- what is no token
 
     def _slip(self, kind: str, start: int, end: int) -> tuple[str, int]:
@@ -161,7 +178,12 @@ class _Reader:
         if repeated or slips.HIDDEN.fullmatch(written):
             return "", end
         slip = slips.slip_of(kind, written)
-        if kind == "FOREIGN" and tokens.kinds and tokens.kinds[-1] == "NAME" and tokens.ends[-1] == start:
+        if (
+            kind == "FOREIGN"
+            and tokens.kinds
+            and tokens.kinds[-1] == "NAME"
+            and tokens.ends[-1] == start
+        ):
             start = tokens.starts.pop()
             del tokens.kinds[-1], tokens.ends[-1]
         self._tell(slip.code, slip.message, start, end, slip.help)
@@ -175,7 +197,9 @@ class _Reader:
         if found is not None:
             character = f"U+{ord(found.group()):04X}"
             message = f"a hidden character ({character}) is in this line"
-            self._tell("E0009", message, found.start(), found.end(), "delete it, or retype the line")
+            self._tell(
+                "E0009", message, found.start(), found.end(), "delete it, or retype the line"
+            )
 
     def _tell(self, code: str, message: str, start: int, end: int, way_out: str) -> None:
         self.tokens.mistaken.append(start)

@@ -4,11 +4,13 @@ from fractions import Fraction
 
 import pytest
 
+from qospec.units import number_text
+
 DATA_PLANE = "testcases/suites/eantc/data_plane.qos"
 TRAFFIC = "testcases/suites/eantc/traffic_management.qos"
 PUBLICATION = "testcases/suites/eantc/publication.qos"
 
-SOURCE = '''\
+SOURCE = """\
 qos 1
 import std.media, bench, publication
 
@@ -19,7 +21,7 @@ test data_plane on bench.multivendor(ports = ports) {
   expect no_loss: ab.lost == 0            # nothing at all
   expect delay: delay(ab) / 2 <= publication.delay_table.greatest
 }
-'''
+"""
 
 
 def quantity(value, unit, text):
@@ -27,7 +29,7 @@ def quantity(value, unit, text):
 
 
 def cells(count):
-    return quantity(count, "cell", f"{count:_} cell")
+    return quantity(count, "cell", f"{number_text(count)} cell")
 
 
 def time(microseconds):
@@ -62,7 +64,7 @@ def flow_metrics(sent, lost, mean):
         "received": cells(sent - lost),
         "lost": cells(lost),
         "cell_loss_ratio": ratio(Fraction(lost, sent)) if sent else None,
-        "throughput": quantity(sent / 60, "cell/s", f"{sent // 60:_} cell/s"),
+        "throughput": quantity(sent / 60, "cell/s", f"{number_text(sent // 60)} cell/s"),
         "transfer_delay.min": time(mean - 2) if sent else None,
         "transfer_delay.mean": time(mean) if sent else None,
         "transfer_delay.p50": time(mean) if sent else None,
@@ -74,7 +76,7 @@ def flow_metrics(sent, lost, mean):
 
 def case(test, parameters, verdict, statements, **more):
     name = test + "".join(
-        f"{':' if n == 0 else ','}{key}={value}"
+        f"{':' if n == 0 else ','}{key}={value.replace(' ', '')}"
         for n, (key, value) in enumerate(parameters.items())
     )
     metrics = more.pop(
@@ -126,7 +128,14 @@ def data_plane_case(scenario, pvcs, ab, ba, published):
                 tolerance=quantity(Fraction(1, 100_000), "1", "0.001 %"),
             ),
             statement("no_loss_ab", "expect", "pass", cells(0), "==", cells(0)),
-            statement("all_up", "expect", "pass", quantity(pvcs, "1", str(pvcs)), "==", quantity(pvcs, "1", str(pvcs))),
+            statement(
+                "all_up",
+                "expect",
+                "pass",
+                quantity(pvcs, "1", str(pvcs)),
+                "==",
+                quantity(pvcs, "1", str(pvcs)),
+            ),
             delay("delay_ab_least", ab, ">=", 16.3),
             delay("delay_ab_most", ab, "<=", 27.6),
             delay("delay_ba_most", ba, "<=", 27.6),
@@ -165,8 +174,12 @@ def policed_case(tolerance, lost):
             ),
         ],
         metrics={"ab": flow_metrics(180_000, lost, 43.1), "ab.oam": flow_metrics(4_000, 0, 41.0)},
-        losses=[{"flow": "ab", "element": "le155.upc[0]", "cause": "policed", "cells": lost}] if fails else [],
-        why=[f"{lost:_} cells of ab: le155.upc[0] (policed)"] if fails else ["no cell was discarded"],
+        losses=[{"flow": "ab", "element": "le155.upc[0]", "cause": "policed", "cells": lost}]
+        if fails
+        else [],
+        why=[f"{number_text(lost)} cells of ab: le155.upc[0] (policed)"]
+        if fails
+        else ["no cell was discarded"],
     )
 
 
@@ -178,8 +191,12 @@ def other_cases():
             {},
             "inconclusive",
             [
-                statement("enough_sent", "require", "inconclusive", cells(9_000), ">=", cells(10_000)),
-                statement("tail", "expect", "inconclusive", None, "<", time(80), note="not reached"),
+                statement(
+                    "enough_sent", "require", "inconclusive", cells(9_000), ">=", cells(10_000)
+                ),
+                statement(
+                    "tail", "expect", "inconclusive", None, "<", time(80), note="not reached"
+                ),
             ],
             metrics=repeats[0],
             repeats=repeats,
@@ -192,14 +209,24 @@ def other_cases():
             [statement("x < y && <b>", "expect", "error", None, "<", None, text="x < y && <b>")],
             metrics={},
             repeats=[],
-            errors=["the engine lost track: 3 sent, 2 received \x1b[31m\x00 ✂ naïve ]]> & <script>"],
+            errors=[
+                "the engine lost track: 3 sent, 2 received \x1b[31m\x00 ✂ naïve ]]> & <script>"
+            ],
             why=[],
         ),
-        case("skipped", {}, "skip", [], metrics={}, repeats=[], why=["no such switch: `LE155|B` @team"]),
+        case(
+            "skipped",
+            {},
+            "skip",
+            [],
+            metrics={},
+            repeats=[],
+            why=["no such switch: `LE155|B` @team"],
+        ),
     ]
 
 
-def test_entry(name, line, path=DATA_PLANE, **more):
+def entry(name, path, line, **more):
     return {
         "name": name,
         "description": "",
@@ -236,11 +263,22 @@ def references():
             "place": f"{PUBLICATION}:6:1",
             "entries": [
                 ["sent_rate", "352_720 cell/s"],
-                ["average", "{ 1: [20.2 us, 20.2 us], 2: [20.6 us, 21.1 us], 3: [27.6 us, 23.4 us] }"],
-                ["erratum", '"The link is called 99.9999 % utilised; 352,720 cells/s are 99.862 %."'],
+                [
+                    "average",
+                    "{ 1: [20.2 us, 20.2 us], 2: [20.6 us, 21.1 us], 3: [27.6 us, 23.4 us] }",
+                ],
+                [
+                    "erratum",
+                    '"The link is called 99.9999 % utilised; 352,720 cells/s are 99.862 %."',
+                ],
             ],
         },
-        {"name": "unused_table", "title": "", "place": f"{PUBLICATION}:30:1", "entries": [["lost", "[1 cell, 7 cell]"]]},
+        {
+            "name": "unused_table",
+            "title": "",
+            "place": f"{PUBLICATION}:30:1",
+            "entries": [["lost", "[1 cell, 7 cell]"]],
+        },
     ]
 
 
@@ -257,8 +295,8 @@ def made_document():
     ]
     verdicts = [c["verdict"] for c in cases]
     description = (
-        "The four data-plane scenarios, both directions: no cell is lost, every connection is up, and one\n"
-        "encryptor delays a cell by what the report found.\n\n"
+        "The four data-plane scenarios, both directions: no cell is lost, every connection is up,\n"
+        "and one encryptor delays a cell by what the report found.\n\n"
         "The delay is found as EANTC found it: <against> a reference run & halved. Prüfling Σ – ✂."
     )
     return {
@@ -267,13 +305,29 @@ def made_document():
         "seed": "0",
         "state": "complete",
         "verdict": "error",
-        "summary": {v: verdicts.count(v) for v in ("skip", "pass", "inconclusive", "fail", "error")},
+        "summary": {
+            v: verdicts.count(v) for v in ("skip", "pass", "inconclusive", "fail", "error")
+        },
         "tests": [
-            test_entry("data_plane", 5, description=description, covers=["EANTC 2006, data plane"], links=network(2), controls={"bare": bare()}),
-            test_entry("repeated", 20, covers=["EANTC 2006, data plane", "REQ-017"]),
-            test_entry("crashes", 30, covers=["REQ-018 | <b>bold</b>"]),
-            test_entry("cdvt", 2, TRAFFIC, covers=["EANTC 2006, traffic management"], links=[["a", "left"], ["left", "le155"], ["le155", "right"], ["right", "b"]]),
-            test_entry("skipped", 9, TRAFFIC),
+            entry(
+                "data_plane",
+                DATA_PLANE,
+                5,
+                description=description,
+                covers=["EANTC 2006, data plane"],
+                links=network(2),
+                controls={"bare": bare()},
+            ),
+            entry("repeated", DATA_PLANE, 20, covers=["EANTC 2006, data plane", "REQ-017"]),
+            entry("crashes", DATA_PLANE, 30, covers=["REQ-018 | <b>bold</b>"]),
+            entry(
+                "cdvt",
+                TRAFFIC,
+                2,
+                covers=["EANTC 2006, traffic management"],
+                links=[["a", "left"], ["left", "le155"], ["le155", "right"], ["right", "b"]],
+            ),
+            entry("skipped", TRAFFIC, 9),
         ],
         "cases": cases,
         "references": references(),
@@ -288,7 +342,11 @@ def made_document():
             "sources": [
                 {"name": DATA_PLANE, "sha256": "ab" * 32, "text": SOURCE},
                 {"name": TRAFFIC, "sha256": "cd" * 32, "text": "qos 1\ntest cdvt {\n  a\n  b\n}\n"},
-                {"name": PUBLICATION, "sha256": "ef" * 32, "text": "qos 1\nreference delay_table {}\n"},
+                {
+                    "name": PUBLICATION,
+                    "sha256": "ef" * 32,
+                    "text": "qos 1\nreference delay_table {}\n",
+                },
             ],
         },
     }
@@ -317,7 +375,8 @@ def large():
     """Return a record of 1,000 cases, every second of which failed."""
     document = made_document()
     document["cases"] = [
-        {**policed_case(n % 7, 900 * (n % 2)), "name": f"cdvt:n={n}", "parameters": {"n": str(n)}} for n in range(1_000)
+        {**policed_case(n % 7, 900 * (n % 2)), "name": f"cdvt:n={n}", "parameters": {"n": str(n)}}
+        for n in range(1_000)
     ]
     document["summary"] = {"skip": 0, "pass": 500, "inconclusive": 0, "fail": 500, "error": 0}
     return {**document, "verdict": "fail"}

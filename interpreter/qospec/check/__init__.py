@@ -1,0 +1,33 @@
+"""Checks and expands: from files to cases that say all but what must be measured."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.check.context import Context, Limits
+from qospec.check.expressions import Evaluator
+from qospec.check.load import Loader
+from qospec.check.suite import suite
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from qospec.catalogue import Catalogue
+    from qospec.diagnostics import Problems
+    from qospec.model import Suite
+
+__all__ = ["Limits", "check"]
+
+STANDARD = Limits()
+
+
+def check(
+    paths: Sequence[Path], catalogue: Catalogue, problems: Problems, *, limits: Limits = STANDARD
+) -> Suite:
+    """Return the suite of all files named and all `.qos` files below the folders named.
+
+    What is wrong is in `problems`; the suite then holds what is right.
+    """
+    context = Context(catalogue, problems, limits)
+    return suite(Loader(context).load(paths), Evaluator(context))

@@ -1,0 +1,128 @@
+"""Expands the tests of a file into cases."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.check.case import CaseBuilder, Stage
+from qospec.check.context import Refused, wrong
+from qospec.check.sweeps import case_name, combinations
+from qospec.check.values import Poison, Series, Wording
+from qospec.model import Case, Test
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qospec.check.expressions import Evaluator
+    from qospec.check.load import Unit
+    from qospec.check.networks import Networks
+    from qospec.check.scope import Scope
+    from qospec.check.sweeps import Combination
+
+
+def expanded(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) -> list[Test]:
+    """Return the tests of a file with their cases; what is wrong is reported and left out."""
+    tests: list[Test] = []
+    room = evaluator.context.limits.cases
+    for node in unit.tree.declarations if unit.tree else ():
+        if isinstance(node, ast.Test):
+            expansion = _Expansion(node, home, networks, evaluator)
+            cases = expansion.cases(room)
+            room -= len(cases)
+            tests.append(Test(node.name.text, node.doc, expansion.covers(), cases, node.span))
+    return tests
+
+
+class _Expansion:
+    """One test."""
+
+    def __init__(
+        self, node: ast.Test, home: Scope, networks: Networks, evaluator: Evaluator
+    ) -> None:
+        self._node = node
+        self._home = home
+        self._networks = networks
+        self._evaluator = evaluator
+        self._context = evaluator.context
+
+    def cases(self, room: int) -> tuple[Case, ...]:
+        """Return the cases, `room` at most; none after the first that is wrong."""
+        found: dict[str, Case] = {}
+        try:
+            for points in self._points(room):
+                name = case_name(self._node.name.text, points)
+                if name in found:
+                    raise wrong(
+                        "E0508",
+                        f"two cases are called `{name}`",
+                        self._sweep().span,
+                        remedy="sweep over different values",
+                    )
+                before = self._context.mistakes
+                stage = Stage(self._node, self._home, points, self._evaluator)
+                case = CaseBuilder(self._node, stage, self._networks, self._evaluator).build(
+                    name, points
+                )
+                if case is None or self._context.mistakes > before:
+                    return ()
+                found[name] = case
+        except Refused as refused:
+            self._context.tell(refused)
+            return ()
+        except RecursionError:
+            self._context.tell(wrong("E0606", "this is nested too deeply", self._node.name.span))
+            return ()
+        return tuple(found.values())
+
+    def _points(self, room: int) -> Iterator[Combination]:
+        sweeps = [each for each in self._node.body.statements if isinstance(each, ast.Sweep)]
+        count = 0
+        before = self._context.mistakes
+        for points in combinations(sweeps, self._scope_of, self._evaluator):
+            count += 1
+            if count > room:
+                limit = self._context.limits.cases
+                raise wrong(
+                    "E0601",
+                    f"more than {limit} cases in one file",
+                    self._sweep().span,
+                    remedy="sweep over fewer values, or split the file",
+                )
+            if self._context.mistakes > before:
+                return
+            yield points
+        if not count and self._context.mistakes == before:
+            raise wrong(
+                "E0506",
+                f"no case of `{self._node.name.text}` is left",
+                self._sweep().span,
+                remedy="loosen its `where`",
+            )
+
+    def _scope_of(self, points: Combination) -> Scope:
+        return Stage(self._node, self._home, points, self._evaluator).scope
+
+    def _sweep(self) -> ast.Node:
+        sweeps = [each for each in self._node.body.statements if isinstance(each, ast.Sweep)]
+        return sweeps[-1] if sweeps else self._node.name
+
+    def covers(self) -> tuple[str, ...]:
+        """Return the texts of `covers = […]`."""
+        found: list[str] = []
+        for statement in self._node.body.statements:
+            if isinstance(statement, ast.Bind) and statement.names[0].text == "covers":
+                value = self._evaluator.plain(statement.value, self._home)
+                items = value.items if isinstance(value, Series) else (value,)
+                for item in items:
+                    if isinstance(item, Wording):
+                        found.append(item.text)
+                    elif not isinstance(item, Poison):
+                        self._context.tell(
+                            wrong(
+                                "E0204",
+                                f"`covers` is a list of texts, not {item.what}",
+                                statement.value.span,
+                            )
+                        )
+        return tuple(found)

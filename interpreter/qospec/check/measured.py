@@ -1,0 +1,163 @@
+"""What can be measured of a flow: `user[2].oam.delay.p99`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from qospec.check.context import Refused, wrong
+from qospec.check.dimensions import METRICS
+from qospec.check.values import Open, Value, position
+from qospec.diagnostics import did_you_mean
+from qospec.model import Measured
+
+if TYPE_CHECKING:
+    from qospec.catalogue import Kind
+    from qospec.check.expressions import Evaluator
+    from qospec.source import Span
+    from qospec.syntax import ast
+
+QUANTILE = re.compile(r"p\d{1,2}(_\d{1,6})?")
+
+
+@dataclass(frozen=True)
+class FlowValue(Value):
+    """A flow, one member of it, or the OAM cells of either. `members` is None if it is no array."""
+
+    what: ClassVar[str] = "a flow"
+    network: str
+    flow: str
+    members: int | None
+    member: int | None = None
+    oam: bool = False
+
+    @property
+    def path(self) -> str:
+        """Return it as written."""
+        network = f"{self.network}." if self.network else ""
+        member = "" if self.member is None else f"[{self.member}]"
+        return f"{network}{self.flow}{member}{'.oam' if self.oam else ''}"
+
+    def item(self, key: Value, span: Span) -> Value:
+        """Return one member."""
+        if self.members is None or self.member is not None:
+            raise wrong(
+                "E0215", f"`{self.path}` is a single flow", span, remedy=f"write `{self.path}`"
+            )
+        return replace(self, member=position(key, self.members, f"`{self.flow}`", span))
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+        """Return a metric, or its OAM cells."""
+        if name.text == "oam" and not self.oam:
+            return replace(self, oam=True)
+        kind = evaluator.context.catalogue.find("metric", name.text)
+        if kind is None:
+            raise _unknown_metric(name, evaluator.context.catalogue.of("metric"))
+        metric = MetricValue(self, kind, name.text)
+        return metric if metric.statistics else metric.measured("")
+
+    def unfinished(self, span: Span) -> Refused:
+        """Say that a flow is no number."""
+        return wrong(
+            "E0502",
+            f"`{self.path}` is a flow: say what of it is meant",
+            span,
+            remedy=f"write a metric, such as `{self.path}.lost`",
+        )
+
+
+@dataclass(frozen=True)
+class MetricValue(Value):
+    """A metric of which a statistic must be named: `user.delay`."""
+
+    what: ClassVar[str] = "a metric"
+    flow: FlowValue
+    kind: Kind
+    spelling: str
+
+    @property
+    def statistics(self) -> tuple[str, ...]:
+        """Return the statistics that it offers; `p*` stands for quantiles."""
+        return tuple(getattr(self.kind.build, "statistics", ()))
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+        """Return a statistic."""
+        quantile = "p*" in self.statistics and QUANTILE.fullmatch(name.text)
+        if name.text not in self.statistics and not quantile:
+            offered = [each.replace("p*", "p99") for each in self.statistics]
+            near = did_you_mean(name.text, offered)
+            raise wrong(
+                "E0503",
+                f"`{self.kind.name}` has no statistic `{name.text}`",
+                name.span,
+                label=f"did you mean `{near}`?" if near else "",
+                note=f"statistics of {self.kind.name}: " + " ".join(offered),
+                remedy=f"write `{near or offered[0]}`",
+            )
+        return self.measured(name.text)
+
+    def measured(self, statistic: str) -> Open:
+        """Return what will be measured."""
+        cls: Any = self.kind.build
+        flow = self.flow
+        dimension = METRICS[cls.dimension]
+        text = f"{flow.path}.{self.spelling}" + (f".{statistic}" if statistic else "")
+        measured = Measured(
+            flow.network,
+            flow.flow,
+            flow.member,
+            flow.oam,
+            self.kind.name,
+            statistic,
+            dimension,
+            text,
+        )
+        return Open(measured, dimension, bool(getattr(cls, "exact", False)))
+
+    def unfinished(self, span: Span) -> Refused:
+        """Say that a statistic is missing."""
+        offered = [each.replace("p*", "p99") for each in self.statistics]
+        return wrong(
+            "E0502",
+            f"`{self.flow.path}.{self.spelling}` is many values: say which is meant",
+            span,
+            note=f"statistics of {self.kind.name}: " + " ".join(offered),
+            remedy=f"write `{span.text}.{offered[0]}`",
+        )
+
+
+@dataclass(frozen=True)
+class ControlValue(Value):
+    """A control: the same flows on another topology."""
+
+    what: ClassVar[str] = "a control"
+    name: str
+    flows: dict[str, FlowValue]
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+        """Return a flow, as it is there."""
+        known = self.flows.get(name.text)
+        if known is None:
+            near = did_you_mean(name.text, self.flows)
+            raise wrong(
+                "E0101",
+                f"no flow is named `{name.text}`",
+                name.span,
+                label=f"did you mean `{near}`?" if near else "",
+                remedy=f"write `{near}`" if near else "",
+            )
+        return replace(known, network=self.name)
+
+
+def _unknown_metric(name: ast.Name, known: dict[str, Kind]) -> Refused:
+    spellings = [spelling for each in known.values() for spelling in (each.name, *each.aliases)]
+    near = did_you_mean(name.text, [*spellings, "oam"])
+    return wrong(
+        "E0501",
+        f"`{name.text}` is nothing that is measured",
+        name.span,
+        label=f"did you mean `{near}`?" if near else "",
+        note="metrics: " + " ".join(sorted(known)),
+        remedy=f"write `{near}`" if near else "",
+    )

@@ -1,0 +1,160 @@
+"""From files to a suite: the names of each, declarations on their own, tests with their cases."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.check import device, flows, topology
+from qospec.check.context import Refused, wrong
+from qospec.check.declared import (
+    DeviceValue,
+    ModuleValue,
+    ReferenceValue,
+    TestValue,
+    TopologyValue,
+    TrafficValue,
+)
+from qospec.check.expansion import expanded
+from qospec.check.kinds import not_built
+from qospec.check.networks import Networks
+from qospec.check.parameters import let_value
+from qospec.check.records import Record
+from qospec.check.scope import Binding, Scope, clash, settled
+from qospec.check.values import POISON, Value
+from qospec.model import Reference, Suite, Test
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from qospec.check.expressions import Evaluator
+    from qospec.check.load import Unit
+
+NOUNS: dict[type, str] = {
+    ast.Let: "a value",
+    ast.Traffic: "traffic",
+    ast.Device: "a device",
+    ast.Topology: "a topology",
+    ast.Test: "a test",
+    ast.Reference: "a reference",
+    ast.Property: "a property",
+}
+
+
+def suite(units: Sequence[Unit], evaluator: Evaluator) -> Suite:
+    """Return the suite of the files; what is wrong is reported, and left out of it."""
+    scopes = {unit.path: Scope() for unit in units}
+    for unit in units:
+        _declare(unit, scopes, evaluator)
+    references = []
+    for unit in units:
+        for declaration in unit.tree.declarations if unit.tree else ():
+            reference = _alone(declaration, scopes[unit.path], evaluator)
+            references += [reference] if reference else []
+    networks = Networks(evaluator)
+    tests: list[Test] = []
+    seen: dict[str, ast.Test] = {}
+    for unit in units:
+        for node in unit.tree.declarations if unit.tree and unit.named else ():
+            if isinstance(node, ast.Test):
+                _once(node, seen, evaluator)
+        if unit.named:
+            tests += expanded(unit, scopes[unit.path], networks, evaluator)
+    return Suite(tuple(tests), tuple(references), tuple(unit.source for unit in units))
+
+
+def _once(node: ast.Test, seen: dict[str, ast.Test], evaluator: Evaluator) -> None:
+    known = seen.setdefault(node.name.text, node)
+    if known is not node and known.span.source is not node.span.source:
+        evaluator.context.tell(
+            wrong(
+                "E0102",
+                f"two tests are called `{node.name.text}`",
+                node.name.span,
+                other=(known.name.span, "the other one"),
+                remedy="give one of them another name",
+            )
+        )
+
+
+def _declare(unit: Unit, scopes: dict[Path, Scope], evaluator: Evaluator) -> None:
+    """Fill the scope of a file with its imports and its declarations."""
+    scope = scopes[unit.path]
+    for each in unit.tree.imports if unit.tree else ():
+        other = unit.imports.get(each.name)
+        value: Value = POISON
+        if other is not None and other.tree is not None:
+            own = frozenset(node.name.text for node in other.tree.declarations)
+            value = ModuleValue(each.name, scopes[other.path], own)
+        name = each.alias or each.path[-1]
+        scope.declare(settled(name, "an import", value), evaluator.context)
+    for node in unit.tree.declarations if unit.tree else ():
+        binding = _binding(node, scope, evaluator)
+        known = scope.names.get(binding.name)
+        if known is not None:
+            evaluator.context.tell(clash(binding, known))
+        else:
+            scope.names[binding.name] = binding
+
+
+def _binding(node: ast.Declaration, scope: Scope, evaluator: Evaluator) -> Binding:
+    return Binding(
+        node.name.text, node.name.span, NOUNS[type(node)], lambda: _value(node, scope, evaluator)
+    )
+
+
+def _value(node: ast.Declaration, scope: Scope, evaluator: Evaluator) -> Value:
+    if isinstance(node, ast.Let):
+        return let_value(node, scope, evaluator, criteria=True)
+    if isinstance(node, ast.Traffic):
+        return TrafficValue(node, scope, evaluator)
+    if isinstance(node, ast.Device):
+        return DeviceValue(node, scope, evaluator)
+    if isinstance(node, ast.Topology):
+        return TopologyValue(node, scope, evaluator)
+    if isinstance(node, ast.Reference):
+        return ReferenceValue(node, scope, evaluator)
+    return TestValue() if isinstance(node, ast.Test) else POISON
+
+
+def _alone(node: ast.Declaration, scope: Scope, evaluator: Evaluator) -> Reference | None:
+    """Check a declaration on its own: with parameters unknown, and with their defaults."""
+    if isinstance(node, ast.Property):
+        evaluator.context.tell(not_built("property", node.name.span))
+        return None
+    try:
+        known = scope.names[node.name.text]
+        value = known.value(evaluator.context)
+        if known.span != node.name.span:
+            return None
+        if isinstance(value, ReferenceValue):
+            return value.verify(evaluator)
+        if isinstance(value, Record):
+            value.arguments(evaluator)
+        if isinstance(value, TrafficValue | DeviceValue | TopologyValue):
+            _with_unknowns(value, evaluator)
+    except Refused as refused:
+        evaluator.context.tell(refused)
+    except RecursionError:
+        evaluator.context.tell(wrong("E0606", "this is nested too deeply", node.name.span))
+    return None
+
+
+def _with_unknowns(value: TrafficValue | DeviceValue | TopologyValue, evaluator: Evaluator) -> None:
+    signature = value.signature
+    turns = [False] if signature.parameters else []
+    turns += [True] if signature.has_defaults() else []
+    for defaults in turns:
+        before = evaluator.context.mistakes
+        inside = signature.alone(defaults=defaults)
+        if isinstance(value, DeviceValue):
+            device.template(value.node, inside, evaluator)
+        elif isinstance(value, TopologyValue):
+            topology.layout(value.node, inside, evaluator)
+        else:
+            record = value.record(inside, evaluator)
+            if isinstance(record, Record):
+                flows.sent(record, evaluator)
+        if evaluator.context.mistakes > before:
+            return

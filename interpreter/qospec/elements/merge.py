@@ -1,0 +1,44 @@
+"""Several ways become one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from qospec.catalogue import Domain, element
+from qospec.engine.element import Step
+from qospec.engine.merge import merged
+
+if TYPE_CHECKING:
+    from qospec.engine.batch import Batch
+    from qospec.engine.clock import Clock
+    from qospec.engine.element import Setting
+
+
+@element(source="ITU-T I.321 (cell multiplexing)")
+@dataclass(frozen=True)
+class Merge:
+    """Bring the cells of several inputs into one order: by time, then by input.
+
+    It takes no time and has no rate: cells may leave in the same ps. What they wait for is a queue.
+    """
+
+    ways: Annotated[int, Domain("integer", 1, 2**16)]
+    """How many inputs."""
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return tuple(f"in[{number}]" for number in range(self.ways))
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        return ("out",)
+
+    def least_delay_ps(self, clock: Clock | None) -> int:
+        return 0
+
+    def start(self, setting: Setting) -> None:
+        return None
+
+    def process(self, state: None, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+        return Step((merged(arrivals),), (until_ps,))

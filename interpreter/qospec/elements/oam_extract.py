@@ -1,0 +1,42 @@
+"""OAM cells leave the path of user cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from qospec.catalogue import element
+from qospec.engine.arrays import np
+from qospec.engine.element import Step
+from qospec.engine.parting import split
+
+if TYPE_CHECKING:
+    from qospec.engine.batch import Batch
+    from qospec.engine.clock import Clock
+    from qospec.engine.element import Setting
+
+
+@element(source="ITU-T I.610 (F5 flow: OAM cells of a VC within the VC)")
+@dataclass(frozen=True)
+class OamExtract:
+    """Part the OAM cells of all connections from their user cells."""
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return ("in",)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        return ("user", "oam")
+
+    def least_delay_ps(self, clock: Clock | None) -> int:
+        return 0
+
+    def start(self, setting: Setting) -> int:
+        return setting.connections.count
+
+    def process(self, state: int, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+        (batch,) = arrivals
+        is_oam = batch.connection >= state
+        departures = split(batch, is_oam.view(np.uint8), int(np.count_nonzero(is_oam)))
+        return Step(departures, (until_ps, until_ps))

@@ -1,0 +1,151 @@
+"""OAM cells enter the path of user cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
+
+from qospec.catalogue import CellRate, Domain, element
+from qospec.engine.arrays import np
+from qospec.engine.connections import PS_PER_S
+from qospec.engine.element import Step
+from qospec.engine.kernel import kernel
+from qospec.engine.parting import uninitialised
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Indices, Times, Whole
+    from qospec.engine.batch import Batch
+    from qospec.engine.clock import Clock
+    from qospec.engine.element import Setting
+
+CELL_BYTES = 53
+LARGEST_DENOMINATOR = 2**62
+
+
+class State(NamedTuple):
+    """What is carried from batch to batch.
+
+    Attributes:
+        due_ps: (count,) Per VC the first whole ps in which an OAM cell is due.
+        ahead: (count,) By how much that is rounded up, as a numerator.
+        period: The time between two: whole ps, numerator, denominator.
+    """
+
+    due_ps: Times
+    ahead: Whole
+    period: tuple[int, int, int]
+
+
+@element(source="ITU-T I.610 (F5 flow); EANTC 2006 (two cells per minute and PVC)")
+@dataclass(frozen=True)
+class OamInsert:
+    """Place an OAM cell directly ahead of a user cell of each connection, so many per second.
+
+    A connection's OAM cell is due once a period. It waits for the next user cell of its connection
+    and goes ahead of it in the same ps, one per user cell. The next is due one period after this
+    one was due, not after it was sent: a connection with few cells still gets its rate on average,
+    and catches up at one OAM cell per user cell.
+
+    Not modelled: content; OAM cells without user cells.
+    """
+
+    inserts: ClassVar[bool] = True
+
+    rate: CellRate
+    """OAM cells per second and connection."""
+    phases: Annotated[Literal["random", "even"], Domain("choice", choices=("random", "even"))] = (
+        "random"
+    )
+    """When each connection's first is due: at random in one period, or spread over it."""
+
+    def __post_init__(self) -> None:
+        if (PS_PER_S / Fraction(self.rate)).denominator > LARGEST_DENOMINATOR:
+            raise ValueError(
+                "rate: this fraction is too fine to be kept exactly; give fewer digits"
+            )
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return ("in",)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        return ("out",)
+
+    def least_delay_ps(self, clock: Clock | None) -> int:
+        return 0
+
+    def start(self, setting: Setting) -> State:
+        count = setting.connections.count
+        period_ps = PS_PER_S / Fraction(self.rate)
+        if self.phases == "random":
+            stream = setting.draws.below("phases").stream()
+            due_ps = stream.integers(0, -(-period_ps // 1), count)
+        else:
+            due_ps = np.array([number * period_ps // count for number in range(count)], np.int64)
+        denominator = period_ps.denominator
+        period = (*divmod(period_ps.numerator, denominator), denominator)
+        return State(due_ps, np.zeros(count, np.int64), period)
+
+    def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+        (batch,) = arrivals
+        before = np.empty(batch.count, np.int64)
+        count = _due(batch.at_ps, batch.connection, state, before)
+        if count:
+            with_oam = uninitialised(batch.count + count)
+            _insert(batch, before[:count], len(state.due_ps), with_oam)
+            batch = with_oam
+        return Step((batch,), (until_ps,))
+
+
+@kernel
+def _due(at_ps: Times, connection: Indices, state: State, before: Whole) -> int:
+    """Find the user cells that an OAM cell goes ahead of; return how many.
+
+    Args:
+        at_ps: (n,) Times; they do not fall.
+        connection: (n,) Indices; OAM cells pass.
+        state: Carried on.
+        before: (n,) Written, as far as returned: the numbers of those cells.
+    """
+    due_ps, ahead, (period_ps, period_part, denominator) = state
+    count = 0
+    for i in range(len(at_ps)):
+        v = connection[i]
+        if v < len(due_ps) and due_ps[v] <= at_ps[i]:
+            before[count] = i
+            count += 1
+            due_ps[v] += period_ps
+            ahead[v] -= period_part
+            if ahead[v] < 0:
+                ahead[v] += denominator
+                due_ps[v] += 1
+    return count
+
+
+@kernel
+def _insert(batch: Batch, before: Whole, oam: int, with_oam: Batch) -> None:
+    """Copy the cells, and an OAM cell ahead of each whose number is in `before`.
+
+    Args:
+        batch: n cells.
+        before: (m,) Rising.
+        oam: By how much the index of an OAM cell is higher than that of its connection.
+        with_oam: n + m cells, written.
+    """
+    at_1, sent_1, connection_1, size_1, clp_1 = batch
+    at, sent, connection, size, clp = with_oam
+    start = 0
+    for m in range(len(before) + 1):
+        stop = before[m] if m < len(before) else len(at_1)
+        at[start + m : stop + m] = at_1[start:stop]
+        sent[start + m : stop + m] = sent_1[start:stop]
+        connection[start + m : stop + m] = connection_1[start:stop]
+        size[start + m : stop + m] = size_1[start:stop]
+        clp[start + m : stop + m] = clp_1[start:stop]
+        if m < len(before):
+            at[stop + m] = sent[stop + m] = at_1[stop]
+            connection[stop + m] = connection_1[stop] + oam
+            size[stop + m], clp[stop + m] = CELL_BYTES, 0
+        start = stop

@@ -1,0 +1,38 @@
+"""The cell delay variation at one point, against the contract's peak cell rate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.catalogue import metric
+
+if TYPE_CHECKING:
+    from qospec.engine.tally import Tally
+
+
+@metric(
+    source="ITU-T I.356, 6 (1-point cell delay variation)",
+    name="cell_delay_variation_1_point",
+    aliases=("cdv_1pt",),
+)
+class CellDelayVariation1Point:
+    """Compare the arrivals of each VC with a clock at its peak cell rate 1/T, in ps.
+
+    y_k = c_k - a_k for the k-th arrival a_k, where c_0 = a_0 and c_(k+1) = c_k + T if c_k >= a_k,
+    else a_k + T. Above zero a cell came early, in a clump; below, after a gap. `max` is the worst
+    clumping of any VC, `min` the widest gap. Only user cells are followed; y is rounded down to a
+    whole ps.
+    """
+
+    dimension = "time"
+    statistics: tuple[str, ...] = ("max", "min")
+    exact = False
+    needs: frozenset[str] = frozenset({"clumping"})
+
+    def measure(self, tally: Tally, statistic: str) -> int | None:
+        """Return ps; None if no cell arrived, or they were not followed."""
+        if statistic == "max":
+            return tally.clumping_max_ps
+        if statistic == "min":
+            return tally.clumping_min_ps
+        raise ValueError(f"cell_delay_variation_1_point has no statistic `{statistic}`")

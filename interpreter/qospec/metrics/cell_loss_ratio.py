@@ -1,0 +1,28 @@
+"""The cell loss ratio."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from qospec.catalogue import metric
+
+if TYPE_CHECKING:
+    from qospec.engine.tally import Tally
+
+
+@metric(source="ITU-T I.356, 6 (cell loss ratio)", aliases=("clr",))
+class CellLossRatio:
+    """Divide the cells lost by the cells sent, of those sent within the window.
+
+    Not modelled: I.356 leaves cells in severely errored cell blocks out; no cell is errored here.
+    """
+
+    dimension = "ratio"
+    statistics: tuple[str, ...] = ()
+    exact = False
+    needs: frozenset[str] = frozenset()
+
+    def measure(self, tally: Tally, _statistic: str = "") -> Fraction | None:
+        """Return a ratio; None if no cell was sent."""
+        return Fraction(tally.lost_count, tally.sent) if tally.sent else None

@@ -1,0 +1,24 @@
+"""Over how many connections cells arrived."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.catalogue import metric
+
+if TYPE_CHECKING:
+    from qospec.engine.tally import Tally
+
+
+@metric(source="EANTC 2006, data plane (all PVCs up)")
+class ConnectionsUp:
+    """Count the connections over which at least one cell sent within the window arrived."""
+
+    dimension = "count"
+    statistics: tuple[str, ...] = ()
+    exact = True
+    needs: frozenset[str] = frozenset()
+
+    def measure(self, tally: Tally, _statistic: str = "") -> int:
+        """Return a number of connections."""
+        return tally.up

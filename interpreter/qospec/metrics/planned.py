@@ -1,0 +1,27 @@
+"""How many cells the source wanted to send."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.catalogue import metric
+
+if TYPE_CHECKING:
+    from qospec.engine.tally import Tally
+
+
+@metric(source="RFC 2544, 26.1 (offered load)")
+class Planned:
+    """Count the cells that the source had ready within the window, in cells.
+
+    More than `sent` where the source's own line is too slow for what it is offered.
+    """
+
+    dimension = "cells"
+    statistics: tuple[str, ...] = ()
+    exact = True
+    needs: frozenset[str] = frozenset()
+
+    def measure(self, tally: Tally, _statistic: str = "") -> int:
+        """Return a number of cells."""
+        return tally.planned

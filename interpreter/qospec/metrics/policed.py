@@ -1,0 +1,27 @@
+"""How many cells a policer discarded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.catalogue import metric
+
+if TYPE_CHECKING:
+    from qospec.engine.tally import Tally
+
+
+@metric(source="ITU-T I.371, 7 (usage parameter control)")
+class Policed:
+    """Count the cells sent within the window that were discarded for not conforming.
+
+    Cells that a policer tagged and passed on are not among them.
+    """
+
+    dimension = "cells"
+    statistics: tuple[str, ...] = ()
+    exact = True
+    needs: frozenset[str] = frozenset()
+
+    def measure(self, tally: Tally, _statistic: str = "") -> int:
+        """Return a number of cells."""
+        return sum(cells for (_, cause), cells in tally.lost.items() if cause == "policed")

@@ -1,0 +1,27 @@
+"""How many cells arrived."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.catalogue import metric
+
+if TYPE_CHECKING:
+    from qospec.engine.tally import Tally
+
+
+@metric(source="ITU-T I.356, 5 (cell entry event)")
+class Received:
+    """Count the cells sent within the window that reached their end, in cells.
+
+    They count even when they arrive after the window has closed, so that sent = received + lost.
+    """
+
+    dimension = "cells"
+    statistics: tuple[str, ...] = ()
+    exact = True
+    needs: frozenset[str] = frozenset()
+
+    def measure(self, tally: Tally, _statistic: str = "") -> int:
+        """Return a number of cells."""
+        return tally.received

@@ -1,0 +1,194 @@
+"""A diagnostic as people read it: what is wrong, the line with a mark under it, and the way out."""
+
+from __future__ import annotations
+
+import unicodedata
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.diagnostics import MOST, Label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from qospec.diagnostics import Diagnostic
+    from qospec.source import Source
+
+_TAB = 4
+_WIDEST = 160
+_BEFORE = 60
+"""Of a longer line, how much is shown in all, and how much before what is marked."""
+
+_COLOURS = {
+    "error": "\x1b[1;31m",
+    "warning": "\x1b[1;33m",
+    "other": "\x1b[1;34m",
+    "plain": "\x1b[1m",
+}
+_RESET = "\x1b[0m"
+
+
+class _Mark(NamedTuple):
+    """What is underlined in a line, in columns from 0; the main one is the diagnostic's own."""
+
+    start: int
+    stop: int
+    text: str
+    main: bool
+
+
+class _Line(NamedTuple):
+    """A line as it is shown, and the column at which each of its characters stands."""
+
+    shown: str
+    columns: list[int]
+
+
+def render(diagnostic: Diagnostic, *, colour: bool = False) -> str:
+    """Return a diagnostic as text, without a line end at its end."""
+    own = Label(diagnostic.span, diagnostic.label)
+    labels = [own, *diagnostic.others]
+    width = max(len("10"), *(len(str(_line_number(label))) for label in labels))
+    paint = _Paint(diagnostic.severity, colour=colour)
+    lines = [f"{paint.main(_head(diagnostic))}{paint.plain(f': {_one_line(diagnostic.message)}')}"]
+    sources = list(dict.fromkeys(label.span.source for label in labels))
+    for source in sources:
+        here = [label for label in labels if label.span.source == source]
+        lines += _excerpt(source, here, own, width, paint)
+    margin = " " * (width + 1) + paint.other("=")
+    lines += [f"{margin} note: {_one_line(note)}" for note in diagnostic.notes]
+    lines += [f"{margin} help: {_one_line(diagnostic.help)}"] if diagnostic.help else []
+    return "\n".join(lines)
+
+
+def render_all(diagnostics: Iterable[Diagnostic], *, colour: bool = False) -> str:
+    """Return diagnostics as text, at most 20 errors and 20 warnings of them, and their count."""
+    found = list(diagnostics)
+    shown, counts = [], []
+    for severity in ("error", "warning"):
+        alike = [each for each in found if each.severity == severity]
+        shown += alike[:MOST]
+        if alike:
+            count = f"{len(alike)} {severity}{'s' if len(alike) > 1 else ''}"
+            counts.append(f"{count}, of which {MOST} are shown" if len(alike) > MOST else count)
+    parts = [render(each, colour=colour) for each in found if each in shown]
+    return "\n\n".join([*parts, "; ".join(counts)]) if parts else ""
+
+
+class _Paint:
+    """Colours text, or leaves it as it is."""
+
+    def __init__(self, severity: str, *, colour: bool) -> None:
+        self._severity = severity
+        self._colour = colour
+
+    def main(self, text: str) -> str:
+        return self._painted(text, self._severity)
+
+    def other(self, text: str) -> str:
+        return self._painted(text, "other")
+
+    def plain(self, text: str) -> str:
+        return self._painted(text, "plain")
+
+    def _painted(self, text: str, name: str) -> str:
+        return f"{_COLOURS[name]}{text}{_RESET}" if self._colour and text.strip() else text
+
+
+def _head(diagnostic: Diagnostic) -> str:
+    return f"{diagnostic.severity}[{diagnostic.code}]"
+
+
+def _line_number(label: Label) -> int:
+    return label.span.source.position(label.span.start)[0]
+
+
+def _excerpt(
+    source: Source, labels: Sequence[Label], own: Label, width: int, paint: _Paint
+) -> Iterator[str]:
+    """Yield the lines of one file that labels point into, each with its marks."""
+    main = own in labels
+    arrow = paint.other("-->" if main else ":::")
+    if not source.text:
+        yield f"{' ' * width}{arrow} {_one_line(source.name)}"
+        return
+    yield f"{' ' * width}{arrow} {_one_line((own if main else labels[0]).span.place)}"
+    gutter = " " * (width + 1) + paint.other("|")
+    yield gutter
+    for number, here in groupby(sorted(labels, key=_line_number), key=_line_number):
+        text, marks = _marked_line(source, number, list(here), own)
+        yield f"{paint.other(f'{number:>{width}} |')} {text}".rstrip()
+        yield from (f"{gutter} {row}" for row in _mark_rows(marks, paint))
+
+
+def _marked_line(
+    source: Source, number: int, labels: Sequence[Label], own: Label
+) -> tuple[str, list[_Mark]]:
+    text, start = source.line(number), source.line_starts[number - 1]
+    spans = [(label.span.start - start, min(label.span.end - start, len(text))) for label in labels]
+    first = 0
+    if len(text) > _WIDEST:
+        first = max(0, min(min(begin for begin, _ in spans) - _BEFORE, len(text) - _WIDEST))
+    line = _line(text, first, first + _WIDEST)
+    last = len(line.columns) - 1
+    marks = []
+    for label, (begin, end) in zip(labels, spans, strict=True):
+        left = line.columns[min(max(begin - first, 0), last)]
+        right = line.columns[min(max(end - first, 0), last)]
+        marks.append(_Mark(left, max(right, left + 1), _one_line(label.text), label is own))
+    return line.shown, marks
+
+
+def _line(text: str, first: int, stop: int) -> _Line:
+    """Return part of a line as a terminal shows it, with nothing hidden."""
+    shown = "…" if first else ""
+    columns, column = [], len(shown)
+    for character in text[first:stop]:
+        columns.append(column)
+        if character == "\t":
+            character = " " * (_TAB - column % _TAB)  # noqa: PLW2901
+            column += len(character)
+        elif unicodedata.category(character)[0] == "C":
+            character = "\ufffd"  # noqa: PLW2901
+            column += 1
+        elif not unicodedata.combining(character):
+            column += 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        shown += character
+    return _Line(shown + ("…" if stop < len(text) else ""), [*columns, column])
+
+
+def _mark_rows(marks: Sequence[_Mark], paint: _Paint) -> Iterator[str]:
+    """Yield the underlines with the words of the rightmost, then those of each other."""
+    from_right = sorted(marks, key=lambda mark: (mark.start, mark.main), reverse=True)
+    row, column = "", 0
+    for mark in reversed(from_right):
+        if mark.stop <= column:
+            continue  # within one that is marked already
+        start = max(mark.start, column)
+        sign = (
+            paint.main("^" * (mark.stop - start))
+            if mark.main
+            else paint.other("-" * (mark.stop - start))
+        )
+        row += " " * (start - column) + sign
+        column = mark.stop
+    yield f"{row} {_words(from_right[0], paint)}".rstrip()
+    for mark in from_right[1:]:
+        if mark.text:
+            yield " " * mark.start + _words(mark, paint)
+
+
+def _words(mark: _Mark, paint: _Paint) -> str:
+    return paint.main(mark.text) if mark.main else paint.other(mark.text)
+
+
+def _one_line(text: str) -> str:
+    """Return text that cannot break the form it is put in."""
+    return "".join(
+        " "
+        if character in "\n\r\t"
+        else "\ufffd"
+        if unicodedata.category(character)[0] == "C"
+        else character
+        for character in text
+    )

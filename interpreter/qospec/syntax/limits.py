@@ -1,0 +1,76 @@
+"""How large and how deep a file may be, so that whoever walks its tree may do so by recursion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from qospec.diagnostics import Diagnostic
+from qospec.source import Span
+
+if TYPE_CHECKING:
+    from qospec.source import Source
+    from qospec.syntax.tokens import Tokens
+
+LONGEST = 1_000_000
+"""Characters in a file."""
+DEEPEST = 32
+"""Brackets within brackets."""
+MOST_OPERATORS = 100
+"""Operators that may stand on one way from the root of an expression to a leaf."""
+
+_OPENERS = frozenset({"LPAR", "LSQB", "LBRACE"})
+_CLOSERS = frozenset({"RPAR", "RSQB", "RBRACE"})
+_OPERATORS = frozenset({"PLUS", "MINUS", "TIMES", "OF", "OR", "AND", "NOT", "IF"})
+_PARTING = frozenset(
+    {"COMMA", "EQUAL", "COLON", "LET", "LINK", "FOR", "FLOW", "SWEEP", "RUN", "IN", "WHERE"}
+    | {"EXPECT", "REQUIRE", "INVARIANT", "REPORT", "FORALL", "SKIP"}
+)
+"""What no expression goes on over."""
+
+
+def too_long(source: Source) -> Diagnostic | None:
+    """Return what to tell of a text that is too long to be read."""
+    if len(source.text) <= LONGEST:
+        return None
+    message = f"this file has {len(source.text):_} characters, more than {LONGEST:_}"
+    return Diagnostic("E0012", message, Span(source, 0, 0), help="split it, and import its parts")
+
+
+@dataclass
+class _Level:
+    """An open bracket: operators since the last separator, the most below, the most before it."""
+
+    operators: int = 0
+    below: int = 0
+    before: int = 0
+
+    @property
+    def height(self) -> int:
+        return max(self.before, self.operators + self.below)
+
+
+def too_deep(tokens: Tokens) -> Diagnostic | None:
+    """Return what to tell of brackets within brackets, or of an expression without an end."""
+    levels = [_Level()]
+    for at, kind in enumerate(tokens.kinds):
+        level = levels[-1]
+        if kind in _OPENERS:
+            levels.append(_Level())
+            if len(levels) > DEEPEST + 1:
+                return _told(tokens, at, f"more than {DEEPEST} brackets within brackets")
+        elif kind in _PARTING:
+            level.before, level.operators, level.below = level.height, 0, 0
+        elif kind in _OPERATORS or kind in _CLOSERS:
+            if kind in _OPERATORS:
+                level.operators += 1
+            elif len(levels) > 1:
+                levels.pop()
+                levels[-1].below = max(levels[-1].below, level.height)
+            if levels[-1].operators + levels[-1].below > MOST_OPERATORS:
+                return _told(tokens, at, f"an expression with more than {MOST_OPERATORS} operators")
+    return None
+
+
+def _told(tokens: Tokens, at: int, message: str) -> Diagnostic:
+    return Diagnostic("E0012", message, tokens.span(at), help="name parts of it with `let`")

@@ -1,0 +1,182 @@
+"""Words for what was mistaken for something else: keywords, signs, units, numbers.
+
+Each situation looks at a place and returns a mistake, or None if it is another one.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from qospec.diagnostics import did_you_mean
+from qospec.syntax.grammar import grammar
+from qospec.syntax.keywords import keywords
+from qospec.syntax.place import NUMBERS, VALUES, Mend, Mistake, Place
+from qospec.syntax.slips import shortened
+from qospec.units import unit
+
+_FOREIGN = {
+    "assert": "expect",
+    "check": "expect",
+    "const": "let",
+    "var": "let",
+    "include": "import",
+}
+"""What others call our keywords."""
+_GLUED = re.compile(r"[0-9][0-9_.]*[A-Za-z_]")
+
+
+def side_by_side(place: Place) -> Mistake | None:
+    """What was taken for a new statement stands behind another on its line."""
+    tokens, start = place.tokens, place.start
+    if (
+        place.block < 0
+        or tokens.opens_line(start)
+        or tokens.kinds[start - 1] in {"COMMA", "LBRACE"}
+    ):
+        return None
+    word = tokens.text(start)
+    meant = "step" if word in {"by", "every"} else did_you_mean(word, keywords()["word"])
+    if tokens.kinds[start] == "NAME" and meant not in {"", word}:
+        message = f"`{shortened(word)}`: did you mean `{meant}`?"
+        return Mistake(place.tell("E0004", message, span=tokens.span(start)))
+    message = f"{place.quoted(start)} cannot stand behind {place.quoted(start - 1)}"
+    way_out = "begin a new line, or write what joins the two"
+    return Mistake(place.tell("E0001", message, way_out, span=tokens.span(start)))
+
+
+def read_as_unit(place: Place) -> Mistake | None:
+    """A name behind a number was taken for the number's unit, and is now bound."""
+    if place.kind not in {"EQUAL", "COLON"} or place.before != "QUANTITY":
+        return None
+    parts = re.fullmatch(r"([0-9_.]+)[ \t]+([A-Za-z]+)", place.tokens.text(place.at - 1))
+    if parts is None or unit(parts[2]) is not None:
+        return None
+    message = (
+        f"`{shortened(parts[2])}` stands behind `{shortened(parts[1])}` as if it were its unit"
+    )
+    way_out = "begin a new line between the two, or write a `,`"
+    return Mistake(place.tell("E0006", message, way_out, span=place.tokens.span(place.at - 1)))
+
+
+def wrong_sign(place: Place) -> Mistake | None:
+    """One of `=`, `==`, `:`, `->`, `--` stands for another."""
+    wanted = {
+        "EQUAL": [("CMP", "==", "`=` binds a name; to compare write `==`")],
+        "CMP": [("EQUAL", "=", "`==` compares; to bind a name write `=`")]
+        if place.text == "=="
+        else [],
+        "COLON": [("EQUAL", "=", "`:` gives a type; to bind a name write `=`")],
+        "ARROW": [("CABLE", "--", "`->` carries what is sent; a link is written `--`")],
+        "CABLE": [("ARROW", "->", "`--` is a link; what is sent is carried by `->`")],
+    }
+    for kind, sign, message in wanted.get(place.kind, []):
+        if kind in place.accepted:
+            told = place.tell("E0010", message, f"write `{sign}`")
+            return Mistake(told, Mend("instead", kind, sign))
+    return None
+
+
+def reserved(place: Place) -> Mistake | None:
+    """A keyword stands where a name is wanted, or is bound as if it were one."""
+    reserved = grammar().keywords.values()
+    if (
+        place.at - 1 == place.start
+        and place.first in reserved
+        and place.kind in {"EQUAL", "COMMA", "ARROW", "DOT", "LSQB"}
+    ):
+        return _not_a_name(place, place.start, Mend("first", "NAME", ""))
+    begins = place.opens_line and place.text in keywords()["statement"] | keywords()["declaration"]
+    if (
+        place.kind in reserved
+        and "NAME" in place.accepted
+        and place.start < place.at
+        and not begins
+    ):
+        return _not_a_name(place, place.at, Mend("instead", "NAME", ""))
+    return None
+
+
+def _not_a_name(place: Place, at: int, mend: Mend) -> Mistake:
+    word = place.tokens.text(at)
+    meaning = next(table[word] for table in keywords().values() if word in table)
+    told = place.tell(
+        "E0005",
+        f"`{word}` is a word of the language and cannot be a name",
+        f"choose another name, such as `{word}_1`",
+        span=place.tokens.span(at),
+        note=f"`{word}` {meaning}",
+    )
+    return Mistake(told, mend._replace(word=word))
+
+
+def out_of_place(place: Place) -> Mistake | None:
+    """A statement stands where only declarations do."""
+    if place.block >= 0 or place.at != place.start:
+        return None
+    begins = place.text in keywords()["statement"]
+    if not begins and (place.kind != "NAME" or place.tokens.indent(place.at) == 0):
+        return None
+    closed = place.before == "RBRACE"
+    message = f"{place.quoted(place.at)} begins a statement, and this is outside of all blocks"
+    way_out = "is the `}` above one too many?" if closed else "put it in the block of a declaration"
+    return Mistake(place.tell("E0001", message, way_out), breaks=closed)
+
+
+def unknown_word(place: Place) -> Mistake | None:
+    """A name begins a line as a keyword does, or stands where only keywords fit."""
+    if place.kind == "NAME" and place.at == place.start and place.block < 0:
+        known = [*keywords()["declaration"], "import"]
+        meant = _FOREIGN.get(place.text) or did_you_mean(place.text, known)
+        message = f"`{shortened(place.text)}` begins no declaration"
+        return _misspelt(
+            place, place.at, message, meant, note=f"declarations begin with: {' '.join(known)}"
+        )
+    second = place.at - 1 == place.start and place.first == "NAME" and not place.opens_line
+    if second and place.kind in VALUES | {"LBRACE"} and place.block >= 0:
+        word = place.tokens.text(place.start)
+        meant = _FOREIGN.get(word) or did_you_mean(word, [*keywords()["statement"], "let"])
+        message = f"`{shortened(word)}` begins no statement"
+        return _misspelt(
+            place, place.start, message, meant, note="a name begins one as in `name = value`"
+        )
+    if place.kind == "NAME" and not place.opens_line:
+        words = {grammar().spellings.get(kind, "") for kind in place.accepted}
+        meant = did_you_mean(place.text, [word for word in words if word.isalpha()])
+        if meant:
+            return _misspelt(place, place.at, f"`{shortened(place.text)}` cannot stand here", meant)
+    return None
+
+
+def _misspelt(place: Place, at: int, message: str, meant: str, note: str = "") -> Mistake:
+    word = place.tokens.text(at)
+    span = place.tokens.span(at)
+    if not meant:
+        return Mistake(place.tell("E0004", message, span=span, note=note))
+    told = place.tell("E0004", f"`{shortened(word)}`: did you mean `{meant}`?", span=span)
+    how: Literal["first", "instead"] = "first" if at == place.start else "instead"
+    return Mistake(told, Mend(how, grammar().keywords[meant], meant))
+
+
+def number(place: Place) -> Mistake | None:
+    """A number is written as the language does not write it."""
+    tokens, at = place.tokens, place.at
+    if place.kind not in NUMBERS:
+        return None
+    if (
+        place.before == "COMMA"
+        and tokens.kinds[at - 2] == "INT"
+        and tokens.touches(at)
+        and tokens.touches(at - 1)
+        and re.match(r"[0-9]{3}\b", place.text)
+    ):
+        plain = f"{tokens.text(at - 2)}_{place.text}"
+        told = place.tell(
+            "E0007", "digits are grouped by `_`, not by `,`", f"write `{shortened(plain)}`"
+        )
+        return Mistake(told)
+    glued = _GLUED.match(place.text) or (tokens.kinds[at + 1] == "NAME" and tokens.touches(at + 1))
+    if "NAME" in place.accepted and "INT" not in place.accepted and glued:
+        told = place.tell("E0001", "a name begins with a letter or `_`", "choose another name")
+        return Mistake(told, Mend("instead", "NAME", "_"))
+    return None

@@ -1,0 +1,191 @@
+"""Goes on behind a mistake, so that one slip gives one error and the rest is still read.
+
+Where a token does not fit, `situations.py` has words for it and often a way to mend it: another
+token in its place, or one more before it. Where it cannot be mended the statement is given up: the
+stack is cut back to the list of statements that it was to join, and reading goes on at the next
+place where a statement of that list, or a declaration, surely begins.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from qospec.diagnostics import MOST
+from qospec.syntax.brackets import Brackets, begins_declaration
+from qospec.syntax.grammar import END, grammar
+from qospec.syntax.keywords import keywords
+from qospec.syntax.place import Place
+from qospec.syntax.situations import mistake_at
+
+if TYPE_CHECKING:
+    from qospec.diagnostics import Problems
+    from qospec.syntax.machine import Machine
+    from qospec.syntax.place import Mend
+    from qospec.syntax.tokens import Tokens
+
+_BEHIND_NAME = frozenset({"EQUAL", "ARROW", "DOT", "LSQB", "COMMA"})
+"""What follows a name that begins a statement."""
+_BEFORE = frozenset({"COMMA", "LBRACE"})
+"""What a statement may begin behind on the same line."""
+_MOST_MENDS = 200
+
+
+class Recovery:
+    """Mends one parse.
+
+    Attributes:
+        unread: The names in what was given up: they may have been declared there.
+        broken: Whether blocks do not fit together, so that the tree cannot be trusted.
+    """
+
+    def __init__(self, machine: Machine, tokens: Tokens, problems: Problems) -> None:
+        self.unread: set[str] = set()
+        self.broken = False
+        self._machine = machine
+        self._tokens = tokens
+        self._problems = problems
+        self._told: set[int] = set()
+        self._mended: set[int] = set()
+        self._mends_left = _MOST_MENDS
+        rows = grammar().states
+        self._in_block = {state for state, row in enumerate(rows) if row.get("RUN", -1) >= 0}
+        self._in_file = {state for state, row in enumerate(rows) if row.get("TOPOLOGY", -1) >= 0}
+
+    @cached_property
+    def _brackets(self) -> Brackets:
+        return Brackets(self._tokens)
+
+    @cached_property
+    def _beginnings(self) -> frozenset[str]:
+        words = keywords()
+        return frozenset(grammar().keywords[word] for word in ["let", *words["statement"]])
+
+    def go_on(self, at: int) -> int:
+        """Return the token to go on with when the token `at` does not fit, or -1 to stop."""
+        self._machine.finish(at)
+        heights = self._heights()
+        height, block = max((height, block) for block, height in heights.items())
+        start = self._machine.firsts[height] if height < len(self._machine.firsts) else at
+        if self._is_name(at, start):
+            self._tokens.kinds[at] = "NAME"
+            return at
+        place = Place(self._tokens, self._machine, self._brackets, at, start, block)
+        mistake = mistake_at(place)
+        if not self._is_told(place):
+            if len(self._told) >= MOST:
+                self.broken = True
+                return -1
+            self._problems.add(mistake.diagnostic)
+            self.broken |= mistake.breaks
+        self._told.add(self._tokens.starts[start])
+        mend = mistake.mend
+        if mend is not None and self._mends_left > 0 and self._mends(mend, at, start, height):
+            self._mends_left -= 1
+            return start if mend.how == "first" else at
+        end = self._next(at, start, heights)
+        words = (self._tokens.text(i) for i in range(start, end) if self._tokens.kinds[i] == "NAME")
+        self.unread.update(words)
+        return end
+
+    def _heights(self) -> dict[int, int]:
+        """Return how high the stack is below the next statement of each block; -1 is the file."""
+        machine, kinds = self._machine, self._tokens.kinds
+        heights = {}
+        for height, state in enumerate(machine.states):
+            if state in self._in_file:
+                heights[-1] = height
+            elif state in self._in_block:
+                below = machine.firsts[height - 1]
+                heights[below if kinds[below] == "LBRACE" else machine.firsts[height - 2]] = height
+        return heights
+
+    def _is_name(self, at: int, start: int) -> bool:
+        """Return whether a keyword stands where it can only name what somebody else has named."""
+        tokens, kinds = self._tokens, self._tokens.kinds
+        if kinds[at] not in grammar().keywords.values() or not self._machine.accepts("NAME"):
+            return False
+        before, behind = kinds[at - 1], kinds[at + 1]
+        return (
+            (before == "DOT" and tokens.touches(at))
+            or (behind == "DOT" and tokens.touches(at + 1))
+            or (behind == "EQUAL" and tokens.text(at) in keywords()["field"])
+            or (kinds[start] == "IMPORT" and before in {"IMPORT", "COMMA"} and behind != "NAME")
+        )
+
+    def _is_told(self, place: Place) -> bool:
+        """Return whether this follows from what was told before.
+
+        So it does on the same line and in the same statement. What stands outside of all blocks and
+        is indented follows from whatever was told since the last declaration began.
+        """
+        tokens, brackets, first = self._tokens, self._brackets, place.start
+        astray = place.block < 0 and (place.kind == "RBRACE" or tokens.indent(place.at) > 0)
+        while first > 0:
+            if astray:
+                begins = begins_declaration(tokens, first)
+            else:
+                begins = tokens.opens_line(first) or (
+                    tokens.kinds[first - 1] in _BEFORE and brackets.inside[first] == place.block
+                )
+            if begins:
+                break
+            first -= 1
+        start, end = tokens.ends[first - 1] if first else 0, tokens.ends[place.at]
+        return any(start <= mistake <= end for mistake in [*self._told, *tokens.mistaken]) or (
+            astray and any(start <= d.span.start <= end for d in self._problems.errors)
+        )
+
+    def _mends(self, mend: Mend, at: int, start: int, height: int) -> bool:
+        """Mend the mistake, if the parser then accepts what stands there."""
+        tokens, machine = self._tokens, self._machine
+        if mend.how == "before":
+            if not machine.accepts(mend.kind, tokens.kinds[at]):
+                return False
+            tokens.insert(at, mend.kind, mend.word)
+            self.__dict__.pop("_brackets", None)
+            return True
+        place = start if mend.how == "first" else at
+        if place in self._mended or (mend.how == "instead" and not machine.accepts(mend.kind)):
+            return False
+        self._mended.add(place)
+        if mend.how == "first":
+            machine.cut(height)
+        tokens.kinds[place] = mend.kind
+        tokens.words[place] = mend.word
+        return True
+
+    def _next(self, at: int, start: int, heights: dict[int, int]) -> int:
+        """Cut the stack back and return where to go on."""
+        tokens, brackets = self._tokens, self._brackets
+        block = max(heights, key=heights.__getitem__)
+        for there in range(min(start + 1, at), len(tokens.kinds)):
+            kind = tokens.kinds[there]
+            if kind == END or (begins_declaration(tokens, there) and (there > start or block >= 0)):
+                self.broken |= block >= 0
+                self._machine.cut(heights[-1])
+                return there
+            closed = brackets.opener.get(there, -1) if kind == "RBRACE" else -1
+            if closed >= 0 and closed in heights:
+                self._machine.cut(heights[closed])
+                return there
+            if there > start and brackets.block[there] == block and self._begins(there, at, block):
+                self._machine.cut(heights[block])
+                return there
+        raise AssertionError("the last token is the end")
+
+    def _begins(self, there: int, at: int, block: int) -> bool:
+        """Return whether a statement of the block surely begins at a token."""
+        tokens, kinds = self._tokens, self._tokens.kinds
+        opens = tokens.opens_line(there)
+        if block < 0:
+            return opens and kinds[there] in {"LET", "IMPORT"}
+        if kinds[there] in self._beginnings:
+            return opens
+        if kinds[there] != "NAME" or self._brackets.inside[there] != block:
+            return False
+        bound = kinds[there + 1] == "EQUAL"
+        if opens:
+            return bound if there <= at else kinds[there + 1] in _BEHIND_NAME
+        on_one_line = not any(tokens.opens_line(each) for each in range(block + 1, there + 1))
+        return on_one_line and bound and there > at and kinds[there - 1] == "COMMA"

@@ -1,0 +1,79 @@
+"""Finds words for a token that does not fit: the first situation that it is in speaks.
+
+No message names a terminal of the grammar.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from qospec.syntax import missing, mistaken
+from qospec.syntax.grammar import END, grammar
+from qospec.syntax.place import Mistake, Place
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_SITUATIONS: tuple[Callable[[Place], Mistake | None], ...] = (
+    missing.unclosed,
+    missing.closing,
+    mistaken.side_by_side,
+    missing.nothing_follows,
+    missing.block_missing,
+    missing.untyped,
+    mistaken.read_as_unit,
+    mistaken.wrong_sign,
+    mistaken.reserved,
+    mistaken.out_of_place,
+    mistaken.unknown_word,
+    missing.step_missing,
+    mistaken.number,
+    missing.comma_missing,
+)
+
+_CONTINUING = frozenset(
+    {"DOT", "LSQB", "LPAR", "LBRACE", "PLUS", "MINUS", "TIMES", "OF", "OR", "AND", "IF"}
+    | {"RANGE", "CMP", "IN", "WITHIN", "AT", "COMMA"}
+)
+"""What can go on with nearly anything, and so says little."""
+_FEW = 2
+
+
+def mistake_at(place: Place) -> Mistake:
+    """Return what to tell of a place, and how to go on."""
+    for situation in _SITUATIONS:
+        mistake = situation(place)
+        if mistake is not None:
+            return mistake
+    return _anything(place)
+
+
+def _anything(place: Place) -> Mistake:
+    wanted = _wanted(place)
+    if place.kind != END and place.tokens.opens_line(place.at) and place.accepted & {"RUN", "LET"}:
+        what = "a declaration" if place.block < 0 else "a statement"
+        return Mistake(place.tell("E0001", f"{place.quoted(place.at)} cannot begin {what}"))
+    if place.opens_line and place.at > place.start:
+        message = f"something is missing behind {place.quoted(place.at - 1)}"
+        if wanted:
+            message = f"{wanted} is missing behind {place.quoted(place.at - 1)}"
+        return Mistake(place.tell("E0001", message, span=place.behind(place.at - 1)))
+    if place.kind == END:
+        return Mistake(place.tell("E0001", "the file ends too early"))
+    told = place.tell("E0001", f"{place.quoted(place.at)} cannot stand here")
+    return Mistake(replace(told, label=f"{wanted} is wanted" if wanted else ""))
+
+
+def _wanted(place: Place) -> str:
+    """Return what must come here, if that is little."""
+    accepted = place.accepted - _CONTINUING or place.accepted
+    if "INT" in accepted:
+        return "a value"
+    if "NAME" in accepted and len(accepted) < len(_CONTINUING):
+        return "a name"
+    if "STRING" in accepted:
+        return "a text"
+    if len(accepted) <= _FEW and END not in accepted:
+        return " or ".join(sorted(f"`{grammar().spellings.get(kind, '==')}`" for kind in accepted))
+    return ""

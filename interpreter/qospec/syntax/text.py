@@ -1,0 +1,81 @@
+"""From the text of a `.qos` file to its tree."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from qospec.diagnostics import MOST, Diagnostic
+from qospec.source import Span
+from qospec.syntax.grammar import END
+from qospec.syntax.limits import too_deep, too_long
+from qospec.syntax.machine import Machine
+from qospec.syntax.place import NUMBERS
+from qospec.syntax.recovery import Recovery
+from qospec.syntax.slips import shortened
+from qospec.syntax.tokens import tokens_of
+from qospec.syntax.tree import Tree
+
+if TYPE_CHECKING:
+    from qospec.diagnostics import Problems
+    from qospec.source import Source
+    from qospec.syntax import ast
+    from qospec.syntax.tokens import Tokens
+
+EDITION = "1"
+
+
+def parse(source: Source, problems: Problems) -> ast.File | None:
+    """Return the tree of a file, and tell what is wrong with its text.
+
+    What cannot be read is left out of the tree; its names are in `unread`. Returns None where so
+    much is wrong, or blocks fit together so badly, that checking what is left would only mislead.
+    """
+    beyond = too_long(source)
+    if beyond is None:
+        tokens = tokens_of(source, problems)
+        if len(tokens.mistaken) > MOST:
+            return None
+        beyond = too_deep(tokens)
+    if beyond is not None:
+        problems.add(beyond)
+        return None
+    machine = Machine(tokens, Tree(tokens, problems).builders)
+    recovery = Recovery(machine, tokens, problems)
+    at = machine.run(_edition(machine, tokens, problems))
+    while at >= 0:
+        at = recovery.go_on(at)
+        at = machine.run(at) if at >= 0 else -2
+    if machine.file is None or recovery.broken:
+        return None
+    return replace(machine.file, unread=frozenset(recovery.unread))
+
+
+def _edition(machine: Machine, tokens: Tokens, problems: Problems) -> int:
+    """Read the first line, whatever it says; return the token behind it."""
+    behind = 2 if tokens.kinds[0] == "QOS" and tokens.kinds[1] in {"INT", "FLOAT"} else 0
+    if not behind:
+        behind = _without_edition(tokens, problems)
+    elif tokens.text(1) != EDITION:
+        message = f"edition {shortened(tokens.text(1))} of the language is not known"
+        problems.add(Diagnostic("E0002", message, tokens.span(1), help=f"write `qos {EDITION}`"))
+    machine.feed("QOS", "qos", 0)
+    machine.feed("INT", EDITION, min(1, behind))
+    machine.settle("LET", behind)
+    return behind
+
+
+def _without_edition(tokens: Tokens, problems: Problems) -> int:
+    """Tell that the first line is missing or misspelt; return the token behind it."""
+    kinds, end = tokens.kinds, 0
+    if kinds[0] == "QOS" or (kinds[0] == "NAME" and kinds[1] in NUMBERS):
+        end = 1
+        while not tokens.opens_line(end) and kinds[end] != END:
+            end += 1
+    start = tokens.starts[0]
+    span = Span(tokens.source, start, tokens.ends[end - 1] if end else start)
+    message = "the first line says which edition of the language the file is written in"
+    problems.add(
+        Diagnostic("E0002", message, span, help=f"write `qos {EDITION}` as the first line")
+    )
+    return end

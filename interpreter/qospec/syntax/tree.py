@@ -1,0 +1,178 @@
+"""Builds the syntax tree: the table says for each rule of the grammar which node its parts make."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from qospec.diagnostics import Diagnostic
+from qospec.source import Span
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from qospec.diagnostics import Problems
+    from qospec.syntax.tokens import Tokens
+
+    Build = Callable[[Span, list[Any]], Any]
+
+_FIELDS: dict[str, tuple[type[ast.Node], str]] = {
+    "import_": (ast.Import, "*path alias"),
+    "let": (ast.Let, "name annotation value"),
+    "traffic": (ast.Traffic, "name *parameters value"),
+    "device": (ast.Device, "name *parameters body"),
+    "topology": (ast.Topology, "name *parameters body"),
+    "test": (ast.Test, "name topology body"),
+    "property": (ast.Property, "name body"),
+    "reference": (ast.Reference, "name title body"),
+    "parameter": (ast.Parameter, "name annotation default"),
+    "body": (ast.Body, "*statements"),
+    "bind": (ast.Bind, "*names value"),
+    "port": (ast.Port, "*names carries"),
+    "port_name": (ast.PortName, "name count"),
+    "wire": (ast.Wire, "*ends"),
+    "link": (ast.Link, "left right medium body"),
+    "loop": (ast.Loop, "name values body"),
+    "flow": (ast.Flow, "name traffic body origin target"),
+    "sweep": (ast.Sweep, "*names values where"),
+    "control": (ast.Control, "name topology"),
+    "search": (ast.Search, "name values body"),
+    "goal": (ast.Goal, "name body"),
+    "run": (ast.Run, "body"),
+    "criterion": (ast.Criterion, "kind label condition confidence"),
+    "report": (ast.Report, "label value"),
+    "for_all": (ast.ForAll, "name annotation values"),
+    "skip": (ast.Skip, "condition reason"),
+    "record": (ast.Record, "base body"),
+    "range": (ast.Range, "first last step"),
+    "choose": (ast.Choose, "value condition otherwise"),
+    "binary": (ast.Binary, "left operator right"),
+    "unary": (ast.Unary, "operator operand"),
+    "compare": (ast.Compare, "left operator right"),
+    "member": (ast.Member, "item collection"),
+    "within": (ast.Within, "value tolerance target"),
+    "layered": (ast.Layered, "value layer"),
+    "otherwise": (ast.Otherwise, ""),
+    "list_of": (ast.ListOf, "*items"),
+    "tuple_of": (ast.TupleOf, "*items"),
+    "map_of": (ast.MapOf, "mix *pairs"),
+    "pair": (ast.Pair, "key value"),
+    "call": (ast.Call, "path *arguments"),
+    "argument": (ast.Argument, "name value"),
+    "path": (ast.Path, "name *trail"),
+    "index": (ast.Index, "value"),
+}
+"""For each rule its node and that node's fields, in the order of the rule's parts."""
+
+_UNIT = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ%/µμ"
+_MOST_DIGITS = 60
+_FIRST_WORD = re.compile(r"\w+|.")
+
+
+class Tree:
+    """Builds the nodes of one file. `builders` makes a node of a rule's span and its parts."""
+
+    def __init__(self, tokens: Tokens, problems: Problems) -> None:
+        self._tokens = tokens
+        self._problems = problems
+        self.builders: dict[str, Build] = {
+            rule: self._builder(node, fields.split()) for rule, (node, fields) in _FIELDS.items()
+        }
+        for rule in ("traffic", "device", "topology"):
+            self.builders[rule] = self._with_parameters(self.builders[rule])
+        self.builders |= {
+            "file": self._file,
+            "edition": lambda span, parts: ast.Number(text=parts[0], span=span),
+            "body": self._body(self.builders["body"]),
+            "quantity": self._quantity,
+            "number": lambda span, parts: ast.Number(text=self._number(span, parts[0]), span=span),
+            "text": lambda span, parts: ast.Text(text=parts[0][1:-1], span=span),
+            "truth": lambda span, parts: ast.Truth(value=parts[0] == "true", span=span),
+            "map_of": lambda span, parts: ast.MapOf(
+                mix=parts[0] is not None, pairs=tuple(parts[1:]), span=span
+            ),
+        }
+
+    def _builder(self, node: type[ast.Node], fields: list[str]) -> Build:
+        """Return what makes a node of its parts; the field with `*` takes several."""
+        names = [field.removeprefix("*") for field in fields]
+        star = next((place for place, field in enumerate(fields) if field[0] == "*"), -1)
+        behind = len(fields) - star - 1
+        doc = self._doc if issubclass(node, ast.Documented) else None
+
+        def build(span: Span, parts: list[Any]) -> ast.Node:
+            if star >= 0:
+                stop = len(parts) - behind
+                parts[star:stop] = [tuple(parts[star:stop])]
+            values = dict(zip(names, parts, strict=True))
+            if doc is not None:
+                values["doc"] = doc(span)
+            return node(**values, span=span)
+
+        return build
+
+    def _doc(self, span: Span) -> str:
+        """Return the `##` comment above, then the one behind."""
+        above = self._tokens.above.get(span.start, "")
+        behind = self._tokens.behind.get(span.end, "")
+        return f"{above}\n{behind}" if above and behind else above or behind
+
+    def _file(self, span: Span, parts: list[Any]) -> ast.File:
+        edition, *rest = parts
+        imports = tuple(node for node in rest if isinstance(node, ast.Import))
+        declarations = tuple(rest[len(imports) :])
+        if not edition.span.text:
+            parts = rest  # it is missing, which has been told
+        self._apart(
+            [*parts[: len(parts) - len(declarations)]],
+            "an import begins on a line of its own",
+            ",\n",
+        )
+        self._apart(
+            [*parts[-len(declarations) - 1 :]], "a declaration begins on a line of its own", "\n"
+        )
+        doc = self._tokens.above.get(edition.span.start, "") or self._tokens.heading
+        return ast.File(edition=1, imports=imports, declarations=declarations, span=span, doc=doc)
+
+    def _with_parameters(self, build: Build) -> Build:
+        def checked(span: Span, parts: list[Any]) -> Any:
+            self._apart(parts[1:-1], "a parameter begins on a new line or behind a `,`", ",\n")
+            return build(span, parts)
+
+        return checked
+
+    def _body(self, build: Build) -> Build:
+        def checked(span: Span, parts: list[Any]) -> Any:
+            self._apart(parts, "a statement begins on a new line or behind a `,`", ",\n")
+            return build(span, parts)
+
+        return checked
+
+    def _apart(self, nodes: Sequence[ast.Node], rule: str, separators: str) -> None:
+        """Tell of nodes that begin without one of the separators before them."""
+        source = self._tokens.source
+        for before, node in pairwise(nodes):
+            gap = source.text[before.span.end : node.span.start]
+            if not any(separator in gap for separator in separators):
+                start = node.span.start
+                word = _FIRST_WORD.match(source.text, start)
+                span = Span(source, start, word.end() if word else start)
+                self._problems.add(Diagnostic("E0006", rule, span, help="begin a new line here"))
+
+    def _quantity(self, span: Span, parts: list[Any]) -> ast.Quantity:
+        text = parts[0]
+        number = text.rstrip(_UNIT)
+        return ast.Quantity(
+            number=self._number(span, number.rstrip()), unit=text[len(number) :], span=span
+        )
+
+    def _number(self, span: Span, number: str) -> str:
+        if len(number) <= _MOST_DIGITS:
+            return number
+        message = f"this number has {len(number)} digits, more than {_MOST_DIGITS}"
+        self._problems.add(
+            Diagnostic("E0007", message, span, help="round it, or take a larger unit")
+        )
+        return "1"

@@ -1,0 +1,55 @@
+"""Bursts of cells at constant intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated
+
+from qospec.catalogue import Cells, Domain, arrivals
+from qospec.engine.connections import PS_PER_S
+from qospec.engine.pattern import Burst as Shape
+from qospec.engine.pattern import Pattern, pattern
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Indices, Times
+    from qospec.engine.draws import Draws
+
+Interval = Annotated[Fraction, Domain("time", 1, 10**18)]
+"""Exact: what follows from two rates need not be whole ps."""
+PeakRate = Annotated[Fraction | None, Domain("cell rate", Fraction(1, 10**6), 10**11)]
+"""Cells per second, exact; None: without end."""
+
+
+@arrivals(source="ATM Forum TM 4.1 (af-tm-0121), 4.4.4 (MBS cells at PCR, then silence)")
+@dataclass(frozen=True)
+class Burst:
+    """Have `size` cells ready in a row, once every interval, exactly.
+
+    Connection i of n begins at a phase of its own within the first interval: drawn in whole ps, or
+    at i/n of it.
+    """
+
+    size: Cells
+    """How many cells a burst has."""
+    every: Interval
+    """From the beginning of a burst to that of the next."""
+    at: PeakRate = None
+    """Cells/s within a burst; left out, all are ready at once, and back to back on the line."""
+
+    def __post_init__(self) -> None:
+        if self.size * self._apart_ps() > self.every:
+            raise ValueError("every: the next burst begins before this one is over")
+
+    def _apart_ps(self) -> Fraction:
+        return Fraction(0) if self.at is None else PS_PER_S / Fraction(self.at)
+
+    def start(self, connections: int, phases: str, draws: Draws) -> Pattern:
+        burst = Shape(self.size, self._apart_ps())
+        return pattern(Fraction(self.every), burst, connections, phases, draws)
+
+    def emit(self, state: Pattern, until_ps: int) -> tuple[Times, Indices]:
+        return state.before(until_ps)
+
+    def mean_cell_rate(self, connections: int) -> Fraction:
+        return connections * self.size * PS_PER_S / Fraction(self.every)

@@ -1,0 +1,53 @@
+"""Constant bit rate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from qospec.catalogue import CellRate, Time, traffic
+from qospec.engine.connections import Contract
+from qospec.engine.descriptor import (
+    ABBREVIATIONS,
+    Count,
+    Phases,
+    Priority,
+    VirtualPath,
+    check_exact,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@traffic(
+    source="ATM Forum TM 4.1 (af-tm-0121), 2 and 4.3, CBR.1; ITU-T I.371 (DBR)",
+    abbreviations=ABBREVIATIONS,
+)
+@dataclass(frozen=True)
+class Cbr:
+    """Promise cells at a constant rate, policed with a tolerance."""
+
+    peak_cell_rate: CellRate
+    """So many cells/s, PCR, per connection."""
+    cell_delay_variation_tolerance: Time
+    """How much earlier a cell may come than the rate alone allows, CDVT."""
+    connections: Count = 1
+    """How many like connections."""
+    phases: Phases = "random"
+    """Whether they begin at random or evenly spread over a period."""
+    clp: Priority = 0
+    """Cell loss priority of the cells that are sent."""
+    virtual_path: VirtualPath = 0
+    """VPI of the connections."""
+
+    def __post_init__(self) -> None:
+        check_exact("pcr", self.peak_cell_rate, self.connections)
+
+    def contract(self) -> Contract:
+        tolerance_ps = self.cell_delay_variation_tolerance
+        return Contract("cbr", Fraction(self.peak_cell_rate), tolerance_ps)
+
+    def conforming_source(self) -> tuple[str, Mapping[str, object]]:
+        return "constant", {"rate": Fraction(self.peak_cell_rate)}

@@ -1,0 +1,37 @@
+"""Cells at constant intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from qospec.catalogue import CellRate, arrivals
+from qospec.engine.connections import PS_PER_S
+from qospec.engine.pattern import Burst, Pattern, pattern
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Indices, Times
+    from qospec.engine.draws import Draws
+
+
+@arrivals(source="ITU-T I.371 (a source at its peak cell rate, one cell every T = 1/PCR)")
+@dataclass(frozen=True)
+class Constant:
+    """Have a cell ready every 1/rate, exactly, rounded down to whole ps only when it is given.
+
+    Connection i of n begins at a phase of its own within the first interval: drawn in whole ps, or
+    at i/n of it, so that n even connections are one stream of n times the rate.
+    """
+
+    rate: CellRate
+    """Cells/s of each connection."""
+
+    def start(self, connections: int, phases: str, draws: Draws) -> Pattern:
+        return pattern(PS_PER_S / Fraction(self.rate), Burst(), connections, phases, draws)
+
+    def emit(self, state: Pattern, until_ps: int) -> tuple[Times, Indices]:
+        return state.before(until_ps)
+
+    def mean_cell_rate(self, connections: int) -> Fraction:
+        return connections * Fraction(self.rate)

@@ -1,0 +1,36 @@
+"""A source that always has the next cell ready."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from qospec.catalogue import CellRate, arrivals
+from qospec.engine.connections import PS_PER_S
+from qospec.engine.pattern import Burst, Pattern, pattern
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Indices, Times
+    from qospec.engine.draws import Draws
+
+
+@arrivals(source="ITU-T I.371 (a source at its peak cell rate, without pause)")
+@dataclass(frozen=True)
+class Greedy:
+    """Be at the peak all the time: a cell every 1/rate, whatever the contract says.
+
+    It differs from `constant` in what it is for, an overload, not in when its cells are ready.
+    """
+
+    rate: CellRate
+    """Cells/s of each connection, as fast as its line can take them or faster."""
+
+    def start(self, connections: int, phases: str, draws: Draws) -> Pattern:
+        return pattern(PS_PER_S / Fraction(self.rate), Burst(), connections, phases, draws)
+
+    def emit(self, state: Pattern, until_ps: int) -> tuple[Times, Indices]:
+        return state.before(until_ps)
+
+    def mean_cell_rate(self, connections: int) -> Fraction:
+        return connections * Fraction(self.rate)

@@ -1,0 +1,21 @@
+"""Variable bit rate, non-real-time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from qospec.catalogue import traffic
+from qospec.engine.connections import Category
+from qospec.engine.descriptor import ABBREVIATIONS, VariableBitRate
+
+
+@traffic(
+    source="ATM Forum TM 4.1 (af-tm-0121), 2 and 4.3, VBR.1 to VBR.3; ITU-T I.371 (SBR)",
+    abbreviations=ABBREVIATIONS,
+)
+@dataclass(frozen=True)
+class VbrNrt(VariableBitRate):
+    """Promise bursts within a peak and a sustainable cell rate, whose delay does not matter."""
+
+    category: ClassVar[Category] = "vbr_nrt"

@@ -1,0 +1,373 @@
+"""Every element of the catalogue keeps every promise of `engine/element.py`.
+
+Elements, what they find and what comes to them are drawn from what each kind declares, bounds
+included; a new element is tested here without a line.
+"""
+
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, reject, settings
+from hypothesis import strategies as st
+
+from qospec.catalogue import REQUIRED, Buffer, Kind, Parameter, discover
+from qospec.elements.gcra import Gcra
+from qospec.engine import kernel, transmission
+from qospec.engine.batch import FOREVER_PS, Batch, empty, joined
+from qospec.engine.clock import Clock
+from qospec.engine.connections import Connections, Contract
+from qospec.engine.draws import Draws
+from qospec.engine.element import Setting, Waiting
+
+ELEMENTS = discover(("qospec.elements",)).of("element")
+STM1 = Fraction(149_760_000)
+SLOT_PS = 2_831_196
+NAMES = ("a", "b", "c")
+
+few = settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+every_kind = pytest.mark.parametrize("kind", ELEMENTS.values(), ids=ELEMENTS)
+
+
+class Example(NamedTuple):
+    """An element, what it finds, what comes to each input, and where time is cut."""
+
+    element: Any
+    setting: Setting
+    arrivals: tuple[Batch, ...]
+    cuts: tuple[int, ...]
+
+
+class Outcome(NamedTuple):
+    """All that an element gave."""
+
+    departures: tuple[Batch, ...]
+    losses: dict[tuple[str, str], list[tuple[int, int]]]
+
+
+# ---- examples, from declarations
+
+
+def values(parameter: Parameter) -> st.SearchStrategy[Any]:
+    """Return values of a field: its bounds, and what is usual."""
+    domain = parameter.domain
+    if domain.choices or domain.name == "truth":
+        return st.sampled_from(domain.choices or (True, False))
+    if domain.name == "names":
+        if parameter.default is REQUIRED:
+            return st.integers(1, 3).map(lambda count: NAMES[:count])
+        return st.sets(st.sampled_from(sorted(parameter.default))).map(lambda s: tuple(sorted(s)))
+    if domain.name == "buffer":
+        return buffers
+    if domain.name == "integer":
+        assert domain.low is not None
+        return st.integers(int(domain.low), int(domain.low) + 3)
+    usual = {
+        "rate": [STM1, Fraction(44_736_000 * 84, 85)],
+        "cell rate": [Fraction(1, 30), Fraction(352_720), Fraction(10**12, 7)],
+        "time": [1, SLOT_PS, 10**9],
+        "length": [Fraction(1), Fraction(50_000)],
+        "delay per length": [Fraction(5_000), Fraction(4_897, 7)],
+    }[domain.name]
+    bounds = [type(usual[0])(bound) for bound in (domain.low, domain.high) if bound is not None]
+    return st.sampled_from([*bounds, *usual])
+
+
+buffers = st.one_of(
+    st.builds(Buffer, st.sampled_from([1, 2, 5, 2**40]), st.just("cell")),
+    st.builds(Buffer, st.sampled_from([1, 53, 300, 2**40]), st.just("byte")),
+)
+contracts = st.one_of(
+    st.builds(
+        Contract, st.sampled_from(["cbr", "ubr"]), st.just(STM1 / 424), st.sampled_from([0, 10**7])
+    ),
+    st.builds(
+        Contract,
+        st.sampled_from(["vbr_rt", "vbr_nrt"]),
+        st.just(STM1 / 848),
+        st.sampled_from([0, 10**7]),
+        st.just(STM1 / 3_000),
+        st.integers(1, 4),
+        st.sampled_from(["0", "0+1"]),
+        st.booleans(),
+    ),
+)
+
+
+@st.composite
+def elements(draw: st.DrawFn, kind: Kind) -> Any:
+    """Draw an element whose fields do not contradict each other."""
+    fields = {name: draw(values(parameter)) for name, parameter in kind.parameters.items()}
+    if kind.open_fields:
+        fields["classes"] = NAMES
+    try:
+        return kind.build(**fields)
+    except ValueError:
+        reject()
+
+
+@st.composite
+def found(draw: st.DrawFn, kind: Kind, element: Any) -> Setting:
+    """Draw what the element finds when a trial starts."""
+    agreed = tuple(draw(st.lists(contracts, min_size=1, max_size=3)))
+    connections = Connections(agreed, (0,) * len(agreed), has_oam=True)
+    setting = Setting(connections, Draws(("test",)))
+    if hasattr(element, "clock"):
+        return setting._replace(clock=element.clock(stamps=False))
+    if kind.duty in ("queue", "scheduler"):
+        slotted, delay_ps = draw(st.booleans()), draw(st.sampled_from([0, 10**6]))
+        setting = setting._replace(clock=Clock(STM1, slotted, delay_ps))
+    if kind.duty == "scheduler":
+        queues = (Waiting(name, draw(st.none() | buffers)) for name in element.inputs)
+        setting = setting._replace(queues=tuple(queues))
+    if kind.duty in ("router", "classifier"):
+        ways = st.integers(0, len(element.outputs) - 1)
+        shape = 2 * connections.indices
+        table = draw(st.lists(ways, min_size=shape, max_size=shape))
+        setting = setting._replace(outputs=np.array(table, np.uint8).reshape(-1, 2))
+    return setting
+
+
+@st.composite
+def coming(draw: st.DrawFn, indices: int, clock: Clock | None, first: int) -> Batch:
+    """Draw a batch; `sent_ps` is the cell's own number, from `first` on."""
+    cell_ps = SLOT_PS if clock is None else int(clock.slot_ps) + 1
+    gaps = st.one_of(st.sampled_from([0, 1, cell_ps - 1, cell_ps]), st.integers(0, 4 * cell_ps))
+    at_ps = np.cumsum(draw(st.lists(gaps, max_size=25)), dtype=np.int64)
+    count = len(at_ps)
+    alike = draw(st.booleans()) or (clock is not None and clock.slotted)
+    sizes = np.full(count, 53) if alike else draw(_column([53, 53, 53, 64, 1_500], count))
+    return Batch(
+        at_ps,
+        np.arange(first, first + count),
+        np.array(draw(_column(range(indices), count)), np.int32),
+        np.array(sizes, np.int32),
+        np.array(draw(_column([0, 1], count)), np.uint8),
+    )
+
+
+def _column(among: Any, count: int) -> st.SearchStrategy[list[int]]:
+    return st.lists(st.sampled_from(list(among)), min_size=count, max_size=count)
+
+
+@st.composite
+def examples(draw: st.DrawFn, kind: Kind) -> Example:
+    """Draw all of it."""
+    element = draw(elements(kind))
+    setting = draw(found(kind, element))
+    arrivals: list[Batch] = []
+    for _ in element.inputs:
+        first = sum(batch.count for batch in arrivals)
+        arrivals.append(draw(coming(setting.connections.indices, setting.clock, first)))
+    last_ps = (
+        max(int(batch.at_ps[-1]) for batch in arrivals if batch.count)
+        if any(batch.count for batch in arrivals)
+        else 0
+    )
+    cuts = draw(st.lists(st.integers(0, last_ps + 1), max_size=6))
+    return Example(element, setting, tuple(arrivals), tuple(sorted(cuts)))
+
+
+# ---- how an element is driven
+
+
+def outcome(example: Example, cuts: tuple[int, ...] = ()) -> Outcome:
+    """Return what the element gives, and hold it to its watermarks on the way."""
+    element = example.element
+    state = element.start(example.setting)
+    departures = [empty() for _ in element.outputs]
+    before = [0] * len(element.outputs)
+    losses: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    done = [0] * len(example.arrivals)
+    for until_ps in (*cuts, FOREVER_PS):
+        stops = [int(batch.at_ps.searchsorted(until_ps)) for batch in example.arrivals]
+        parts = zip(example.arrivals, done, stops, strict=True)
+        step = element.process(state, tuple(b.part(i, j) for b, i, j in parts), until_ps)
+        for number, left in enumerate(step.departures):
+            now_ps = step.until_ps[number]
+            least_ps = until_ps + element.least_delay_ps(example.setting.clock)
+            assert now_ps >= max(min(least_ps, FOREVER_PS), before[number]), "a watermark too low"
+            assert (np.diff(left.at_ps) >= 0).all(), "leaving times fall"
+            assert not left.count or before[number] <= left.at_ps[0], "below its watermark"
+            assert not left.count or left.at_ps[-1] < now_ps, "above its watermark"
+            departures[number] = joined(departures[number], left)
+            before[number] = now_ps
+        for loss in step.losses:
+            cells = zip(loss.connection.tolist(), loss.sent_ps.tolist(), strict=True)
+            losses.setdefault((loss.element, loss.cause), []).extend(cells)
+        done = stops
+    return Outcome(tuple(departures), losses)
+
+
+def equal(first: Outcome, second: Outcome) -> bool:
+    """Return whether two outcomes are the same, bit for bit."""
+    same = all(a.equals(b) for a, b in zip(first.departures, second.departures, strict=True))
+    return same and first.losses == second.losses
+
+
+def copied(batch: Batch) -> Batch:
+    return Batch(*(column.copy() for column in batch))
+
+
+# ---- the promises
+
+
+def keeps_chunks(example: Example) -> bool:
+    whole = outcome(example)
+    times = {int(t) + 1 for batch in example.arrivals for t in batch.at_ps}
+    return equal(outcome(example, example.cuts), whole) and equal(
+        outcome(example, tuple(sorted(times))), whole
+    )
+
+
+def keeps_purity(example: Example) -> bool:
+    arrivals = tuple(map(copied, example.arrivals))
+    first = outcome(example)
+    unchanged = all(a.equals(b) for a, b in zip(arrivals, example.arrivals, strict=True))
+    return unchanged and equal(outcome(example), first)
+
+
+def keeps_causality(example: Example) -> bool:
+    least_ps = example.element.least_delay_ps(example.setting.clock)
+    came = {
+        int(name): int(t)
+        for batch in example.arrivals
+        for name, t in zip(batch.sent_ps, batch.at_ps, strict=True)
+    }
+    own = inserted_from(example)
+    return all(
+        int(t) >= came[int(name)] + least_ps
+        for left in outcome(example).departures
+        for name, t, index in zip(left.sent_ps, left.at_ps, left.connection, strict=True)
+        if index < own
+    )
+
+
+def keeps_conservation(example: Example) -> bool:
+    """Each cell leaves once or is in the ledger once; an element makes none but OAM cells."""
+    own = inserted_from(example)
+    given = outcome(example)
+    after = Counter(
+        (int(index), int(name))
+        for left in given.departures
+        for index, name in zip(left.connection, left.sent_ps, strict=True)
+    )
+    after.update(cell for cells in given.losses.values() for cell in cells)
+    before = Counter(
+        (int(index), int(name))
+        for batch in example.arrivals
+        for index, name in zip(batch.connection, batch.sent_ps, strict=True)
+    )
+    gone = before - after
+    made = after - before
+    return not gone and all(index >= own for index, _ in made)
+
+
+def inserted_from(example: Example) -> int:
+    """Return the first index of cells that the element may make of itself."""
+    connections = example.setting.connections
+    return connections.count if getattr(example.element, "inserts", False) else connections.indices
+
+
+PROMISES = {
+    "chunks": keeps_chunks,
+    "purity": keeps_purity,
+    "causality": keeps_causality,
+    "conservation": keeps_conservation,
+}
+
+
+@every_kind
+@pytest.mark.parametrize("promise", PROMISES.values(), ids=PROMISES)
+@few
+@given(data=st.data())
+def test_an_element_keeps_its_promises(kind, promise, data):
+    assert promise(data.draw(examples(kind)))
+
+
+@every_kind
+@few
+@given(data=st.data())
+def test_a_compiled_kernel_equals_its_python_self(kind, data):
+    example = data.draw(examples(kind))
+    compiled = outcome(example, example.cuts)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            kernel._Kernel, "__call__", lambda self, *arguments: self._function(*arguments)
+        )
+        as_python = outcome(example, example.cuts)
+    assert equal(compiled, as_python)
+
+
+@every_kind
+@few
+@given(data=st.data())
+def test_an_element_is_a_value(kind, data):
+    """Equal parameters make equal elements, which can go to another process."""
+    element = data.draw(elements(kind))
+    assert replace(element) == element
+    assert hash(replace(element)) == hash(element)
+    assert len(set(element.outputs)) == len(element.outputs)
+
+
+# ---- and a broken promise is found
+
+
+class Forgetful(Gcra):
+    """A policer that starts anew with each batch."""
+
+    def start(self, setting: Setting) -> Any:
+        return setting
+
+    def process(self, state: Any, arrivals: tuple[Batch, ...], until_ps: int) -> Any:
+        return super().process(super().start(state), arrivals, until_ps)
+
+
+class Scribbler(Gcra):
+    """A policer that writes into what it was given."""
+
+    def process(self, state: Any, arrivals: tuple[Batch, ...], until_ps: int) -> Any:
+        arrivals[0].at_ps[:] += 1
+        return super().process(state, arrivals, until_ps)
+
+
+class Swallower(Gcra):
+    """A policer that keeps no ledger."""
+
+    def process(self, state: Any, arrivals: tuple[Batch, ...], until_ps: int) -> Any:
+        return super().process(state, arrivals, until_ps)._replace(losses=())
+
+
+@pytest.mark.parametrize(
+    ("element", "promise"),
+    [
+        (Forgetful(), keeps_chunks),
+        (Scribbler(), keeps_purity),
+        (Swallower(), keeps_conservation),
+    ],
+)
+def test_a_broken_promise_is_found(element, promise):
+    @settings(few, database=None, derandomize=True)
+    @given(data=st.data())
+    def searched(data):
+        example = data.draw(examples(ELEMENTS["gcra"]))
+        assert promise(example._replace(element=element))
+
+    with pytest.raises((AssertionError, ExceptionGroup)):
+        searched()
+
+
+def test_bounds_are_among_the_values():
+    rate = ELEMENTS["line"].parameters["rate"]
+    seen: set[Fraction] = set()
+
+    @settings(few, database=None, derandomize=True, max_examples=100)
+    @given(values(rate))
+    def look(value):
+        seen.add(value)
+
+    look()
+    assert {Fraction(transmission.LOWEST_BIT_RATE), Fraction(transmission.HIGHEST_BIT_RATE)} <= seen

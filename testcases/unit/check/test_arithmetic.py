@@ -1,0 +1,77 @@
+"""Exact quantities: dimensions, layers, and what stays open until it is measured."""
+
+from fractions import Fraction
+
+import pytest
+
+from qospec.check.dimensions import LENGTH, NUMBER
+from qospec.model import Constant, Measured, Operation
+from qospec.units import CELL_RATE, TIME
+
+FLOW = ("flow user = load from a to b", "run { measure = 1 s }")
+
+
+def reported(suite):
+    (statement,) = suite.tests[0].cases[0].statements
+    return statement.expression
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "dimension"),
+    [
+        ("64 kbit/s @payload / (47 B/cell @payload)", Fraction(64_000, 376), CELL_RATE),
+        ("53 B / (149.76 Mbit/s @cell)", Fraction(424, 149_760_000), TIME),
+        ("80% of 10 km", Fraction(8_000), LENGTH),
+        ("1 / 3", Fraction(1, 3), NUMBER),
+        ("0 + 2 us - 0", Fraction(2, 10**6), TIME),
+        ("-(2 us)", Fraction(-2, 10**6), TIME),
+        ("max(1 us, min(3 us, 2 us))", Fraction(2, 10**6), TIME),
+        ("1 us if 2 < 3 and not (3 in [1, 2]) else 2 us", Fraction(1, 10**6), TIME),
+    ],
+)
+def test_arithmetic_is_exact(small, text, value, dimension):
+    constant = reported(small(*FLOW, f"report {text}"))
+    assert isinstance(constant, Constant)
+    assert (constant.value, constant.dimension) == (value, dimension)
+
+
+def test_what_is_measured_stays_open(small):
+    operation = reported(small(*FLOW, "report 2 * user.delay.mean - 1 us"))
+    assert isinstance(operation, Operation)
+    assert (operation.operator, operation.dimension) == ("-", TIME)
+    product, constant = operation.operands
+    assert isinstance(product.operands[1], Measured)
+    assert constant.value == Fraction(1, 10**6)
+
+
+def test_a_literal_0_takes_the_dimension_that_it_meets(small):
+    operation = reported(small(*FLOW, "expect user.lost == 0"))
+    left, right = operation.operands
+    assert right.dimension == left.dimension
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("1 s + 2 cell", "E0202"),
+        ("2 s of 3 s", "E0202"),
+        ("64 kbit/s @payload + 1 kbit/s @cell", "E0212"),
+        ("64 kbit/s @payload / (53 B/cell @cell)", "E0212"),
+        ("1 / (2 - 2)", "E0209"),
+        ('1 + "two"', "E0204"),
+        ("5 us @cell", "E0211"),
+        ("5 Mbit/s @ether", "E0211"),
+        ("200 Mb/s", "E0201"),
+        ("1 s if 1 s < 2 cell else 2 s", "E0203"),
+    ],
+)
+def test_what_does_not_fit_is_refused(codes, text, code):
+    assert codes(f"let a = {text}\n") == [code]
+
+
+def test_an_untagged_size_meets_any_layer(codes):
+    assert codes("let a = 53 B / (1 Mbit/s @cell)\nlet b = 64 kbit/s @ip + 1 bit/s\n") == []
+
+
+def test_one_mistake_gives_one_error(codes):
+    assert codes("let a = 1 s + 2 cell\nlet b = 2 * a\nlet c = a + b\n") == ["E0202"]

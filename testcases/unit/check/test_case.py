@@ -1,0 +1,136 @@
+"""Cases: flows, controls, run and statements."""
+
+import pytest
+
+from qospec.model import Measured, measurements
+
+BENCH = """
+topology bench(n: Int = 2) {
+  a, b = host(count = n)
+  for i in 0 .. n - 1 {
+    link a[i] -- b[i] via line { rate = 149.76 Mbit/s @cell }
+  }
+}
+traffic load = ubr { pcr = 10 cell/s }
+"""
+
+
+def text_of(*lines, on="bench"):
+    body = "\n  ".join(("flow user = load from a to b", *lines))
+    return f"{BENCH}\n## What it is.\ntest t on {on} {{\n  {body}\n}}\n"
+
+
+RUN = "run { warmup = 1 ms, measure = 2 s, repeat = 3, overload = true }"
+
+
+def statements(checked, *lines):
+    suite, problems = checked(text_of(RUN, *lines))
+    assert problems == ()
+    return suite.tests[0].cases[0].statements
+
+
+def test_flows_between_arrays_run_index_by_index(checked):
+    suite, _ = checked(text_of(RUN, 'covers = ["R1", "R2"]'))
+    (case,) = suite.tests[0].cases
+    (flow,) = case.flows
+    assert (flow.origins, flow.targets) == (("a[0]", "a[1]"), ("b[0]", "b[1]"))
+    assert (case.run.warmup_ps, case.run.measure_ps, case.run.repeat) == (10**9, 2 * 10**12, 3)
+    assert case.run.overload
+    assert (suite.tests[0].doc, suite.tests[0].covers) == ("What it is.", ("R1", "R2"))
+
+
+def test_measured_paths(checked):
+    lines = ("control bare = bench", "report [bare.user[1].oam.delay.p99_9]")
+    (statement,) = statements(checked, *lines)
+    (leaf,) = measurements(statement.expression)
+    assert isinstance(leaf, Measured)
+    assert (leaf.network, leaf.flow, leaf.member, leaf.oam) == ("bare", "user", 1, True)
+    assert (leaf.metric, leaf.statistic, leaf.text) == (
+        "transfer_delay", "p99_9", "bare.user[1].oam.delay.p99_9",
+    )  # fmt: skip
+
+
+def test_labels(checked):
+    found = statements(
+        checked,
+        "expect clean: user.lost == 0",
+        "require user.sent >  0",
+        "report [user.sent, user.lost]",
+        "report extra: user.delay.mean - 1 us",
+        "for f in flows { expect f.received > 0 }",
+    )
+    assert [(each.kind, each.label) for each in found] == [
+        ("expect", "clean"),
+        ("require", "user.sent > 0"),
+        ("report", "user.sent"),
+        ("report", "user.lost"),
+        ("report", "extra"),
+        ("expect", "f.received > 0[user]"),
+    ]
+
+
+def test_a_published_number_is_marked(checked):
+    before = 'reference paper "p" { lost = 0 cell }\n'
+    suite, problems = checked(
+        before + text_of(RUN, "let printed = paper.lost", "expect user.lost == printed")
+    )
+    assert problems == ()
+    (statement,) = suite.tests[0].cases[0].statements
+    assert statement.expression.operands[1].published
+    assert suite.references[0].entries == (("lost", "0 cell"),)
+
+
+@pytest.mark.parametrize(
+    ("lines", "code"),
+    [
+        (("expect user.lots == 0",), "E0501"),
+        (("expect user.delay < 1 s",), "E0502"),
+        (("expect user > 1",), "E0502"),
+        (("expect user.delay.avg < 1 s",), "E0503"),
+        (("expect user.lost",), "E0504"),
+        (("expect user.delay.mean == 1 s",), "E0213"),
+        (("expect user.delay.mean within 1 cell of 1 s",), "E0203"),
+        (("expect user.delay.mean within -1% of 1 s",), "E0205"),
+        (("expect user[2].lost == 0",), "E0215"),
+        (("expect uesr.lost == 0",), "E0101"),
+        (("expect bare.user.lost == 0", "control bare = bench(n = 1)"), "E0417"),
+        (("control bare = bench", "expect bare.uesr.lost == 0"), "E0101"),
+        (("flow more = load from a to b[0]",), "E0303"),
+        (("flow more = load from a[0] to a[0]",), "E0304"),
+        (("flow more = load { pcr = user.sent / (1 s) } from a to b",), "E0207"),
+        (("expect x: user.lost == 0", "expect x: user.sent > 0"), "E0509"),
+        (("report x: [user.lost, user.sent]",), "E0510"),
+        (("for i in 0 .. 1 { flow more = load from a to b }",), "E0511"),
+        (("expect user.lost == 0 with 95% confidence",), "E0190"),
+        (("colour = 5",), "E0104"),
+        (("run { measure = 1 s }",), "E0102"),
+        (("link a -- b via load",), "E0112"),
+    ],
+)
+def test_a_wrong_statement_is_told(codes, lines, code):
+    assert codes(text_of(RUN, *lines)) == [code]
+
+
+@pytest.mark.parametrize(
+    ("run", "code"),
+    [
+        ("", "E0505"),
+        ("run { }", "E0105"),
+        ("run { measure = 0 s }", "E0205"),
+        ("run { measure = 1 s, repeat = 0 }", "E0205"),
+        ("run { measure = 1 s, warm = 1 s }", "E0104"),
+        ("run { measure = 5 }", "E0202"),
+    ],
+)
+def test_a_run_says_how_long(codes, run, code):
+    assert codes(text_of(run)) == [code]
+
+
+@pytest.mark.parametrize(
+    ("on", "code"),
+    [("load", "E0421"), ("benhc", "E0101"), ("bench(m = 3)", "E0104"), ("bench(n = 2.5)", "E0204")],
+)
+def test_a_test_is_on_a_topology(codes, on, code):
+    found = codes(text_of(RUN, on=on))
+    assert code in found
+    assert len(found) <= 2

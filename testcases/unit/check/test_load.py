@@ -1,0 +1,91 @@
+"""Files and their imports."""
+
+import os
+
+import pytest
+
+from qospec.check import check
+from qospec.diagnostics import Problems
+
+
+@pytest.fixture
+def told(catalogue):
+    def run(*paths):
+        problems = Problems()
+        check(list(paths), catalogue, problems)
+        return problems.all
+
+    return run
+
+
+def test_files_import_each_other_in_a_circle(checked):
+    _, problems = checked("import one\n", one="import two\n", two="import main\n")
+    (problem,) = problems
+    assert problem.code == "E0107"
+    assert "one.qos -> " in problem.message
+    assert len(problem.others) == 2
+
+
+def test_a_missing_file_is_told_with_the_one_that_is_meant(checked):
+    _, (problem,) = checked("import bench_\n", bench="")
+    assert (problem.code, problem.label) == ("E0106", "did you mean `bench`?")
+
+
+def test_a_file_that_is_not_utf_8_is_told_with_the_place(tmp_path, told):
+    path = tmp_path / "a.qos"
+    path.write_bytes(b"qos 1\nlet a = \xff\n")
+    (problem,) = told(path)
+    assert problem.code == "E0109"
+    assert "offset 14" in problem.message
+    assert problem.span.place.endswith(":2:9")
+
+
+def test_a_path_that_is_not_there(tmp_path, told):
+    assert [problem.code for problem in told(tmp_path / "none.qos")] == ["E0106"]
+
+
+def test_a_folder_without_specifications(tmp_path, told):
+    assert [problem.code for problem in told(tmp_path)] == ["E0106"]
+
+
+def test_a_folder_means_all_files_below(tmp_path, told):
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "a.qos").write_text("qos 1\nlet a = b\n")
+    (tmp_path / "deep" / "b.qos").write_text("qos 1\nlet a = c\n")
+    assert [problem.code for problem in told(tmp_path)] == ["E0101", "E0101"]
+
+
+def test_a_link_may_not_lead_out_of_the_project(tmp_path, told):
+    (tmp_path / "outside.qos").write_text("qos 1\n")
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "inside.qos").symlink_to(tmp_path / "outside.qos")
+    (project / "a.qos").write_text("qos 1\nimport inside\n")
+    assert [problem.code for problem in told(project / "a.qos")] == ["E0110"]
+
+
+def test_an_import_is_looked_for_at_the_root_and_beside(tmp_path, told):
+    (tmp_path / "qos.toml").write_text("")
+    (tmp_path / "lib.qos").write_text("qos 1\nlet a = 1\n")
+    deep = tmp_path / "tests"
+    deep.mkdir()
+    (deep / "near.qos").write_text("qos 1\nlet b = 2\n")
+    (deep / "a.qos").write_text("qos 1\nimport lib, near\nlet c = lib.a + near.b\n")
+    assert told(deep / "a.qos") == ()
+    (deep / "lib.qos").write_text("qos 1\nlet a = 1\n")
+    assert [problem.code for problem in told(deep / "a.qos")] == ["E0111"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_a_file_that_may_not_be_read(tmp_path, told):
+    path = tmp_path / "a.qos"
+    path.write_text("qos 1\n")
+    path.chmod(0)
+    assert [problem.code for problem in told(path)] == ["E0108"]
+
+
+def test_the_mistakes_of_all_files_come_at_once(codes):
+    assert codes("import one\nlet a = one.b + none\n", one="let b = nothing\n") == [
+        "E0101",
+        "E0101",
+    ]

@@ -1,0 +1,78 @@
+"""Records: copies recompute, fields are closed, values are converted exactly."""
+
+from fractions import Fraction
+
+import pytest
+
+FLOW = "run { measure = 1 s }"
+VIDEO = """
+traffic video = vbr_rt {
+  pcr = 30_000 cell/s
+  scr = pcr / 3
+  mbs = 200 cell
+  cdvt = 100 us
+  source = burst { size = 4 * mbs, every = 500 ms }
+}
+"""
+
+
+def sent(suite):
+    return suite.tests[0].cases[0].flows[0]
+
+
+def test_an_override_recomputes_what_depends_on_it(small):
+    flow = sent(
+        small(
+            "flow f = video { mbs = 300 cell, pcr = 60_000 cell/s } from a to b", FLOW, before=VIDEO
+        )
+    )
+    assert flow.traffic.maximum_burst_size == 300
+    assert flow.traffic.sustainable_cell_rate == 20_000
+    assert flow.arrivals.size == 1_200
+
+
+def test_values_are_exact_in_the_units_of_the_engine(small):
+    before = "traffic t = cbr { pcr = 1 cell/min, cdvt = 5.5 us, clp = 1, connections = 7 }\n"
+    flow = sent(small("flow f = t from a to b", FLOW, before=before))
+    assert flow.traffic.peak_cell_rate == Fraction(1, 60)
+    assert flow.traffic.cell_delay_variation_tolerance == 5_500_000
+    assert (flow.connections, flow.clp, flow.phases) == (7, 1, "random")
+
+
+def test_without_a_source_the_contract_is_used_fully(small):
+    flow = sent(small("flow f = load(rate = 50 cell/s) from a to b", FLOW))
+    assert flow.arrivals.mean_cell_rate(1) == 50
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ("pcr = 1 cell/s, cdvt = 1 us, cdtv = 2 us", "E0104"),
+        ("cdvt = 1 us", "E0105"),
+        ("pcr = 1 cell/s, pcr = 2 cell/s, cdvt = 1 us", "E0114"),
+        ("pcr = 1 cell/s, peak_cell_rate = 2 cell/s, cdvt = 1 us", "E0114"),
+        ("pcr = 0 cell/s, cdvt = 1 us", "E0205"),
+        ("pcr = 1 cell/s, cdvt = -1 us", "E0205"),
+        ("pcr = 1 cell/s, cdvt = 0.0000001 us", "E0206"),
+        ("pcr = 64 kbit/s @payload, cdvt = 1 us", "E0202"),
+        ("pcr = [1 cell/s], cdvt = 1 us", "E0204"),
+        ("pcr = 1 cell/s, cdvt = 1 us, phases = evne", "E0214"),
+        ("pcr = 1 cell/s, cdvt = 1 us, clp = 2", "E0205"),
+        ("pcr = 1 cell/s, cdvt = 1 us, connections = 1.5", "E0206"),
+        ("pcr = 1 cell/s, cdvt = 1 us, source = 5", "E0307"),
+        ("pcr = 1 cell/s, cdvt = 1 us, source = burst { size = 0 cell, every = 1 s }", "E0205"),
+    ],
+)
+def test_a_wrong_field_is_told(codes, fields, code):
+    assert codes(f"traffic t = cbr {{ {fields} }}\n") == [code]
+
+
+def test_a_field_may_have_the_name_that_it_is_given(codes):
+    text = "traffic t(connections: Int) = ubr { pcr = 1 cell/s, connections = connections }\n"
+    assert codes(text + "traffic u = t(connections = 3)\n") == []
+
+
+def test_a_published_number_stays_out_of_models(codes):
+    paper = 'reference paper "p" { rate = [1 cell/s] }\nlet mine = 2 * paper.rate[0]\n'
+    assert codes(paper + "traffic t = ubr { pcr = mine }\n") == ["E0208"]
+    assert codes(paper + "topology t { a = host(count = mine / (1 cell/s)) }\n") == ["E0208"]

@@ -1,0 +1,62 @@
+"""Names: each is declared once, hides none, and is not made of itself."""
+
+import pytest
+
+TEST = "topology bench { a, b = host }\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "let a = 1\nlet a = 2\n",
+        "let a = 1\ntraffic t(a: Int) = ubr { pcr = a * 1 cell/s }\n",
+        "traffic t(a: Int, a: Int) = ubr { pcr = a * 1 cell/s }\n",
+        "device d {\n  port p: cell\n  p = delay { time = 1 s }\n  p.rx -> discard\n}\n",
+        "let a = 1\ntopology t { a = host }\n",
+        "topology t {\n  a = host\n  for a in 0 .. 1 { }\n}\n",
+        'reference r "a" {\n  b = 1\n  b = 2\n}\n',
+    ],
+)
+def test_a_name_is_declared_once(checked, text):
+    _, problems = checked(text)
+    assert {problem.code for problem in problems} == {"E0102"}
+    assert all(problem.others for problem in problems)
+
+
+def test_a_declaration_may_not_be_called_as_an_import(codes):
+    assert codes("import one\nlet one = 1\n", one="") == ["E0102"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "let a = a\n",
+        "let a = b\nlet b = c\nlet c = a\n",
+        "traffic a(n: Int) = b(n = n)\ntraffic b(n: Int) = a(n = n)\n",
+        "traffic a = b { clp = 1 }\ntraffic b = a\n",
+    ],
+)
+def test_nothing_is_made_of_itself(codes, text):
+    assert codes(text) == ["E0103"]
+
+
+def test_the_order_of_declarations_does_not_matter(codes):
+    assert codes("let a = b\nlet b = c\nlet c = 1\n") == []
+
+
+def test_a_near_name_is_offered(checked):
+    _, (problem,) = checked("let length = 1 km\nlet a = lenght\n")
+    assert (problem.code, problem.label) == ("E0101", "did you mean `length`?")
+
+
+def test_tests_of_two_files_have_different_names(checked, tmp_path, catalogue):
+    del checked
+    from qospec.check import check
+    from qospec.diagnostics import Problems
+
+    text = f"qos 1\n{TEST}test same on bench {{ run {{ measure = 1 s }} }}\n"
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.qos").write_text(text)
+    problems = Problems()
+    check([tmp_path], catalogue, problems)
+    assert [problem.code for problem in problems.all] == ["E0102"]

@@ -1,0 +1,99 @@
+"""Sweeps and the names of cases."""
+
+import pytest
+
+from qospec.check import Limits
+from qospec.check.sweeps import safe
+
+REST = ("flow f = load from a to b", "run { measure = 1 s }")
+
+
+def names(suite):
+    return [case.name for case in suite.tests[0].cases]
+
+
+@pytest.mark.parametrize(
+    ("sweeps", "expected"),
+    [
+        ((), ["small"]),
+        (("sweep x in [5 us, 6 us]",), ["small:x=5us", "small:x=6us"]),
+        (("sweep x in 10% .. 30% step 10%",), ["small:x=10%", "small:x=20%", "small:x=30%"]),
+        (
+            ("sweep x in [1, 2]", "sweep y in [4_000 cell/s]"),
+            ["small:x=1,y=4_000cell_per_s", "small:x=2,y=4_000cell_per_s"],
+        ),
+        (
+            ("sweep x in 1 .. 3", "sweep y in 1 .. x where x + y == 4"),
+            ["small:x=2,y=2", "small:x=3,y=1"],
+        ),
+        (("sweep (x, y) in [(1, 2 us), (2, 2 us)]",), ["small:x=1", "small:x=2"]),
+        (("sweep (x, y) in [(1, 2 us), (1, 3 us)]",), ["small:x=1,y=2us", "small:x=1,y=3us"]),
+        (("sweep x in [joint, separate]",), ["small:x=joint", "small:x=separate"]),
+        (("let base = 2", "sweep x in [base, base + 1]"), ["small:x=base", "small:x=base+1"]),
+    ],
+)
+def test_a_case_per_combination(small, sweeps, expected):
+    assert names(small(*sweeps, *REST)) == expected
+
+
+def test_names_are_safe_in_a_shell():
+    assert safe('64 kbit/s @ip $(rm *) "x" µ') == "64kbit_per_s-iprmxu"
+
+
+@pytest.mark.parametrize(
+    ("sweep", "code"),
+    [
+        ("sweep x in []", "E0506"),
+        ("sweep x in 5", "E0506"),
+        ("sweep x in [1] where x > 1", "E0506"),
+        ("sweep (x, y) in [(1, 2, 3)]", "E0506"),
+        ("sweep x in [1, 1]", "E0508"),
+        ("sweep x in 1 s .. 2 s", "E0217"),
+        ("sweep x in [1]\n  sweep x in [2]", "E0102"),
+    ],
+)
+def test_a_sweep_that_makes_no_sense(checked, sweep, code):
+    body = f"{sweep}\n  run {{ measure = 1 s }}"
+    text = f"topology bench {{ a = host }}\ntest t on bench {{\n  {body}\n}}\n"
+    assert [problem.code for problem in checked(text)[1]] == [code]
+
+
+def test_a_word_of_a_sweep_is_no_number(checked):
+    text = """topology bench { a = host }
+test t on bench {
+  sweep x in [joint]
+  let y = 2 * x
+  run { measure = 1 s }
+}
+"""
+    _, (problem,) = checked(text)
+    assert (problem.code, problem.span.text) == ("E0101", "joint")
+
+
+def test_limits(codes):
+    test = (
+        "topology bench {{ a = host }}\ntest t on bench {{\n  {}\n  run {{ measure = 1 s }}\n}}\n"
+    )
+    few = Limits(cases=4, elements=10, items=20)
+    assert codes(test.format("sweep x in 1 .. 5"), limits=few) == ["E0601"]
+    assert codes("topology t { a = host(count = 11) }\n", limits=few) == ["E0602"]
+    assert codes("let a = 1 .. 21\n", limits=few) == ["E0603"]
+    assert codes("topology t { a = host(count = 21) }\n", limits=few) == ["E0603"]
+    assert codes("let a = 2\nlet b = a * a * a * a\n", limits=Limits(bits=3)) == ["E0604"]
+
+
+def test_loops_come_to_an_end(codes):
+    few = Limits(turns=50)
+    loops = "for i in 0 .. 9 {\n    for j in 0 .. 9 { }\n  }"
+    assert codes(f"topology t {{\n  {loops}\n}}\n", limits=few) == ["E0608"]
+    doubling = "let a0 = [1]\n" + "".join(f"let a{n + 1} = [a{n}, a{n}]\n" for n in range(50))
+    assert codes(doubling) == []
+    assert (
+        codes(doubling.replace("let a0 = [1]", 'reference r "r" { v = [1] }\nlet a0 = [r.v]')) == []
+    )
+
+
+def test_a_let_has_the_type_that_it_says(codes):
+    assert codes("let a: Time = 5 us\nlet b: Int = 3\n") == []
+    assert codes("let a: Time = 5 cell\n") == ["E0204"]
+    assert codes("let a: Tiem = 5 cell\n") == ["E0115"]

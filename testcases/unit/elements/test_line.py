@@ -1,0 +1,151 @@
+"""A line against its definition in exact fractions."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from qospec.elements.line import Line
+from qospec.engine import transmission
+from qospec.engine.batch import FOREVER_PS
+from qospec.engine.clock import Clock
+
+STM1 = Fraction(149_760_000)
+LOW, HIGH = transmission.LOWEST_BIT_RATE, transmission.HIGHEST_BIT_RATE
+
+rates = st.one_of(
+    st.sampled_from([Fraction(LOW), Fraction(HIGH), STM1, Fraction(44_736_000 * 84, 85)]),
+    st.fractions(LOW, HIGH, max_denominator=1_000),
+).filter(lambda rate: (8 * 10**12 / rate).denominator <= transmission.LARGEST_DENOMINATOR)
+
+
+@st.composite
+def loads(draw, rate):
+    """Draw arrival times whose gaps are of the order of a cell's time, and sizes."""
+    cell_ps = int(424 * 10**12 / rate)
+    gaps = st.one_of(
+        st.just(0), st.integers(0, 2 * cell_ps), st.integers(0, 100 * cell_ps), st.just(cell_ps)
+    )
+    at_ps = np.cumsum(draw(st.lists(gaps, min_size=1, max_size=40))).tolist()
+    sizes = st.just(53) if draw(st.booleans()) else st.sampled_from([1, 53, 1_500, 65_535])
+    return at_ps, draw(st.lists(sizes, min_size=len(at_ps), max_size=len(at_ps)))
+
+
+def by_the_book(at_ps, sizes, clock):
+    """Return (first bit, last bit at the far end) of each item, from the definition."""
+    free, slot, ends = Fraction(0), 0, []
+    for t, size in zip(at_ps, sizes, strict=True):
+        if clock.slotted:
+            slot = max(slot, math.ceil((t - clock.phase_ps) / clock.slot_ps))
+            begins, ends_at = (
+                math.floor(k * clock.slot_ps) + clock.phase_ps for k in (slot, slot + 1)
+            )
+            slot += 1
+        else:
+            begins = max(Fraction(t), free)
+            ends_at = free = begins + size * clock.byte_time_ps
+        ends.append((math.floor(begins), math.floor(ends_at) + clock.propagation_ps))
+    return ends
+
+
+@settings(deadline=None, max_examples=80)
+@given(st.data())
+def test_it_sends_by_the_book(lab, data):
+    rate = data.draw(rates)
+    slotted, stamps = data.draw(st.booleans()), data.draw(st.booleans())
+    phase_ps = data.draw(st.integers(0, int(424 * 10**12 / rate)))
+    clock = Clock(rate, slotted, data.draw(st.sampled_from([0, 7, 10**12])), stamps, phase_ps)
+    at_ps, sizes = data.draw(loads(rate))
+    sizes = [53] * len(at_ps) if slotted else sizes
+    line = Line(rate=rate, slotted=slotted)
+
+    left = lab.carry(line, lab.setting(clock=clock), lab.cells(at_ps, size_bytes=sizes)).departures[
+        0
+    ]
+
+    begins, ends = zip(*by_the_book(at_ps, sizes, clock), strict=True)
+    assert left.at_ps.tolist() == list(ends)
+    assert left.sent_ps.tolist() == (list(begins) if stamps else list(range(len(at_ps))))
+
+
+@settings(deadline=None)
+@given(k=st.integers(0, 1_600_000_000_000), early_ps=st.sampled_from([0, 1, 2_000_000]))
+@example(k=21_753, early_ps=0)
+@example(k=27_800_000_000, early_ps=0)
+def test_a_slot_begins_at_the_floor_of_its_exact_time(lab, k, early_ps):
+    """21,753 and 2.78e10 are where other ways to compute it overflow."""
+    begins_ps = k * 331_250_000 // 117
+    at_ps = [max(0, begins_ps - early_ps)]
+    line = Line(rate=STM1)
+    clock = line.clock(stamps=True)
+    (left,) = lab.carry(line, lab.setting(clock=clock), lab.cells(at_ps)).departures
+    assert left.sent_ps.tolist() == [begins_ps]
+    assert left.at_ps.tolist() == [(k + 1) * 331_250_000 // 117]
+
+
+def test_slots_in_a_row_do_not_drift(lab):
+    count = 200_000
+    line = Line(rate=STM1)
+    (left,) = lab.carry(
+        line, lab.setting(clock=line.clock(stamps=True)), lab.cells([0] * count)
+    ).departures
+    assert left.at_ps[-1] == count * 331_250_000 // 117
+    assert left.sent_ps[117] == 331_250_000
+
+
+def test_an_idle_line_begins_in_the_ps_in_which_a_cell_is_ready(lab):
+    line = Line(rate=Fraction(53 * 8 * 10**9), slotted=False)  # a cell per ns
+    (left,) = lab.carry(
+        line, lab.setting(clock=line.clock(stamps=True)), lab.cells([5, 1_005])
+    ).departures
+    assert left.sent_ps.tolist() == [5, 1_005]
+    assert left.at_ps.tolist() == [1_005, 2_005]
+
+
+def test_a_busy_period_begins_at_a_whole_ps(lab):
+    """Two thirds of a ps are carried while the line is busy, and dropped once it was idle."""
+    line = Line(rate=Fraction(24 * 10**12, 5), slotted=False)  # 5/3 ps per byte
+    batch = lab.cells([0, 0, 0, 6], size_bytes=1)
+    (left,) = lab.carry(line, lab.setting(clock=line.clock(stamps=False)), batch).departures
+    assert left.at_ps.tolist() == [1, 3, 5, 7]
+
+
+def test_length_takes_five_ns_per_metre(lab):
+    line = Line(rate=STM1, length=Fraction(50_000))
+    (left,) = lab.carry(line, lab.setting(clock=line.clock(stamps=True)), lab.cells([0])).departures
+    assert left.at_ps.tolist() == [2_831_196 + 250_000_000]
+
+
+def test_its_watermark_lies_above_what_it_gave_and_below_what_may_follow(lab):
+    line = Line(rate=STM1, slotted=False)
+    state = line.start(lab.setting(clock=line.clock(stamps=False)))
+    step = line.process(state, (lab.cells([0, 0, 0]),), 1)
+    assert step.until_ps[0] > step.departures[0].at_ps[-1]
+    following = line.process(state, (lab.cells([1]),), 2)
+    assert following.departures[0].at_ps[0] >= step.until_ps[0]
+    assert line.process(state, (lab.cells([]),), FOREVER_PS).until_ps == (FOREVER_PS,)
+
+
+@pytest.mark.parametrize(
+    ("fields", "word"),
+    [
+        ({"rate": Fraction(999)}, "rate"),
+        ({"rate": Fraction(10**13)}, "rate"),
+        ({"rate": Fraction(10**15 + 1, 10**6 + 3)}, "rate"),
+        ({"rate": STM1, "phase": 3_000_000}, "phase"),
+    ],
+)
+def test_what_cannot_be_kept_exactly_is_refused(fields, word):
+    with pytest.raises(ValueError, match=rf"^{word}: "):
+        Line(**fields)
+
+
+def test_a_backlog_beyond_all_trials_is_refused_not_wrapped(lab):
+    line = Line(rate=Fraction(1_000), slotted=False)
+    state = line.start(lab.setting(clock=line.clock(stamps=False)))
+    batch = lab.cells([FOREVER_PS - 10**12] * 1_000)
+    with pytest.raises(OverflowError, match="50 days"):
+        line.process(state, (batch,), FOREVER_PS)

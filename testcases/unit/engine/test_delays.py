@@ -1,0 +1,106 @@
+"""Sums are exact at any size; a bucket is never wider than 1/512 of what it holds."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from qospec.engine import delays
+from qospec.engine.batch import Batch
+
+EDGES = [
+    0,
+    1,
+    2,
+    511,
+    512,
+    513,
+    1023,
+    1024,
+    1025,
+    2**31 - 1,
+    2**31,
+    2**31 + 1,
+    3 * 2**31 + 7,
+    2**52,
+]
+EXACT_UP_TO_PS = 2**53
+
+
+def kept(values: list[int], histogram_row: int = 0) -> tuple[list[int], np.ndarray]:
+    """Return the row and the buckets of one connection with these delays."""
+    rows = delays.new_rows(np.array([histogram_row]))
+    histogram = delays.Histogram(1)
+    sent_ps = np.arange(len(values), dtype=np.int64)
+    at_ps = sent_ps + np.array(values, np.int64)
+    histogram.add(at_ps, sent_ps, np.zeros(len(values), np.int32), rows)
+    return rows[0].tolist(), histogram.counts
+
+
+def exact_sums(row: list[int]) -> tuple[int, int]:
+    low, high = row[delays.SUM_LOW], row[delays.SUM_HIGH]
+    squares_low, squares_high = row[delays.SQUARES_LOW], row[delays.SQUARES_HIGH]
+    return low + (high << delays.SUM_BITS), squares_low + (squares_high << delays.SQUARES_BITS)
+
+
+def test_a_row_without_cells() -> None:
+    row, counts = kept([])
+    assert row[delays.COUNT] == 0
+    assert exact_sums(row) == (0, 0)
+    assert not counts.any()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sums_and_extremes_equal_those_of_plain_integers(seed: int) -> None:
+    stream = np.random.Generator(np.random.Philox(seed))
+    values = [int(2 ** stream.uniform(0, 53)) for _ in range(200)] + EDGES
+    row, _ = kept(values)
+    assert row[delays.COUNT] == len(values)
+    assert (row[delays.LEAST], row[delays.LARGEST]) == (min(values), max(values))
+    assert exact_sums(row) == (sum(values), sum(value**2 for value in values))
+
+
+def test_a_square_of_the_longest_delays_is_exact() -> None:
+    values = [2**59 - 1, 2**59 - 12_345]
+    row, _ = kept(values)
+    assert exact_sums(row) == (sum(values), sum(value**2 for value in values))
+
+
+@pytest.mark.parametrize("delay_ps", [*EDGES, 7_123_456, 10**12, 2**53 - 1])
+def test_a_delay_lies_within_its_bucket(delay_ps: int) -> None:
+    _, counts = kept([delay_ps])
+    (bucket,) = np.nonzero(counts)[0].tolist()
+    start_ps, end_ps = delays.bucket_start_ps(bucket), delays.bucket_start_ps(bucket + 1)
+    assert start_ps <= delay_ps < end_ps
+    assert end_ps - start_ps <= max(1, start_ps / 512)
+
+
+def test_buckets_rise_without_gap() -> None:
+    starts = [delays.bucket_start_ps(bucket) for bucket in range(delays.ROW_BUCKETS)]
+    assert starts == sorted(starts)
+    assert starts[:2] == [0, 1]
+    assert starts[-1] > EXACT_UP_TO_PS
+
+
+def test_a_connection_without_histogram_adds_to_no_bucket() -> None:
+    row, counts = kept([5, 6], histogram_row=-1)
+    assert row[delays.COUNT] == 2
+    assert not counts.any()
+
+
+def test_connections_keep_apart(batch_of: Callable[..., Batch]) -> None:
+    rows = delays.new_rows(np.array([1, -1, 0]))
+    histogram = delays.Histogram(2)
+    batch = batch_of([10, 20, 30], connection=[0, 2, 0], sent_ps=[4, 10, 20])
+    histogram.add(batch.at_ps, batch.sent_ps, batch.connection, rows)
+    assert rows[:, delays.COUNT].tolist() == [2, 0, 1]
+    assert exact_sums(rows[0].tolist()) == (16, 136)
+    assert exact_sums(rows[2].tolist()) == (10, 100)
+    by_row = histogram.counts.reshape(2, -1)
+    assert by_row.sum(axis=1).tolist() == [1, 2]
+
+
+def test_count_adds_a_step_per_cell() -> None:
+    counts = np.array([5, 0, 0], np.int64)
+    delays.count(np.array([0, 2, 2], np.uint32), counts, -2)
+    assert counts.tolist() == [3, 0, -4]

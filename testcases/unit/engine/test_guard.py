@@ -1,0 +1,98 @@
+"""Each promise, broken once."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from qospec.engine.batch import FOREVER_PS, Batch, empty
+from qospec.engine.element import Loss, Step
+from qospec.engine.guard import BrokenPromiseError, guarded
+
+Maker = Callable[..., Batch]
+LEAST_PS = 10
+
+
+def checked(*steps: Step, own_from: int | None = None) -> Callable[[Batch, int], Step]:
+    """Return a process that gives these steps, one per call, whatever it is given."""
+    following = iter(steps)
+    process = guarded(lambda *_: next(following), "sw.fabric", LEAST_PS, own_from)
+    return lambda batch, until_ps: process((batch,), until_ps)
+
+
+def loss(batch: Batch) -> Loss:
+    return Loss("overflow", batch.connection, batch.sent_ps)
+
+
+def test_a_step_that_keeps_all_promises_is_passed_on(batch_of: Maker) -> None:
+    step = Step((batch_of([11, 12], sent_ps=[1, 2]),), (110,), (loss(batch_of([3])),))
+    assert checked(step)(batch_of([1, 2, 3]), 100) is step
+
+
+def test_cells_may_wait_from_one_step_to_the_next(batch_of: Maker) -> None:
+    late = Step((batch_of([211]),), (FOREVER_PS,))
+    process = checked(Step((empty(),), (110,)), late)
+    process(batch_of([1]), 100)
+    assert process(empty(), FOREVER_PS) is late
+
+
+def test_inserted_cells_need_not_have_come(batch_of: Maker) -> None:
+    step = Step((batch_of([11, 11], connection=[4, 0], sent_ps=[1, 1]),), (110,))
+    assert checked(step, own_from=4)(batch_of([1]), 100) is step
+
+
+@pytest.mark.parametrize(
+    ("departures", "until_ps", "breach"),
+    [
+        ([12, 11], 110, "out of order"),
+        ([11], 109, "watermark below its least delay"),
+        ([111], 110, "above its watermark"),
+        ([9], 110, "sooner than its least delay"),
+        ([11, 12, 13], 110, "more cells than it took"),
+    ],
+)
+def test_a_broken_promise_names_the_element(
+    batch_of: Maker, departures: list[int], until_ps: int, breach: str
+) -> None:
+    process = checked(Step((batch_of(departures, sent_ps=[0] * len(departures)),), (until_ps,)))
+    with pytest.raises(BrokenPromiseError, match=f"sw.fabric .*{breach}"):
+        process(batch_of([0, 1]), 100)
+
+
+def test_a_cell_must_not_leave_before_its_source_sent_it(batch_of: Maker) -> None:
+    process = checked(Step((batch_of([20], sent_ps=[21]),), (110,)))
+    with pytest.raises(BrokenPromiseError, match="not yet sent"):
+        process(batch_of([1]), 100)
+
+
+def test_a_watermark_must_not_fall(batch_of: Maker) -> None:
+    process = checked(Step((empty(),), (500,)), Step((empty(),), (499,)))
+    process(empty(), 100)
+    with pytest.raises(BrokenPromiseError, match="took a watermark back"):
+        process(batch_of([100]), 200)
+
+
+def test_a_watermark_that_was_given_is_kept(batch_of: Maker) -> None:
+    process = checked(Step((empty(),), (500,)), Step((batch_of([499]),), (600,)))
+    process(batch_of([1]), 100)
+    with pytest.raises(BrokenPromiseError, match="below its watermark"):
+        process(empty(), 200)
+
+
+def test_a_cell_that_is_both_sent_and_lost_is_one_too_many(batch_of: Maker) -> None:
+    one = batch_of([11], sent_ps=[1])
+    process = checked(Step((one,), (110,), (loss(one),)))
+    with pytest.raises(BrokenPromiseError, match="more cells than it took"):
+        process(batch_of([1]), 100)
+
+
+def test_nothing_may_be_kept_at_the_end(batch_of: Maker) -> None:
+    process = checked(Step((empty(),), (FOREVER_PS,)))
+    with pytest.raises(BrokenPromiseError, match="kept 2 cells"):
+        process(batch_of([1, 2]), FOREVER_PS)
+
+
+def test_columns_must_be_of_one_length(batch_of: Maker) -> None:
+    torn = batch_of([11])._replace(clp=np.zeros(2, np.uint8))
+    with pytest.raises(BrokenPromiseError, match="out of order"):
+        checked(Step((torn,), (110,)))(batch_of([1]), 100)

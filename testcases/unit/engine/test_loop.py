@@ -1,0 +1,253 @@
+"""Rings that cells go round, against an emulator with a heap of events."""
+
+import heapq
+from collections import Counter
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from math import floor
+from typing import Any
+
+import numpy as np
+import pytest
+
+from qospec.catalogue import Buffer
+from qospec.elements.delay import Delay
+from qospec.elements.fifo import Fifo
+from qospec.elements.line import Line
+from qospec.elements.vc_switch import VcSwitch
+from qospec.engine import graph, loop
+from qospec.engine.batch import Batch
+from qospec.engine.clock import Clock
+from qospec.engine.connections import Connections
+from qospec.engine.element import Step
+from qospec.engine.experiment import END, Experiment, Node, Source, Watch, Wire
+from qospec.engine.observation import Observation, Recorder
+
+Vcs = Callable[..., Connections]
+Cells = list[list[tuple[int, int]]]
+"""Per host, (time, connection within the host)."""
+
+HOSTS = 3
+WAYS = [(0, 1), (0, 2), (1, 2), (1, 0), (2, 0), (2, 1)]
+"""Per connection, the host that sends and the one that receives, clockwise round the ring."""
+HOST_LINE = Clock(Fraction(622_080_000), slotted=False, stamps=True)
+RING_LINE = Clock(Fraction(149_760_000), slotted=False, propagation_ps=1_234_567)
+LATENCY_PS = 700_001
+PLACES = 3
+
+
+@pytest.fixture(autouse=True)
+def _checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QOS_CHECK", "1")
+    monkeypatch.delenv("QOS_CHUNK", raising=False)
+
+
+@pytest.fixture
+def arrived(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int, int]]:
+    """Return a list to which every arrival, as (time, time sent, connection), is added."""
+    cells: list[tuple[int, int, int]] = []
+    record = Recorder.arrived
+
+    def note(self: Recorder, batch: Batch, point: int) -> None:
+        columns = (batch.at_ps, batch.sent_ps, batch.connection)
+        cells.extend(zip(*(column.tolist() for column in columns), strict=True))
+        record(self, batch, point)
+
+    monkeypatch.setattr(Recorder, "arrived", note)
+    return cells
+
+
+def ring(vcs: Vcs, listed: Any, cells: Cells, *, leave: bool = True) -> Experiment:
+    """Return hosts' lines into switches in a ring; if none may `leave`, they go round for ever."""
+    nodes: list[Node] = []
+    for host in range(HOSTS):
+        out = [0 if leave and receiver == host else 1 for _, receiver in WAYS]
+        table = np.array([[way, way] for way in out], np.uint8)
+        nodes += [
+            Node(f"host[{host}]", Line(HOST_LINE.bit_rate, slotted=False), HOST_LINE),
+            Node(f"switch[{host}]", VcSwitch(2, latency=LATENCY_PS), outputs=table),
+            Node(f"ring[{host}]", Fifo(Buffer(PLACES, "cell")), RING_LINE),
+        ]
+    wires = []
+    for host in range(HOSTS):
+        line, switch, queue, following = (3 * host + n for n in (0, 1, 2, 4))
+        wires += [
+            Wire(line, 0, switch, 0),
+            Wire(switch, 0, END),
+            Wire(switch, 1, queue),
+            Wire(queue, 0, following % (3 * HOSTS), 1),
+        ]
+    # Late enough for the hosts' lines to have sent all by then.
+    stop_ps = 10**9 + max(at_ps for host in cells for at_ps, _ in host)
+    sources = tuple(
+        Source(f"f{host}", listed(cells[host], stop_ps), 2 * host, 2, "even", 53, 0, 3 * host)
+        for host in range(HOSTS)
+    )
+    watch = Watch(0, stop_ps, (0,) * len(WAYS))
+    return Experiment(vcs(len(WAYS)), sources, tuple(nodes), tuple(wires), watch, ("s",))
+
+
+def drawn(seed: int, count: int, mean_gap_ps: int) -> Cells:
+    stream = np.random.Generator(np.random.Philox(seed))
+
+    def host() -> Iterator[tuple[int, int]]:
+        at_ps = np.cumsum(stream.exponential(mean_gap_ps, count).astype(np.int64))
+        yield from zip(at_ps.tolist(), stream.integers(0, 2, count).tolist(), strict=True)
+
+    return [list(host()) for _ in range(HOSTS)]
+
+
+class Emulated:
+    """The ring by the book: one event after the other, all times as fractions."""
+
+    def __init__(self, cells: Cells) -> None:
+        self.arrived: list[tuple[int, int, int]] = []
+        self.lost: Counter[tuple[str, int]] = Counter()
+        self._numbers = 0
+        self._free_ps = [Fraction(0)] * HOSTS
+        self._starts_ps: list[list[Fraction]] = [[] for _ in range(HOSTS)]
+        # (time at the switch, its input, a number for order, switch, time sent, connection)
+        self._events: list[tuple[int, int, int, int, int, int]] = []
+        for host, ready in enumerate(cells):
+            free_ps = Fraction(0)
+            for at_ps, connection in sorted(ready):
+                start_ps = max(free_ps, Fraction(at_ps))
+                free_ps = start_ps + HOST_LINE.slot_ps
+                self._add(floor(free_ps), 0, host, floor(start_ps), 2 * host + connection)
+        while self._events:
+            self._switch(*heapq.heappop(self._events))
+
+    def _add(self, at_ps: int, entry: int, switch: int, sent_ps: int, connection: int) -> None:
+        self._numbers += 1
+        heapq.heappush(self._events, (at_ps, entry, self._numbers, switch, sent_ps, connection))
+
+    def _switch(
+        self, at_ps: int, _entry: int, _number: int, switch: int, sent_ps: int, connection: int
+    ) -> None:
+        at_ps += LATENCY_PS
+        if WAYS[connection][1] == switch:
+            self.arrived.append((at_ps, sent_ps, connection))
+            return
+        waiting = [start_ps for start_ps in self._starts_ps[switch] if start_ps > at_ps]
+        if self._free_ps[switch] > at_ps and len(waiting) == PLACES:
+            self.lost[f"ring[{switch}]", connection] += 1
+            return
+        start_ps = max(self._free_ps[switch], Fraction(at_ps))
+        self._starts_ps[switch] = [*waiting, start_ps]
+        self._free_ps[switch] = start_ps + RING_LINE.slot_ps
+        there_ps = floor(self._free_ps[switch]) + RING_LINE.propagation_ps
+        self._add(there_ps, 1, (switch + 1) % HOSTS, sent_ps, connection)
+
+
+def losses(seen: Observation) -> Counter[tuple[str, int]]:
+    counts: Counter[tuple[str, int]] = Counter()
+    for (path, cause), lost in seen.losses.items():
+        assert cause == "overflow"
+        counts.update({(path, vc): n for vc, n in enumerate(lost.tolist()) if n})
+    return counts
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_every_cell_arrives_and_is_lost_as_in_the_emulator(
+    vcs: Vcs, listed: Any, arrived: list[tuple[int, int, int]], seed: int
+) -> None:
+    cells = drawn(seed, 60, mean_gap_ps=3_500_000)
+    seen = graph.run(ring(vcs, listed, cells))
+    emulated = Emulated(cells)
+    assert sorted(arrived) == sorted(emulated.arrived)
+    assert losses(seen) == emulated.lost
+    assert {connection for *_, connection in arrived} == set(range(len(WAYS)))
+    assert sum(emulated.lost.values()) > 0
+
+
+def test_a_ring_at_rest_has_no_loss(
+    vcs: Vcs, listed: Any, arrived: list[tuple[int, int, int]]
+) -> None:
+    cells = drawn(9, 40, mean_gap_ps=30_000_000)
+    assert losses(graph.run(ring(vcs, listed, cells))) == Counter()
+    assert sorted(arrived) == sorted(Emulated(cells).arrived)
+    assert len(arrived) == 40 * HOSTS
+
+
+@pytest.mark.parametrize("chunk", [1, 10, 1_000])
+def test_the_cut_into_chunks_changes_nothing(
+    vcs: Vcs, listed: Any, arrived: list[tuple[int, int, int]], chunk: int
+) -> None:
+    experiment = ring(vcs, listed, drawn(3, 60, mean_gap_ps=3_500_000))
+    whole = graph.run(experiment, chunk=200_000)
+    at_once = sorted(arrived)
+    arrived.clear()
+    assert losses(graph.run(experiment, chunk=chunk)) == losses(whole)
+    assert sorted(arrived) == at_once
+
+
+def test_time_leaps_while_no_cell_is_inside(
+    vcs: Vcs, listed: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second of silence is some 70,000 times the lookahead of the ring."""
+    calls: list[int] = []
+    process = VcSwitch.process
+
+    def noted(self: VcSwitch, state: Any, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+        calls.append(until_ps)
+        return process(self, state, arrivals, until_ps)
+
+    monkeypatch.setattr(VcSwitch, "process", noted)
+    one: Cells = [[(0, 0), (10**12, 1)], [(5, 0)], [(7, 1)]]
+    seen = graph.run(ring(vcs, listed, one))
+    assert seen.received.sum() == 4
+    assert len(calls) < 300
+
+
+def test_cells_that_never_leave_end_the_trial(
+    vcs: Vcs, listed: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "ROUNDS", 100)
+    experiment = ring(vcs, listed, [[(0, 0)], [(0, 1)], [(3, 0)]], leave=False)
+    with pytest.raises(graph.EndlessError, match="3 cells never leave") as caught:
+        graph.run(experiment)
+    assert set(caught.value.paths) == {
+        f"{kind}[{host}]" for kind in ("switch", "ring") for host in range(HOSTS)
+    }
+
+
+class Keeper(Delay):
+    """An element that gives its cells away only at the end of time."""
+
+    def start(self, setting: Any) -> list[Batch]:
+        assert setting.connections.count == 1
+        return []
+
+    def process(self, state: list[Batch], arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+        state.extend(batch for batch in arrivals if batch.count)
+        return Step((arrivals[0].part(0, 0),), (until_ps + self.time,))
+
+
+def test_cells_that_wait_for_ever_end_the_trial(
+    vcs: Vcs, listed: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "IDLE_PASSES", 50)
+    nodes = (Node("a", Keeper(5)), Node("b", Delay(5)))
+    sources = (Source("f", listed([(0, 0)]), 0, 1, "even", 53, 0, 0),)
+    wires = (Wire(0, 0, 1), Wire(1, 0, 0))
+    experiment = Experiment(vcs(1), sources, nodes, wires, Watch(0, 10, (0,)), ("s",))
+    with pytest.raises(graph.EndlessError, match="1 cells never leave the cycle through a, b"):
+        graph.run(experiment)
+
+
+def test_a_cycle_that_nothing_enters_does_not_hold_up_the_rest(vcs: Vcs, listed: Any) -> None:
+    nodes = (Node("a", Delay(5)), Node("b", Delay(5)), Node("c", Delay(5)))
+    sources = (Source("f", listed([(0, 0)]), 0, 1, "even", 53, 0, 2),)
+    wires = (Wire(0, 0, 1), Wire(1, 0, 0), Wire(2, 0, END))
+    experiment = Experiment(vcs(1), sources, nodes, wires, Watch(0, 10, (0,)), ("s",))
+    assert graph.run(experiment).tally(0, 1).delays.max_ps == 5
+
+
+def test_a_cycle_without_delay_is_refused(vcs: Vcs, listed: Any) -> None:
+    nodes = (Node("a", Delay(0)), Node("b", Delay(0)))
+    sources = (Source("f", listed([(0, 0)]), 0, 1, "even", 53, 0, 0),)
+    wires = (Wire(0, 0, 1), Wire(1, 0, 0))
+    experiment = Experiment(vcs(1), sources, nodes, wires, Watch(0, 10, (0,)), ("s",))
+    with pytest.raises(graph.ZeroDelayError, match=r"(a -> b -> a|b -> a -> b)") as caught:
+        graph.run(experiment)
+    assert sorted(caught.value.paths) == ["a", "b"]

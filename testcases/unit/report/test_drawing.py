@@ -1,0 +1,90 @@
+import pytest
+
+from qospec.report.drawing import drawing
+
+
+def labels(links):
+    return [box["label"] for box in drawing(links)["boxes"]]
+
+
+def columns(links):
+    """Return the labels by column, from left to right and top to bottom."""
+    found = {}
+    for box in drawing(links)["boxes"]:
+        found.setdefault(box["x"], []).append((box["y"], box["label"]))
+    return [[label for _, label in sorted(of)] for _, of in sorted(found.items())]
+
+
+def test_links_are_layers_from_left_to_right():
+    assert columns([["a", "left"], ["left", "west"], ["west", "b"]]) == [
+        ["a"],
+        ["left"],
+        ["west"],
+        ["b"],
+    ]
+
+
+def test_members_of_an_array_that_see_the_same_are_one_box():
+    links = [pair for i in range(4) for pair in ([f"a[{i}]", f"left[{i}]"], [f"left[{i}]", "west"])]
+    drawn = drawing(links)
+    assert [box["label"] for box in drawn["boxes"]] == ["a[0..3]", "left[0..3]", "west"]
+    assert [line["label"] for line in drawn["lines"]] == ["× 4", "× 4"]
+
+
+def test_members_of_an_array_that_see_different_things_are_apart():
+    links = [["a[0]", "left"], ["a[1]", "left"], ["a[2]", "plain"], ["left", "w"], ["plain", "w"]]
+    assert set(labels(links)) == {"a[0,1]", "a[2]", "left", "plain", "w"}
+
+
+@pytest.mark.parametrize(
+    ("indices", "label"), [((0, 1, 2, 4), "a[0..2,4]"), ((0, 1), "a[0,1]"), ((3, 5), "a[3,5]")]
+)
+def test_a_box_names_its_members(indices, label):
+    assert label in labels([[f"a[{i}]", "sw"] for i in indices])
+
+
+def test_a_link_within_an_array_keeps_its_members_apart():
+    ring = [["sw[0]", "sw[1]"], ["sw[1]", "sw[2]"], ["sw[2]", "sw[0]"]]
+    assert labels(ring) == ["sw[0]", "sw[1]", "sw[2]"]
+    assert len(drawing(ring)["lines"]) == 3
+
+
+def test_an_end_that_was_written_first_still_stands_at_the_right():
+    assert columns([["src", "sw"], ["snk", "sw"]]) == [["src"], ["sw"], ["snk"]]
+    links = [["b", "enc_b"], ["a", "enc_a"], ["enc_a", "core"], ["core", "enc_b"]]
+    assert columns(links)[-1] == ["b"]
+
+
+def test_a_cycle_is_drawn():
+    links = [["a", "x"], ["x", "y"], ["y", "x"], ["y", "b"]]
+    assert columns(links) == [["a"], ["x"], ["y"], ["b"]]
+    loop = drawing([["x", "x"]])
+    assert [box["label"] for box in loop["boxes"]] == ["x"]
+
+
+def test_a_line_over_a_layer_passes_between_its_boxes():
+    drawn = drawing([["a", "x"], ["x", "b"], ["a", "b"]])
+    middle = next(box for box in drawn["boxes"] if box["label"] == "x")
+    over = drawn["lines"][2]["points"]
+    assert len(over) == 4
+    assert not middle["y"] <= over[1][1] <= middle["y"] + middle["height"]
+
+
+def test_lines_cross_no_more_than_they_must():
+    links = [["a", "p"], ["b", "q"], ["p", "y"], ["q", "x"], ["y", "z"], ["x", "z"]]
+    first, second, third, _ = columns(links)
+    assert (first, second, third) in (
+        (["a", "b"], ["p", "q"], ["y", "x"]),
+        (["b", "a"], ["q", "p"], ["x", "y"]),
+    )
+
+
+def test_everything_lies_within_the_drawing():
+    drawn = drawing([[f"a[{i}]", "sw" if i else "other"] for i in range(9)] + [["other", "sw"]])
+    for box in drawn["boxes"]:
+        assert 0 <= box["x"] <= box["x"] + box["width"] <= drawn["width"]
+        assert 0 <= box["y"] <= box["y"] + box["height"] <= drawn["height"]
+
+
+def test_nothing_is_drawn_of_nothing():
+    assert drawing([])["boxes"] == []

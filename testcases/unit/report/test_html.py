@@ -1,0 +1,204 @@
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from qospec.report.render import REPORTS, render
+
+VOID = {"meta", "link", "br"}
+SVG_LEAVES = {"path", "rect", "circle"}
+
+
+class Page(HTMLParser):
+    """Reads a page and keeps what the tests ask for; a tag that closes nothing is an error."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.tags, self.attributes, self.words, self.open = [], [], [], []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes.extend((tag, *pair) for pair in attrs)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        assert tag in SVG_LEAVES
+        self.tags.append(tag)
+        self.attributes.extend((tag, *pair) for pair in attrs)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.words).split())
+
+    def values(self, name):
+        return [value for _, attribute, value in self.attributes if attribute == name]
+
+
+@pytest.fixture
+def page(document, timing):
+    return Page(render(document, timing, "html"))
+
+
+def test_every_verdict_has_its_mark_and_its_word(page):
+    for words in ("✓ pass", "✗ fail", "~ inconclusive", "! error", "– skip"):
+        assert words in page.text
+
+
+def test_the_headline_says_what_went_wrong_first(page):
+    assert (
+        "Of 10 cases, 1 ends in an error of the tester, 2 fail and 1 is inconclusive" in page.text
+    )
+    assert "First to look at: crashes (the engine lost track" in page.text
+
+
+def test_a_failing_case_is_told_with_measured_needed_why_and_again(page):
+    for words in (
+        "Measured 1320 cell",
+        "Needed = 0 cell",
+        "Why 1320 cells of ab: le155.upc[0] (policed)",
+        "Again qos run testcases/suites/eantc/data_plane.qos::cdvt:tolerance=4us",
+    ):
+        assert words in page.text
+
+
+def test_requirements_stand_beside_their_tests_and_verdicts(page):
+    assert "EANTC 2006, data plane ~ inconclusive data_plane ✓ 4 pass repeated" in page.text
+
+
+def test_text_of_a_specification_is_text_and_not_markup(page, document, timing):
+    assert "script" not in page.tags
+    assert "b" in page.tags, "the page's own"
+    assert "REQ-018 | <b>bold</b>" in page.text
+    assert "</script><script>alert(1)</script>" in page.text
+    assert "<script" not in render(document, timing, "html")
+
+
+def test_nothing_is_fetched_from_anywhere(page, document, timing):
+    links = page.values("href") + page.values("src")
+    assert links
+    assert all(link.startswith(("#", "data:")) for link in links)
+    assert not re.search(r"url\(|@import|https?:", render(document, timing, "html"))
+
+
+def test_links_within_the_page_lead_somewhere(page):
+    targets = {link[1:] for link in page.values("href") if link.startswith("#")}
+    assert targets <= set(page.values("id"))
+
+
+def test_no_two_parts_have_one_name(page):
+    names = page.values("id")
+    assert len(names) == len(set(names))
+
+
+def test_tables_can_be_read_aloud(page):
+    headings = [tag for tag in page.tags if tag == "th"]
+    scopes = [value for tag, name, value in page.attributes if (tag, name) == ("th", "scope")]
+    assert len(scopes) == len(headings)
+    assert ("html", "lang", "en") in page.attributes
+
+
+def test_exact_values_are_one_hover_away(page):
+    assert "exactly 101/5000000 s" in page.values("title")
+
+
+def test_networks_and_charts_are_drawn(page):
+    labels = page.values("aria-label")
+    assert any(label.startswith("Network: a[0] to left[0], left[0] to west") for label in labels)
+    assert any(label.startswith("no_loss over tolerance") for label in labels)
+    assert "a[0,1]" in page.words
+    assert "b[0..3]" in page.words
+
+
+def test_published_numbers_stand_in_a_table_with_their_errata(page):
+    assert "average 1 20.2 µs 20.2 µs 2 20.6 µs 21.1 µs 3 27.6 µs 23.4 µs" in page.text
+    assert "Erratum. The link is called 99.9999 % utilised" in page.text
+    assert "Published data that no test speaks of unused_table lost 1 cell, 7 cell" in page.text
+
+
+def test_the_specification_is_there_with_the_verdict_of_each_line(document, timing):
+    text = render(document, timing, "html")
+    lines = re.findall(r'<span class="(\w+)">([^\n]*)</span>\n', text)
+    assert ("fail", "  a") in lines
+    assert ("pass", "  b") in lines
+
+
+def test_repeats_show_only_what_differs(page):
+    assert "What differs between repeats 1 2 3 ab transfer delay min 38 µs 39 µs 40 µs" in page.text
+    assert "ab sent" not in page.text
+
+
+def test_when_all_is_well_one_line_says_so(document):
+    document["cases"] = document["cases"][:4]
+    document |= {"verdict": "pass", "tests": document["tests"][:1]}
+    text = Page(render(document, {}, "html")).text
+    assert "All 4 cases of 1 test pass: every expectation holds, 20 in number." in text
+    assert "Nothing: no case failed, none was inconclusive, none ended in an error." in text
+
+
+def test_an_interrupted_run_says_so_and_shows_what_was_not_run(document):
+    document["cases"] = document["cases"][:4]
+    document |= {"state": "interrupted", "verdict": "pass"}
+    text = Page(render(document, {}, "html")).text
+    assert "The run was interrupted. All 4 cases" in text
+    assert "REQ-018 | <b>bold</b> · not run crashes none was run" in text
+
+
+def test_a_run_without_cases_has_a_report(document):
+    document |= {"cases": [], "state": "interrupted", "verdict": "inconclusive"}
+    assert "The run was interrupted. No case was run." in Page(render(document, {}, "html")).text
+
+
+def test_flows_and_definitions_are_shown_where_the_record_has_them(document):
+    flow = {"name": "ab", "from": "a", "to": "b", "traffic": "ubr { pcr = 88 cell/s }"}
+    document["tests"][0]["flows"] = [flow]
+    source = "ITU-T I.356"
+    document["definitions"] = [
+        {"name": "lost", "role": "metric", "summary": "Cells that never came.", "source": source}
+    ]
+    text = Page(render(document, {}, "html")).text
+    assert "Flow From To Traffic ab a b ubr { pcr = 88 cell/s }" in text
+    assert "lost metric Cells that never came. ITU-T I.356" in text
+
+
+STYLE = (REPORTS / "html" / "style.j2").read_text(encoding="utf-8")
+SCHEMES = [dict(re.findall(r"--([\w-]+): (#\w+);", part)) for part in STYLE.split("@media", 2)[:2]]
+ON_PAPER = ("ink", "soft", "link", "pass", "fail", "inconclusive", "error", "skip")
+
+
+def luminance(colour):
+    digits = colour[1:] if len(colour) == 7 else "".join(2 * digit for digit in colour[1:])
+    parts = [int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=["light", "dark"])
+def test_every_colour_of_text_can_be_read(scheme):
+    """WCAG 2.2, 1.4.3: contrast of at least 4.5 to 1."""
+    pairs = [(name, ground) for name in ON_PAPER for ground in ("paper", "wash")]
+    pairs += [(name, f"{name}-wash") for name in ON_PAPER[3:]]
+    pairs += [("ink", f"{name}-wash") for name in ON_PAPER[3:]]
+    for name, ground in pairs:
+        dark, light = sorted(luminance(scheme[colour]) for colour in (name, ground))
+        assert (light + 0.05) / (dark + 0.05) >= 4.5, (name, ground)
+
+
+@pytest.mark.slow
+def test_a_thousand_cases_stay_small(large):
+    text = render(large, {}, "html")
+    page = Page(text)
+    assert len(text.encode()) < 5_000_000
+    assert page.tags.count("details") == 200 + len(large["provenance"]["sources"])
+    assert "400 more cases are not shown here" in page.text
+    assert "those of the other 800 are in the record" in page.text
+    assert page.text.count("✗ 900 cell") == 500, "the table has them all"

@@ -1,0 +1,64 @@
+import pytest
+from markdown_it import MarkdownIt
+
+from qospec.report.render import render
+from qospec.report.text import code, fitting, markdown
+
+
+def test_it_has_headline_requirements_and_what_to_look_at(document, timing):
+    text = render(document, timing, "markdown")
+    assert text.startswith("# ! error: eantc\n\nOf 10 cases, ")
+    assert "| EANTC 2006, data plane | `data_plane` | 4 pass | ✓ pass |\n" in text
+    assert "measured `1320 cell`, needed `= 0 cell`" in text
+    assert "- why: `1320 cells of ab: le155.upc[0] (policed)`" in text
+
+
+def test_a_reader_of_markdown_sees_no_markup_of_the_record(document, timing):
+    text = render(document, timing, "markdown")
+    page = MarkdownIt("commonmark", {"html": True}).enable("table").render(text)
+    assert "<script" not in page
+    assert "<b>" not in page
+    assert page.count("<table>") == 1
+    assert "REQ-018 | &lt;b&gt;bold&lt;/b&gt;" in page
+
+
+@pytest.mark.slow
+def test_a_comment_is_never_too_long_and_counts_what_it_leaves_out(large):
+    large["tests"][3]["covers"] = [f"requirement {n}: {'x' * 100}" for n in range(1_000)]
+    text = render(large, {}, "markdown")
+    assert len(text) <= 65_000
+    shown = text.count("\n### ")
+    assert 50 < shown < 500
+    assert f"and {500 - shown} more cases; the record has them all" in text
+    assert "more requirements\n" in text
+
+
+def test_one_case_too_long_for_a_comment_is_left_out(document):
+    document["cases"][4]["statements"][0]["text"] = "y" * 100_000
+    document["cases"][4]["statements"][0]["bound"] = None
+    assert len(render(document, {}, "markdown")) <= 65_000
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a | b", "a \\| b"),
+        ("*x* <b> `c` [d](e)", "\\*x\\* \\<b\\> \\`c\\` \\[d\\](e)"),
+        ("@cell", "@\u200bcell"),
+        ("two\n\nlines", "two lines"),
+    ],
+)
+def test_text_is_no_markup_and_calls_nobody(text, expected):
+    assert markdown(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("x", "`x`"), ("a `b` c", "``a `b` c``"), ("`b`", "`` `b` ``"), ("a|b", "`a\\|b`"), ("", "")],
+)
+def test_code_is_fenced_by_more_ticks_than_it_has(text, expected):
+    assert code(text) == expected
+
+
+def test_texts_fit_until_the_first_that_does_not():
+    assert fitting(["aa", "bbb", "c"], 4) == ["aa"]

@@ -1,0 +1,164 @@
+from fractions import Fraction
+
+import pytest
+
+from qospec.report.axis import axis_over
+from qospec.report.plot import BOTTOM, LEFT, RIGHT, TOP, exact, panel, point, span, varying
+from qospec.report.views import columns
+
+
+def labels(axis):
+    return [label for _, label in axis.ticks]
+
+
+@pytest.mark.parametrize(
+    ("values", "unit", "ticks", "shown"),
+    [
+        ([0, 7], "cell", ["0", "2", "4", "6", "8"], "cell"),
+        ([0, 0], "cell", ["0", "1"], "cell"),
+        ([0, 1], "cell", ["0", "1"], "cell"),
+        ([12_000, 3_000], "", ["0", "5\u202f000", "10\u202f000", "15\u202f000"], ""),
+        ([Fraction(1, 50_000)], "s", ["18", "19", "20", "21", "22"], "µs"),
+        ([Fraction("0.0000163"), Fraction("0.0000276")], "s", ["0", "10", "20", "30"], "µs"),
+        ([Fraction("0.5"), Fraction("0.6")], "%", ["50", "52", "54", "56", "58", "60"], "%"),
+        ([0, Fraction(7, 10**6)], "%", ["0", "2", "4", "6", "8"], "× 10⁻⁶"),
+        ([0, 149_760_000], "bit/s", ["0", "50", "100", "150"], "Mbit/s"),
+        ([Fraction(-3), Fraction(2)], "s", ["-3", "-2", "-1", "0", "1", "2"], "s"),
+        ([Fraction(-3), Fraction(-1)], "s", ["-3", "-2", "-1", "0"], "s"),
+        ([0], "s", ["0", "0.2", "0.4", "0.6", "0.8", "1"], "s"),
+    ],
+)
+def test_an_axis_has_few_round_ticks_in_a_fitting_unit(values, unit, ticks, shown):
+    axis = axis_over([Fraction(value) for value in values], unit)
+    assert labels(axis) == ticks
+    assert axis.unit == shown
+
+
+def test_an_axis_that_does_not_start_at_zero_says_so():
+    axis = axis_over([Fraction(90), Fraction(100)], "cell")
+    assert axis.note == "axis starts at 90 cell"
+    assert axis_over([Fraction(10), Fraction(100)], "cell").note == ""
+
+
+def test_values_decades_apart_have_a_logarithmic_axis():
+    axis = axis_over([Fraction(1, 10**6), Fraction(3, 100)], "s")
+    assert labels(axis) == ["1 µs", "10 µs", "100 µs", "1 ms", "10 ms", "100 ms"]
+    assert axis.note == "logarithmic axis"
+    assert axis.share(Fraction(1, 10**6)) == 0
+    assert round(axis.share(Fraction(1, 10**3)), 9) == 0.6
+
+
+@pytest.mark.parametrize("power", [-12, -3, 0, 4])
+@pytest.mark.parametrize("spread", [0, Fraction(1, 7), 3])
+def test_every_value_lies_on_its_axis(power, spread):
+    values = [Fraction(10) ** power, Fraction(10) ** power * (1 + spread)]
+    axis = axis_over(values, "s")
+    assert all(0 <= axis.share(value) <= 1 for value in values)
+    assert 2 <= len(axis.ticks) <= 7
+
+
+def test_only_numbers_have_an_exact_value():
+    assert exact({"value": "1/4096"}) == Fraction(1, 4096)
+    assert exact({"value": "true"}) is None
+    assert exact(None) is None
+
+
+def sweep(document, test):
+    return [case for case in document["cases"] if case["test"] == test]
+
+
+def test_a_panel_has_a_mark_for_each_case_and_the_criterion_as_a_line(document):
+    its = sweep(document, "cdvt")
+    chart = panel(columns(its)[0], its)
+    assert [dot["verdict"] for dot in chart["dots"]] == ["fail", "fail", "pass"]
+    assert [limit["y"] for limit in chart["limits"]] == [BOTTOM, BOTTOM]
+    assert (chart["limits"][0]["x1"], chart["limits"][0]["x2"]) == (LEFT, RIGHT)
+    assert chart["dots"][0]["title"].endswith(": 1320 cell, needed = 0 cell")
+    assert [label["text"] for label in chart["labels"]] == ["4 us", "5 us", "6 us"]
+
+
+def test_a_criterion_that_varies_is_a_line_for_each_run_of_equal_ones(document):
+    its = sweep(document, "data_plane")
+    chart = panel(columns(its)[2], its)
+    left, right = chart["limits"][0], chart["limits"][2]
+    assert left["x2"] == right["x1"]
+    assert left["y"] < right["y"]
+
+
+def test_a_tolerance_is_a_band(document):
+    its = sweep(document, "cdvt")
+    chart = panel(columns(its)[1], its)
+    assert len(chart["limits"]) == 6
+    assert all(TOP <= limit["y"] <= BOTTOM for limit in chart["limits"])
+
+
+def test_a_tolerance_in_percent_is_of_the_bound(document):
+    its = sweep(document, "data_plane")
+    low, high = panel(columns(its, ("require",))[0], its)["limits"]
+    assert low["y"] > high["y"]
+
+
+def test_a_case_without_the_statement_has_no_mark(document):
+    its = sweep(document, "cdvt")
+    its[1]["statements"] = []
+    assert len(panel(columns(its)[0], its)["dots"]) == 2
+
+
+def test_cases_without_parameters_are_numbered_by_their_order_only(document):
+    its = [{**case, "parameters": {}} for case in sweep(document, "cdvt")]
+    chart = panel(columns(its)[0], its)
+    assert (chart["axis"], chart["labels"]) == ("case", [])
+
+
+def test_a_case_without_data_is_marked_on_the_axis(document):
+    its = sweep(document, "cdvt")
+    its[1]["statements"][0] |= {"measured": None, "verdict": "inconclusive"}
+    dots = panel(columns(its)[0], its)["dots"]
+    assert (dots[1]["y"], dots[1]["verdict"]) == (BOTTOM, "inconclusive")
+    assert ": no data," in dots[1]["title"]
+
+
+def test_fewer_than_two_numbers_make_no_chart(document):
+    its = sweep(document, "repeated")
+    assert panel(columns(its)[0], its) is None
+
+
+def test_a_thousand_cases_are_not_a_thousand_labels(large):
+    its = large["cases"]
+    chart = panel(columns(its)[0], its)
+    assert len(chart["labels"]) < 20
+    assert len(chart["dots"]) < 600
+
+
+def test_the_parameters_that_tell_cases_apart_are_found():
+    its = [
+        {"parameters": {"first": f, "second": f, "scenario": s, "pvcs": "4"}}
+        for f in ("x.a", "x.b")
+        for s in "123"
+    ]
+    assert varying(its) == ["first", "scenario"]
+    assert varying(its[:1]) == []
+    assert point(its[0], ["first", "scenario"]) == "a · 1"
+    assert point({"name": "alone", "parameters": {}}, []) == "alone"
+
+
+def test_outer_parameters_stand_in_groups_below_the_axis(document):
+    its = [
+        {**document["cases"][4], "parameters": {"pair": pair, "scenario": s}}
+        for pair in ("a", "a name that is too long to fit")
+        for s in "123"
+    ]
+    chart = panel(columns(its)[0], its)
+    assert [group["text"] for group in chart["groups"]] == ["a", "a name that is too l…"]
+    assert [label["text"] for label in chart["labels"]] == ["1", "2", "3"] * 2
+    assert chart["groups"][0]["x2"] == chart["groups"][1]["x1"]
+
+
+def test_a_distribution_is_shown_on_the_scale_of_the_widest():
+    rows = [
+        {"min": {"value": "1"}, "mean": {"value": "2"}, "max": {"value": "4"}},
+        {"min": {"value": "1"}, "mean": None, "max": {"value": "8"}},
+    ]
+    assert span(rows[0], rows) == {"min": 12.5, "mean": 25.0, "max": 50.0}
+    assert span({"min": None, "max": None}, rows) is None
+    assert span({"mean": {"value": "1"}}, rows) is None

@@ -1,0 +1,195 @@
+import json
+import re
+import subprocess
+import sys
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from qospec.report import render as module
+from qospec.report.environment import FILTERS, FUNCTIONS
+from qospec.report.render import ReportError, extension, format_named, formats, render
+
+ROOT = Path(__file__).parents[3]
+DECLARATION = "{#- report: media_type: text/plain; extension: txt; summary: Mine. -#}\n"
+
+
+@pytest.fixture
+def template(tmp_path):
+    """Return a function that writes a template and gives its path."""
+
+    def write(body, declaration=DECLARATION, name="mine.j2"):
+        path = tmp_path / name
+        path.write_text(declaration + body, encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_every_template_of_the_library_is_a_format():
+    known = formats()
+    assert list(known) == ["html", "json", "junit", "markdown"]
+    assert [f.extension for f in known.values()] == ["html", "json", "xml", "md"]
+    assert [f.is_markup for f in known.values()] == [True, False, True, False]
+    assert all(f.summary.endswith(".") for f in known.values())
+
+
+@pytest.mark.parametrize("name", ["html", "json", "junit", "markdown"])
+def test_the_same_record_gives_the_same_text(document, timing, name):
+    before = json.dumps(document)
+    assert render(document, timing, name) == render(document, timing, name)
+    assert json.dumps(document) == before, "a template changes nothing"
+
+
+@pytest.mark.parametrize("name", ["html", "json", "junit", "markdown"])
+def test_any_text_can_be_encoded(document, name):
+    document["cases"][4]["why"] = ["lone \ud800 surrogate"]
+    assert "lone \ufffd surrogate" in render(document, {}, name).encode().decode()
+
+
+def test_json_is_the_record_itself(document, timing):
+    text = render(document, timing, "json")
+    assert json.loads(text) == document
+    assert text == json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+
+def test_the_fingerprint_is_of_the_record_s_own_file(document):
+    expected = sha256(render(document, {}, "json").encode()).hexdigest()
+    assert expected in render(document, {}, "html")
+
+
+def test_a_user_s_template_is_a_format(document, template):
+    path = template("{{ document.verdict }} {{ cases(document) | length }} <&>")
+    assert render(document, {}, path) == "error 10 <&>"
+    assert render(document, {}, str(path)) == "error 10 <&>"
+    assert extension(path) == "txt"
+
+
+def test_markup_is_escaped_by_the_media_type(document, template):
+    html = DECLARATION.replace("text/plain", "text/html")
+    assert render(document, {}, template("{{ '<' }}", html)) == "&lt;"
+    assert render(document, {}, template("{{ '<' }}")) == "<"
+
+
+def test_a_template_may_use_the_library_s_parts(document, template):
+    body = '{% import "html/words.j2" as words %}{{ words.mark("fail") }}'
+    assert render(document, {}, template(body)) == "✗"
+
+
+def test_a_template_may_use_parts_that_lie_beside_it(document, template):
+    template("{{ document.seed }}", "", "part.j2")
+    assert render(document, {}, template('{% include "part.j2" %}')) == "0"
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "message"),
+    [
+        ("\n{% if %}", 3, "Expected an expression"),
+        ("\n\n{{ document.verdicts }}", 4, "no `verdicts` here; did you mean `verdict`?"),
+        ("{{ dokument }}", 2, "`dokument` is not defined; did you mean `document`?"),
+        ("{{ document.cases[0].metrics.ab.lost.valu }}", 2, "did you mean `value`?"),
+        ("{{ document | jsn }}", 2, "No filter named 'jsn'"),
+        ('\n{% include "none.j2" %}', 3, "no template is named `none.j2`"),
+        ("{{ document.seed / 2 }}", 2, "TypeError: unsupported operand"),
+        ("{{ document.__class__.__mro__ }}", 2, "templates may not do this"),
+        ("{{ document.update(seed=1) }}", 2, "templates may not do this"),
+        ("{{ [1] | random }}", 2, "No filter named 'random'"),
+        ("{{ lipsum() }}", 2, "`lipsum` is not defined"),
+        ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", 2, "RecursionError"),
+        ("{{ place }}", 2, "`place` is not defined"),
+    ],
+)
+def test_a_mistake_of_a_template_has_a_line_and_clear_words(
+    document, template, body, line, message
+):
+    with pytest.raises(ReportError) as caught:
+        render(document, {}, template(body))
+    assert (caught.value.template, caught.value.line) == ("mine.j2", line)
+    assert message in caught.value.message
+    assert str(caught.value) == f"mine.j2:{line}: {caught.value.message}"
+
+
+def test_a_mistake_in_a_part_is_told_of_the_part(document, template):
+    template("\n{{ nothing }}", "", "part.j2")
+    with pytest.raises(ReportError) as caught:
+        render(document, {}, template('{% include "part.j2" %}'))
+    assert (caught.value.template, caught.value.line) == ("part.j2", 2)
+
+
+@pytest.mark.parametrize(
+    ("declaration", "message"),
+    [
+        ("", "a report's template begins like"),
+        ("\n" + DECLARATION, "a report's template begins like"),
+        ("{# report: media_type: text/plain; extension: txt #}", "does not say its `summary`"),
+        ("{# report: media_typ: text/plain #}", "no `media_typ`; did you mean `media_type`?"),
+    ],
+)
+def test_a_template_declares_what_it_makes(document, template, declaration, message):
+    with pytest.raises(ReportError, match=re.escape(message)) as caught:
+        render(document, {}, template("", declaration))
+    assert caught.value.line == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("htm", "no report format is named `htm`: did you mean `html`?"),
+        ("pdf", "no report format is named `pdf`: there are html, json, junit, markdown"),
+        ("none.j2", "none.j2: cannot be read: No such file"),
+    ],
+)
+def test_an_unknown_format_is_an_error(name, message):
+    with pytest.raises(ReportError, match=re.escape(message)):
+        format_named(name)
+
+
+def test_a_template_that_is_not_utf_8_is_an_error(tmp_path):
+    path = tmp_path / "latin.j2"
+    path.write_bytes(DECLARATION.encode() + b"\xe4")
+    with pytest.raises(ReportError, match="is not UTF-8 text"):
+        format_named(path)
+
+
+def test_a_record_of_the_future_is_refused(document):
+    with pytest.raises(ReportError, match="the record has schema 2, and this version reads 1"):
+        render({**document, "schema": 2}, {}, "json")
+
+
+def test_jinja_is_imported_only_to_render():
+    program = (
+        "import sys, qospec.report.render as r; r.formats(); sys.exit('jinja2' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_the_specification_describes_all_that_a_template_is_given():
+    text = (ROOT / "spec" / "8-reports.md").read_text(encoding="utf-8")
+    described = set(re.findall(r"^\| `(\w+)", text, re.MULTILINE))
+    assert described == {*FUNCTIONS, *FILTERS, "document", "timing", "fingerprint"}
+
+
+def test_all_fields_of_a_record_are_documented(document, timing):
+    text = (ROOT / "docs" / "record.md").read_text(encoding="utf-8")
+    words = set(re.findall(r"`(\w+)`", text))
+    assert {*field_names(document), *timing} - words == set()
+
+
+def field_names(value):
+    """Yield the names of a record's fields; not those that an author chose."""
+    chosen = {"parameters", "metrics", "repeats", "controls", "limits", "policy"}
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield key
+            if key not in chosen:
+                yield from field_names(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from field_names(inner)
+
+
+def test_the_schema_is_that_of_the_records_written_now():
+    from qospec.run.outcome import SCHEMA
+
+    assert module.SCHEMA == SCHEMA

@@ -1,0 +1,180 @@
+import pytest
+
+from qospec.report import views
+from qospec.report.headline import headline
+from qospec.report.views import (
+    attention,
+    by_flow,
+    columns,
+    differing,
+    elapsed_s,
+    files,
+    measured,
+    needed,
+    requirements,
+    seconds_of,
+    title,
+    unmentioned,
+    worst,
+)
+
+
+def statement(**more):
+    return {
+        "kind": "expect",
+        "label": "quick",
+        "text": "x < 1 ms",
+        "comparison": "<",
+        "bound": {"text": "1 ms"},
+        "tolerance": None,
+        "measured": None,
+        "verdict": "pass",
+        **more,
+    }
+
+
+def test_the_worst_verdict_counts():
+    assert worst(["pass", "error", "fail"]) == "error"
+    assert worst(["skip", "pass"]) == "pass"
+    assert worst([]) == ""
+
+
+def test_a_test_has_its_cases_and_their_worst_verdict(document):
+    found = {test["name"]: test for test in views.tests(document)}
+    assert found["cdvt"]["verdict"] == "fail"
+    assert found["cdvt"]["counts"] == {"fail": 2, "pass": 1}
+    assert [case["id"] for case in found["cdvt"]["cases"]] == ["case-5", "case-6", "case-7"]
+
+
+def test_namesakes_in_two_files_share_no_case_that_says_its_place(document):
+    first = document["tests"][0]
+    document["tests"] = [first, {**first, "place": "other.qos:5:1"}]
+    document["cases"] = [
+        {**document["cases"][0], "place": first["place"]},
+        {**document["cases"][1], "place": "other.qos:5:1"},
+    ]
+    assert [[c["id"] for c in test["cases"]] for test in views.tests(document)] == [
+        ["case-1"],
+        ["case-2"],
+    ]
+
+
+def test_requirements_come_first_and_then_tests_that_name_none(document):
+    rows = [(row["name"], row["stated"], row["verdict"]) for row in requirements(document)]
+    assert rows == [
+        ("EANTC 2006, data plane", True, "inconclusive"),
+        ("REQ-017", True, "inconclusive"),
+        ("REQ-018 | <b>bold</b>", True, "error"),
+        ("EANTC 2006, traffic management", True, "fail"),
+        ("skipped", False, "skip"),
+    ]
+
+
+def test_errors_are_looked_at_before_fails_and_those_before_the_inconclusive(document):
+    assert [case["verdict"] for case in attention(document)] == [
+        "error",
+        "fail",
+        "fail",
+        "inconclusive",
+    ]
+
+
+def test_a_reference_stands_with_the_file_that_names_it(document):
+    assert [[r["name"] for r in f["references"]] for f in files(document)] == [["delay_table"], []]
+    assert [r["name"] for r in unmentioned(document)] == ["unused_table"]
+
+
+def test_the_title_is_the_folder_or_the_only_file(document):
+    assert title(document) == "eantc"
+    document["tests"] = document["tests"][:1]
+    assert title(document) == "data_plane"
+    document["tests"] = [{"place": "a.qos:1:1"}, {"place": "b.qos:1:1"}]
+    assert title(document) == "tests"
+
+
+def test_statements_of_cases_stand_in_columns_even_where_one_has_none():
+    first = {"statements": [statement(), statement(label="other")]}
+    second = {"statements": [statement(bound={"text": "2 ms"}, verdict="fail")]}
+    quick, other = columns([first, second])
+    assert (quick["label"], quick["bound"], quick["verdict"]) == ("quick", None, "fail")
+    assert (other["bound"], other["statements"][1]) == ("< 1 ms", None)
+
+
+def test_statements_of_one_label_are_told_apart_by_their_order():
+    case = {"statements": [statement(), statement(text="y < 1 ms")]}
+    assert [column["text"] for column in columns([case])] == ["x < 1 ms", "y < 1 ms"]
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({}, "< 1 ms"),
+        ({"comparison": "=="}, "= 1 ms"),
+        ({"comparison": ">="}, "≥ 1 ms"),
+        ({"comparison": "within", "tolerance": {"text": "5 %"}}, "1 ms ± 5 %"),
+        ({"bound": None, "comparison": ""}, "x < 1 ms"),
+        ({"kind": "report"}, ""),
+    ],
+)
+def test_what_is_needed_is_said_in_signs(more, expected):
+    assert needed(statement(**more)) == expected
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({"measured": {"text": "3 us"}}, "3 us"),
+        ({}, "no data"),
+        ({"comparison": "", "verdict": "pass"}, "holds"),
+        ({"comparison": "", "verdict": "fail"}, "does not hold"),
+        ({"comparison": "", "verdict": "inconclusive"}, "no data"),
+    ],
+)
+def test_what_was_measured_is_said_in_words(more, expected):
+    assert measured(statement(**more)) == expected
+
+
+def test_metrics_are_parted_into_single_numbers_and_distributions():
+    tables = by_flow({"ab": {"sent": 1, "delay.min": 2}, "ba": {"sent": 3}})
+    assert tables["plain"] == {
+        "columns": ["sent"],
+        "rows": [("ab", {"sent": 1}), ("ba", {"sent": 3})],
+    }
+    assert tables["statistics"] == {"delay": {"columns": ["min"], "rows": [("ab", {"min": 2})]}}
+
+
+def test_what_differs_between_repeats_is_found():
+    one, two = ({"value": n, "unit": "cell"} for n in ("1", "2"))
+    repeats = [{"ab": {"sent": one, "lost": one}}, {"ab": {"sent": one, "lost": two}}]
+    assert differing(repeats) == [("ab", "lost", [one, two])]
+    assert differing([]) == []
+
+
+def test_times_are_summed_as_far_as_they_are_known(document, timing):
+    assert seconds_of(document["cases"], timing) == 5.0
+    assert seconds_of(document["cases"], {}) == 0.0
+    assert elapsed_s(timing) == 20.0
+    assert elapsed_s({}) is None
+
+
+def test_the_headline_of_a_pass_counts_what_held(document):
+    document["cases"] = document["cases"][:1]
+    assert (
+        headline(document) == "The one case of 1 test passes: every expectation holds, 5 in number."
+    )
+
+
+def test_the_headline_of_a_fail_tells_the_first(document):
+    document["cases"] = document["cases"][:6]
+    assert headline(document) == (
+        "Of 6 cases, 2 fail; 4 pass. First to look at: "
+        "cdvt:tolerance=4us,switch=switches.forerunner_le155 "
+        "(no_loss, 1320 cell measured, = 0 cell needed; 1320 cells of ab: le155.upc[0] (policed))."
+    )
+
+
+def test_the_headline_counts_skips_apart(document):
+    document["cases"] = [document["cases"][0], document["cases"][-1]]
+    assert headline(document).endswith("5 in number; 1 case was skipped.")
+    document["cases"] = document["cases"][1:]
+    assert headline(document) == "Nothing was tested: 1 case was skipped."

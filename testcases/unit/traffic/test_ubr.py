@@ -1,0 +1,14 @@
+"""What UBR declares."""
+
+from fractions import Fraction
+
+from qospec.engine.connections import Contract
+from qospec.traffic.ubr import Ubr
+
+
+def test_it_needs_no_tolerance():
+    assert Ubr(Fraction(353_207)).contract() == Contract("ubr", Fraction(353_207), 0)
+
+
+def test_left_to_itself_it_sends_at_its_peak():
+    assert Ubr(Fraction(7)).conforming_source() == ("constant", {"rate": Fraction(7)})
