@@ -27,18 +27,28 @@ from qospec.engine.transmission import (
 )
 
 if TYPE_CHECKING:
+    from numpy import void
+    from numpy.typing import NDArray
+
     from qospec.engine.arrays import Times, Truths, Whole
     from qospec.engine.clock import Clock
     from qospec.engine.element import Setting
 
+    Inputs = NDArray[void]
+    """Records of the fields of INPUT."""
     Served = tuple[Batch, tuple[Loss, ...]]
     """What left and what was lost."""
 
 NO_LIMIT = 2**62
 
-# A row per input: its slice of all cells, and of that slice what waits and what is yet to come.
-HEAD, TAIL, NEXT, END, NEXT_PS, AMOUNT, LIMIT = 0, 1, 2, 3, 4, 5, 6
-FIELDS = 7
+INPUT = (
+    ("head", "i8"),  # place in the queue of the first that waits
+    ("tail", "i8"),  # and behind the last
+    ("amount", "i8"),  # what they take together
+    ("limit", "i8"),
+    ("next", "i8"),  # number of the cell that comes next
+    ("next_ps", "i8"),  # and when; NO_LIMIT: none comes
+)
 
 
 @dataclass
@@ -154,9 +164,8 @@ def _serve_one(state: State, number: int, batch: Batch, until_ps: int) -> Served
 
 
 def _loss(state: State, number: int, lost: Batch) -> tuple[Loss, ...]:
-    if not lost.count:
-        return ()
-    return (Loss("overflow", lost.connection, lost.sent_ps, state.queues[number].element),)
+    loss = Loss("overflow", lost.connection, lost.sent_ps, state.queues[number].element)
+    return (loss,) if lost.count else ()
 
 
 def _serve_all(state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Served:
@@ -173,44 +182,43 @@ def _serve_all(state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Serv
         np.append(cells.at_ps[1:], NO_LIMIT),
         *(np.empty(cells.count, np.int64) for _ in range(3)),
     )
-    table = _table(state, arrivals, cells, service)
-    count = _serve(cells, state.line, table, until_ps, service)
+    inputs = _inputs(state, arrivals, cells, service)
+    count = _serve(cells, state.line, inputs, until_ps, service)
 
     sent = cells.select(service.order[:count]).moved(service.left_ps[:count])
     if state.line[STAMPS]:
         sent = sent._replace(sent_ps=service.began_ps[:count])
     losses: tuple[Loss, ...] = ()
     start = 0
-    for number, (head, tail, end) in enumerate(table[:, [HEAD, TAIL, END]].tolist()):
-        state.waiting[number] = cells.select(service.queue[head:tail])
+    for number, (mine, batch) in enumerate(zip(inputs, arrivals, strict=True)):
+        end = start + state.waiting[number].count + batch.count
         lost = start + service.lost[start:end].nonzero()[0]
         losses += _loss(state, number, cells.select(lost))
+        state.waiting[number] = cells.select(service.queue[mine["head"] : mine["tail"]])
         start = end
     return sent, losses
 
 
-def _table(state: State, arrivals: tuple[Batch, ...], cells: Batch, service: Service) -> Whole:
-    """Return a row per input; write into `service` where a limit counts bytes and inputs end."""
-    table = np.zeros((len(arrivals), FIELDS), np.int64)
+def _inputs(state: State, arrivals: tuple[Batch, ...], cells: Batch, service: Service) -> Inputs:
+    """Return the inputs; write into `service` where a limit counts bytes and where inputs end."""
+    rows = []
     end = 0
-    for row, waiting, batch, (_, limit) in zip(
-        table, state.waiting, arrivals, state.queues, strict=True
-    ):
-        start, next_, end = end, end + waiting.count, end + waiting.count + batch.count
+    for waiting, batch, (_, limit) in zip(state.waiting, arrivals, state.queues, strict=True):
+        start, first, end = end, end + waiting.count, end + waiting.count + batch.count
         if limit is not None and limit.unit == "byte":
             service.amount[start:end] = cells.size_bytes[start:end]
         if start < end:
             service.following_ps[end - 1] = NO_LIMIT
-        row[HEAD], row[TAIL], row[NEXT], row[END] = start, next_, next_, end
-        row[NEXT_PS] = batch.at_ps[0] if batch.count else NO_LIMIT
-        row[AMOUNT] = service.amount[start:next_].sum()
-        row[LIMIT] = NO_LIMIT if limit is None else limit.amount
-    return table
+        amount = int(service.amount[start:first].sum())
+        most = NO_LIMIT if limit is None else limit.amount
+        next_ps = int(batch.at_ps[0]) if batch.count else NO_LIMIT
+        rows.append((start, first, amount, most, first, next_ps))
+    return np.array(rows, list(INPUT))
 
 
 @kernel
 def _serve(  # noqa: C901, PLR0912, PLR0915
-    cells: Batch, line: Whole, table: Whole, until_ps: int, service: Service
+    cells: Batch, line: Whole, inputs: Inputs, until_ps: int, service: Service
 ) -> int:
     """Make all decisions before `until_ps`; return how many cells were sent.
 
@@ -219,7 +227,7 @@ def _serve(  # noqa: C901, PLR0912, PLR0915
     Args:
         cells: n cells, input by input: what waits, then what arrives before `until_ps`.
         line: Carried on.
-        table: A row per input; written.
+        inputs: A record per input, the one that is served first in front; written.
         until_ps: Who arrives then or later is not known.
         service: (n,) Written.
     """
@@ -227,40 +235,40 @@ def _serve(  # noqa: C901, PLR0912, PLR0915
     lost, queue, amount, following_ps, order, left_ps, began_ps = service
     free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
     pace = (line[SLOT], line[SLOT_PART], denominator, line[LEAP])
-    slotted, sent, waiting = line[SLOTTED] != 0, 0, (table[:, TAIL] - table[:, HEAD]).sum()
+    slotted, sent = line[SLOTTED] != 0, 0
     time, size = (line[SLOT], line[SLOT_PART]), 0
     while True:
-        ready_ps = free if waiting else table[:, NEXT_PS].min()
+        ready_ps = _ready_ps(inputs)
         if ready_ps == NO_LIMIT:
             break
         if ready_ps > free:
             free, part = next_slot(pace, free, part, ready_ps) if slotted else (ready_ps, 0)
         # Who came before finds room, or not, as it then was; who comes just now is a choice first.
         decides_ps = free + (part > 0 and not slotted)
-        for k in range(len(table)):
-            while table[k, NEXT_PS] < decides_ps:
-                i = table[k, NEXT]
-                if table[k, AMOUNT] + amount[i] > table[k, LIMIT]:
+        for k in range(len(inputs)):
+            mine = inputs[k]
+            while mine["next_ps"] < decides_ps:
+                i = mine["next"]
+                if mine["amount"] + amount[i] > mine["limit"]:
                     lost[i] = True
                 else:
-                    queue[table[k, TAIL]] = i
-                    table[k, TAIL] += 1
-                    table[k, AMOUNT] += amount[i]
-                    waiting += 1
-                table[k, NEXT], table[k, NEXT_PS] = i + 1, following_ps[i]
+                    queue[mine["tail"]] = i
+                    mine["tail"] += 1
+                    mine["amount"] += amount[i]
+                mine["next"], mine["next_ps"] = i + 1, following_ps[i]
         if free >= until_ps:
             break
-        k = _chosen(table, free)
+        k = _chosen(inputs, free)
         if k < 0:
             continue
-        if table[k, HEAD] < table[k, TAIL]:
-            i = queue[table[k, HEAD]]
-            table[k, HEAD] += 1
-            table[k, AMOUNT] -= amount[i]
-            waiting -= 1
+        mine = inputs[k]
+        if mine["head"] < mine["tail"]:
+            i = queue[mine["head"]]
+            mine["head"] += 1
+            mine["amount"] -= amount[i]
         else:
-            i = table[k, NEXT]
-            table[k, NEXT], table[k, NEXT_PS] = i + 1, following_ps[i]
+            i = mine["next"]
+            mine["next"], mine["next_ps"] = i + 1, following_ps[i]
         if size_bytes[i] != size and not slotted:
             size = size_bytes[i]
             time = service_time(line, size)
@@ -273,9 +281,20 @@ def _serve(  # noqa: C901, PLR0912, PLR0915
 
 
 @kernel
-def _chosen(table: Whole, now_ps: int) -> int:
-    """Return the first input at which something waits or arrives now; -1 if there is none."""
-    for k in range(len(table)):
-        if table[k, HEAD] < table[k, TAIL] or table[k, NEXT_PS] <= now_ps:
+def _ready_ps(inputs: Inputs) -> int:
+    """Return 0 if something waits, else when the next cell comes; NO_LIMIT: none does."""
+    next_ps = NO_LIMIT
+    for k in range(len(inputs)):
+        if inputs[k]["head"] < inputs[k]["tail"]:
+            return 0
+        next_ps = min(next_ps, inputs[k]["next_ps"])
+    return next_ps
+
+
+@kernel
+def _chosen(inputs: Inputs, now_ps: int) -> int:
+    """Return the first input at which something waits or comes now; -1 if there is none."""
+    for k in range(len(inputs)):
+        if inputs[k]["head"] < inputs[k]["tail"] or inputs[k]["next_ps"] <= now_ps:
             return k
     return -1

@@ -10,12 +10,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from qospec.run.verdict import ORDER, Side, Verdict, worst
-from qospec.units import TIME, base_unit, text_of
+from qospec.units import CELL_RATE, TIME, base_unit, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from qospec.model import Network, Statement, Suite
+    from qospec.model import Network, Statement, Suite, Test
     from qospec.run.plan import CasePlan
     from qospec.run.trial import Repeat, Result
     from qospec.run.verdict import Judgement
@@ -49,6 +49,7 @@ def case_document(plan: CasePlan, result: Result, again: str) -> Document:
         "test": plan.test,
         "parameters": dict(case.parameters),
         "verdict": worst(verdicts),
+        "links": _links(case.networks[""]),
         "run": {
             "warmup": quantity(Fraction(case.run.warmup_ps, 10**12), TIME),
             "measure": quantity(Fraction(case.run.measure_ps, 10**12), TIME),
@@ -58,8 +59,14 @@ def case_document(plan: CasePlan, result: Result, again: str) -> Document:
         "metrics": repeats[0] if repeats else {},
         "repeats": repeats,
         "losses": [
-            {"flow": loss.population, "element": loss.element, "cause": loss.cause, "cells": loss.cells}
-            for repeat in result.repeats
+            {
+                "repeat": number,
+                "flow": loss.population,
+                "element": loss.element,
+                "cause": loss.cause,
+                "cells": loss.cells,
+            }
+            for number, repeat in enumerate(result.repeats, 1)
             for loss in repeat.readings.losses()
         ],
         "why": _why(plan, result),
@@ -143,6 +150,7 @@ def document(
                 "covers": list(test.covers),
                 "place": test.span.place,
                 "links": _links(test.cases[0].networks[""]) if test.cases else [],
+                "flows": _flows(test),
                 "controls": {
                     name: _links(network)
                     for case in test.cases[:1]
@@ -162,8 +170,45 @@ def document(
             }
             for reference in suite.references
         ],
+        "definitions": _definitions(suite),
         "provenance": provenance,
     }
+
+
+def _flows(test: Test) -> list[Document]:
+    """Return what is sent, as the first case has it."""
+    return [
+        {
+            "name": flow.name,
+            "from": _hosts(flow.origins),
+            "to": _hosts(flow.targets),
+            "traffic": f"{flow.kind.name}, {flow.connections * len(flow.origins):_} connections,"
+            f" {text_of(flow.traffic.contract().peak_cell_rate, CELL_RATE)} each",
+        }
+        for case in test.cases[:1]
+        for flow in case.flows
+    ]
+
+
+def _hosts(paths: tuple[str, ...]) -> str:
+    return paths[0] if len(paths) == 1 else f"{paths[0]} .. {paths[-1]}"
+
+
+def _definitions(suite: Suite) -> list[Document]:
+    """Return the kinds that were used, each with its standard."""
+    cases = [case for test in suite.tests for case in test.cases]
+    kinds = {
+        (kind.role, kind.name): kind
+        for case in cases
+        for kind in (
+            *(instance.kind for network in case.networks.values() for instance in network.elements),
+            *(flow.kind for flow in case.flows),
+        )
+    }
+    return [
+        {"name": kind.name, "role": kind.role, "summary": kind.summary, "source": kind.source}
+        for _, kind in sorted(kinds.items())
+    ]
 
 
 def _links(network: Network) -> list[list[str]]:

@@ -275,7 +275,7 @@ def _no_way(flow: Flow, network: Network, member: Member) -> Diagnostic:
     if span is None:
         raise NoWayError(member)
     return Diagnostic(
-        "E0306",
+        "E0308",
         f"no way leads from `{origin}` to `{target}`",
         span,
         notes=(f"in topology `{network.name}`, following links and the devices' wires",),
@@ -287,7 +287,7 @@ def _loop(loop: tuple[str, ...], network: Network, case: Case) -> Diagnostic:
     first = next((e for e in network.elements if e.path in loop and e.span is not None), None)
     span = first.span if first is not None and first.span is not None else _span(case.flows[0], case)
     return Diagnostic(
-        "E0307",
+        "E0409",
         "cells can go round this loop in no time",
         span,
         notes=(" -> ".join((*loop, loop[0])),),
@@ -297,7 +297,7 @@ def _loop(loop: tuple[str, ...], network: Network, case: Case) -> Diagnostic:
 
 def _too_many(test: Test, case: Case, cells: int, bounds: Bounds) -> Diagnostic:
     return Diagnostic(
-        "E0308",
+        "E0609",
         f"a trial of `{case.name}` would send {cells:_} cells, more than the limit of {bounds.most_cells:_}",
         test.span,
         notes=("rate of all flows times warmup and measure",),

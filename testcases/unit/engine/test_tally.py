@@ -1,0 +1,68 @@
+"""Quantiles, and their names."""
+
+from fractions import Fraction
+
+import pytest
+
+from qospec.engine.tally import Delays, Tally, share_of
+
+
+@pytest.mark.parametrize(
+    ("name", "share"),
+    [
+        ("p50", Fraction(1, 2)),
+        ("p99_9", Fraction(999, 1_000)),
+        ("p99_999", Fraction(99_999, 100_000)),
+        ("p0", Fraction(0)),
+        ("p100", Fraction(1)),
+        ("p100_1", None),
+        ("p", None),
+        ("p9_", None),
+        ("99", None),
+        ("mean", None),
+        ("p50x", None),
+    ],
+)
+def test_a_quantile_is_named_by_its_share(name: str, share: Fraction | None) -> None:
+    assert share_of(name) == share
+
+
+THOUSAND = Delays(
+    count=1_000,
+    sum_ps=0,
+    min_ps=1_000,
+    max_ps=5_005,
+    buckets=((1_000, 1_002, 990), (5_000, 5_010, 10)),
+)
+
+
+@pytest.mark.parametrize(
+    ("share", "expected"),
+    [
+        (Fraction(0), 1_000),
+        (Fraction(1, 1_000), 1_000),
+        (Fraction(1, 2), 1_001),
+        (Fraction(99, 100), 1_001),
+        (Fraction(991, 1_000), 5_005),
+        (Fraction(1), 5_005),
+    ],
+)
+def test_a_bucket_s_middle_stands_for_it_within_the_extremes(
+    share: Fraction, expected: int
+) -> None:
+    assert THOUSAND.quantile_ps(share) == expected
+
+
+def test_the_middle_of_a_bucket_is_never_below_the_least_or_above_the_largest() -> None:
+    one = Delays(count=3, min_ps=1_001, max_ps=1_001, buckets=((900, 1_100, 3),))
+    assert one.quantile_ps(Fraction(1, 2)) == 1_001
+
+
+def test_without_cells_or_buckets_there_is_no_quantile() -> None:
+    assert Delays().quantile_ps(Fraction(1, 2)) is None
+    assert Delays(count=3, min_ps=1, max_ps=9).quantile_ps(Fraction(1, 2)) is None
+
+
+def test_losses_add_up() -> None:
+    tally = Tally(1, 1, 9, 9, 4, {("a", "x"): 2, ("b", "x"): 3}, 53, 10)
+    assert tally.lost_count == 5

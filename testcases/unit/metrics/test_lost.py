@@ -1,0 +1,13 @@
+from collections.abc import Callable
+
+from qospec.engine.tally import Tally
+from qospec.metrics.lost import Lost
+
+
+def test_it_counts_losses_of_every_cause_everywhere(tally: Callable[..., Tally]) -> None:
+    lost = {("a.upc", "policed"): 2, ("a.queue", "overflow"): 3, ("b.queue", "overflow"): 5}
+    assert Lost().measure(tally(sent=20, received=10, lost=lost)) == 10
+
+
+def test_none_lost_is_zero_not_unknown(tally: Callable[..., Tally]) -> None:
+    assert Lost().measure(tally()) == 0

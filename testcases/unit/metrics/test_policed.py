@@ -1,0 +1,13 @@
+from collections.abc import Callable
+
+from qospec.engine.tally import Tally
+from qospec.metrics.policed import Policed
+
+
+def test_it_counts_what_policers_discarded_wherever_they_are(tally: Callable[..., Tally]) -> None:
+    lost = {("a.upc", "policed"): 2, ("a.queue", "overflow"): 3, ("b.upc", "policed"): 4}
+    assert Policed().measure(tally(lost=lost)) == 6
+
+
+def test_losses_of_other_causes_are_not_its_own(tally: Callable[..., Tally]) -> None:
+    assert Policed().measure(tally(lost={("policed", "overflow"): 3})) == 0

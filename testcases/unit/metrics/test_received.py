@@ -1,0 +1,12 @@
+from collections.abc import Callable
+
+from qospec.engine.tally import Tally
+from qospec.metrics.received import Received
+
+
+def test_it_counts_the_cells_that_arrived(tally: Callable[..., Tally]) -> None:
+    assert Received().measure(tally(planned=9, sent=7, received=5)) == 5
+
+
+def test_none_received_is_zero_not_unknown(tally: Callable[..., Tally]) -> None:
+    assert Received().measure(tally(sent=3)) == 0
