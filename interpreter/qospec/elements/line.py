@@ -94,36 +94,35 @@ class Line:
 
 def _sent(line: Whole, batch: Batch) -> Batch:
     left_ps = np.empty(batch.count, np.int64)
-    if not (line[SLOTTED] or line[STAMPS]):
-        size_bytes = int(batch.size_bytes[0])
-        check_backlog(line, batch, size_bytes)
-        time = service_time(line, size_bytes)
-        if _send_alike(batch.at_ps, batch.size_bytes, line, time, left_ps):
-            return batch.moved(left_ps)
-    check_backlog(line, batch, int(batch.size_bytes.max()))
     began_ps = np.empty(batch.count if line[STAMPS] else 0, np.int64)
+    size_bytes = int(batch.size_bytes[0])
+    check_backlog(line, batch, size_bytes)
     if line[SLOTTED]:
         _send_in_slots(batch.at_ps, line, left_ps, began_ps)
-    else:
+    elif not _send_alike(batch, line, service_time(line, size_bytes), left_ps, began_ps):
+        check_backlog(line, batch, int(batch.size_bytes.max()))
         _send(batch.at_ps, batch.size_bytes, line, left_ps, began_ps)
     return batch._replace(at_ps=left_ps, sent_ps=began_ps if line[STAMPS] else batch.sent_ps)
 
 
 @kernel
 def _send_alike(
-    at_ps: Times, size_bytes: Sizes, line: Whole, time: tuple[int, int], left_ps: Times
+    batch: Batch, line: Whole, time: tuple[int, int], left_ps: Times, began_ps: Times
 ) -> bool:
     """Send items of one size, or return False, with the line untouched, if their sizes differ.
 
     Does what `_send` does, faster: busy and idle are branches, which are foreseen behind another
     line and near full load, and sizes are compared aside from the chain of times.
     """
+    at_ps, _, _, size_bytes, _ = batch
     free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
-    propagation = line[PROPAGATION]
+    propagation, stamps = line[PROPAGATION], len(began_ps) > 0
     time_ps, time_part = time
     first, difference = size_bytes[0], 0
     for i in range(len(at_ps)):
         difference |= size_bytes[i] ^ first
+        if stamps:
+            began_ps[i] = max(at_ps[i], free)
         if at_ps[i] <= free:
             free += time_ps
             part += time_part

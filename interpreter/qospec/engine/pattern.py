@@ -61,14 +61,14 @@ class Pattern:
     Attributes:
         moments: Of one round.
         late: (n,) Which of them belong to a burst that began a round earlier: none has, at first.
-        round_ps: The length of a round.
+        length: Of a round, as a numerator.
         denominator: Of all numerators.
         given: How many cells are done with.
     """
 
     moments: Moments
     late: Truths
-    round_ps: Fraction
+    length: int
     denominator: int
     given: int = 0
 
@@ -79,9 +79,9 @@ class Pattern:
         rounds, start = divmod(first, size)
         at_ps = np.empty(self.given - first, np.int64)
         connection = np.empty(self.given - first, np.int32)
-        whole_ps, rest = divmod(rounds * self.round_ps, 1)
-        clock = (int(whole_ps), int(rest * self.denominator))
-        _repeat(self.moments, start, clock, self._round(), (at_ps, connection))
+        clock = divmod(rounds * self.length, self.denominator)
+        pace = (*divmod(self.length, self.denominator), self.denominator)
+        _repeat(self.moments, start, clock, pace, (at_ps, connection))
         if first < size:
             due = ~self.late[first : self.given]
             if not due.all():
@@ -89,18 +89,14 @@ class Pattern:
                 return at_ps[due], connection[due]
         return at_ps, connection
 
-    def _round(self) -> tuple[int, int, int]:
-        whole_ps, rest = divmod(self.round_ps, 1)
-        return int(whole_ps), int(rest * self.denominator), self.denominator
-
     def _count_before(self, until_ps: int) -> int:
-        rounds, left_ps = divmod(Fraction(max(until_ps, 0)), self.round_ps)
-        whole_ps, rest = divmod(left_ps, 1)
+        rounds, rest = divmod(max(until_ps, 0) * self.denominator, self.length)
+        whole_ps, part = divmod(rest, self.denominator)
         moments = self.moments
-        low = int(moments.whole_ps.searchsorted(int(whole_ps)))
-        high = int(moments.whole_ps.searchsorted(int(whole_ps), "right"))
-        within = moments.part[low:high].searchsorted(int(rest * self.denominator))
-        return int(rounds) * len(moments.connection) + low + int(within)
+        low = int(moments.whole_ps.searchsorted(whole_ps))
+        high = int(moments.whole_ps.searchsorted(whole_ps, "right"))
+        within = int(moments.part[low:high].searchsorted(part))
+        return rounds * len(moments.connection) + low + within
 
 
 def pattern(
@@ -137,7 +133,7 @@ def pattern(
     moments, late = _sorted_moments(first_ps, first_part, shape)
     rounds = min(-(-WORTH_A_LOOP // len(late)), max(1, LONGEST_ROUND_PS // math.ceil(period_ps)))
     moments, late = _unrolled(moments, late, shape, rounds)
-    return Pattern(moments, late, rounds * period_ps, denominator)
+    return Pattern(moments, late, int(rounds * period_ps * denominator), denominator)
 
 
 class _Shape(NamedTuple):

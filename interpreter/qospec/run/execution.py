@@ -11,7 +11,7 @@ import importlib.metadata
 import platform
 import signal
 import time
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from multiprocessing import get_context
@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from qospec.catalogue import discover
 from qospec.run import outcome, trial
+from qospec.run.interruption import Interruption
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from qospec.model import Suite
     from qospec.run.outcome import Document
@@ -64,74 +65,83 @@ class Assignment:
 
 def execute(assignment: Assignment, record: Record, listener: Listener) -> Document:
     """Run all cases, keep the record, and return the outcome; an interrupted one says so."""
-    facts = provenance(assignment)
+    frame = outcome.frame(assignment.suite, assignment.seed, provenance(assignment))
+    names = [plan.case.name for plan in assignment.plans]
     started = datetime.now(UTC)
-    record.write("run.json", {**facts, "cases": [plan.case.name for plan in assignment.plans]})
+    record.begin(frame, names)
     done: dict[str, Document] = {}
     seconds: dict[str, float] = {}
     state = "complete"
-    try:
-        for document, duration in _results(assignment, listener):
-            name = document["name"]
-            record.write(_file_of(assignment, name), document)
-            done[name], seconds[name] = document, duration
-            listener.ended(document, duration)
-    except KeyboardInterrupt:
-        state = "interrupted"
-    cases = [done[plan.case.name] for plan in assignment.plans if plan.case.name in done]
-    whole = outcome.document(assignment.suite, cases, assignment.seed, state, facts)
-    record.write("outcome.json", whole)
-    finished = datetime.now(UTC)
-    record.write(
-        "timing.json",
-        {"started": _stamp(started), "finished": _stamp(finished), "cases": {n: round(s, 3) for n, s in seconds.items()}},
-    )
+    with Interruption() as interruption:
+        try:
+            for document, duration in _results(assignment, listener, interruption):
+                name = document["name"]
+                record.add(names.index(name) + 1, document)
+                done[name], seconds[name] = document, round(duration, 3)
+                listener.ended(document, duration)
+                interruption.check()
+        except KeyboardInterrupt:
+            state = "interrupted" if len(done) < len(names) else "complete"
+        whole = outcome.completed(frame, [done[name] for name in names if name in done], state)
+        times = {"started": _stamp(started), "finished": _stamp(datetime.now(UTC)), "cases": seconds}
+        record.end(whole, times)
     return whole
-
-
-def _file_of(assignment: Assignment, name: str) -> str:
-    number = next(i for i, plan in enumerate(assignment.plans, 1) if plan.case.name == name)
-    return f"cases/{number:04}.json"
 
 
 def _stamp(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _results(assignment: Assignment, listener: Listener) -> Iterator[tuple[Document, float]]:
-    if assignment.jobs <= 1 or len(assignment.plans) <= 1:
-        for plan in assignment.plans:
-            yield _here(plan, assignment.commands[plan.case.name], listener)
+def _results(
+    assignment: Assignment, listener: Listener, interruption: Interruption
+) -> Iterator[tuple[Document, float]]:
+    if assignment.jobs > 1 and len(assignment.plans) > 1:
+        yield from _elsewhere(assignment, interruption)
         return
+    for plan in assignment.plans:
+        name = plan.case.name
+
+        def hear(share: float, name: str = name) -> None:
+            interruption.check()
+            listener.progressed(name, share)
+
+        yield _case(plan, assignment.commands[name], hear)
+
+
+def _elsewhere(assignment: Assignment, interruption: Interruption) -> Iterator[tuple[Document, float]]:
     workers = min(assignment.jobs, len(assignment.plans))
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_ignore_interrupts)
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_deafen)
+    waiting = {
+        pool.submit(_case, plan, assignment.commands[plan.case.name], _say_nothing)
+        for plan in assignment.plans
+    }
     try:
-        waiting = [pool.submit(_elsewhere, plan, assignment.commands[plan.case.name]) for plan in assignment.plans]
-        for future in as_completed(waiting):
-            yield future.result()
+        while waiting:
+            interruption.check()
+            ended, waiting = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
+            for future in ended:
+                yield future.result()
     except BaseException:
-        for process in list((pool._processes or {}).values()):  # noqa: SLF001 - the pool offers no way to end a task
+        for process in (pool._processes or {}).values():  # noqa: SLF001 - there is no other way
             process.terminate()
         raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _ignore_interrupts() -> None:
+def _deafen() -> None:
     """Leave Ctrl-C to the parent, which ends its workers itself."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _here(plan: CasePlan, again: str, listener: Listener) -> tuple[Document, float]:
-    started = time.monotonic()
-    result = trial.run(plan, discover(), lambda share: listener.progressed(plan.case.name, share))
-    return outcome.case_document(plan, result, again), time.monotonic() - started
+def _say_nothing(_share: float) -> None:
+    """Hear the progress of a case that runs where nobody listens."""
 
 
-def _elsewhere(plan: CasePlan, again: str) -> tuple[Document, float]:
-    started = time.monotonic()
-    result = trial.run(plan, discover(), lambda _: None)
-    return outcome.case_document(plan, result, again), time.monotonic() - started
+def _case(plan: CasePlan, again: str, hear: Callable[[float], None]) -> tuple[Document, float]:
+    started_s = time.monotonic()
+    result = trial.run(plan, discover(), hear)
+    return outcome.case_document(plan, result, again), time.monotonic() - started_s
 
 
 def provenance(assignment: Assignment) -> Document:

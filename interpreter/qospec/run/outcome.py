@@ -131,36 +131,13 @@ def _why(plan: CasePlan, result: Result) -> list[str]:
     return [f"no cell was discarded: {named}"] if named else ["no cell was discarded"]
 
 
-def document(
-    suite: Suite, cases: Sequence[Document], seed: str, state: str, provenance: Document
-) -> Document:
-    """Return the whole outcome; `state` is "complete" or "interrupted"."""
-    verdicts: list[Verdict] = [case["verdict"] for case in cases]
+def frame(suite: Suite, seed: str, provenance: Document) -> Document:
+    """Return what is known of the outcome before anything has run."""
     return {
         "schema": SCHEMA,
         "qospec": provenance["qospec"],
         "seed": seed,
-        "state": state,
-        "verdict": worst(verdicts),
-        "summary": {verdict: verdicts.count(verdict) for verdict in ORDER},
-        "tests": [
-            {
-                "name": test.name,
-                "description": test.doc,
-                "covers": list(test.covers),
-                "place": test.span.place,
-                "links": _links(test.cases[0].networks[""]) if test.cases else [],
-                "flows": _flows(test),
-                "controls": {
-                    name: _links(network)
-                    for case in test.cases[:1]
-                    for name, network in case.networks.items()
-                    if name
-                },
-            }
-            for test in suite.tests
-        ],
-        "cases": list(cases),
+        "tests": [_test(test) for test in suite.tests],
         "references": [
             {
                 "name": reference.name,
@@ -172,6 +149,31 @@ def document(
         ],
         "definitions": _definitions(suite),
         "provenance": provenance,
+    }
+
+
+def completed(frame: Document, cases: Sequence[Document], state: str) -> Document:
+    """Return the whole outcome; `state` is "complete" or "interrupted"."""
+    verdicts: list[Verdict] = [case["verdict"] for case in cases]
+    return {
+        **frame,
+        "state": state,
+        "verdict": worst(verdicts),
+        "summary": {verdict: verdicts.count(verdict) for verdict in ORDER},
+        "cases": list(cases),
+    }
+
+
+def _test(test: Test) -> Document:
+    networks = test.cases[0].networks
+    return {
+        "name": test.name,
+        "description": test.doc,
+        "covers": list(test.covers),
+        "place": test.span.place,
+        "links": _links(networks[""]),
+        "flows": _flows(test),
+        "controls": {name: _links(network) for name, network in networks.items() if name},
     }
 
 

@@ -15,7 +15,8 @@ import tempfile
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+
+from qospec.run.outcome import Document, completed
 
 
 class RecordError(Exception):
@@ -28,28 +29,44 @@ class Record:
 
     folder: Path
 
-    def write(self, name: str, document: dict[str, Any]) -> None:
-        """Write a file of the record, whole or not at all."""
+    def begin(self, frame: Document, cases: list[str]) -> None:
+        """Write what is about to run: the frame of the outcome and the names of the cases."""
+        self._write("run.json", {"planned": cases, **frame})
+
+    def add(self, number: int, case: Document) -> None:
+        """Write what a case gave; `number` is its place in the plan, from 1."""
+        self._write(f"cases/{number:04}.json", case)
+
+    def end(self, outcome: Document, timing: Document) -> None:
+        """Write the outcome, and what is different each time."""
+        self._write("outcome.json", outcome)
+        self._write("timing.json", timing)
+
+    def outcome(self) -> Document:
+        """Return the outcome; of a run that was killed, what its cases left."""
+        if (self.folder / "outcome.json").exists():
+            return self._read("outcome.json")
+        if not (self.folder / "run.json").exists():
+            raise RecordError(f"`{self.folder}` holds no run.json: is it a record of `qos run`?")
+        frame = self._read("run.json")
+        del frame["planned"]
+        names = sorted(f"cases/{path.name}" for path in (self.folder / "cases").glob("*.json"))
+        return completed(frame, [self._read(name) for name in names], "interrupted")
+
+    def timing(self) -> Document:
+        """Return when and how long, if that is known."""
+        return self._read("timing.json") if (self.folder / "timing.json").exists() else {}
+
+    def _write(self, name: str, document: Document) -> None:
         write_whole(self.folder / name, json.dumps(document, indent=1, ensure_ascii=False) + "\n")
 
-    def read(self, name: str) -> dict[str, Any]:
-        """Return a file of the record."""
+    def _read(self, name: str) -> Document:
         path = self.folder / name
         try:
-            document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            document: Document = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise RecordError(f"cannot read `{path}`: {_reason(error)}") from error
         return document
-
-    def outcome(self) -> dict[str, Any]:
-        """Return the outcome; of a run that was killed, what its cases left."""
-        if (self.folder / "outcome.json").exists():
-            return self.read("outcome.json")
-        raise RecordError(f"`{self.folder}` holds no outcome.json: is it a record of `qos run`?")
-
-    def timing(self) -> dict[str, Any]:
-        """Return when and how long, if that is known."""
-        return self.read("timing.json") if (self.folder / "timing.json").exists() else {}
 
 
 def create(root: Path, seed: str, now: datetime | None = None) -> Record:

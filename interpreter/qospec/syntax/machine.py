@@ -112,15 +112,12 @@ class Machine:
         base = len(values) - size
         if only >= 0:
             value = values[base + only]
+        elif not node and keeps and keeps[0] == ~0:
+            value = values[base]  # a list under way, which becomes longer
+            self._gather(value, keeps[1:], base)
         else:
             value = []
-            for keep in keeps:
-                if keep is None:
-                    value.append(None)
-                elif keep >= 0:
-                    value.append(values[base + keep])
-                else:
-                    value.extend(values[base + ~keep])
+            self._gather(value, keeps, base)
             if node:
                 value = self._builders[node](self._span(self.firsts[base], at), value)
         del states[base + 1 :], self.firsts[base + 1 :]
@@ -132,3 +129,14 @@ class Machine:
         tokens = self._tokens
         start = tokens.starts[first]
         return Span(tokens.source, start, tokens.ends[at - 1] if at > first else start)
+
+    def _gather(self, parts: list[Any], keeps: list[int | None], base: int) -> None:
+        """Add the parts of a rule that are kept."""
+        values = self.values
+        for keep in keeps:
+            if keep is None:
+                parts.append(None)
+            elif keep >= 0:
+                parts.append(values[base + keep])
+            else:
+                parts.extend(values[base + ~keep])

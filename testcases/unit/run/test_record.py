@@ -23,7 +23,7 @@ def test_two_records_of_one_second_do_not_mix(tmp_path: Path) -> None:
 
 def test_a_document_comes_back_as_it_was(tmp_path: Path) -> None:
     kept = record.create(tmp_path, "7", NOON)
-    kept.write("outcome.json", {"name": "Zelle ✓"})
+    kept.end({"name": "Zelle ✓"}, {})
     assert kept.outcome() == {"name": "Zelle ✓"}
 
 
@@ -62,5 +62,13 @@ def test_a_broken_file_is_named(tmp_path: Path) -> None:
 
 def test_files_are_readable_json(tmp_path: Path) -> None:
     kept = record.create(tmp_path, "7", NOON)
-    kept.write("cases/0001.json", {"verdict": "pass"})
+    kept.add(1, {"verdict": "pass"})
     assert json.loads((kept.folder / "cases" / "0001.json").read_text()) == {"verdict": "pass"}
+
+
+def test_a_run_that_was_killed_left_its_cases(tmp_path: Path) -> None:
+    kept = record.create(tmp_path, "7", NOON)
+    kept.begin({"seed": "7"}, ["a", "b"])
+    kept.add(1, {"name": "a", "verdict": "pass"})
+    outcome = kept.outcome()
+    assert (outcome["state"], outcome["summary"]["pass"], len(outcome["cases"])) == ("interrupted", 1, 1)

@@ -1,0 +1,89 @@
+"""What all benchmarks share: a figure, a C library made on the spot, and fair repeats."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+REPEATS = 7
+FLAGS = ("-O3", "-ffp-contract=off", "-std=c11", "-shared", "-fPIC")
+
+
+class MismatchError(Exception):
+    """Ours and the other's results are not the same, bit for bit."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measured number.
+
+    Attributes:
+        name: What was measured.
+        value: Ours.
+        unit: Of both.
+        peer: The other's, of the same run, if there is one.
+        peer_name: Who the other is.
+        ratio: How much better ours is: above 1, ours is; None without a peer.
+        target: What the ratio, or without a peer the value, should at least or at most be.
+    """
+
+    name: str
+    value: float
+    unit: str
+    peer: float | None = None
+    peer_name: str = ""
+    ratio: float | None = None
+    target: str = ""
+
+
+def compiled(name: str, folder: Path) -> ctypes.CDLL | None:
+    """Return the C file of that name as a library made in `folder`; None without a compiler."""
+    compiler = shutil.which("gcc")
+    if compiler is None:
+        print("gcc is not here: only our own values are printed", file=sys.stderr)
+        return None
+    library = folder / f"{name}.so"
+    source = str(HERE / f"{name}.c")
+    subprocess.run([compiler, *FLAGS, source, "-o", str(library)], check=True)
+    return ctypes.CDLL(str(library))
+
+
+def medians(*measured: Callable[[], object], repeats: int = REPEATS) -> list[float]:
+    """Return the median CPU seconds of each; they take turns, after one turn that does not count."""
+    seconds: list[list[float]] = [[] for _ in measured]
+    for turn in range(repeats + 1):
+        for times, run in zip(seconds, measured, strict=True):
+            start = time.thread_time()
+            run()
+            if turn:
+                times.append(time.thread_time() - start)
+    return [statistics.median(times) for times in seconds]
+
+
+def children(command: list[str]) -> tuple[float, float]:
+    """Run a process and return the wall and the CPU seconds that it and its children took."""
+    before, start = os.times(), time.perf_counter()
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    wall_s, after = time.perf_counter() - start, os.times()
+    if done.returncode not in (0, 1):
+        raise RuntimeError(f"{' '.join(command)} ended with {done.returncode}: {done.stderr}")
+    cpu_s = after.children_user + after.children_system
+    return wall_s, cpu_s - before.children_user - before.children_system
+
+
+def command() -> list[str]:
+    """Return how `qos` is called in this environment."""
+    return [str(Path(sys.executable).with_name("qos"))]

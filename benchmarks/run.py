@@ -1,0 +1,56 @@
+"""Run benchmarks by name: python benchmarks/run.py NAME... [--json].
+
+Every figure stands beside a peer of the same run where there is one, so that a busy or a slow machine
+changes both. The peers in C are compiled on the spot and must give the same results, bit for bit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import importlib
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from figures import MismatchError
+
+if TYPE_CHECKING:
+    from figures import Figure
+
+NAMES = ("w1", "w3", "start", "data_plane")
+
+
+def line(figure: Figure) -> str:
+    """Return a figure as a line of text."""
+    text = f"{figure.name:<18} {figure.value:>10.3f} {figure.unit}"
+    if figure.peer is not None:
+        text += f"   {figure.peer_name} {figure.peer:.3f}"
+    if figure.ratio is not None:
+        text += f"   ratio {figure.ratio:.2f}"
+    return text + (f"   (target: {figure.target})" if figure.target else "")
+
+
+def main() -> int:
+    """Measure what is asked for; return 1 where results are not those of the peer."""
+    parser = argparse.ArgumentParser(description="Measure the engine against peers in one run.")
+    parser.add_argument("names", nargs="+", choices=NAMES, metavar="NAME", help=", ".join(NAMES))
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    asked = parser.parse_args()
+    figures: list[Figure] = []
+    for name in asked.names:
+        try:
+            found = importlib.import_module(name).measure()
+        except MismatchError as error:
+            print(f"MISMATCH {error}")
+            return 1
+        figures += found
+        if not asked.json:
+            print(*map(line, found), sep="\n", flush=True)
+    if asked.json:
+        print(json.dumps({"figures": [dataclasses.asdict(f) for f in figures]}, indent=2))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

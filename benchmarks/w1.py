@@ -1,0 +1,207 @@
+"""W1: 4,000 CBR flows through seven FIFO hops, with full statistics, against the same work in C.
+
+The flows come over the tester's own line, four times as fast as the hops, which stamps each cell; so
+they queue at the first hop, at 99.9 % load. Delays go to one histogram, as for a flow of 4,000 VCs.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+from fractions import Fraction
+from pathlib import Path
+
+import figures
+import numpy as np
+from figures import Figure, MismatchError
+
+from qospec.elements.line import Line
+from qospec.engine import delays, graph
+from qospec.engine.connections import Connections, Contract
+from qospec.engine.draws import Draws
+from qospec.engine.experiment import END, Experiment, Node, Source, Watch, Wire
+from qospec.engine.observation import Observation
+from qospec.traffic.constant import Constant
+
+FLOWS = 4_000
+CELL_RATE = Fraction(352_720)
+LINE_RATE = Fraction(149_760_000)
+TESTER_RATE = 4 * LINE_RATE
+HOPS = 7
+SECONDS = 20
+PS_PER_S = 10**12
+SEED = ("w1",)
+LARGEST_MIB = 300
+
+
+def experiment(seconds: int) -> Experiment:
+    """Return W1 over so many simulated seconds."""
+    arrivals = Constant(CELL_RATE / FLOWS)
+    tester, line = (Line(rate, slotted=False) for rate in (TESTER_RATE, LINE_RATE))
+    nodes = (
+        Node("tester", tester, tester.clock(stamps=True)),
+        *(Node(f"hop[{n}]", line, line.clock(stamps=False)) for n in range(HOPS)),
+    )
+    return Experiment(
+        Connections((Contract("cbr", CELL_RATE / FLOWS, 0),) * FLOWS, (0,) * FLOWS),
+        (Source("flows", arrivals, 0, FLOWS, "random", 53, 0, 0),),
+        nodes,
+        tuple(Wire(n, 0, n + 1 if n < HOPS else END) for n in range(HOPS + 1)),
+        Watch(0, seconds * PS_PER_S, (0,) * FLOWS),
+        SEED,
+    )
+
+
+class Pointers(ctypes.Structure):
+    """A C struct whose fields all are 64 bits wide: numbers, and arrays by address."""
+
+    def __init__(self, **fields: int | np.ndarray) -> None:
+        """Fill all fields; arrays are kept alive."""
+        super().__init__()
+        self.kept = fields
+        for name, value in fields.items():
+            setattr(self, name, value.ctypes.data if isinstance(value, np.ndarray) else value)
+
+
+def struct(*names: str) -> type[Pointers]:
+    """Return a class for a C struct with these fields, in order."""
+    return type("Struct", (Pointers,), {"_fields_": [(name, ctypes.c_int64) for name in names]})
+
+
+Moments = struct("count", "whole_ps", "part", "connection", "round_ps", "round_part", "denominator")
+Trial = struct(
+    "connections", "stop_ps", "window_ps", "capacity", "hops", "planned", "sent", "rows", "buckets"
+)
+
+
+class InC:
+    """The same trial in C, and what it counted."""
+
+    def __init__(self, library: ctypes.CDLL, seconds: int) -> None:
+        """Take the moments of the flows from the engine's source; all else is C's own."""
+        self._run = library.w1
+        draws = Draws(SEED).below("flow", "flows")
+        pattern = Constant(CELL_RATE / FLOWS).start(FLOWS, "random", draws)
+        whole_ps, rest = divmod(pattern.round_ps, 1)
+        self._moments = Moments(
+            count=len(pattern.moments.part),
+            whole_ps=pattern.moments.whole_ps,
+            part=pattern.moments.part,
+            connection=pattern.moments.connection,
+            round_ps=int(whole_ps),
+            round_part=int(rest * pattern.denominator),
+            denominator=pattern.denominator,
+        )
+        self._seconds = seconds
+        self.planned = self.sent = self.rows = self.buckets = np.zeros(0, np.int64)
+
+    def run(self) -> None:
+        """Run the trial from the beginning."""
+        self.planned, self.sent = np.zeros(FLOWS, np.int64), np.zeros(FLOWS, np.int64)
+        self.rows = np.zeros((FLOWS, 8), np.int64)
+        self.rows[:, 1], self.rows[:, 2] = delays.NO_DELAY_PS, -1
+        self.buckets = np.zeros(delays.ROW_BUCKETS, np.int64)
+        trial = Trial(
+            connections=FLOWS,
+            stop_ps=self._seconds * PS_PER_S,
+            window_ps=int(graph.CHUNK * PS_PER_S / CELL_RATE),
+            capacity=graph.CHUNK + FLOWS,
+            hops=HOPS,
+            planned=self.planned,
+            sent=self.sent,
+            rows=self.rows,
+            buckets=self.buckets,
+        )
+        tester, lines = line_of(TESTER_RATE), np.concatenate([line_of(LINE_RATE)] * HOPS)
+        addresses = (ctypes.c_void_p(array.ctypes.data) for array in (tester, lines))
+        self._run(ctypes.byref(self._moments), *addresses, ctypes.byref(trial))
+
+    def totals(self) -> list[list[int]]:
+        """Return per VC: planned, sent, received, least, largest, sum and sum of squares."""
+        wide = self.rows.view(np.uint64)
+        sums = [wide[:, n].astype(object) + (wide[:, n + 1].astype(object) << 64) for n in (4, 6)]
+        return [list(map(int, c)) for c in (self.planned, self.sent, *self.rows.T[:3], *sums)]
+
+
+def line_of(rate: Fraction) -> np.ndarray:
+    """Return a line as C has it."""
+    cell_ps = 53 * 8 * PS_PER_S / rate
+    whole_ps, rest = divmod(cell_ps, 1)
+    denominator = cell_ps.denominator
+    return np.array([whole_ps, int(rest * denominator), denominator, 0, 0], np.int64)
+
+
+def totals(seen: Observation) -> list[list[int]]:
+    """Return the same of what the engine has seen."""
+    rows = seen.delays.astype(object)
+    sums = [
+        rows[:, low] + (rows[:, low + 1] << bits)
+        for low, bits in (
+            (delays.SUM_LOW, delays.SUM_BITS),
+            (delays.SQUARES_LOW, delays.SQUARES_BITS),
+        )
+    ]
+    columns = (seen.delays[:, n] for n in (delays.COUNT, delays.LEAST, delays.LARGEST))
+    return [list(map(int, column)) for column in (seen.planned, seen.sent, *columns, *sums)]
+
+
+def check(seen: Observation, peer: InC) -> None:
+    """Raise if the two differ in any count."""
+    if totals(seen) != peer.totals():
+        raise MismatchError("w1: counts or delays")
+    buckets = np.zeros_like(peer.buckets)
+    stop = seen.first_bucket + seen.histogram.shape[1]
+    buckets[seen.first_bucket : stop] = seen.histogram[0]
+    if not np.array_equal(buckets, peer.buckets):
+        raise MismatchError("w1: histograms")
+
+
+def speed() -> list[Figure]:
+    """Measure 20 simulated seconds, ours and C's in turns."""
+    ours = experiment(SECONDS)
+    seen = graph.run(ours)
+    hops = int(seen.received.sum()) * HOPS / 1e6
+    with tempfile.TemporaryDirectory() as folder:
+        library = figures.compiled("w1", Path(folder))
+        if library is None:
+            (seconds,) = figures.medians(lambda: graph.run(ours))
+            return [Figure("w1.speed", hops / seconds, "M cell-hops/s")]
+        peer = InC(library, SECONDS)
+        peer.run()
+        check(seen, peer)
+        seconds, peers = figures.medians(lambda: graph.run(ours), peer.run)
+    ratio, target = peers / seconds, "ratio >= 0.8"
+    return [
+        Figure("w1.speed", hops / seconds, "M cell-hops/s", hops / peers, "C", ratio, target),
+        Figure("w1.time", seconds, "s of CPU", peers, "C", ratio),
+    ]
+
+
+def memory() -> list[Figure]:
+    """Measure the largest memory of fresh processes that simulate 1, 10 and 60 seconds."""
+    peaks: dict[int, list[float]] = {1: [], 10: [], 60: []}
+    for _ in range(5):
+        for seconds, mib in peaks.items():
+            run = [sys.executable, __file__, str(seconds)]
+            done = subprocess.run(run, capture_output=True, text=True, check=True)
+            mib.append(float(done.stdout))
+    largest = {seconds: statistics.median(mib) for seconds, mib in peaks.items()}
+    target = f"<= {LARGEST_MIB} MiB, equal within 10 %"
+    return [
+        Figure(f"w1.memory.{seconds}s", mib, "MiB", largest[1], "1 s", largest[1] / mib, target)
+        for seconds, mib in largest.items()
+    ]
+
+
+def measure() -> list[Figure]:
+    """Return all figures of W1."""
+    return speed() + memory()
+
+
+if __name__ == "__main__":
+    graph.run(experiment(int(sys.argv[1])))
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)

@@ -1,0 +1,121 @@
+"""W3: the GCRA over 10 million cells of 4,000 flows, against the same loop in C.
+
+Twice: with a tolerance within which all cells conform, where the verdicts are all the work; and
+with one that many violate, where each batch is also parted into what goes on and what is lost.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import tempfile
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+
+import figures
+import numpy as np
+from figures import Figure, MismatchError
+
+from qospec.elements.gcra import Gcra
+from qospec.engine import graph
+from qospec.engine.batch import Batch
+from qospec.engine.connections import Connections, Contract
+from qospec.engine.draws import Draws
+from qospec.engine.element import Setting
+
+FLOWS = 4_000
+CELLS = 10_000_000
+CELL_RATE = Fraction(352_720, FLOWS)
+GAP_PS = int(10**12 / (FLOWS * CELL_RATE))
+"""On average, with each cell of a random flow: so a flow's cells come at its rate, but in clumps."""
+TOLERANCES_PS = {"conforming": 10**18, "violating": 2 * 10**10}
+FIELDS = ("due_ps", "part", "increment_ps", "increment_part", "denominator", "tolerance_ps")
+
+
+def cells() -> list[Batch]:
+    """Return the cells in batches."""
+    draws = Draws(("w3",)).stream()
+    sizes, clp = np.full(graph.CHUNK, 53, np.int32), np.zeros(graph.CHUNK, np.uint8)
+    batches, now_ps = [], 0
+    for start in range(0, CELLS, graph.CHUNK):
+        count = min(graph.CHUNK, CELLS - start)
+        at_ps = now_ps + np.cumsum(draws.integers(0, 2 * GAP_PS, count))
+        now_ps = int(at_ps[-1])
+        flow = draws.integers(0, FLOWS, count).astype(np.int32)
+        batches.append(Batch(at_ps, at_ps, flow, sizes[:count], clp[:count]))
+    return batches
+
+
+class Columns(ctypes.Structure):
+    """The columns of a batch, as C has them."""
+
+    _fields_ = [(name, ctypes.c_void_p) for name in Batch._fields]  # noqa: RUF012  ctypes' way
+
+
+class Police:
+    """The element and the C loop on the same cells, under the same contract."""
+
+    def __init__(self, batches: list[Batch], tolerance_ps: int) -> None:
+        """Take the cells, and the tolerance of all flows."""
+        contract = Contract("cbr", CELL_RATE, tolerance_ps)
+        connections = Connections((contract,) * FLOWS, (0,) * FLOWS)
+        self._element, self._setting = Gcra(), Setting(connections, Draws(("w3",)))
+        self._batches = batches
+        self._inputs = [columns(batch) for batch in batches]
+        self._out = Batch(*(np.empty_like(column) for column in batches[0]))
+
+    def ours(self, seen: list[np.ndarray] | None = None) -> None:
+        """Police all cells; note in `seen` of each batch what conforms, then what does not."""
+        state = self._element.start(self._setting)
+        for batch in self._batches:
+            step = self._element.process(state, (batch,), int(batch.at_ps[-1]) + 1)
+            if seen is not None:
+                lost = [loss.sent_ps for loss in step.losses]
+                seen.append(np.concatenate([step.departures[0].at_ps, *lost]))
+
+    def in_c(self, library: ctypes.CDLL, seen: list[np.ndarray] | None = None) -> None:
+        """Do the same in C."""
+        first = self._element.start(self._setting).first
+        tests = np.stack([first[name].astype(np.int64) for name in FIELDS], axis=1)
+        out, rows = columns(self._out), ctypes.c_void_p(tests.ctypes.data)
+        for batch, given in zip(self._batches, self._inputs, strict=True):
+            kept = library.w3(ctypes.c_int64(batch.count), given, rows, out)
+            if seen is not None:
+                conform, lost = np.split(self._out.at_ps[: batch.count], [kept])
+                seen.append(np.concatenate([conform, lost[::-1]]))
+
+    def violations(self, library: ctypes.CDLL) -> int:
+        """Return how many cells violate; raise if the two do not agree on which."""
+        one: list[np.ndarray] = []
+        other: list[np.ndarray] = []
+        self.ours(one)
+        self.in_c(library, other)
+        if not all(np.array_equal(*pair) for pair in zip(one, other, strict=True)):
+            raise MismatchError("w3: verdicts")
+        return sum(int((np.diff(at_ps) < 0).sum()) for at_ps in one)
+
+
+def columns(batch: Batch) -> ctypes.c_void_p:
+    """Return a pointer to the columns, which must live as long as it is used."""
+    return ctypes.pointer(Columns(*(column.ctypes.data for column in batch)))
+
+
+def measure() -> list[Figure]:
+    """Return all figures of W3."""
+    batches, found = cells(), []
+    with tempfile.TemporaryDirectory() as folder:
+        library = figures.compiled("w3", Path(folder))
+        for name, tolerance_ps in TOLERANCES_PS.items():
+            police = Police(batches, tolerance_ps)
+            if library is None:
+                (seconds,) = figures.medians(police.ours)
+                found.append(Figure(f"w3.{name}", CELLS / seconds / 1e6, "M cells/s"))
+                continue
+            police.violations(library)
+            seconds, peers = figures.medians(police.ours, partial(police.in_c, library))
+            rates = (CELLS / s / 1e6 for s in (seconds, peers))
+            ours, its = rates
+            target = "ratio >= 0.8"
+            ratio = peers / seconds
+            found.append(Figure(f"w3.{name}", ours, "M cells/s", its, "C", ratio, target))
+    return found
