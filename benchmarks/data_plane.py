@@ -1,4 +1,4 @@
-"""The published data plane, four scenarios in both directions, 60 s each: CPU of the whole process."""
+"""The published data plane: four scenarios, both directions, 60 s each; CPU of the process."""
 
 from __future__ import annotations
 

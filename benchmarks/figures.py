@@ -62,7 +62,7 @@ def compiled(name: str, folder: Path) -> ctypes.CDLL | None:
 
 
 def medians(*measured: Callable[[], object], repeats: int = REPEATS) -> list[float]:
-    """Return the median CPU seconds of each; they take turns, after one turn that does not count."""
+    """Return the median CPU seconds of each; they take turns, and the first does not count."""
     seconds: list[list[float]] = [[] for _ in measured]
     for turn in range(repeats + 1):
         for times, run in zip(seconds, measured, strict=True):

@@ -1,6 +1,6 @@
 """Run benchmarks by name: python benchmarks/run.py NAME... [--json].
 
-Every figure stands beside a peer of the same run where there is one, so that a busy or a slow machine
+Where there is one, a figure stands beside a peer of the same run, so that a busy or slow machine
 changes both. The peers in C are compiled on the spot and must give the same results, bit for bit.
 """
 

@@ -11,11 +11,11 @@
 typedef int64_t i64;
 typedef unsigned __int128 u128;
 
-struct moments { /* of one round of the flows, in order */
+struct flows { /* when each is ready first, in order, and how long until it is again */
     i64 count;
-    const i64 *whole_ps, *part;
+    const i64 *phase_ps;
     const int32_t *connection;
-    i64 round_ps, round_part, denominator;
+    i64 period_ps, period_part, denominator;
 };
 
 struct line {
@@ -78,7 +78,7 @@ static void observe(i64 n, const i64 *at_ps, const i64 *sent_ps, const int32_t *
     }
 }
 
-void w1(const struct moments *moments, struct line *tester, struct line *lines,
+void w1(const struct flows *flows, struct line *tester, struct line *lines,
         const struct trial *trial)
 {
     i64 *at_ps = malloc(trial->capacity * sizeof *at_ps);
@@ -92,18 +92,17 @@ void w1(const struct moments *moments, struct line *tester, struct line *lines,
             until_ps = trial->stop_ps;
         i64 n = 0;
         for (;;) {
-            i64 carried = base_part + moments->part[k] >= moments->denominator;
-            i64 ready_ps = base_ps + moments->whole_ps[k] + carried;
+            i64 ready_ps = base_ps + flows->phase_ps[k];
             if (ready_ps >= until_ps)
                 break;
             at_ps[n] = ready_ps;
-            connection[n++] = moments->connection[k];
-            if (++k == moments->count) {
+            connection[n++] = flows->connection[k];
+            if (++k == flows->count) {
                 k = 0;
-                base_ps += moments->round_ps;
-                base_part += moments->round_part;
-                if (base_part >= moments->denominator) {
-                    base_part -= moments->denominator;
+                base_ps += flows->period_ps;
+                base_part += flows->period_part;
+                if (base_part >= flows->denominator) {
+                    base_part -= flows->denominator;
                     base_ps++;
                 }
             }

@@ -1,7 +1,7 @@
 """W1: 4,000 CBR flows through seven FIFO hops, with full statistics, against the same work in C.
 
-The flows come over the tester's own line, four times as fast as the hops, which stamps each cell; so
-they queue at the first hop, at 99.9 % load. Delays go to one histogram, as for a flow of 4,000 VCs.
+The flows come over the tester's own line, four times as fast as the hops, which stamps each cell;
+so they queue at the first hop, at 99.9 % load. One histogram, as for a flow of 4,000 VCs.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from fractions import Fraction
+from math import ceil
 from pathlib import Path
 
 import figures
@@ -72,7 +73,7 @@ def struct(*names: str) -> type[Pointers]:
     return type("Struct", (Pointers,), {"_fields_": [(name, ctypes.c_int64) for name in names]})
 
 
-Moments = struct("count", "whole_ps", "part", "connection", "round_ps", "round_part", "denominator")
+Flows = struct("count", "phase_ps", "connection", "period_ps", "period_part", "denominator")
 Trial = struct(
     "connections", "stop_ps", "window_ps", "capacity", "hops", "planned", "sent", "rows", "buckets"
 )
@@ -82,19 +83,20 @@ class InC:
     """The same trial in C, and what it counted."""
 
     def __init__(self, library: ctypes.CDLL, seconds: int) -> None:
-        """Take the moments of the flows from the engine's source; all else is C's own."""
+        """Take the phases of the flows from the engine's source; all else is C's own."""
         self._run = library.w1
         draws = Draws(SEED).below("flow", "flows")
-        pattern = Constant(CELL_RATE / FLOWS).start(FLOWS, "random", draws)
-        whole_ps, rest = divmod(pattern.round_ps, 1)
-        self._moments = Moments(
-            count=len(pattern.moments.part),
-            whole_ps=pattern.moments.whole_ps,
-            part=pattern.moments.part,
-            connection=pattern.moments.connection,
-            round_ps=int(whole_ps),
-            round_part=int(rest * pattern.denominator),
-            denominator=pattern.denominator,
+        arrivals = Constant(CELL_RATE / FLOWS)
+        period_ps = PS_PER_S / arrivals.rate
+        # One cell of each flow; "random" phases are whole picoseconds.
+        first = arrivals.emit(arrivals.start(FLOWS, "random", draws), ceil(period_ps))
+        self._flows = Flows(
+            count=FLOWS,
+            phase_ps=first[0][:FLOWS].copy(),
+            connection=first[1][:FLOWS].copy(),
+            period_ps=period_ps.numerator // period_ps.denominator,
+            period_part=period_ps.numerator % period_ps.denominator,
+            denominator=period_ps.denominator,
         )
         self._seconds = seconds
         self.planned = self.sent = self.rows = self.buckets = np.zeros(0, np.int64)
@@ -118,7 +120,7 @@ class InC:
         )
         tester, lines = line_of(TESTER_RATE), np.concatenate([line_of(LINE_RATE)] * HOPS)
         addresses = (ctypes.c_void_p(array.ctypes.data) for array in (tester, lines))
-        self._run(ctypes.byref(self._moments), *addresses, ctypes.byref(trial))
+        self._run(ctypes.byref(self._flows), *addresses, ctypes.byref(trial))
 
     def totals(self) -> list[list[int]]:
         """Return per VC: planned, sent, received, least, largest, sum and sum of squares."""

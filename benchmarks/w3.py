@@ -27,7 +27,7 @@ FLOWS = 4_000
 CELLS = 10_000_000
 CELL_RATE = Fraction(352_720, FLOWS)
 GAP_PS = int(10**12 / (FLOWS * CELL_RATE))
-"""On average, with each cell of a random flow: so a flow's cells come at its rate, but in clumps."""
+"""On average; each cell is of a random flow, so those of a flow come at its rate in clumps."""
 TOLERANCES_PS = {"conforming": 10**18, "violating": 2 * 10**10}
 FIELDS = ("due_ps", "part", "increment_ps", "increment_part", "denominator", "tolerance_ps")
 
@@ -49,7 +49,7 @@ def cells() -> list[Batch]:
 class Columns(ctypes.Structure):
     """The columns of a batch, as C has them."""
 
-    _fields_ = [(name, ctypes.c_void_p) for name in Batch._fields]  # noqa: RUF012  ctypes' way
+    _fields_ = [(name, ctypes.c_void_p) for name in Batch._fields]
 
 
 class Police:

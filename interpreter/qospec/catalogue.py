@@ -189,7 +189,11 @@ def _marked(packages: tuple[str, ...]) -> Iterator[type]:
         parent = importlib.import_module(package)
         for module in pkgutil.iter_modules(parent.__path__, package + "."):
             for value in vars(importlib.import_module(module.name)).values():
-                if isinstance(value, type) and value.__module__ == module.name and "__qospec__" in vars(value):
+                if (
+                    isinstance(value, type)
+                    and value.__module__ == module.name
+                    and "__qospec__" in vars(value)
+                ):
                     yield value
 
 

@@ -108,7 +108,11 @@ def _operate(operation: Operation, values: tuple[Value, ...]) -> Value:
 
 
 def _within(operation: Operation, value: Any, tolerance: Any, target: Any) -> Value:
-    relative = operation.operands[1].dimension if isinstance(operation.operands[1], Constant | Operation) else None
+    relative = (
+        operation.operands[1].dimension
+        if isinstance(operation.operands[1], Constant | Operation)
+        else None
+    )
     width = tolerance * abs(target) if relative is not None and relative.is_ratio else tolerance
     return bool(abs(value - target) <= width)
 

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from qospec import cli
+from qospec.cli import exits
 
 BENCH = """qos 1
 import std.media
@@ -61,7 +62,15 @@ def run(folder: Path, *tests: str, more: tuple[str, ...] = ()) -> Result:
 
 
 def test_exit_codes_are_frozen() -> None:
-    codes = (cli.PASSED, cli.FAILED, cli.WRONG, cli.INCONCLUSIVE, cli.ERROR, cli.NOTHING, cli.INTERRUPTED)
+    codes = (
+        exits.PASSED,
+        exits.FAILED,
+        exits.WRONG,
+        exits.INCONCLUSIVE,
+        exits.ERROR,
+        exits.NOTHING,
+        exits.INTERRUPTED,
+    )
     assert codes == (0, 1, 2, 3, 4, 5, 130)
 
 
@@ -93,7 +102,7 @@ def test_the_exit_code_is_that_of_the_worst_verdict(
 def test_an_error_outweighs_a_fail_outweighs_undecided(
     summary: dict[str, int], state: str, code: int
 ) -> None:
-    assert cli.exit_code({"summary": summary, "state": state}) == code
+    assert exits.of_outcome({"summary": summary, "state": state}) == code
 
 
 def test_a_run_ends_with_the_path_of_a_report_that_is_there(tmp_path: Path) -> None:
@@ -105,7 +114,13 @@ def test_a_run_ends_with_the_path_of_a_report_that_is_there(tmp_path: Path) -> N
 def test_a_failure_names_place_measured_bound_and_way_to_repeat(tmp_path: Path) -> None:
     out = run(tmp_path, FAILS).stdout
     place = f"{tmp_path / 'a.qos'}:{BENCH.count(chr(10)) + 5}:"
-    for piece in (place, "measured  2.83", "needed    < 1 us", "again     qos run", "no cell was discarded"):
+    for piece in (
+        place,
+        "measured  2.83",
+        "needed    < 1 us",
+        "again     qos run",
+        "no cell was discarded",
+    ):
         assert piece in out
 
 
@@ -115,7 +130,11 @@ def test_json_is_one_document_on_stdout(tmp_path: Path) -> None:
     assert document["summary"] == {"skip": 0, "pass": 1, "inconclusive": 0, "fail": 1, "error": 0}
     (statement,) = document["cases"][1]["statements"]
     assert statement["label"] == "fast"
-    assert (statement["kind"], statement["verdict"], statement["comparison"]) == ("expect", "fail", "<")
+    assert (statement["kind"], statement["verdict"], statement["comparison"]) == (
+        "expect",
+        "fail",
+        "<",
+    )
     assert statement["bound"] == {"value": "1/1000000", "unit": "s", "text": "1 us"}
     assert document["cases"][0]["metrics"]["f"]["sent"]["value"] == "100"
 
@@ -126,7 +145,7 @@ def test_the_record_is_the_same_whatever_the_chunk_and_the_workers(
     def record(name: str, chunk: str, jobs: str) -> dict[str, str]:
         monkeypatch.setenv("QOS_CHUNK", chunk)
         path = spec(tmp_path, PASSES, FAILS)
-        assert qos("run", path, "--record", tmp_path / name, "-j", jobs).exit_code == cli.FAILED
+        assert qos("run", path, "--record", tmp_path / name, "-j", jobs).exit_code == exits.FAILED
         (folder,) = (tmp_path / name).iterdir()
         return {
             str(file.relative_to(folder)): file.read_text(encoding="utf-8")
@@ -141,14 +160,14 @@ def test_the_record_is_the_same_whatever_the_chunk_and_the_workers(
 
 def test_a_wrong_specification_runs_nothing(tmp_path: Path) -> None:
     result = run(tmp_path, PASSES.replace("10 ms", "10 parsec"))
-    assert result.exit_code == cli.WRONG
+    assert result.exit_code == exits.WRONG
     assert "parsec" in result.stderr
     assert not (tmp_path / "records").exists()
 
 
 def test_a_trial_beyond_the_limit_is_refused_with_the_flag_that_allows_it(tmp_path: Path) -> None:
     result = run(tmp_path, PASSES.replace("10 ms", "1_000_000 s"))
-    assert result.exit_code == cli.WRONG
+    assert result.exit_code == exits.WRONG
     assert "E0609" in result.stderr
     assert "--max-cells 10000000000" in result.stderr
 
@@ -157,23 +176,23 @@ def test_more_than_a_line_carries_is_refused_unless_meant(tmp_path: Path) -> Non
     much = PASSES.replace("10_000 cell/s", "400_000 cell/s")
     assert "E0305" in run(tmp_path, much).stderr
     meant = much.replace("measure = 10 ms", "measure = 10 ms, overload = true")
-    assert run(tmp_path, meant).exit_code == cli.PASSED
+    assert run(tmp_path, meant).exit_code == exits.PASSED
 
 
 def test_nothing_selected_is_not_green(tmp_path: Path) -> None:
-    assert run(tmp_path, PASSES, more=("-k", "typo")).exit_code == cli.NOTHING
+    assert run(tmp_path, PASSES, more=("-k", "typo")).exit_code == exits.NOTHING
 
 
 def test_a_case_can_be_named_behind_its_file(tmp_path: Path) -> None:
     path = spec(tmp_path, PASSES, FAILS)
     result = qos("run", f"{path}::passes", "--record", tmp_path / "records")
-    assert (result.exit_code, "fails" in result.stdout) == (cli.PASSED, False)
+    assert (result.exit_code, "fails" in result.stdout) == (exits.PASSED, False)
 
 
 def test_an_unwritable_record_directory_is_the_environment_s_fault(tmp_path: Path) -> None:
     (tmp_path / "records").write_text("a file")
     result = run(tmp_path, PASSES)
-    assert result.exit_code == cli.ERROR
+    assert result.exit_code == exits.ERROR
     assert "records" in result.stderr
     assert "Traceback" not in result.output
 
@@ -187,14 +206,19 @@ def test_plan_counts_trials_and_cells_and_runs_nothing(tmp_path: Path) -> None:
 def test_a_report_can_be_made_again_from_the_record(tmp_path: Path) -> None:
     run(tmp_path, PASSES)
     (folder,) = (tmp_path / "records").iterdir()
-    for name, piece in (("markdown", "passes"), ("junit", "<testsuite"), ("json", '"schema"'), ("html", "<html")):
+    for name, piece in (
+        ("markdown", "passes"),
+        ("junit", "<testsuite"),
+        ("json", '"schema"'),
+        ("html", "<html"),
+    ):
         result = qos("report", folder, "--format", name)
-        assert (result.exit_code, piece in result.stdout) == (cli.PASSED, True)
+        assert (result.exit_code, piece in result.stdout) == (exits.PASSED, True)
 
 
 def test_an_unknown_report_format_lists_what_there_is(tmp_path: Path) -> None:
     result = run(tmp_path, PASSES, more=("--report", "pdf"))
-    assert result.exit_code == cli.WRONG
+    assert result.exit_code == exits.WRONG
     assert "html" in result.stderr
 
 
@@ -209,7 +233,7 @@ def test_ctrl_c_leaves_a_readable_record_and_exits_130(tmp_path: Path) -> None:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
-    assert process.returncode == cli.INTERRUPTED
+    assert process.returncode == exits.INTERRUPTED
     (folder,) = (tmp_path / "records").iterdir()
     outcome = json.loads((folder / "outcome.json").read_text(encoding="utf-8"))
     assert outcome["state"] == "interrupted"

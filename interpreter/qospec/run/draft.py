@@ -51,7 +51,9 @@ class Draft:
     def waiting(self) -> tuple[Waiting, ...]:
         """Return what the engine is told of the queues before a scheduler."""
         return tuple(
-            Waiting(self.instance.path, None) if queue is None else Waiting(queue.path, queue.element.limit)
+            Waiting(self.instance.path, None)
+            if queue is None
+            else Waiting(queue.path, queue.element.limit)
             for queue in self.queues
         )
 
@@ -95,5 +97,6 @@ def redirect(drafts: Drafts, old: int, way: Way) -> None:
     """Let every wire that leads to element `old` lead where `way` does."""
     for draft in drafts.values():
         draft.ways = [
-            replace(way, output=w.output) if w.end == "element" and w.to == old else w for w in draft.ways
+            replace(way, output=w.output) if w.end == "element" and w.to == old else w
+            for w in draft.ways
         ]

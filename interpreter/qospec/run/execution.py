@@ -83,7 +83,11 @@ def execute(assignment: Assignment, record: Record, listener: Listener) -> Docum
         except KeyboardInterrupt:
             state = "interrupted" if len(done) < len(names) else "complete"
         whole = outcome.completed(frame, [done[name] for name in names if name in done], state)
-        times = {"started": _stamp(started), "finished": _stamp(datetime.now(UTC)), "cases": seconds}
+        times = {
+            "started": _stamp(started),
+            "finished": _stamp(datetime.now(UTC)),
+            "cases": seconds,
+        }
         record.end(whole, times)
     return whole
 
@@ -108,7 +112,9 @@ def _results(
         yield _case(plan, assignment.commands[name], hear)
 
 
-def _elsewhere(assignment: Assignment, interruption: Interruption) -> Iterator[tuple[Document, float]]:
+def _elsewhere(
+    assignment: Assignment, interruption: Interruption
+) -> Iterator[tuple[Document, float]]:
     workers = min(assignment.jobs, len(assignment.plans))
     pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_deafen)
     waiting = {

@@ -50,7 +50,9 @@ class LostTrackError(Exception):
 class Readings:
     """What one trial of every network of a case saw."""
 
-    def __init__(self, catalogue: Catalogue, seen: Mapping[str, tuple[Planned, Observation]]) -> None:
+    def __init__(
+        self, catalogue: Catalogue, seen: Mapping[str, tuple[Planned, Observation]]
+    ) -> None:
         """Take, by network name, the plan and what was observed."""
         self._catalogue = catalogue
         self._tallies: dict[str, Tally] = {}
@@ -99,7 +101,9 @@ class Readings:
     def losses(self) -> Iterator[Loss]:
         """Yield where cells ended, the most first within a population."""
         for population, tally in self._tallies.items():
-            for (element, cause), cells in sorted(tally.lost.items(), key=lambda item: (-item[1], item[0])):
+            for (element, cause), cells in sorted(
+                tally.lost.items(), key=lambda item: (-item[1], item[0])
+            ):
                 if cells:
                     yield Loss(population, element, cause, cells)
 

@@ -58,18 +58,24 @@ def _passing(
 ) -> Passing:
     """Return, by element, the members whose cells may pass it, and forget wires that none takes."""
     passing: Passing = {}
-    waiting = deque((network.hosts[member.origin].line, number) for number, member in enumerate(members))
+    waiting = deque(
+        (network.hosts[member.origin].line, number) for number, member in enumerate(members)
+    )
     while waiting:
         index, number = waiting.popleft()
         if number in passing.setdefault(index, set()):
             continue
         passing[index].add(number)
         for way in drafts[index].ways:
-            if way.end == "element" and (index not in made or way.output in made[index].outputs(number)):
+            if way.end == "element" and (
+                index not in made or way.output in made[index].outputs(number)
+            ):
                 waiting.append((way.to, number))
     for index in passing:
         if index in made:
-            drafts[index].ways = [way for way in drafts[index].ways if way.output in made[index].used]
+            drafts[index].ways = [
+                way for way in drafts[index].ways if way.output in made[index].used
+            ]
     return passing
 
 
@@ -102,7 +108,8 @@ def _move_input(drafts: Drafts, old: tuple[int, int], new: int) -> None:
     """Let wires that lead to an element's input lead to the same input of another."""
     for draft in drafts.values():
         draft.ways = [
-            replace(w, to=new) if w.end == "element" and (w.to, w.input) == old else w for w in draft.ways
+            replace(w, to=new) if w.end == "element" and (w.to, w.input) == old else w
+            for w in draft.ways
         ]
 
 
@@ -144,7 +151,9 @@ def _concerned(
 ) -> bool:
     """Return whether the element does anything to cells of any of these members."""
     concerns = getattr(element, "concerns", None)
-    return concerns is None or any(concerns(connections.contracts[members[n].first]) for n in passing)
+    return concerns is None or any(
+        concerns(connections.contracts[members[n].first]) for n in passing
+    )
 
 
 def _numbered(
@@ -166,8 +175,14 @@ def _numbered(
         )
         for way in draft.ways:
             if way.end != "element":
-                wires.append(Wire(position[index], way.output, DISCARD if way.end == "discard" else END))
+                wires.append(
+                    Wire(position[index], way.output, DISCARD if way.end == "discard" else END)
+                )
             elif way.to in position:
                 wires.append(Wire(position[index], way.output, position[way.to], way.input))
-    entry = {i: position[host.line] for i, host in enumerate(network.hosts) if host.line in position}
-    return Lowered(tuple(nodes), tuple(wires), entry, tuple(frozenset(passing[index]) for index in kept))
+    entry = {
+        i: position[host.line] for i, host in enumerate(network.hosts) if host.line in position
+    }
+    return Lowered(
+        tuple(nodes), tuple(wires), entry, tuple(frozenset(passing[index]) for index in kept)
+    )

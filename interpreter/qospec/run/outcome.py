@@ -31,7 +31,11 @@ def quantity(value: object, dimension: Dimension | None) -> Document | None:
         return None
     if isinstance(value, Fraction | int) and not isinstance(value, bool) and dimension is not None:
         exact = Fraction(value)
-        return {"value": str(exact), "unit": base_unit(dimension), "text": text_of(exact, dimension)}
+        return {
+            "value": str(exact),
+            "unit": base_unit(dimension),
+            "text": text_of(exact, dimension),
+        }
     text = str(value).lower() if isinstance(value, bool) else str(value)
     return {"value": text, "unit": "", "text": text}
 

@@ -160,11 +160,15 @@ def _members(flows: tuple[Flow, ...], network: Network) -> Iterator[Member]:
     for number, flow in enumerate(flows):
         for turn, (origin, target) in enumerate(zip(flow.origins, flow.targets, strict=True)):
             name = flow.name if len(flow.origins) == 1 else f"{flow.name}[{turn}]"
-            yield Member(number, name, network.host(origin), network.host(target), first, flow.connections)
+            yield Member(
+                number, name, network.host(origin), network.host(target), first, flow.connections
+            )
             first += flow.connections
 
 
-def _sources(flows: tuple[Flow, ...], members: tuple[Member, ...], lowered: Lowered) -> Iterator[Source]:
+def _sources(
+    flows: tuple[Flow, ...], members: tuple[Member, ...], lowered: Lowered
+) -> Iterator[Source]:
     for member in members:
         flow = flows[member.flow]
         yield Source(
@@ -182,7 +186,9 @@ def _sources(flows: tuple[Flow, ...], members: tuple[Member, ...], lowered: Lowe
 # ---- what is watched
 
 
-def _watch(case: Case, network: str, connections: Connections, members: tuple[Member, ...]) -> Watch:
+def _watch(
+    case: Case, network: str, connections: Connections, members: tuple[Member, ...]
+) -> Watch:
     """Give each flow, each flow's OAM cells and each member that a statement names a histogram."""
     rows = list(connections.flow)
     if connections.has_oam:
@@ -190,7 +196,9 @@ def _watch(case: Case, network: str, connections: Connections, members: tuple[Me
     fresh = 2 * len(case.flows)
     for population in _populations(case, network, connections, members):
         if population.member is not None:
-            rows[population.first : population.stop] = [fresh] * (population.stop - population.first)
+            rows[population.first : population.stop] = [fresh] * (
+                population.stop - population.first
+            )
             fresh += 1
     measured = [m for s in case.statements for m in measurements(s.expression)]
     return Watch(
@@ -241,10 +249,14 @@ def _fits(case: Case, lowered: Lowered, members: tuple[Member, ...], problems: P
     for node, passing in zip(lowered.nodes, lowered.passing, strict=True):
         if node.clock is None:
             continue
-        asked = {number: _rate(case.flows[members[number].flow]) * CELL_BYTES * 8 for number in passing}
+        asked = {
+            number: _rate(case.flows[members[number].flow]) * CELL_BYTES * 8 for number in passing
+        }
         if sum(asked.values()) > node.clock.bit_rate:
             flows = {members[number].flow for number in passing}
-            problems.add(_overload(case, node.path, node.clock.bit_rate, sum(asked.values()), sorted(flows)))
+            problems.add(
+                _overload(case, node.path, node.clock.bit_rate, sum(asked.values()), sorted(flows))
+            )
             fits = False
     return fits
 
@@ -253,7 +265,9 @@ def _span(flow: Flow, case: Case) -> Span:
     return flow.span if flow.span is not None else case.statements[0].span
 
 
-def _overload(case: Case, path: str, carries: Fraction, asked: Fraction, flows: list[int]) -> Diagnostic:
+def _overload(
+    case: Case, path: str, carries: Fraction, asked: Fraction, flows: list[int]
+) -> Diagnostic:
     last = case.flows[flows[-1]]
     names = ", ".join(f"`{case.flows[number].name}`" for number in flows)
     return Diagnostic(
@@ -285,7 +299,9 @@ def _no_way(flow: Flow, network: Network, member: Member) -> Diagnostic:
 
 def _loop(loop: tuple[str, ...], network: Network, case: Case) -> Diagnostic:
     first = next((e for e in network.elements if e.path in loop and e.span is not None), None)
-    span = first.span if first is not None and first.span is not None else _span(case.flows[0], case)
+    span = (
+        first.span if first is not None and first.span is not None else _span(case.flows[0], case)
+    )
     return Diagnostic(
         "E0409",
         "cells can go round this loop in no time",

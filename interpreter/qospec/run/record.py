@@ -1,9 +1,9 @@
 """The record of a run: a folder of JSON files, each complete from the moment it has its name.
 
-    run.json       what is about to run: specification, seed, versions, plan
-    cases/*.json   one file per case, written when the case has ended
-    outcome.json   the whole outcome, when the run has ended or was interrupted
-    timing.json    the only file that differs between equal runs: when, and how long
+run.json       what is about to run: specification, seed, versions, plan
+cases/*.json   one file per case, written when the case has ended
+outcome.json   the whole outcome, when the run has ended or was interrupted
+timing.json    the only file that differs between equal runs: when, and how long
 """
 
 from __future__ import annotations
@@ -79,7 +79,9 @@ def create(root: Path, seed: str, now: datetime | None = None) -> Record:
             (folder / "cases").mkdir(parents=True)
         except FileExistsError:
             if not folder.is_dir():
-                raise RecordError(f"cannot write records to `{root}`: it is not a directory") from None
+                raise RecordError(
+                    f"cannot write records to `{root}`: it is not a directory"
+                ) from None
             continue
         except OSError as error:
             raise RecordError(f"cannot write records to `{root}`: {_reason(error)}") from error

@@ -87,12 +87,21 @@ def _classes(instance: Instance, members: tuple[Member, ...], connections: Conne
         category = connections.contracts[member.first].category
         path = connections.virtual_path[member.first]
         if (category, path, oam) not in seen:
-            cell: dict[str, Value] = {"category": category, "virtual_path": Fraction(path), "oam": oam}
-            low, high = (_first_that_holds(instance, {**cell, "clp": Fraction(clp)}) for clp in (0, 1))
+            cell: dict[str, Value] = {
+                "category": category,
+                "virtual_path": Fraction(path),
+                "oam": oam,
+            }
+            low, high = (
+                _first_that_holds(instance, {**cell, "clp": Fraction(clp)}) for clp in (0, 1)
+            )
             seen[category, path, oam] = (low, high)
         return seen[category, path, oam]
 
-    return Table([row(member, oam=False) for member in members], [row(member, oam=True) for member in members])
+    return Table(
+        [row(member, oam=False) for member in members],
+        [row(member, oam=True) for member in members],
+    )
 
 
 def _first_that_holds(instance: Instance, cell: dict[str, Value]) -> int:
@@ -106,7 +115,11 @@ def _first_that_holds(instance: Instance, cell: dict[str, Value]) -> int:
 
 
 def _route(
-    network: Network, drafts: Drafts, made: dict[int, Table], members: tuple[Member, ...], number: int
+    network: Network,
+    drafts: Drafts,
+    made: dict[int, Table],
+    members: tuple[Member, ...],
+    number: int,
 ) -> None:
     """Write a member's shortest way into the tables of the routers on it."""
     start = network.hosts[members[number].origin].line

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from qospec.source import Source
     from qospec.syntax.tokens import Tokens
 
-LONGEST = 1_000_000
+LONGEST = 500_000
 """Characters in a file."""
 DEEPEST = 32
 """Brackets within brackets."""

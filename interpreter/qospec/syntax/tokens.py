@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from qospec.source import Source
 
 _APART = r"""
-    (?P<NEWLINE>(?:\r?\n[ \t]*)+)
+    (?P<NEWLINE>\r?\n[ \t\r\n]*)
     |(?P<COMMENT>\#[^\n]*)
     |(?P<LAST>\Z)
 """

@@ -71,4 +71,8 @@ def test_a_run_that_was_killed_left_its_cases(tmp_path: Path) -> None:
     kept.begin({"seed": "7"}, ["a", "b"])
     kept.add(1, {"name": "a", "verdict": "pass"})
     outcome = kept.outcome()
-    assert (outcome["state"], outcome["summary"]["pass"], len(outcome["cases"])) == ("interrupted", 1, 1)
+    assert (outcome["state"], outcome["summary"]["pass"], len(outcome["cases"])) == (
+        "interrupted",
+        1,
+        1,
+    )

@@ -54,20 +54,29 @@ def test_a_statement_s_verdict(kind: str, lost: int | None, verdict: str) -> Non
 
 
 def test_false_decides_an_and_even_without_data_on_the_other_side() -> None:
-    both = Operation("and", (Operation("==", (LOST, constant(0))), Operation(">", (SENT, constant(0)))))
+    both = Operation(
+        "and", (Operation("==", (LOST, constant(0))), Operation(">", (SENT, constant(0))))
+    )
     assert judged(both, lost=None, sent=0).verdict == "fail"
     assert judged(both, lost=None, sent=1).verdict == "inconclusive"
 
 
 def test_the_part_of_an_and_that_failed_is_the_one_shown() -> None:
-    both = Operation("and", (Operation("==", (LOST, constant(0))), Operation(">", (SENT, constant(5)))))
+    both = Operation(
+        "and", (Operation("==", (LOST, constant(0))), Operation(">", (SENT, constant(5))))
+    )
     shown = judged(both, lost=0, sent=3)
     assert (shown.measured.value, shown.comparison, shown.bound.value) == (3, ">", 5)
 
 
 def test_a_bound_on_the_left_is_shown_as_the_bound() -> None:
     shown = judged(Operation("<", (constant(5), SENT)), sent=3)
-    assert (shown.verdict, shown.measured.value, shown.comparison, shown.bound.value) == ("fail", 3, ">", 5)
+    assert (shown.verdict, shown.measured.value, shown.comparison, shown.bound.value) == (
+        "fail",
+        3,
+        ">",
+        5,
+    )
 
 
 def test_within_a_share_is_of_the_target_and_a_width_is_itself() -> None:
@@ -81,7 +90,10 @@ def test_within_a_share_is_of_the_target_and_a_width_is_itself() -> None:
 
 def test_a_division_by_nothing_measured_is_no_data() -> None:
     ratio = Operation("/", (LOST, SENT), RATIO)
-    assert judged(Operation("<", (ratio, constant(1, RATIO))), lost=0, sent=0).verdict == "inconclusive"
+    assert (
+        judged(Operation("<", (ratio, constant(1, RATIO))), lost=0, sent=0).verdict
+        == "inconclusive"
+    )
 
 
 def test_a_report_shows_its_value_and_has_no_verdict() -> None:

@@ -10,7 +10,13 @@ import click
 
 MARKS = {"pass": "✓", "fail": "✗", "inconclusive": "~", "error": "!", "skip": "-"}
 ASCII = {"pass": "+", "fail": "x", "inconclusive": "~", "error": "!", "skip": "-"}
-COLOURS = {"pass": "green", "fail": "red", "inconclusive": "yellow", "error": "magenta", "skip": "cyan"}
+COLOURS = {
+    "pass": "green",
+    "fail": "red",
+    "inconclusive": "yellow",
+    "error": "magenta",
+    "skip": "cyan",
+}
 REDRAW_S = 0.1
 
 
@@ -56,7 +62,9 @@ class Console:
         for case in document["cases"]:
             if case["verdict"] != "pass":
                 self._explain(case)
-        counts = ", ".join(f"{count} {verdict}" for verdict, count in document["summary"].items() if count)
+        counts = ", ".join(
+            f"{count} {verdict}" for verdict, count in document["summary"].items() if count
+        )
         click.echo(f"{counts or 'no case ended'}; seed {document['seed']}")
         if document["state"] == "interrupted":
             click.echo("interrupted: the record holds the cases that ended", err=True)
@@ -74,7 +82,11 @@ class Console:
                 click.echo(f"    measured  {measured['text']}")
             if bound is not None:
                 tolerance = statement["tolerance"]
-                width = f"within {tolerance['text']} of " if tolerance else f"{statement['comparison']} "
+                width = (
+                    f"within {tolerance['text']} of "
+                    if tolerance
+                    else f"{statement['comparison']} "
+                )
                 click.echo(f"    needed    {width}{bound['text']}")
         for error in case["errors"]:
             click.echo(f"    error     {error}")

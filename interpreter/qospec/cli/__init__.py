@@ -1,0 +1,62 @@
+"""The command `qos`: the only place that prints and exits. One file per command.
+
+Nothing heavier than click is imported before a command needs it. stdout is the result, stderr the
+conversation.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from qospec.cli import exits
+from qospec.cli.check import check
+from qospec.cli.plan import plan
+from qospec.cli.report import report
+from qospec.cli.run import run
+from qospec.version import VERSION
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(VERSION, prog_name="qos")
+@click.option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    show_default=True,
+    help="Whether to colour.",
+)
+@click.pass_context
+def qos(context: click.Context, color: str) -> None:
+    """Test network quality of service: check, plan and run .qos specifications."""
+    context.color = {"always": True, "never": False, "auto": _colour()}[color]
+
+
+for _command in (check, plan, run, report):
+    qos.add_command(_command)
+
+
+def _colour() -> bool | None:
+    """Return the environment's wish about colour; None leaves it to the terminal."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR") or os.environ.get("CLICOLOR_FORCE"):
+        return True
+    return False if os.environ.get("TERM") == "dumb" else None
+
+
+def main() -> None:
+    """Run the command; a mistake of ours is said in one sentence, never as a traceback."""
+    try:
+        qos(standalone_mode=True)
+    except KeyboardInterrupt:
+        sys.exit(exits.INTERRUPTED)
+    except Exception as error:
+        if os.environ.get("QOS_TRACEBACK"):
+            raise
+        words = f"{type(error).__name__}: {error}"
+        click.echo(f"error: this is a mistake in qospec itself: {words}", err=True)
+        click.echo("  = help: QOS_TRACEBACK=1 shows where; please report it", err=True)
+        sys.exit(exits.ERROR)

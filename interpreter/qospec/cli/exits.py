@@ -1,0 +1,37 @@
+"""Exit codes, frozen in a test, and the ways to end with one."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, NoReturn
+
+import click
+
+PASSED = 0
+FAILED = 1
+WRONG = 2
+INCONCLUSIVE = 3
+ERROR = 4
+NOTHING = 5
+INTERRUPTED = 130
+
+
+def of_outcome(document: dict[str, Any]) -> int:
+    """Return the exit code of an outcome: the worst truth wins."""
+    summary = document["summary"]
+    if document["state"] == "interrupted":
+        return INTERRUPTED
+    worst_first = (("error", ERROR), ("fail", FAILED), ("inconclusive", INCONCLUSIVE))
+    return next((code for verdict, code in worst_first if summary[verdict]), PASSED)
+
+
+def wrong(message: str) -> NoReturn:
+    """End because of what the user asked for."""
+    click.echo(f"error: {message}", err=True)
+    sys.exit(WRONG)
+
+
+def environment(message: str) -> NoReturn:
+    """End because of what lies outside: a disk, a permission."""
+    click.echo(f"error: {message}", err=True)
+    sys.exit(ERROR)

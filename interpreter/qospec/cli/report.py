@@ -1,0 +1,35 @@
+"""`qos report`: renders a record once more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from qospec.cli import exits, reports
+
+
+@click.command()
+@click.argument("folder", type=str)
+@click.option(
+    "--format",
+    "name",
+    default="html",
+    show_default=True,
+    help="html, markdown, junit, json or a template's path.",
+)
+@click.option("-o", "--output", default="", help="File to write; stdout if absent.")
+def report(folder: str, name: str, output: str) -> None:
+    """Render a record once more: html, markdown, junit, json or a template of your own."""
+    from qospec.run import record
+
+    reports.check_formats((name,))
+    try:
+        kept = record.Record(Path(folder))
+        text = reports.rendered(kept.outcome(), kept.timing(), name)
+        if output:
+            record.write_whole(Path(output), text)
+    except record.RecordError as error:
+        exits.environment(str(error))
+    if not output:
+        click.echo(text, nl=False)

@@ -1,0 +1,91 @@
+"""`qos run`: runs, judges, keeps a record, and ends with the report's path."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from qospec.cli import exits, loading, options, reports
+from qospec.version import VERSION
+
+if TYPE_CHECKING:
+    from qospec.run.execution import Assignment
+
+
+@click.command()
+@options.paths
+@options.match
+@options.seed
+@options.max_cells
+@options.as_json
+@click.option("--record", default="records", show_default=True, help="Where records are kept.")
+@click.option(
+    "--report",
+    "formats",
+    multiple=True,
+    metavar="FORMAT",
+    help="A report besides html: markdown, junit, json or a template's path.",
+)
+@click.option(
+    "-j",
+    "--jobs",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Processes to run cases in.",
+)
+@click.option("--no-progress", is_flag=True, help="No progress line.")
+@click.option("--exit-zero", is_flag=True, help="Exit 0 whatever the verdicts.")
+def run(**asked: Any) -> None:
+    """Run and judge; keep a record; end with the report's path."""
+    from qospec.cli.terminal import Console
+    from qospec.engine.kernel import on_first_compilation
+
+    request = loading.Request(**{field: asked[field] for field in loading.Request._fields})
+    formats = tuple(dict.fromkeys(("html", *asked["formats"])))
+    reports.check_formats(formats)
+    assignment = _assignment(request, asked["jobs"])
+    progress = not asked["no_progress"]
+    console = Console(len(assignment.plans), quiet=request.as_json, progress=progress)
+    on_first_compilation.append(console.compiling)
+    document, paths = _execute(assignment, Path(asked["record"]), formats, console)
+    if request.as_json:
+        click.echo(json.dumps(document, indent=1, ensure_ascii=False))
+    else:
+        console.summary(document)
+        for path in paths:
+            click.echo(f"report: {path}")
+    code = exits.of_outcome(document)
+    sys.exit(exits.PASSED if asked["exit_zero"] and code != exits.INTERRUPTED else code)
+
+
+def _assignment(request: loading.Request, jobs: int) -> Assignment:
+    from qospec.run.execution import Assignment
+
+    suite, plans = loading.planned(request)
+    return Assignment(
+        suite=suite,
+        plans=plans,
+        seed=request.seed,
+        jobs=jobs,
+        commands={plan.case.name: request.again(plan.case.name) for plan in plans},
+        limits={"cells per trial": request.max_cells},
+        version=VERSION,
+    )
+
+
+def _execute(
+    assignment: Assignment, root: Path, formats: tuple[str, ...], console: Any
+) -> tuple[dict[str, Any], list[Path]]:
+    from qospec.run import execution, record
+
+    try:
+        kept = record.create(root, assignment.seed)
+        document = execution.execute(assignment, kept, console)
+        return document, [reports.write(kept, document, name) for name in formats]
+    except record.RecordError as error:
+        exits.environment(str(error))
