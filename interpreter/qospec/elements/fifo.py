@@ -124,7 +124,8 @@ class Fifo:
         return Queue(np.array([0, len(starts_ps), len(starts_ps) * amount], np.int64), ring)
 
     def _queued_by_size(self, state: State, queue: Queue, batch: Batch) -> tuple[Batch, Batch]:
-        transmission.check_backlog(state.line, batch, int(batch.size_bytes.max()))
+        sizes = batch.size_bytes
+        transmission.check_load(state.line, batch, int(sizes.min()), int(sizes.max()))
         passage = tail_drop.passage_of(state.line, batch.count)
         limit = (self.limit.amount, self.limit.unit == "byte")
         done = lost = 0

@@ -22,7 +22,7 @@ from qospec.engine.transmission import (
     SLOT_PART,
     SLOTTED,
     STAMPS,
-    check_backlog,
+    check_load,
     next_slot,
     service_time,
 )
@@ -95,13 +95,15 @@ class Line:
 def _sent(line: Whole, batch: Batch) -> Batch:
     left_ps = np.empty(batch.count, np.int64)
     began_ps = np.empty(batch.count if line[STAMPS] else 0, np.int64)
-    size_bytes = int(batch.size_bytes[0])
-    check_backlog(line, batch, size_bytes)
-    if line[SLOTTED]:
-        _send_in_slots(batch.at_ps, line, left_ps, began_ps)
-    elif not _send_alike(batch, line, service_time(line, size_bytes), left_ps, began_ps):
-        check_backlog(line, batch, int(batch.size_bytes.max()))
-        _send(batch.at_ps, batch.size_bytes, line, left_ps, began_ps)
+    sizes, first = batch.size_bytes, int(batch.size_bytes[0])
+    check_load(line, batch, first, first)
+    time = service_time(line, first)
+    if line[SLOTTED] or not _send_alike(batch, line, time, left_ps, began_ps):
+        check_load(line, batch, int(sizes.min()), int(sizes.max()))
+        if line[SLOTTED]:
+            _send_in_slots(batch.at_ps, line, left_ps, began_ps)
+        else:
+            _send(batch.at_ps, sizes, line, left_ps, began_ps)
     return batch._replace(at_ps=left_ps, sent_ps=began_ps if line[STAMPS] else batch.sent_ps)
 
 

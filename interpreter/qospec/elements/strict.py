@@ -171,7 +171,7 @@ def _loss(state: State, number: int, lost: Batch) -> tuple[Loss, ...]:
 def _serve_all(state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Served:
     cells = joined(*(part for pair in zip(state.waiting, arrivals, strict=True) for part in pair))
     largest, smallest = int(cells.size_bytes.max()), int(cells.size_bytes.min())
-    transmission.check_backlog(state.line, cells, largest)
+    transmission.check_load(state.line, cells, smallest, largest)
     alike = largest == smallest == (state.size_bytes or largest)
     state.size_bytes = largest if alike else -1
 

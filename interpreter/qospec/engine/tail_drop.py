@@ -23,7 +23,7 @@ from qospec.engine.transmission import (
     SLOT_PART,
     SLOTTED,
     STAMPS,
-    check_backlog,
+    check_load,
     next_slot,
     service_time,
 )
@@ -69,7 +69,7 @@ def through(line: Whole, batch: Batch, limit: Buffer | None) -> tuple[Batch, Bat
         None, with the line untouched, if the batch's sizes differ.
     """
     size_bytes = int(batch.size_bytes[0])
-    check_backlog(line, batch, size_bytes)
+    check_load(line, batch, size_bytes, size_bytes)
     passage = passage_of(line, batch.count)
     pace = _time(line, size_bytes) + _room(line, size_bytes, limit)
     send = _send_in_slots if line[SLOTTED] else _send

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 CELL_BYTES = 53
 LOWEST_BIT_RATE = 1_000
 """Below, the backlog of one batch could outlast what int64 can tell."""
-HIGHEST_BIT_RATE = 8 * 10**12
-"""Above, bytes would follow each other within a picosecond."""
+HIGHEST_BIT_RATE = 10**14
+"""Where a cell takes four picoseconds; they could not be told apart much above."""
 LARGEST_BYTES = 65_535
 LARGEST_DENOMINATOR = 2**62 // (LARGEST_BYTES + 1)
 """So that bytes times numerator, and a carry on top, fit int64."""
@@ -40,7 +40,7 @@ Pace = tuple[int, int, int, int]
 def check(clock: Clock) -> None:
     """Raise ValueError, with words for an author, where a line cannot be kept exactly."""
     if not LOWEST_BIT_RATE <= clock.bit_rate <= HIGHEST_BIT_RATE:
-        raise ValueError("rate: a line sends between 1 kbit/s and 8 Tbit/s")
+        raise ValueError("rate: a line sends between 1 kbit/s and 100 Tbit/s")
     if clock.byte_time_ps.denominator > LARGEST_DENOMINATOR:
         raise ValueError("rate: this fraction is too fine to be kept exactly; give fewer digits")
     if clock.slotted and clock.phase_ps > clock.slot_ps:
@@ -66,11 +66,10 @@ def line_of(clock: Clock | None) -> Whole:
 
 
 def least_delay_ps(clock: Clock | None) -> int:
-    """Return what no item can undercut: a slot, or on a continuous line one byte, and the way."""
+    """Return what no cell can undercut: its own time and the way; `check_load` holds to that."""
     if clock is None:
         raise ValueError("no line serves this element")
-    least = clock.slot_ps if clock.slotted else clock.byte_time_ps
-    return int(least) + clock.propagation_ps
+    return int(clock.slot_ps) + clock.propagation_ps
 
 
 def watermark_ps(line: Whole, until_ps: int) -> int:
@@ -80,17 +79,22 @@ def watermark_ps(line: Whole, until_ps: int) -> int:
     """
     if until_ps >= FOREVER_PS:
         return FOREVER_PS
-    least, least_part = (SLOT, SLOT_PART) if line[SLOTTED] else (BYTE, BYTE_PART)
-    part = int(line[PART] + line[least_part])
-    busy_until_ps = int(line[FREE] + line[least]) + part // int(line[DENOMINATOR])
-    return max(busy_until_ps, until_ps + int(line[least])) + int(line[PROPAGATION])
+    part = int(line[PART] + line[SLOT_PART])
+    busy_until_ps = int(line[FREE] + line[SLOT]) + part // int(line[DENOMINATOR])
+    return max(busy_until_ps, until_ps + int(line[SLOT])) + int(line[PROPAGATION])
 
 
-def check_backlog(line: Whole, batch: Batch, largest_bytes: int) -> None:
-    """Raise OverflowError if the line might have to send `batch` later than int64 can tell.
+def check_load(line: Whole, batch: Batch, smallest_bytes: int, largest_bytes: int) -> None:
+    """Refuse what cannot be sent as promised: a bound from above, and far from any trial.
 
-    The bound takes every item for as long as the largest; it is still far from any trial.
+    Raises:
+        ValueError: If an item is shorter than a cell, or does not fit a slot.
+        OverflowError: If the last might have to wait for longer than int64 can tell.
     """
+    if smallest_bytes < CELL_BYTES:
+        raise ValueError(f"what a line sends has at least {CELL_BYTES} bytes, not {smallest_bytes}")
+    if line[SLOTTED] and largest_bytes > CELL_BYTES:
+        raise ValueError(f"a slot holds {CELL_BYTES} bytes, not {largest_bytes}")
     latest_ps = max(int(line[FREE]), int(batch.at_ps[-1]))
     if latest_ps + batch.count * largest_bytes * int(line[BYTE] + 1) >= FOREVER_PS:
         raise OverflowError("more waits for a line than it can send in 50 days")

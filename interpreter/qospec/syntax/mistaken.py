@@ -141,8 +141,10 @@ def unknown_word(place: Place) -> Mistake | None:
             place, place.start, message, meant, note="a name begins one as in `name = value`"
         )
     if place.kind == "NAME" and not place.opens_line:
-        words = {grammar().spellings.get(kind, "") for kind in place.accepted}
-        meant = did_you_mean(place.text, [word for word in words if word.isalpha()])
+        spelt = {grammar().spellings.get(kind, "") for kind in place.accepted}
+        words = [word for word in spelt if word.isalpha()]
+        swapped = (word for word in words if sorted(word) == sorted(place.text))
+        meant = did_you_mean(place.text, words) or next(swapped, "")
         if meant:
             return _misspelt(place, place.at, f"`{shortened(place.text)}` cannot stand here", meant)
     return None

@@ -64,6 +64,8 @@ class Recovery:
     def go_on(self, at: int) -> int:
         """Return the token to go on with when the token `at` does not fit, or -1 to stop."""
         self._machine.finish(at)
+        if self._tokens.opens_line(at) and self._machine.accepts("LET"):
+            self._machine.settle("LET", at)  # what stands above is complete
         heights = self._heights()
         height, block = max((height, block) for block, height in heights.items())
         start = self._machine.firsts[height] if height < len(self._machine.firsts) else at

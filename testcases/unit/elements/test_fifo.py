@@ -48,8 +48,8 @@ def arrivals(draw):
     )
     at_ps = np.cumsum(draw(st.lists(gaps, min_size=1, max_size=60))).tolist()
     count = len(at_ps)
-    alike = st.sampled_from([53, 1, 1_500]).map(lambda size: [size] * count)
-    mixed = st.lists(st.sampled_from([53, 53, 53, 1, 1_500]), min_size=count, max_size=count)
+    alike = st.sampled_from([53, 54, 1_500]).map(lambda size: [size] * count)
+    mixed = st.lists(st.sampled_from([53, 53, 53, 54, 1_500]), min_size=count, max_size=count)
     later = st.integers(0, count).map(lambda n: [53] * n + [64] * (count - n))
     return at_ps, draw(st.one_of(st.just([53] * count), alike, mixed, later))
 
@@ -77,6 +77,7 @@ limits = st.one_of(
 )
 def test_it_queues_by_the_book(lab, arrivals, limit, slotted, phase_ps, cuts):
     at_ps, sizes = arrivals
+    sizes = [53] * len(at_ps) if slotted else sizes
     clock = Clock(STM1, slotted, 5, phase_ps=phase_ps)
     batch = lab.cells(at_ps, size_bytes=sizes)
     got = lab.carry(Fifo(limit), lab.setting(clock=clock), batch, cuts=cuts)

@@ -30,7 +30,7 @@ def loads(draw, rate):
         st.just(0), st.integers(0, 2 * cell_ps), st.integers(0, 100 * cell_ps), st.just(cell_ps)
     )
     at_ps = np.cumsum(draw(st.lists(gaps, min_size=1, max_size=40))).tolist()
-    sizes = st.just(53) if draw(st.booleans()) else st.sampled_from([1, 53, 1_500, 65_535])
+    sizes = st.just(53) if draw(st.booleans()) else st.sampled_from([53, 54, 1_500, 65_535])
     return at_ps, draw(st.lists(sizes, min_size=len(at_ps), max_size=len(at_ps)))
 
 
@@ -107,10 +107,10 @@ def test_an_idle_line_begins_in_the_ps_in_which_a_cell_is_ready(lab):
 
 def test_a_busy_period_begins_at_a_whole_ps(lab):
     """Two thirds of a ps are carried while the line is busy, and dropped once it was idle."""
-    line = Line(rate=Fraction(24 * 10**12, 5), slotted=False)  # 5/3 ps per byte
-    batch = lab.cells([0, 0, 0, 6], size_bytes=1)
+    line = Line(rate=424 * 10**12 / Fraction(14, 3), slotted=False)  # 14/3 ps per cell
+    batch = lab.cells([0, 0, 12])
     (left,) = lab.carry(line, lab.setting(clock=line.clock(stamps=False)), batch).departures
-    assert left.at_ps.tolist() == [1, 3, 5, 7]
+    assert left.at_ps.tolist() == [4, 9, 16]
 
 
 def test_length_takes_five_ns_per_metre(lab):
@@ -133,7 +133,7 @@ def test_its_watermark_lies_above_what_it_gave_and_below_what_may_follow(lab):
     ("fields", "word"),
     [
         ({"rate": Fraction(999)}, "rate"),
-        ({"rate": Fraction(10**13)}, "rate"),
+        ({"rate": Fraction(10**15)}, "rate"),
         ({"rate": Fraction(10**15 + 1, 10**6 + 3)}, "rate"),
         ({"rate": STM1, "phase": 3_000_000}, "phase"),
     ],
@@ -141,6 +141,22 @@ def test_its_watermark_lies_above_what_it_gave_and_below_what_may_follow(lab):
 def test_what_cannot_be_kept_exactly_is_refused(fields, word):
     with pytest.raises(ValueError, match=rf"^{word}: "):
         Line(**fields)
+
+
+@pytest.mark.parametrize(
+    ("slotted", "sizes", "words"),
+    [
+        (False, [52], "at least 53"),
+        (False, [53, 52], "at least 53"),
+        (True, [53, 54], "a slot holds 53"),
+        (True, [52], "at least 53"),
+    ],
+)
+def test_what_its_lookahead_does_not_cover_is_refused(lab, slotted, sizes, words):
+    line = Line(rate=STM1, slotted=slotted)
+    state = line.start(lab.setting(clock=line.clock(stamps=False)))
+    with pytest.raises(ValueError, match=words):
+        line.process(state, (lab.cells([0] * len(sizes), size_bytes=sizes),), 1)
 
 
 def test_a_backlog_beyond_all_trials_is_refused_not_wrapped(lab):
