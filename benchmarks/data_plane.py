@@ -17,7 +17,7 @@ def measure() -> list[Figure]:
     """Return the median CPU and wall seconds of a run with a warm cache."""
     walls, cpus = [], []
     with tempfile.TemporaryDirectory() as records:
-        command = [*figures.command(), "run", SUITE, "--record-dir", records]
+        command = [*figures.command(), "run", SUITE, "--record", records]
         for turn in range(REPEATS + 1):
             wall_s, cpu_s = figures.children(command)
             if turn:

@@ -103,6 +103,7 @@ def columns(batch: Batch) -> ctypes.c_void_p:
 
 def measure() -> list[Figure]:
     """Return all figures of W3."""
+    graph.keep_memory()
     batches, found = cells(), []
     with tempfile.TemporaryDirectory() as folder:
         library = figures.compiled("w3", Path(folder))

@@ -3,6 +3,6 @@
 Nothing heavy is imported here, so that the command starts at once: import the module you need.
 """
 
-from qospec.version import VERSION as __version__
+from qospec.version import VERSION
 
-__all__ = ["__version__"]
+__version__ = VERSION

@@ -1,9 +1,9 @@
 """What a specification can name: elements, traffic, arrival processes and metrics.
 
-Each is a class in a file of its own, marked by one of the decorators below. Checks, help and fuzzing
-read the declaration: its docstring, its typed fields with their defaults, and its bounds. A decorator
-marks and stores nowhere; `discover` imports the packages and collects what is marked, so two catalogues
-never share state.
+Each is a class in a file of its own, marked by one of the decorators below. Checks, help and
+fuzzing read the declaration: its docstring, its typed fields with their defaults, and its bounds. A
+decorator marks and stores nowhere; `discover` imports the packages and collects what is marked, so
+two catalogues never share state.
 """
 
 import dataclasses
@@ -32,8 +32,9 @@ class Buffer(NamedTuple):
 class Domain:
     """What a parameter may hold.
 
-    `name` is one of: time, data, rate, cell rate, length, cells, ratio, integer, truth, choice, names,
-    buffer, delay per length. Bounds are in the base unit (ps, bytes, bit/s, cells/s, m, cells, 1), inclusive.
+    `name` is one of: time, data, rate, cell rate, length, cells, ratio, integer, truth, choice,
+    names, buffer, delay per length. Bounds are in the base unit (ps, bytes, bit/s, cells/s, m,
+    cells, 1), inclusive.
     """
 
     name: str
@@ -89,12 +90,14 @@ class Kind:
     Attributes:
         name: As `.qos` spells it.
         role: What it is used as.
-        duty: For an element, its part in the data plane: a queue and a scheduler are served by the line
-            that they feed; a router chooses an output per connection; a classifier by predicate.
+        duty: For an element, its part in the data plane: a queue and a scheduler are served by the
+            line that they feed; a router chooses an output per connection; a classifier by
+            predicate.
         summary: First line of the class's docstring.
         source: The standard and section that it implements.
         parameters: Its fields by name.
-        build: Makes the object from arguments by field name; raises ValueError with words for the author.
+        build: Makes the object from arguments by field name; raises ValueError with words for the
+            author.
         open_fields: Whether the author may add fields of their own (a classifier's outputs).
         aliases: Other spellings of its name (`clr` for `cell_loss_ratio`).
     """

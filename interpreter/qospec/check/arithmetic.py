@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from qospec.check.context import wrong
 from qospec.check.dimensions import NUMBER, named
 from qospec.check.values import POISON, Amount, Open, Poison, Symbol, Truth, Value, Wording
-from qospec.model import Constant, Expression, Operation
+from qospec.conditions import Constant, Expression, Operation
 
 if TYPE_CHECKING:
     from collections.abc import Callable

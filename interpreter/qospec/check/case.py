@@ -15,7 +15,8 @@ from qospec.check.running import run_of
 from qospec.check.scope import Binding, Scope, clash, settled
 from qospec.check.sweeps import safe
 from qospec.check.values import Amount, Series, Value
-from qospec.model import Case, Expression, Flow, Network, Statement
+from qospec.conditions import Expression
+from qospec.model import Case, Flow, Network, Statement
 from qospec.syntax import ast
 
 if TYPE_CHECKING:

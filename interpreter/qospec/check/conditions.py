@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from qospec.check import arithmetic
 from qospec.check.context import wrong
 from qospec.check.values import Amount, Open, Poison, Series, Truth, Value
-from qospec.model import Constant, Expression, Operation
+from qospec.conditions import Constant, Expression, Operation
 from qospec.syntax import ast
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qospec.check.expressions import Evaluator
-    from qospec.model import Expression
+    from qospec.conditions import Expression
 
 HERE = "a device"
 ALLOWED = (ast.Bind, ast.Let, ast.Port, ast.Wire, ast.Loop)

@@ -21,7 +21,7 @@ from qospec.check.values import (
     Wording,
     published_in,
 )
-from qospec.model import Operation
+from qospec.conditions import Operation
 from qospec.syntax import ast
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from qospec.check.context import Refused, wrong
 from qospec.check.dimensions import METRICS
 from qospec.check.values import Open, Value, position
+from qospec.conditions import Measured
 from qospec.diagnostics import did_you_mean
-from qospec.model import Measured
 
 if TYPE_CHECKING:
     from qospec.catalogue import Kind

@@ -12,7 +12,7 @@ from qospec.diagnostics import did_you_mean
 if TYPE_CHECKING:
     from qospec.catalogue import Kind
     from qospec.check.expressions import Evaluator
-    from qospec.model import Expression
+    from qospec.conditions import Expression
     from qospec.source import Span
     from qospec.syntax import ast
 

@@ -10,8 +10,8 @@ from qospec.check.context import wrong
 from qospec.check.dimensions import NUMBER
 from qospec.check.scope import Scope
 from qospec.check.values import Amount, Poison, Series, Symbol, Truth, Value
+from qospec.conditions import Attribute, Constant, Expression, Operation, evaluate
 from qospec.diagnostics import did_you_mean
-from qospec.model import Attribute, Constant, Expression, Operation, evaluate
 from qospec.syntax import ast
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from qospec.check.expressions import Evaluator
     from qospec.check.scope import Scope
-    from qospec.model import Expression
+    from qospec.conditions import Expression
     from qospec.source import Span
     from qospec.syntax import ast
     from qospec.units import Dimension

@@ -1,4 +1,4 @@
-"""How a run looks on a terminal: a line per ended case, a progress line, and what failed and why."""
+"""How a run looks on a terminal: its progress, a line per ended case, what failed and why."""
 
 from __future__ import annotations
 

@@ -22,6 +22,7 @@ from qospec.engine.transmission import (
     SLOT_PART,
     SLOTTED,
     STAMPS,
+    after,
     check_load,
     next_slot,
     service_time,
@@ -94,37 +95,37 @@ class Line:
 
 def _sent(line: Whole, batch: Batch) -> Batch:
     left_ps = np.empty(batch.count, np.int64)
-    began_ps = np.empty(batch.count if line[STAMPS] else 0, np.int64)
-    sizes, first = batch.size_bytes, int(batch.size_bytes[0])
+    sizes, first, free_ps = batch.size_bytes, int(batch.size_bytes[0]), int(line[FREE])
     check_load(line, batch, first, first)
-    time = service_time(line, first)
-    if line[SLOTTED] or not _send_alike(batch, line, time, left_ps, began_ps):
+    if line[SLOTTED]:
         check_load(line, batch, int(sizes.min()), int(sizes.max()))
-        if line[SLOTTED]:
-            _send_in_slots(batch.at_ps, line, left_ps, began_ps)
-        else:
-            _send(batch.at_ps, sizes, line, left_ps, began_ps)
+        began_ps = np.empty(batch.count if line[STAMPS] else 0, np.int64)
+        _send_in_slots(batch.at_ps, line, left_ps, began_ps)
+    else:
+        if not _send_alike(batch.at_ps, sizes, line, service_time(line, first), left_ps):
+            check_load(line, batch, int(sizes.min()), int(sizes.max()))
+            _send(batch.at_ps, sizes, line, left_ps)
+        if line[STAMPS]:
+            ended_ps = np.append(free_ps, left_ps[:-1] - line[PROPAGATION])
+            began_ps = np.maximum(batch.at_ps, ended_ps)
     return batch._replace(at_ps=left_ps, sent_ps=began_ps if line[STAMPS] else batch.sent_ps)
 
 
 @kernel
 def _send_alike(
-    batch: Batch, line: Whole, time: tuple[int, int], left_ps: Times, began_ps: Times
+    at_ps: Times, size_bytes: Sizes, line: Whole, time: tuple[int, int], left_ps: Times
 ) -> bool:
     """Send items of one size, or return False, with the line untouched, if their sizes differ.
 
     Does what `_send` does, faster: busy and idle are branches, which are foreseen behind another
     line and near full load, and sizes are compared aside from the chain of times.
     """
-    at_ps, _, _, size_bytes, _ = batch
     free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
-    propagation, stamps = line[PROPAGATION], len(began_ps) > 0
+    propagation = line[PROPAGATION]
     time_ps, time_part = time
     first, difference = size_bytes[0], 0
     for i in range(len(at_ps)):
         difference |= size_bytes[i] ^ first
-        if stamps:
-            began_ps[i] = max(at_ps[i], free)
         if at_ps[i] <= free:
             free += time_ps
             part += time_part
@@ -142,7 +143,7 @@ def _send_alike(
 
 
 @kernel
-def _send(at_ps: Times, size_bytes: Sizes, line: Whole, left_ps: Times, began_ps: Times) -> None:
+def _send(at_ps: Times, size_bytes: Sizes, line: Whole, left_ps: Times) -> None:
     """Send without slots: begin when the item is there and the line is free.
 
     Args:
@@ -150,32 +151,30 @@ def _send(at_ps: Times, size_bytes: Sizes, line: Whole, left_ps: Times, began_ps
         size_bytes: (n,) Lengths.
         line: Carried on.
         left_ps: (n,) Written: last bit at the far end, rounded down.
-        began_ps: (n,) Written: first bit sent, rounded down; or (0,): not asked for.
     """
     free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
-    propagation, stamps = line[PROPAGATION], len(began_ps) > 0
-    size = time = time_part = 0
+    size, time = 0, (0, 0)
     for i in range(len(at_ps)):
         if size_bytes[i] != size:
             size = int(size_bytes[i])
-            time, time_part = service_time(line, size)
+            time = service_time(line, size)
         if at_ps[i] > free:
-            free = at_ps[i]
-            part = 0
-        if stamps:
-            began_ps[i] = free
-        free += time
-        part += time_part
-        if part >= denominator:
-            part -= denominator
-            free += 1
-        left_ps[i] = free + propagation
+            free, part = at_ps[i], 0
+        free, part = after(free, part, time, denominator)
+        left_ps[i] = free + line[PROPAGATION]
     line[FREE], line[PART] = free, part
 
 
 @kernel
 def _send_in_slots(at_ps: Times, line: Whole, left_ps: Times, began_ps: Times) -> None:
-    """Send each cell in the first free slot that begins when it is there. See `_send`."""
+    """Send each cell in the first free slot that begins when it is there.
+
+    Args:
+        at_ps: (n,) Arrival times; they do not fall.
+        line: Carried on.
+        left_ps: (n,) Written: last bit at the far end.
+        began_ps: (n,) Written: first bit sent; or (0,): not asked for.
+    """
     free, part = line[FREE], line[PART]
     slot, slot_part, denominator = line[SLOT], line[SLOT_PART], line[DENOMINATOR]
     pace = (slot, slot_part, denominator, line[LEAP])

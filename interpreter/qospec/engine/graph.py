@@ -63,7 +63,7 @@ def run(
     chunk = int(os.environ.get("QOS_CHUNK", CHUNK)) if chunk is None else chunk
     if chunk < 1:
         raise ValueError("a chunk holds at least one cell")
-    _keep_memory()
+    keep_memory()
     recorder = Recorder(experiment)
     network = _Network(experiment, recorder)
     stop_ps = experiment.watch.stop_ps
@@ -78,7 +78,7 @@ def run(
     return recorder.observation(sum(station.cell_hops for station in network.stations))
 
 
-def _keep_memory() -> None:
+def keep_memory() -> None:
     """Make the C library keep what is freed: else it maps and zeroes each column of 1 MB anew.
 
     glibc takes the largest block ever mapped and freed as its measure (mallopt(3)), so one is.

@@ -1,7 +1,7 @@
 """A network in the making: elements in place, and each queue or scheduler joined with its line.
 
-A queue is emptied by the line that it feeds, and a scheduler chooses for it, so the two run as one: the
-line gives its clock and its wires, and is gone.
+A queue is emptied by the line that it feeds, and a scheduler chooses for it, so the two run as one:
+the line gives its clock and its wires, and is gone.
 """
 
 from __future__ import annotations

@@ -6,16 +6,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.model import Attribute, Measured
+from qospec.conditions import Attribute, Measured
+from qospec.run.population import population_name
 from qospec.units import CELL_RATE, CELLS, COUNT, RATE, RATIO, TIME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from qospec.catalogue import Catalogue
+    from qospec.conditions import Value
     from qospec.engine.observation import Observation
     from qospec.engine.tally import Tally
-    from qospec.model import Value
     from qospec.run.plan import Planned
     from qospec.units import Dimension
 
@@ -27,7 +28,7 @@ DIMENSIONS: dict[str, tuple[Dimension, int]] = {
     "ratio": (RATIO, 1),
     "count": (COUNT, 1),
 }
-"""A metric's dimension by its name, and how many of the engine's units make one of the language's."""
+"""A metric's dimension by name, and how many of the engine's units are one of the language's."""
 
 QUANTILES = ("p50", "p99", "p99_9")
 """Those that a report shows of every distribution."""
@@ -63,16 +64,15 @@ class Readings:
                 self._tallies[prefix + population.name] = tally
         for name, tally in self._tallies.items():
             if tally.sent != tally.received + tally.lost_count:
-                message = f"{name}: {tally.sent} cells sent, {tally.received} received, {tally.lost_count} lost"
-                raise LostTrackError(message)
+                ended = f"{tally.received} received, {tally.lost_count} lost"
+                raise LostTrackError(f"{name}: {tally.sent} cells sent, {ended}")
 
     def read(self, leaf: Measured | Attribute) -> Value:
         """Return the value of a measurement, in base units of the language; None without data."""
         if isinstance(leaf, Attribute):
             return None
-        member = "" if leaf.member is None else f"[{leaf.member}]"
-        name = f"{leaf.network}{'.' if leaf.network else ''}{leaf.flow}{member}{'.oam' if leaf.oam else ''}"
-        tally = self._tallies.get(name)
+        prefix = f"{leaf.network}." if leaf.network else ""
+        tally = self._tallies.get(prefix + population_name(leaf.flow, leaf.member, oam=leaf.oam))
         if tally is None:  # OAM cells of a network in which nothing makes any
             return Fraction(0) if leaf.metric in ("sent", "received", "lost", "planned") else None
         return self._measure(leaf.metric, tally, leaf.statistic)
@@ -87,7 +87,7 @@ class Readings:
         return None if value is None else Fraction(value) / scale
 
     def all(self) -> Iterator[tuple[str, str, Fraction | None, Dimension]]:
-        """Yield (population, metric with statistic, value, dimension) of everything that is measured."""
+        """Yield population, metric with statistic, value and dimension of all that is measured."""
         for population, tally in self._tallies.items():
             for name, kind in sorted(self._catalogue.of("metric").items()):
                 metric = kind.build()

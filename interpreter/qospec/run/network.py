@@ -1,8 +1,9 @@
 """Lowers a flat network to engine nodes, for the flows of one case.
 
-What no cell can reach is left out, and so is what does nothing to the cells that reach it: a classifier
-with one class in use, a policer that none of these contracts concern, a scheduler with one queue to
-choose from (which then is that queue). A router becomes a node per input. None of this changes a cell's time or fate.
+What no cell can reach is left out, and so is what does nothing to the cells that reach it: a
+classifier with one class in use, a policer that none of these contracts concern, a scheduler with
+one queue to choose from (which then is that queue). A router becomes a node per input. None of this
+changes a cell's time or fate.
 """
 
 from __future__ import annotations
@@ -82,8 +83,8 @@ def _passing(
 def _part_inputs(drafts: Drafts, made: dict[int, Table], passing: Passing, index: int) -> None:
     """Let each input of a router be a node: they share nothing, and where outputs meet is merged.
 
-    As one node, a switch that two flows cross in opposite directions would close a loop that no cell
-    goes round.
+    As one node, a switch that two flows cross in opposite directions would close a loop that no
+    cell goes round.
     """
     through: dict[int, set[int]] = {}
     for other in passing:

@@ -1,4 +1,4 @@
-"""The outcome of a run, as the document that `--json` prints, the record keeps and reports are made of.
+"""The outcome of a run: the document that `--json` prints, the record keeps and reports show.
 
 Everything in it follows from the specification and the seed: no clock, no machine, no order of
 finishing. Fields are only added within a schema version.

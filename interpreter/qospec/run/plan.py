@@ -11,19 +11,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.diagnostics import Diagnostic, Label, Problems
+from qospec.conditions import measurements
 from qospec.engine.connections import Connections
 from qospec.engine.experiment import Experiment, Source, Watch
 from qospec.engine.graph import zero_delay_cycle
-from qospec.model import measurements
+from qospec.run import misfits
 from qospec.run.network import Lowered, Member, NoWayError, lower
-from qospec.units import RATE, text_of
+from qospec.run.population import Population
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from qospec.diagnostics import Problems
     from qospec.model import Case, Flow, Network, Suite, Test
-    from qospec.source import Span
 
 CELL_BYTES = 53
 PS_PER_S = 10**12
@@ -34,23 +34,6 @@ class Bounds:
     """What a plan may cost. `most_cells` is per trial; the command's `--max-cells` raises it."""
 
     most_cells: int = 10**9
-
-
-@dataclass(frozen=True)
-class Population:
-    """A stretch of connection indices that is measured as one, such as `ab` or `ab.oam`."""
-
-    flow: str
-    member: int | None
-    oam: bool
-    first: int
-    stop: int
-
-    @property
-    def name(self) -> str:
-        """Return how a statement names it."""
-        member = "" if self.member is None else f"[{self.member}]"
-        return f"{self.flow}{member}{'.oam' if self.oam else ''}"
 
 
 @dataclass(frozen=True)
@@ -99,7 +82,7 @@ def _case(test: Test, case: Case, seed: str, bounds: Bounds, problems: Problems)
     rate = sum((_rate(flow) * len(flow.origins) for flow in case.flows), Fraction(0))
     cells = int(rate * seconds)
     if cells > bounds.most_cells:
-        problems.add(_too_many(test, case, cells, bounds))
+        problems.add(misfits.too_many_cells(test, case, cells, bounds.most_cells))
         return None
     networks = {}
     for name, network in case.networks.items():
@@ -128,14 +111,19 @@ def _network(
     try:
         lowered = lower(network, members, connections)
     except NoWayError as error:
-        problems.add(_no_way(case.flows[error.member.flow], network, error.member))
+        problems.add(misfits.no_way(case.flows[error.member.flow], network, error.member))
         return None
     loop = zero_delay_cycle(lowered.nodes, lowered.wires)
     if loop is not None:
-        problems.add(_loop(loop, network, case))
+        problems.add(misfits.loop(loop, network, case))
         return None
-    if not case.run.overload and not _fits(case, lowered, members, problems):
-        return None
+    if not case.run.overload:
+        asked = [_rate(case.flows[member.flow]) * CELL_BYTES * 8 for member in members]
+        overloads = list(misfits.overloads(case, lowered, members, asked))
+        for overload in overloads:
+            problems.add(overload)
+        if overloads:
+            return None
     experiment = Experiment(
         connections=connections,
         sources=tuple(_sources(case.flows, members, lowered)),
@@ -239,83 +227,3 @@ def _discarders(
         causes = tuple(getattr(node.element, "causes", ()))
         if causes and mine & passing:
             yield node.path, causes
-
-
-# ---- what does not fit
-
-
-def _fits(case: Case, lowered: Lowered, members: tuple[Member, ...], problems: Problems) -> bool:
-    fits = True
-    for node, passing in zip(lowered.nodes, lowered.passing, strict=True):
-        if node.clock is None:
-            continue
-        asked = {
-            number: _rate(case.flows[members[number].flow]) * CELL_BYTES * 8 for number in passing
-        }
-        if sum(asked.values()) > node.clock.bit_rate:
-            flows = {members[number].flow for number in passing}
-            problems.add(
-                _overload(case, node.path, node.clock.bit_rate, sum(asked.values()), sorted(flows))
-            )
-            fits = False
-    return fits
-
-
-def _span(flow: Flow, case: Case) -> Span:
-    return flow.span if flow.span is not None else case.statements[0].span
-
-
-def _overload(
-    case: Case, path: str, carries: Fraction, asked: Fraction, flows: list[int]
-) -> Diagnostic:
-    last = case.flows[flows[-1]]
-    names = ", ".join(f"`{case.flows[number].name}`" for number in flows)
-    return Diagnostic(
-        "E0305",
-        "these flows ask for more than the line can carry",
-        _span(last, case),
-        label=f"case {case.name}: {names} ask for {text_of(asked, RATE)} @cell",
-        others=tuple(
-            Label(span) for number in flows[:-1] if (span := case.flows[number].span) is not None
-        ),
-        notes=(f"`{path}` sends {text_of(carries, RATE)} @cell",),
-        help="overload on purpose? write `overload = true` in `run`",
-    )
-
-
-def _no_way(flow: Flow, network: Network, member: Member) -> Diagnostic:
-    origin, target = network.hosts[member.origin].path, network.hosts[member.target].path
-    span = flow.span
-    if span is None:
-        raise NoWayError(member)
-    return Diagnostic(
-        "E0308",
-        f"no way leads from `{origin}` to `{target}`",
-        span,
-        notes=(f"in topology `{network.name}`, following links and the devices' wires",),
-        help=f"add the missing `link`, or name other hosts for `{flow.name}`",
-    )
-
-
-def _loop(loop: tuple[str, ...], network: Network, case: Case) -> Diagnostic:
-    first = next((e for e in network.elements if e.path in loop and e.span is not None), None)
-    span = (
-        first.span if first is not None and first.span is not None else _span(case.flows[0], case)
-    )
-    return Diagnostic(
-        "E0409",
-        "cells can go round this loop in no time",
-        span,
-        notes=(" -> ".join((*loop, loop[0])),),
-        help="put an element that takes time into the loop, such as a line or a delay",
-    )
-
-
-def _too_many(test: Test, case: Case, cells: int, bounds: Bounds) -> Diagnostic:
-    return Diagnostic(
-        "E0609",
-        f"a trial of `{case.name}` would send {cells:_} cells, more than the limit of {bounds.most_cells:_}",
-        test.span,
-        notes=("rate of all flows times warmup and measure",),
-        help=f"measure for a shorter time, or allow it with `--max-cells {cells}`",
-    )

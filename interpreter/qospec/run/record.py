@@ -98,13 +98,13 @@ def write_whole(path: Path, text: str) -> None:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
+        Path(temporary).chmod(0o666 & ~_umask())
+        Path(temporary).replace(path)
         _sync_folder(path.parent)
     except OSError as error:
         if temporary:
             with contextlib.suppress(OSError):
-                os.unlink(temporary)
+                Path(temporary).unlink()
         raise RecordError(f"cannot write `{path}`: {_reason(error)}") from error
 
 

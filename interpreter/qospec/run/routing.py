@@ -1,6 +1,7 @@
-"""Which output a cell takes: by a router's table, written from shortest ways, or by a classifier's predicates.
+"""Which output a cell takes: by a table made of shortest ways, or by a classifier's predicates.
 
-Connections of one member (an origin and a target of a flow) are alike, so tables are made by member.
+Connections of one member (an origin and a target of a flow) are alike, so tables are made by
+member.
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from qospec.conditions import Attribute, evaluate
 from qospec.engine.arrays import np
-from qospec.model import Attribute, evaluate
 
 if TYPE_CHECKING:
+    from qospec.conditions import Measured, Value
     from qospec.engine.arrays import Marks
     from qospec.engine.connections import Connections
-    from qospec.model import Instance, Measured, Network, Value
+    from qospec.model import Instance, Network
     from qospec.run.draft import Drafts
 
 NEVER = 255

@@ -1,7 +1,7 @@
 """Verdicts: what a statement says of what was measured.
 
-`skip < pass < inconclusive < fail < error`; a case has the worst of its statements' verdicts, so the
-order in which they are judged cannot matter. No data is never a pass.
+`skip < pass < inconclusive < fail < error`; a case has the worst of its statements' verdicts, so
+the order in which they are judged cannot matter. No data is never a pass.
 """
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from qospec.model import Attribute, Constant, Measured, Operation, evaluate, measurements
+from qospec.conditions import Attribute, Operation, evaluate, measurements
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from qospec.model import Expression, Reader, Statement, Value
+    from qospec.conditions import Expression, Reader, Value
+    from qospec.model import Statement
     from qospec.units import Dimension
 
 Verdict = Literal["skip", "pass", "inconclusive", "fail", "error"]
@@ -69,7 +70,7 @@ def judge(statement: Statement, read: Reader) -> Judgement:
 
 
 def _decisive(expression: Expression, read: Reader) -> Expression:
-    """Return the part of an `and` or `or` that decided it: the first with the value of the whole."""
+    """Return the part of an `and` or `or` that decided it: the first with the whole's value."""
     while isinstance(expression, Operation) and expression.operator in ("and", "or"):
         value = evaluate(expression, read)
         expression = next(part for part in expression.operands if evaluate(part, read) == value)
@@ -93,8 +94,4 @@ def _shown(verdict: Verdict, expression: Expression, read: Reader) -> Judgement:
 
 def dimension_of(expression: Expression) -> Dimension | None:
     """Return the dimension of an expression's value; None of a truth or a word."""
-    if isinstance(expression, Attribute):
-        return None
-    if isinstance(expression, Constant | Measured | Operation):
-        return expression.dimension
-    return None
+    return None if isinstance(expression, Attribute) else expression.dimension

@@ -1,7 +1,7 @@
 """The syntax tree: a specification as it is written, numbers and units still text.
 
-One class per grammar rule. Spans and doc comments are left out of equality, so trees are equal wherever
-they stand and however they are commented.
+One class per grammar rule. Spans and doc comments are left out of equality, so trees are equal
+wherever they stand and however they are commented.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from qospec.syntax.situations import mistake_at
 if TYPE_CHECKING:
     from qospec.diagnostics import Problems
     from qospec.syntax.machine import Machine
-    from qospec.syntax.place import Mend
+    from qospec.syntax.place import Mend, Mistake
     from qospec.syntax.tokens import Tokens
 
 _BEHIND_NAME = frozenset({"EQUAL", "ARROW", "DOT", "LSQB", "COMMA"})
@@ -74,7 +74,7 @@ class Recovery:
             return at
         place = Place(self._tokens, self._machine, self._brackets, at, start, block)
         mistake = mistake_at(place)
-        if not self._is_told(place):
+        if not self._is_told(place) and not self._is_line_told(mistake):
             if len(self._told) >= MOST:
                 self.broken = True
                 return -1
@@ -137,6 +137,12 @@ class Recovery:
         return any(start <= mistake <= end for mistake in [*self._told, *tokens.mistaken]) or (
             astray and any(start <= d.span.start <= end for d in self._problems.errors)
         )
+
+    def _is_line_told(self, mistake: Mistake) -> bool:
+        """Return whether something was told already of the line that the mistake is shown in."""
+        source = self._tokens.source
+        lines = {source.position(told.span.start)[0] for told in self._problems.errors}
+        return source.position(mistake.diagnostic.span.start)[0] in lines
 
     def _mends(self, mend: Mend, at: int, start: int, height: int) -> bool:
         """Mend the mistake, if the parser then accepts what stands there."""

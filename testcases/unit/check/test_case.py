@@ -2,7 +2,7 @@
 
 import pytest
 
-from qospec.model import Measured, measurements
+from qospec.conditions import Measured, measurements
 
 BENCH = """
 topology bench(n: Int = 2) {

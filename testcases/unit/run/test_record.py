@@ -40,7 +40,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_other(
     with pytest.raises(record.RecordError, match=r"outcome\.json.*no space left on device"):
         record.write_whole(target, "new")
     assert target.read_text() == "old"
-    assert os.listdir(tmp_path) == ["outcome.json"]
+    assert [path.name for path in tmp_path.iterdir()] == ["outcome.json"]
 
 
 def test_a_root_that_is_a_file_is_named(tmp_path: Path) -> None:

@@ -5,14 +5,20 @@ from itertools import permutations
 
 import pytest
 
-from qospec.model import Constant, Expression, Measured, Operation, Statement
+from qospec.conditions import Constant, Expression, Measured, Operation
+from qospec.model import Statement
 from qospec.run.verdict import ORDER, Judgement, judge, worst
 from qospec.source import Source, Span
 from qospec.units import CELLS, RATIO
 
 SPAN = Span(Source("a.qos", "expect f.lost == 0\n"), 0, 6)
-LOST = Measured("", "f", None, False, "lost", "", CELLS, "f.lost")
-SENT = Measured("", "f", None, False, "sent", "", CELLS, "f.sent")
+
+
+def measured(metric: str) -> Measured:
+    return Measured("", "f", None, oam=False, metric=metric, statistic="", dimension=CELLS, text="")
+
+
+LOST, SENT = measured("lost"), measured("sent")
 
 
 def constant(value: object, dimension: object = CELLS) -> Constant:
