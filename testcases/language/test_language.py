@@ -1,8 +1,8 @@
-"""The language as files: what is accepted, what is refused and in which words, what the chapters show.
+"""The language as files: what is accepted, what is refused and how, what the chapters show.
 
-An expectation stands on the line of its mistake: `# error: [E0101] "a piece of the message"`. Where a
-comment cannot follow, as behind a text without an end, it stands above: `# error below: …`. A mistake
-that nobody expected fails, and so does an expected one that did not come.
+An expectation stands on the line of its mistake: `# error: [E0101] "a piece of the message"`.
+Where a comment cannot follow, as behind a text without an end, it stands above it: `# error below:
+…`. A mistake that nobody expected fails, and so does an expected one that did not come.
 """
 
 import re
@@ -99,9 +99,7 @@ def test_it_is_refused_in_these_words(path: Path) -> None:
     ("chapter", "line", "text"),
     [pytest.param(*block, id=f"{block[0]}:{block[1] + 1}") for block in blocks()],
 )
-def test_the_chapter_s_example_is_right(
-    chapter: str, line: int, text: str, tmp_path: Path
-) -> None:
+def test_the_chapter_s_example_is_right(chapter: str, line: int, text: str, tmp_path: Path) -> None:
     path = tmp_path / f"{chapter}.qos"
     path.write_text("\n" * line + text, encoding="utf-8")
     assert_told(path, path.read_text(encoding="utf-8"))

@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from qospec.catalogue import element
-from qospec.engine.arrays import np
 from qospec.engine.element import Step
-from qospec.engine.parting import WAYS, routed
+from qospec.engine.parting import WAYS, routed, routes
 
 if TYPE_CHECKING:
-    from qospec.engine.arrays import Marks
     from qospec.engine.batch import Batch
     from qospec.engine.clock import Clock
     from qospec.engine.element import Setting
+    from qospec.engine.parting import Routes
 
 
 @element(source="RFC 3290, 4 (classifiers)", duty="classifier", open_fields=True)
@@ -45,12 +44,10 @@ class Classify:
     def least_delay_ps(self, clock: Clock | None) -> int:
         return 0
 
-    def start(self, setting: Setting) -> Marks:
-        if setting.outputs is None:
-            raise ValueError("no table says which class a cell belongs to")
-        return np.ascontiguousarray(setting.outputs, np.uint8)
+    def start(self, setting: Setting) -> Routes:
+        return routes(setting.outputs)
 
-    def process(self, state: Marks, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+    def process(self, state: Routes, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
         departures = routed(batch, state, len(self.classes))
         return Step(departures, (until_ps,) * len(self.classes))

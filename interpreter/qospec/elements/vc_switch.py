@@ -6,17 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from qospec.catalogue import Domain, Time, element
-from qospec.engine.arrays import np
 from qospec.engine.batch import FOREVER_PS
 from qospec.engine.element import Step
 from qospec.engine.merge import merged
-from qospec.engine.parting import WAYS, routed
+from qospec.engine.parting import WAYS, routed, routes
 
 if TYPE_CHECKING:
-    from qospec.engine.arrays import Marks
     from qospec.engine.batch import Batch
     from qospec.engine.clock import Clock
     from qospec.engine.element import Setting
+    from qospec.engine.parting import Routes
 
 Ways = Annotated[int, Domain("integer", 1, WAYS)]
 """A number of ports that an output table can tell apart."""
@@ -51,12 +50,10 @@ class VcSwitch:
     def least_delay_ps(self, clock: Clock | None) -> int:
         return self.latency
 
-    def start(self, setting: Setting) -> Marks:
-        if setting.outputs is None:
-            raise ValueError("no table says where connections go")
-        return np.ascontiguousarray(setting.outputs, np.uint8)
+    def start(self, setting: Setting) -> Routes:
+        return routes(setting.outputs)
 
-    def process(self, state: Marks, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+    def process(self, state: Routes, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         exits = zip(*(routed(batch, state, self.ways) for batch in arrivals), strict=True)
         departures = tuple(map(merged, exits))
         if self.latency:

@@ -9,6 +9,7 @@ upper bits of the delay written as a double: its exponent and nine bits of its f
 
 from __future__ import annotations
 
+import mmap
 from typing import TYPE_CHECKING
 
 from qospec.engine.arrays import np
@@ -52,13 +53,19 @@ def bucket_start_ps(bucket: int) -> int:
     return -(-((PER_OCTAVE + part) << octave) // PER_OCTAVE)
 
 
+def bucket_of(delay_ps: int) -> int:
+    """Return the bucket in which a delay falls."""
+    bits = int(np.array(float(delay_ps)).view(np.int64))
+    return max(0, (bits >> _FRACTION_SHIFT) - _BELOW_ONE)
+
+
 class Histogram:
     """Rows of buckets, flat, and one word of memory that is both a double and its bits."""
 
     __slots__ = ("as_bits", "as_double", "counts")
 
     def __init__(self, rows: int) -> None:
-        self.counts = np.zeros(rows * ROW_BUCKETS, np.int64)
+        self.counts = _zeros(rows * ROW_BUCKETS)
         self.as_double = np.zeros(1)
         self.as_bits = self.as_double.view(np.int64)
 
@@ -67,6 +74,20 @@ class Histogram:
         # Unsigned indices need no check for counting from the end.
         indices = connection.view(np.uint32)
         _add(at_ps, sent_ps, indices, rows, self.counts, self.as_double, self.as_bits)
+
+
+def _zeros(count: int) -> Whole:
+    """Return zeros of which only those pages take memory that are written to.
+
+    A row has room for all delays there are and uses few of its pages; NumPy's own large arrays ask
+    for pages of 2 MB, so that thousands of rows would take a gigabyte.
+    """
+    if not count:
+        return np.zeros(0, np.int64)
+    memory = mmap.mmap(-1, 8 * count, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    if hasattr(mmap, "MADV_NOHUGEPAGE"):
+        memory.madvise(mmap.MADV_NOHUGEPAGE)
+    return np.frombuffer(memory, np.int64)
 
 
 @kernel
@@ -111,8 +132,10 @@ def _add(  # noqa: PLR0913, PLR0917  a kernel has no objects
             row[SUM_HIGH] += a
             row[SQUARES_HIGH] += a * a + (a * b >> 30) + (low >> SQUARES_BITS)
             low = (low & _LOW_62) + ((a * b & _LOW_30) << 32)
-        row[SQUARES_LOW] = low & _LOW_62
-        row[SQUARES_HIGH] += low >> SQUARES_BITS
+        if low > _LOW_62:
+            row[SQUARES_HIGH] += 1
+            low -= _LOW_62 + 1
+        row[SQUARES_LOW] = low
 
 
 @kernel

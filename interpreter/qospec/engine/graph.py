@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CHUNK", "EndlessError", "ZeroDelayError", "run", "zero_delay_cycle"]
 
-CHUNK = 65_536
+CHUNK = 131_072
 """Cells per window: enough to hide the cost of a call, few enough to stay in the cache."""
 
 

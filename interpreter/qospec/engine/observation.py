@@ -178,9 +178,8 @@ class Recorder:
 
     def observation(self, cell_hops: int) -> Observation:
         """Return what was seen."""
+        low, high = self._filled_buckets()
         counts = self._histogram.counts.reshape(-1, delays.ROW_BUCKETS)
-        filled = np.nonzero(counts.any(axis=0))[0]
-        low, high = (int(filled[0]), int(filled[-1]) + 1) if len(filled) else (0, 0)
         return Observation(
             planned=self._planned,
             sent=self._sent,
@@ -193,6 +192,14 @@ class Recorder:
             window_ps=self._watch.stop_ps - self._watch.start_ps,
             cell_hops=cell_hops,
         )
+
+    def _filled_buckets(self) -> tuple[int, int]:
+        """Return the first bucket and that after the last that any row can have filled."""
+        rows = self._delays[self._delays[:, delays.COUNT] > 0]
+        if not len(rows):
+            return 0, 0
+        least_ps, largest_ps = rows[:, delays.LEAST].min(), rows[:, delays.LARGEST].max()
+        return delays.bucket_of(int(least_ps)), delays.bucket_of(int(largest_ps)) + 1
 
     def _clumping_ps(self) -> Whole | None:
         if not self._watch.clumping:

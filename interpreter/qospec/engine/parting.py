@@ -5,7 +5,7 @@ All columns move in one pass. A batch whose cells all go the same way is passed 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.arrays import np
 from qospec.engine.batch import Batch, empty
@@ -18,12 +18,31 @@ WAYS = 255
 """How many ways a table can name; 255 itself stands for none."""
 
 
-def routed(batch: Batch, table: Marks, ways: int) -> tuple[Batch, ...]:
-    """Return the cells of each way, which `table` gives by connection index and CLP.
+class Routes(NamedTuple):
+    """Where cells go: `table` by connection index and CLP, and the only way, or -1."""
+
+    table: Marks
+    only: int
+
+
+def routes(table: Marks | None) -> Routes:
+    """Return the planner's table, ready for use."""
+    if table is None:
+        raise ValueError("no table says where connections go")
+    ways = np.unique(table[table < WAYS])
+    return Routes(np.ascontiguousarray(table, np.uint8), int(ways[0]) if len(ways) == 1 else -1)
+
+
+def routed(batch: Batch, where: Routes, ways: int) -> tuple[Batch, ...]:
+    """Return the cells of each way.
 
     Raises:
-        ValueError: If a cell came that the table has no way for.
+        ValueError: If a cell came that the table has no way for; nobody looks where there is but
+            one way.
     """
+    table, only = where
+    if only >= 0:
+        return tuple(batch if number == only else empty() for number in range(ways))
     way = np.empty(batch.count, np.uint8)
     tallies = np.zeros((2, WAYS + 1), np.int64)
     _route(batch.connection, batch.clp, table, way, tallies)

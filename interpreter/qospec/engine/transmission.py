@@ -105,10 +105,11 @@ def next_slot(pace: Pace, free_ps: int, part: int, ready_ps: int) -> tuple[int, 
     """Return the first slot at or after `ready_ps`, which is later than the slot given.
 
     A long gap is leapt over: so many slots of at most slot + 1 ps never pass the one looked for,
-    and each leap leaves a small fraction of the gap.
+    and each leap leaves a small fraction of the gap. A short one is stepped over, for
+    a leap takes two divisions, as long as a dozen steps.
     """
     slot_ps, slot_part, denominator, leap = pace
-    while ready_ps - free_ps > 2 * slot_ps:
+    while ready_ps - free_ps > 10 * slot_ps:
         slots = min((ready_ps - free_ps) // (slot_ps + 1), leap)
         part += slots * slot_part
         carried = part // denominator

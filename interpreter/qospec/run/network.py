@@ -94,14 +94,12 @@ def _part_inputs(drafts: Drafts, made: dict[int, Table], passing: Passing, index
                 through.setdefault(way.input, set()).update(
                     n for n in passing[other] if table is None or way.output in table.outputs(n)
                 )
-    first, *others = sorted(through)
-    ways = drafts[index].ways
-    for entry in (first, *others):
-        place = index if entry == first else max(drafts) + 1
-        used = {output for n in through[entry] for output in made[index].outputs(n)}
-        mine = [way for way in ways if way.output in used]
-        drafts[place] = Draft(drafts[index].instance, mine, drafts[index].clock)
-        made[place], passing[place] = made[index], through[entry]
+    whole, ways = made[index], drafts[index].ways
+    for entry in sorted(through):
+        place = index if entry == min(through) else max(drafts) + 1
+        made[place], passing[place] = whole.of(through[entry]), through[entry]
+        mine = [way for way in ways if way.output in made[place].used]
+        drafts[place] = Draft(drafts[index].instance, mine)
         _move_input(drafts, (index, entry), place)
 
 

@@ -55,6 +55,14 @@ class Table:
         """Return the outputs that cells of a member may take."""
         return frozenset((*self.user[member], *self.oam[member])) - {NEVER}
 
+    def of(self, members: set[int]) -> Table:
+        """Return the table for these members alone."""
+
+        def rows(all_rows: list[tuple[int, int]]) -> list[tuple[int, int]]:
+            return [row if n in members else (NEVER, NEVER) for n, row in enumerate(all_rows)]
+
+        return Table(rows(self.user), rows(self.oam))
+
     @property
     def used(self) -> frozenset[int]:
         """Return the outputs that any cell may take."""

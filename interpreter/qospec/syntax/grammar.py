@@ -23,6 +23,8 @@ from qospec.resources import SPEC
 if TYPE_CHECKING:
     from lark import Lark
 
+    _Row = dict[str, tuple[int | None, Any]]  # by symbol: a rule to apply, or a state to go to
+
 FORMAT = 1
 """To be raised when the form of what is cached changes."""
 
@@ -116,7 +118,7 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def made_by_lark(text: str) -> Grammar:
-    """Return the table of a grammar."""
+    """Return the table of a grammar; the same grammar gives the same table, to the letter."""
     from lark import Lark
     from lark.grammar import Rule as LarkRule
     from lark.lexer import TerminalDef
@@ -124,23 +126,46 @@ def made_by_lark(text: str) -> Grammar:
     lark = Lark(text, parser="lalr", lexer="basic", start=START)
     data, memo = lark.memo_serialize([TerminalDef, LarkRule])
     table = data["parser"]["parser"]
-    numbers = {old: new for new, old in enumerate(table["states"])}
-    productions = {key: value for key, value in memo.items() if value["__type__"] == "Rule"}
-    places = {key: place for place, key in enumerate(productions)}
-    states = [
-        {table["tokens"][token]: ~places[to["@"]] if reduce else numbers[to]
-         for token, (reduce, to) in row.items()}
-        for row in table["states"].values()
-    ]  # fmt: skip
+    made = {key: _rule(each) for key, each in memo.items() if each["__type__"] == "Rule"}
+    # Rules that do the same with the stack are one to the parser.
+    spelt = sorted({str(rule) for rule in made.values()})
+    rules = {str(rule): rule for rule in made.values()}
+    places = {key: ~spelt.index(str(rule)) for key, rule in made.items()}
+    rows: dict[Any, _Row] = {
+        state: {
+            table["tokens"][token]: (places[to["@"]], None) if reduce else (None, to)
+            for token, (reduce, to) in row.items()
+        }
+        for state, row in table["states"].items()
+    }
+    numbers = _numbered(rows, table["start_states"][START])
     return Grammar(
         pattern=_pattern(lark),
         keywords={word: name for name, word in _strings(lark).items() if word.isalpha()},
         spellings=_strings(lark),
-        states=states,
-        rules=[_rule(production) for production in productions.values()],
+        states=[
+            {
+                token: numbers[to] if rule is None else rule
+                for token, (rule, to) in sorted(rows[state].items())
+            }
+            for state in numbers
+        ],
+        rules=[rules[each] for each in spelt],
         start=numbers[table["start_states"][START]],
         accept=numbers[table["end_states"][START]],
     )
+
+
+def _numbered(rows: dict[Any, _Row], start: Any) -> dict[Any, int]:
+    """Return numbers for states, in the order in which they are reached from the first."""
+    numbers = {start: 0}
+    waiting = [start]
+    for state in waiting:
+        for _, (_, to) in sorted(rows[state].items()):
+            if to is not None and to not in numbers:
+                numbers[to] = len(numbers)
+                waiting.append(to)
+    return numbers
 
 
 def _strings(lark: Lark) -> dict[str, str]:

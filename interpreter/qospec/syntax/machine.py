@@ -112,7 +112,7 @@ class Machine:
         base = len(values) - size
         if only >= 0:
             value = values[base + only]
-        elif not node and keeps and keeps[0] == ~0:
+        elif not node and keeps[:1] == [~0]:
             value = values[base]  # a list under way, which becomes longer
             self._gather(value, keeps[1:], base)
         else:

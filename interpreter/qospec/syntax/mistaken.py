@@ -142,7 +142,7 @@ def unknown_word(place: Place) -> Mistake | None:
         )
     if place.kind == "NAME" and not place.opens_line:
         spelt = {grammar().spellings.get(kind, "") for kind in place.accepted}
-        words = [word for word in spelt if word.isalpha()]
+        words = sorted(word for word in spelt if word.isalpha())
         swapped = (word for word in words if sorted(word) == sorted(place.text))
         meant = did_you_mean(place.text, words) or next(swapped, "")
         if meant:

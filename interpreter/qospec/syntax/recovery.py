@@ -134,15 +134,19 @@ class Recovery:
                 break
             first -= 1
         start, end = tokens.ends[first - 1] if first else 0, tokens.ends[place.at]
-        return any(start <= mistake <= end for mistake in [*self._told, *tokens.mistaken]) or (
-            astray and any(start <= d.span.start <= end for d in self._problems.errors)
-        )
+        told = [*self._told, *tokens.mistaken, *(self._errors() if astray else [])]
+        return any(start <= each <= end for each in told)
 
     def _is_line_told(self, mistake: Mistake) -> bool:
         """Return whether something was told already of the line that the mistake is shown in."""
         source = self._tokens.source
-        lines = {source.position(told.span.start)[0] for told in self._problems.errors}
+        lines = {source.position(start)[0] for start in self._errors()}
         return source.position(mistake.diagnostic.span.start)[0] in lines
+
+    def _errors(self) -> list[int]:
+        """Return where errors were told of this file."""
+        source = self._tokens.source
+        return [told.span.start for told in self._problems.errors if told.span.source is source]
 
     def _mends(self, mend: Mend, at: int, start: int, height: int) -> bool:
         """Mend the mistake, if the parser then accepts what stands there."""

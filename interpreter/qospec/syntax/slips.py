@@ -12,7 +12,7 @@ from typing import NamedTuple
 BEFORE = r"""
     (?P<EXPONENT>[0-9][0-9_]*(?:\.[0-9][0-9_]*)?[eE][+-]?[0-9]+(?![A-Za-z_]))
     |(?P<BASED>0[xXbBoO][0-9A-Fa-f_]*[0-9A-Fa-f](?![A-Za-z_]))
-    |(?P<POINTED>(?<![\w\])}".])\.(?=[0-9])|[0-9][0-9_]*\.(?![.0-9A-Za-z_]))
+    |(?P<POINTED>(?<![\w\])}".])\.(?=[0-9])|[0-9][0-9_]*\.(?![.0-9A-Za-z_])%?)
     |(?P<SLASHES>//[^\n]*|/\*[^\n]*)
     |(?P<SIGN>===|!==|=<|=>|<>|&&|\|\||:=|\*\*|\.\.\.+|!(?!=)|;)
 """
@@ -93,7 +93,8 @@ def _exponent(written: str) -> Slip:
         plain = f"{int(padded[:point] or '0'):_}"
         plain += f".{padded[point:]}" if padded[point:].strip("0") else ""
     way_out = f"write {plain}" if plain else "write it out, with a larger unit if it is long"
-    return Slip("E0007", "a number is written without an exponent", way_out, "INT", "1")
+    kind = "FLOAT" if "." in plain else "INT"
+    return Slip("E0007", "a number is written without an exponent", way_out, kind, plain or "1")
 
 
 def _based(written: str) -> Slip:
@@ -101,20 +102,17 @@ def _based(written: str) -> Slip:
     base = {"x": 16, "o": 8, "b": 2}[text[1]]
     fits = len(text) < _LONGEST and all(int(digit, 16) < base for digit in text[2:])
     way_out = f"write {int(text[2:], base):_}" if fits else "write it with the digits 0 to 9"
-    return Slip("E0007", "numbers are decimal", way_out, "INT", "1")
+    word = str(int(text[2:], base)) if fits else "1"
+    return Slip("E0007", "numbers are decimal", way_out, "INT", word)
 
 
 def _pointed(written: str) -> Slip:
     message = "a decimal point stands between two digits"
-    if written == ".":
+    number, _, unit = written.partition(".")
+    if not number:
         return Slip("E0007", message, "write a 0 before it")
-    return Slip(
-        "E0007",
-        message,
-        f"write {shortened(written)}0, or leave the point out",
-        "INT",
-        written[:-1],
-    )
+    way_out = f"write {shortened(number)}.0{unit}, or leave the point out"
+    return Slip("E0007", message, way_out, "QUANTITY" if unit else "INT", number + unit)
 
 
 def _slashes(written: str) -> Slip:

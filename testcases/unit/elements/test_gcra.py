@@ -1,13 +1,14 @@
 """Usage parameter control against the standard's text in exact fractions, and its known vectors."""
 
+import itertools
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from qospec.elements.gcra import Gcra
+from qospec.engine.batch import FOREVER_PS
 from qospec.engine.connections import PS_PER_S, Contract
 
 SECOND_PS = PS_PER_S
@@ -130,7 +131,8 @@ def policing(draw):
     agreed = draw(st.lists(contracts(), min_size=1, max_size=3))
     interval = int(min(c.peak_interval_ps for c in agreed))
     gaps = st.one_of(st.sampled_from([0, 1, interval, interval + 1]), st.integers(0, 2 * interval))
-    at_ps = np.cumsum(draw(st.lists(gaps, min_size=1, max_size=50))).tolist()
+    drawn = draw(st.lists(gaps, min_size=1, max_size=50))
+    at_ps = [t for t in itertools.accumulate(drawn) if t < FOREVER_PS]
     count = len(at_ps)
     connection = st.lists(st.integers(0, 2 * len(agreed) - 1), min_size=count, max_size=count)
     clp = st.lists(st.integers(0, 1), min_size=count, max_size=count)

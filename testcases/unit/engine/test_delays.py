@@ -72,6 +72,7 @@ def test_a_delay_lies_within_its_bucket(delay_ps: int) -> None:
     (bucket,) = np.nonzero(counts)[0].tolist()
     start_ps, end_ps = delays.bucket_start_ps(bucket), delays.bucket_start_ps(bucket + 1)
     assert start_ps <= delay_ps < end_ps
+    assert bucket == delays.bucket_of(delay_ps)
     assert end_ps - start_ps <= max(1, start_ps / 512)
 
 

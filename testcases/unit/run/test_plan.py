@@ -43,7 +43,11 @@ topology slow_star {
 }
 
 traffic steady(rate: CellRate) = cbr { pcr = rate, cdvt = 1 ms }
-traffic random(rate: CellRate) = ubr { pcr = rate, connections = 5, source = poisson { rate = rate } }
+traffic random(rate: CellRate) = ubr {
+  pcr = rate
+  connections = 5
+  source = poisson { rate = rate }
+}
 """
 
 

@@ -1,0 +1,133 @@
+"""The grammar is proven, its tables agree with each other, and its cache is only a cache."""
+
+import json
+import logging
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import lark
+import pytest
+
+from qospec.resources import SPEC
+from qospec.syntax import grammar as module
+from qospec.syntax.grammar import Grammar, grammar, made_by_lark
+from qospec.syntax.keywords import keywords
+from qospec.units import table
+
+TEXT = (SPEC / "qos.lark").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(module, "_cache_folder", lambda: tmp_path / "cache")
+    grammar.cache_clear()
+    yield tmp_path / "cache"
+    grammar.cache_clear()
+
+
+@pytest.mark.slow
+def test_the_grammar_has_no_conflict() -> None:
+    lark.Lark(TEXT, parser="lalr", lexer="basic", start="file", strict=True)
+
+
+@pytest.mark.slow
+def test_strict_mode_finds_a_conflict() -> None:
+    broken = TEXT.replace('"report" [label] expression', '"report" expression ("," expression)*')
+    assert broken != TEXT
+    with pytest.raises(lark.exceptions.GrammarError, match="conflict"):
+        lark.Lark(broken, parser="lalr", lexer="basic", start="file", strict=True)
+
+
+@pytest.mark.slow
+def test_lark_parses_what_we_parse(caplog: pytest.LogCaptureFixture) -> None:
+    """The grammar is complete as it stands, for those who read `.qos` files with Lark alone."""
+    caplog.set_level(logging.ERROR)
+    parser = lark.Lark(TEXT, parser="lalr", lexer="basic", start="file")
+    for path in (SPEC.parent / "stdlib").rglob("*.qos"):
+        assert parser.parse(path.read_text(encoding="utf-8")).data == "file"
+
+
+def test_the_keywords_are_those_of_the_table() -> None:
+    tables = keywords()
+    words = [word for name, table in tables.items() if name != "field" for word in table]
+    assert len(words) == len(set(words)) == 46
+    assert set(words) == set(grammar().keywords)
+    assert tables["field"].keys() <= set(words)
+
+
+def test_no_keyword_is_read_as_a_unit() -> None:
+    listed = re.search(r"\(\?!\((.*?)\)\(\?!", TEXT)
+    assert listed is not None
+    assert set(listed[1].split("|")) == set(grammar().keywords)
+
+
+def test_no_unit_is_a_keyword() -> None:
+    units, _ = table()
+    assert units.keys().isdisjoint(grammar().keywords)
+
+
+@pytest.mark.slow
+def test_the_table_is_kept_and_read_again(cache: Path) -> None:
+    made = grammar()
+    (kept,) = cache.iterdir()
+    before = kept.stat().st_mtime_ns
+    grammar.cache_clear()
+    assert grammar() == made
+    assert kept.stat().st_mtime_ns == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"rules": 3}', b"\xff\x00"])
+def test_a_broken_cache_is_made_again(cache: Path, content: bytes) -> None:
+    made = grammar()
+    (kept,) = cache.iterdir()
+    kept.write_bytes(content)
+    grammar.cache_clear()
+    assert grammar() == made
+    assert json.loads(kept.read_bytes())["start"] == made.start
+
+
+@pytest.mark.slow
+def test_another_grammar_has_another_name(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    grammar()
+    monkeypatch.setattr(module, "FORMAT", module.FORMAT + 1)
+    grammar.cache_clear()
+    grammar()
+    assert len(list(cache.iterdir())) == 2
+
+
+@pytest.mark.slow
+def test_nothing_need_be_writable(cache: Path) -> None:
+    cache.write_text("a file where the folder should be")
+    assert isinstance(grammar(), Grammar)
+    assert cache.read_text() == "a file where the folder should be"
+
+
+@pytest.mark.slow
+def test_no_part_of_a_file_is_ever_left(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(module.Path, "replace", full)
+    assert isinstance(grammar(), Grammar)
+    assert list(cache.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_with_the_cache_lark_is_not_loaded() -> None:
+    grammar()
+    code = (
+        "import sys\n"
+        "from qospec.syntax.grammar import grammar\n"
+        "grammar()\n"
+        "print(sorted({name.split('.')[0] for name in sys.modules} & {'lark', 'numpy', 'numba'}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.slow
+def test_a_table_is_the_same_however_often_it_is_made() -> None:
+    assert made_by_lark(TEXT) == made_by_lark(TEXT)

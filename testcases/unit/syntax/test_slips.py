@@ -1,0 +1,90 @@
+"""What is no token but often written: the words for it, and what stands in its place."""
+
+import pytest
+
+from qospec.diagnostics import Problems
+from qospec.source import Source
+from qospec.syntax.slips import shortened, slip_of
+from qospec.syntax.text import parse
+
+
+@pytest.mark.parametrize(
+    ("written", "plain"),
+    [
+        ("1e3", "1_000"),
+        ("1E+3", "1_000"),
+        ("1.5e3", "1_500"),
+        ("1_0.25e1", "102.5"),
+        ("2e-3", "0.002"),
+        ("1.5e-1", "0.15"),
+        ("120e-1", "12"),
+        ("353.207e3", "353_207"),
+        ("0e5", "0"),
+    ],
+)
+def test_a_number_with_an_exponent_is_written_out(written: str, plain: str) -> None:
+    slip = slip_of("EXPONENT", written)
+    assert slip.help == f"write {plain}"
+    assert slip.word == plain, "and is read as what it means"
+
+
+@pytest.mark.parametrize("written", ["1e99999999999999999999", "1e-300", "1" * 50 + "e2"])
+def test_a_number_that_would_be_long_is_not_written_out(written: str) -> None:
+    assert slip_of("EXPONENT", written).help == "write it out, with a larger unit if it is long"
+
+
+@pytest.mark.parametrize(
+    ("written", "help_"),
+    [("0x1F", "write 31"), ("0b101", "write 5"), ("0o17", "write 15"), ("0b3", "write it with")],
+)
+def test_a_number_of_another_base_is_written_in_decimal(written: str, help_: str) -> None:
+    assert slip_of("BASED", written).help.startswith(help_)
+
+
+@pytest.mark.parametrize(
+    ("written", "help_"),
+    [
+        ("\u00a0", "write a plain blank"),
+        ("\u201c", 'write `"`'),
+        ("%", "write the number before it, as in `95%`"),
+        ("\r", "end lines as this system's editors do"),
+        ("$", ""),
+        ("\u2192", "write `->`"),
+    ],
+)
+def test_a_stray_character_has_its_own_words(written: str, help_: str) -> None:
+    assert slip_of("STRAY", written).help == help_
+
+
+def test_what_is_quoted_is_short_and_shows_what_is_hidden() -> None:
+    assert shortened("a" * 100) == "a" * 39 + "…"
+    assert shortened("a\x00\n b\u202e") == "a\ufffd b\ufffd"
+
+
+def told(text: str) -> list[tuple[str, str]]:
+    problems = Problems()
+    parse(Source("a.qos", f"qos 1\n{text}\n"), problems)
+    return [(each.code, each.span.text) for each in problems.all]
+
+
+@pytest.mark.parametrize(
+    ("text", "mistakes"),
+    [
+        ("let a = $$$ 1 s", [("E0009", "$")]),
+        ("let größer = 1 s", [("E0009", "größer")]),
+        ("let Ωa = 1 s", [("E0009", "Ωa")]),
+        ("let a = 1 s # \u202e", [("E0009", "\u202e")]),
+        ("let a = \x00\x00 1 s", [("E0009", "\x00")]),
+        ("let a = 1 s\r let b = 2 s", [("E0009", "\r"), ("E0006", "let")]),
+        ("let a = “x”", [("E0008", "“"), ("E0008", "”")]),
+        ('let a = "x', [("E0008", '"x')]),
+        ("let a = 1 s // x", [("E0009", "// x")]),
+        ("let a = 1.5e3 s", [("E0007", "1.5e3")]),
+        ("let a = 5. % of b", [("E0007", "5.")]),
+        ("let a = 5.%", [("E0007", "5.%")]),
+    ],
+)
+def test_a_slip_is_told_once_and_nothing_follows_from_it(
+    text: str, mistakes: list[tuple[str, str]]
+) -> None:
+    assert told(text) == mistakes

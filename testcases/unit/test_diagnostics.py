@@ -1,0 +1,55 @@
+"""Diagnostics: collected once each, in order of place; and names that may have been meant."""
+
+import pytest
+
+from qospec.diagnostics import Diagnostic, Problems, SpecificationError, did_you_mean
+from qospec.source import Source, Span
+
+FIRST = Source("a.qos", "qos 1\nlet a = 1 s\n")
+SECOND = Source("b.qos", "qos 1\n")
+
+
+def error(
+    start: int, message: str = "this is wrong", code: str = "E0001", source: Source = FIRST
+) -> Diagnostic:
+    return Diagnostic(code, message, Span(source, start, start + 1))
+
+
+def test_diagnostics_come_in_order_of_file_and_place() -> None:
+    problems = Problems()
+    for each in (error(0, source=SECOND), error(8), error(2)):
+        problems.add(each)
+    assert problems.all == (error(2), error(8), error(0, source=SECOND))
+
+
+def test_the_same_mistake_is_kept_once() -> None:
+    problems = Problems()
+    problems.add(error(2))
+    problems.add(error(2))
+    problems.add(error(2, message="so is this"))
+    assert len(problems.all) == 2
+
+
+def test_a_warning_stops_nothing() -> None:
+    problems = Problems()
+    problems.add(error(2, code="W0601"))
+    problems.raise_errors()
+    assert problems.errors == ()
+    assert problems.all[0].severity == "warning"
+
+
+def test_errors_are_raised_together_with_the_warnings() -> None:
+    problems = Problems()
+    problems.add(error(8))
+    problems.add(error(2, code="W0601", message="beware"))
+    with pytest.raises(SpecificationError, match="beware; this is wrong") as raised:
+        problems.raise_errors()
+    assert raised.value.diagnostics == problems.all
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("topologi", "topology"), ("expct", "expect"), ("tset", "test"), ("x", ""), ("colour", "")],
+)
+def test_a_near_name_is_offered_and_a_far_one_is_not(name: str, meant: str) -> None:
+    assert did_you_mean(name, ["topology", "expect", "test", "sweep"]) == meant
