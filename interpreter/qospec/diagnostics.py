@@ -28,7 +28,7 @@ class Diagnostic:
     """One mistake.
 
     Attributes:
-        code: `E0104` or `W0601`; `spec/errors.md` has its page.
+        code: `E` for an error or `W` for a warning, and a number; `spec/errors.md` has its page.
         message: What is wrong, in the reader's words.
         span: Where.
         label: A few words under the caret.

@@ -12,7 +12,6 @@ import functools
 import hashlib
 import json
 import os
-import tempfile
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -106,6 +105,8 @@ def _digest(text: bytes) -> str:
 
 def _write(path: Path, data: bytes) -> None:
     """Write a file that others see whole or not at all."""
+    import tempfile
+
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent)
     try:

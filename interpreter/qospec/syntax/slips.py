@@ -12,7 +12,7 @@ from typing import NamedTuple
 BEFORE = r"""
     (?P<EXPONENT>[0-9][0-9_]*(?:\.[0-9][0-9_]*)?[eE][+-]?[0-9]+(?![A-Za-z_]))
     |(?P<BASED>0[xXbBoO][0-9A-Fa-f_]*[0-9A-Fa-f](?![A-Za-z_]))
-    |(?P<POINTED>(?<![\w\])}".])\.(?=[0-9])|[0-9][0-9_]*\.(?![.0-9A-Za-z_])%?)
+    |(?P<POINTED>(?<![\w\])}".])\.(?=[0-9])|[0-9][0-9_]*\.(?![.0-9A-Za-z_])(?:[ \t]*%)?)
     |(?P<SLASHES>//[^\n]*|/\*[^\n]*)
     |(?P<SIGN>===|!==|=<|=>|<>|&&|\|\||:=|\*\*|\.\.\.+|!(?!=)|;)
 """
@@ -111,6 +111,7 @@ def _pointed(written: str) -> Slip:
     number, _, unit = written.partition(".")
     if not number:
         return Slip("E0007", message, "write a 0 before it")
+    unit = unit.strip()
     way_out = f"write {shortened(number)}.0{unit}, or leave the point out"
     return Slip("E0007", message, way_out, "QUANTITY" if unit else "INT", number + unit)
 

@@ -10,8 +10,6 @@ from qospec.source import Span
 from qospec.syntax.grammar import END
 from qospec.syntax.limits import too_deep, too_long
 from qospec.syntax.machine import Machine
-from qospec.syntax.place import NUMBERS
-from qospec.syntax.recovery import Recovery
 from qospec.syntax.slips import shortened
 from qospec.syntax.tokens import tokens_of
 from qospec.syntax.tree import Tree
@@ -41,11 +39,19 @@ def parse(source: Source, problems: Problems) -> ast.File | None:
         problems.add(beyond)
         return None
     machine = Machine(tokens, Tree(tokens, problems).builders)
-    recovery = Recovery(machine, tokens, problems)
     at = machine.run(_edition(machine, tokens, problems))
+    return machine.file if at < 0 else _mended(machine, tokens, problems, at)
+
+
+def _mended(machine: Machine, tokens: Tokens, problems: Problems, at: int) -> ast.File | None:
+    """Read on from a token that does not fit; return what can be read."""
+    from qospec.syntax.recovery import Recovery
+
+    recovery = Recovery(machine, tokens, problems)
     while at >= 0:
         at = recovery.go_on(at)
-        at = machine.run(at) if at >= 0 else -2
+        if at >= 0:
+            at = machine.run(at)
     if machine.file is None or recovery.broken:
         return None
     return replace(machine.file, unread=frozenset(recovery.unread))
@@ -68,7 +74,7 @@ def _edition(machine: Machine, tokens: Tokens, problems: Problems) -> int:
 def _without_edition(tokens: Tokens, problems: Problems) -> int:
     """Tell that the first line is missing or misspelt; return the token behind it."""
     kinds, end = tokens.kinds, 0
-    if kinds[0] == "QOS" or (kinds[0] == "NAME" and kinds[1] in NUMBERS):
+    if kinds[0] == "QOS" or (kinds[0] == "NAME" and kinds[1] in {"INT", "FLOAT", "QUANTITY"}):
         end = 1
         while not tokens.opens_line(end) and kinds[end] != END:
             end += 1

@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from qospec.diagnostics import Diagnostic
+from qospec.diagnostics import MOST, Diagnostic
 from qospec.source import Span
 from qospec.syntax import ast
 
@@ -67,7 +67,7 @@ _FIELDS: dict[str, tuple[type[ast.Node], str]] = {
 """For each rule its node and that node's fields, in the order of the rule's parts."""
 
 _UNIT = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ%/µμ"
-_MOST_DIGITS = 60
+_MOST_DIGITS = 300
 _FIRST_WORD = re.compile(r"\w+|.")
 
 
@@ -77,6 +77,7 @@ class Tree:
     def __init__(self, tokens: Tokens, problems: Problems) -> None:
         self._tokens = tokens
         self._problems = problems
+        self._told = 0
         self.builders: dict[str, Build] = {
             rule: self._builder(node, fields.split()) for rule, (node, fields) in _FIELDS.items()
         }
@@ -125,14 +126,9 @@ class Tree:
         declarations = tuple(rest[len(imports) :])
         if not edition.span.text:
             parts = rest  # it is missing, which has been told
-        self._apart(
-            [*parts[: len(parts) - len(declarations)]],
-            "an import begins on a line of its own",
-            ",\n",
-        )
-        self._apart(
-            [*parts[-len(declarations) - 1 :]], "a declaration begins on a line of its own", "\n"
-        )
+        first = len(parts) - len(declarations)
+        self._apart(parts[:first], "an import begins on a line of its own", ",\n")
+        self._apart(parts[max(0, first - 1) :], "a declaration begins on a line of its own", "\n")
         doc = self._tokens.above.get(edition.span.start, "") or self._tokens.heading
         return ast.File(edition=1, imports=imports, declarations=declarations, span=span, doc=doc)
 
@@ -151,15 +147,23 @@ class Tree:
         return checked
 
     def _apart(self, nodes: Sequence[ast.Node], rule: str, separators: str) -> None:
-        """Tell of nodes that begin without one of the separators before them."""
-        source = self._tokens.source
+        """Tell of nodes that begin without one of the separators before them, once in a line."""
+        source, line = self._tokens.source, 0
         for before, node in pairwise(nodes):
             gap = source.text[before.span.end : node.span.start]
-            if not any(separator in gap for separator in separators):
-                start = node.span.start
-                word = _FIRST_WORD.match(source.text, start)
+            if any(separator in gap for separator in separators):
+                continue
+            start, told = node.span.start, line
+            line, _ = source.position(start)
+            word = _FIRST_WORD.match(source.text, start)
+            if line != told:
                 span = Span(source, start, word.end() if word else start)
-                self._problems.add(Diagnostic("E0006", rule, span, help="begin a new line here"))
+                self._tell("E0006", rule, span, "begin a new line here")
+
+    def _tell(self, code: str, message: str, span: Span, way_out: str) -> None:
+        self._told += 1
+        if self._told <= MOST:
+            self._problems.add(Diagnostic(code, message, span, help=way_out))
 
     def _quantity(self, span: Span, parts: list[Any]) -> ast.Quantity:
         text = parts[0]
@@ -172,7 +176,5 @@ class Tree:
         if len(number) <= _MOST_DIGITS:
             return number
         message = f"this number has {len(number)} digits, more than {_MOST_DIGITS}"
-        self._problems.add(
-            Diagnostic("E0007", message, span, help="round it, or take a larger unit")
-        )
+        self._tell("E0007", message, span, "round it, or take a larger unit")
         return "1"

@@ -43,9 +43,9 @@ def by_the_book(at_ps, sizes, clock, limit):
 
 @st.composite
 def arrivals(draw):
-    gaps = st.one_of(
-        st.sampled_from([0, 1, SLOT_PS - 1, SLOT_PS, SLOT_PS + 1]), st.integers(0, 3 * SLOT_PS)
-    )
+    # Bursts, and the whole ps around the exact times at which slots begin.
+    near = [0, 0, 0, 0, 1, SLOT_PS - 1, SLOT_PS, SLOT_PS + 1, 2 * SLOT_PS + 1, 2 * SLOT_PS + 2]
+    gaps = st.one_of(st.sampled_from(near), st.integers(0, 3 * SLOT_PS))
     at_ps = np.cumsum(draw(st.lists(gaps, min_size=1, max_size=60))).tolist()
     count = len(at_ps)
     alike = st.sampled_from([53, 54, 1_500]).map(lambda size: [size] * count)
@@ -67,6 +67,13 @@ limits = st.one_of(
     slotted=st.booleans(),
     phase_ps=st.sampled_from([0, 1, SLOT_PS]),
     cuts=st.lists(st.integers(0, 60 * SLOT_PS), max_size=4),
+)
+@example(
+    arrivals=([0, 0, 0, SLOT_PS], [53] * 4),  # the second begins a fraction of a ps later
+    limit=Buffer(2, "cell"),
+    slotted=False,
+    phase_ps=0,
+    cuts=[],
 )
 @example(
     arrivals=([0] * 5, [53, 53, 53, 64, 53]),

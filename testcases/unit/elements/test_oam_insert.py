@@ -28,6 +28,7 @@ def by_the_book(at_ps, connection, period, first):
 @given(
     rate=st.one_of(
         st.sampled_from([Fraction(1, 10**6), Fraction(10**11), Fraction(1, 30)]),
+        st.sampled_from([Fraction(3 * 10**12, 31), Fraction(7 * 10**12, 100)]),  # few ps, uneven
         st.fractions(Fraction(1, 10**6), 10**11, max_denominator=10**6),
     ),
     phases=st.sampled_from(["random", "even"]),
@@ -85,6 +86,13 @@ def test_a_connection_with_few_cells_catches_up_one_per_cell(lab):
 def test_oam_cells_of_others_pass_and_trigger_nothing(lab):
     left = even(lab, [400], connection=1)
     assert left.connection.tolist() == [1]
+
+
+def test_an_uneven_period_does_not_drift(lab):
+    """Due every 31/3 ps, and a user cell in every ps: each goes in the first ps at or after its due."""
+    element = OamInsert(Fraction(3 * 10**12, 31), "even")
+    (left,) = lab.carry(element, lab.setting(), lab.cells(range(310))).departures
+    assert left.at_ps[left.connection == 1].tolist() == [-(-k * 31 // 3) for k in range(30)]
 
 
 def test_two_per_minute_are_two_per_minute(lab):

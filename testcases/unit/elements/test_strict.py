@@ -153,10 +153,11 @@ def test_what_was_begun_is_finished(lab):
     assert got.departures[0].connection.tolist() == [0, 0, 0]
 
 
-def test_who_comes_in_the_ps_of_a_decision_is_a_choice(lab):
+@pytest.mark.parametrize("cuts", [(), (1,), (1_000,), (1_001,)])
+def test_who_comes_in_the_ps_of_a_decision_is_a_choice(lab, cuts):
     where = lab.setting(clock=Clock(NANOSECOND_CELLS, slotted=False))
     high, low = lab.cells([1_000], connection=1), lab.cells([0, 0])
-    got = lab.carry(Strict(("high", "low")), where, high, low)
+    got = lab.carry(Strict(("high", "low")), where, high, low, cuts=cuts)
     assert got.departures[0].connection.tolist() == [0, 1, 0]
 
 

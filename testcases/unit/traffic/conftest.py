@@ -32,9 +32,12 @@ class Flow:
     ) -> list[tuple[int, int]]:
         """Return times and connections of all cells before a time, asked for in steps."""
         state = process.start(connections, phases, self.draws)
-        cells = []
+        cells: list[tuple[int, int]] = []
+        before_ps = 0
         for stop_ps in (*sorted(cut for cut in cuts if cut < until_ps), until_ps):
             at_ps, connection = process.emit(state, stop_ps)
+            assert all(before_ps <= t < stop_ps for t in at_ps.tolist()), "given too late"
+            before_ps = max(before_ps, stop_ps)
             cells.extend(zip(at_ps.tolist(), connection.tolist(), strict=True))
         return cells
 

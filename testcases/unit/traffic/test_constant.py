@@ -24,6 +24,7 @@ from qospec.traffic.constant import Constant
     cuts=st.lists(st.fractions(0, 4), max_size=4),
 )
 @example(Fraction(10**11), 6, "even", Fraction(300), [Fraction(250)])
+@example(Fraction(3 * 10**12, 31), 5, "even", Fraction(9), [Fraction(n, 40) for n in range(360)])
 def test_it_sends_by_the_book(flow, rate, connections, phases, rounds, cuts):
     interval = PS_PER_S / rate
     first = flow.phases(interval, connections, phases)

@@ -1,0 +1,92 @@
+"""Whatever the text, reading it ends, and what is wrong is told and never raised."""
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as draw
+
+from qospec.diagnostics import Problems
+from qospec.rendering import render_all
+from qospec.resources import STDLIB
+from qospec.source import Source
+from qospec.syntax.limits import LONGEST
+from qospec.syntax.text import parse
+
+SUITES = Path(__file__).parents[1] / "suites"
+FILES = [
+    path.read_text(encoding="utf-8")
+    for folder in (STDLIB, SUITES)
+    for path in sorted(folder.rglob("*.qos"))
+]
+PIECES = [re.findall(r"\w+|[ \t]+|\n|[^\w\s]+", text) for text in FILES]
+WORDS = sorted({piece for pieces in PIECES for piece in pieces})
+
+quick = settings(max_examples=150, deadline=None, derandomize=True)
+
+
+def read(text: str) -> None:
+    """Read a text as the command does, down to what is printed."""
+    problems = Problems()
+    file = parse(Source("a.qos", text), problems)
+    assert file is not None or problems.errors
+    shown = render_all(problems.all)
+    assert len(problems.errors) <= 60
+    for error in problems.errors:
+        assert 0 <= error.span.start <= error.span.end <= len(text)
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f]", shown)
+
+
+@pytest.mark.slow
+@given(draw.text(max_size=300))
+@quick
+def test_any_text_at_all(text: str) -> None:
+    read(text)
+    read(f"qos 1\n{text}")
+
+
+@pytest.mark.slow
+@given(draw.lists(draw.sampled_from(WORDS), max_size=120))
+@quick
+def test_any_words_in_any_order(words: list[str]) -> None:
+    read("qos 1\n" + " ".join(words))
+
+
+@pytest.mark.slow
+@given(draw.data())
+@quick
+def test_any_real_file_with_any_damage(data: draw.DataObject) -> None:
+    pieces = list(data.draw(draw.sampled_from(PIECES)))
+    for _ in range(data.draw(draw.integers(1, 6))):
+        place = data.draw(draw.integers(0, len(pieces) - 1))
+        new = data.draw(draw.sampled_from(WORDS) | draw.text(max_size=3) | draw.just(""))
+        cut = data.draw(draw.integers(0, 3))
+        pieces[place : place + cut] = [new, *pieces[place : place + 1]]
+    read("".join(pieces))
+
+
+LARGE = {
+    "zeros": "\x00" * LONGEST,
+    "high characters": "\U0010ffff" * LONGEST,
+    "parentheses": "qos 1\nlet x = " + "(" * 100_000,
+    "braces": "qos 1\n" + "{}" * 100_000,
+    "blanks": " " * LONGEST,
+    "lines": "\n" * LONGEST,
+    "digits": "qos 1\nlet x = " + "9" * 400_000,
+    "points": "qos 1\nlet x = " + "9." * 200_000,
+    "texts": 'qos 1\nlet x = "' + '"\n"' * 100_000,
+    "comments": "qos 1\n" + "## x\n" * 90_000,
+    "minus": "qos 1\nlet x = " + "- " * 200_000,
+    "one name": "qos 1\nlet " + "a" * 400_000,
+    "slips": "qos 1\n" + "x = = 1\n" * 50_000,
+    "blocks": "qos 1\n" + "topology x {\n" * 30_000,
+    "too long": "x" * 10_000_000,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", LARGE.values(), ids=LARGE)
+def test_what_is_large_is_read_or_refused(text: str) -> None:
+    """What stops this is the test's own time: the larger of these take about a second."""
+    read(text)
