@@ -21,7 +21,7 @@ setup: .venv/installed ## Make .venv with the tested versions; does nothing when
 	@touch $@
 
 demo: setup ## Run the acceptance suites of the ATM encryptor and write their report
-	$(BIN)/qos run testcases/suites/eantc --record-dir records
+	$(BIN)/qos run testcases/suites/eantc -j 2
 
 test: setup ## Run all tests
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal

@@ -8,8 +8,10 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from qospec.catalogue import PACKAGES, Catalogue, Kind, discover
+from qospec.cli import qos
 from qospec.engine.arrays import np
 from qospec.engine.batch import Batch
 from qospec.engine.tally import Delays, Tally
@@ -143,3 +145,11 @@ def test_the_documented_report_is_made(tmp_path: Path) -> None:
     path.write_text(template, encoding="utf-8")
     document = {"schema": 1, "cases": [{"name": "a", "verdict": "pass"}]}
     assert render(document, {}, path) == "pass a\n"
+
+
+def test_the_example_of_the_readme_runs_and_passes(tmp_path: Path) -> None:
+    (example,) = re.findall(r"```qos\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    path = tmp_path / "readme.qos"
+    path.write_text(example, encoding="utf-8")
+    result = CliRunner().invoke(qos, ["run", str(path), "--record", str(tmp_path / "records")])
+    assert result.exit_code == 0, result.output

@@ -89,7 +89,7 @@ def test_oam_cells_of_others_pass_and_trigger_nothing(lab):
 
 
 def test_an_uneven_period_does_not_drift(lab):
-    """Due every 31/3 ps, and a user cell in every ps: each goes in the first ps at or after its due."""
+    """Due every 31/3 ps, with a user cell in every ps: each goes in the first ps when it is due."""
     element = OamInsert(Fraction(3 * 10**12, 31), "even")
     (left,) = lab.carry(element, lab.setting(), lab.cells(range(310))).departures
     assert left.at_ps[left.connection == 1].tolist() == [-(-k * 31 // 3) for k in range(30)]
