@@ -244,7 +244,7 @@ class Evaluator:
         built_in = kinds.built_in(name, self.context.catalogue)
         if built_in is not None:
             return built_in
-        if scope.may_hold_more():
+        if scope.may_hold(name.text):
             return POISON
         everything = [*scope.known(), *kinds.names(self.context.catalogue)]
         raise unknown(name.text, name.span, everything)

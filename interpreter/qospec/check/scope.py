@@ -78,10 +78,12 @@ class Scope:
     """One level of names within another.
 
     A `veiled` one lacks names by a mistake that was told: what is not found may be one of them.
+    `unread` are the names that may have been declared in what could not be read.
     """
 
-    def __init__(self, parent: Scope | None = None) -> None:
+    def __init__(self, parent: Scope | None = None, unread: frozenset[str] = frozenset()) -> None:
         self.parent = parent
+        self.unread = unread
         self.names: dict[str, Binding] = {}
         self.veiled = False
 
@@ -92,9 +94,10 @@ class Scope:
             return self.parent.find(name)
         return found
 
-    def may_hold_more(self) -> bool:
-        """Return whether a name that is not found may be nobody's mistake."""
-        return self.veiled or (self.parent is not None and self.parent.may_hold_more())
+    def may_hold(self, name: str) -> bool:
+        """Return whether a name that is not found may be here but for a mistake that was told."""
+        here = self.veiled or name in self.unread
+        return here or (self.parent is not None and self.parent.may_hold(name))
 
     def known(self) -> Iterator[str]:
         """Yield all names that can be used here."""

@@ -44,7 +44,9 @@ NOUNS: dict[type, str] = {
 
 def suite(units: Sequence[Unit], evaluator: Evaluator) -> Suite:
     """Return the suite of the files; what is wrong is reported, and left out of it."""
-    scopes = {unit.path: Scope() for unit in units}
+    scopes = {
+        unit.path: Scope(unread=unit.tree.unread if unit.tree else frozenset()) for unit in units
+    }
     for unit in units:
         _declare(unit, scopes, evaluator)
     references = []

@@ -23,6 +23,7 @@ _FOREIGN = {
     "include": "import",
 }
 """What others call our keywords."""
+_STEPPING = frozenset({"by", "every"})
 _GLUED = re.compile(r"[0-9][0-9_.]*[A-Za-z_]")
 
 
@@ -36,13 +37,13 @@ def side_by_side(place: Place) -> Mistake | None:
     ):
         return None
     word = tokens.text(start)
-    meant = "step" if word in {"by", "every"} else did_you_mean(word, keywords()["word"])
+    meant = "step" if word in _STEPPING else did_you_mean(word, keywords()["word"])
     if tokens.kinds[start] == "NAME" and meant not in {"", word}:
         message = f"`{shortened(word)}`: did you mean `{meant}`?"
-        return Mistake(place.tell("E0004", message, span=tokens.span(start)))
+        return Mistake(place.tell("E0004", message, span=tokens.span(start)), spoils=True)
     message = f"{place.quoted(start)} cannot stand behind {place.quoted(start - 1)}"
     way_out = "begin a new line, or write what joins the two"
-    return Mistake(place.tell("E0001", message, way_out, span=tokens.span(start)))
+    return Mistake(place.tell("E0001", message, way_out, span=tokens.span(start)), spoils=True)
 
 
 def read_as_unit(place: Place) -> Mistake | None:
@@ -145,6 +146,8 @@ def unknown_word(place: Place) -> Mistake | None:
         words = sorted(word for word in spelt if word.isalpha())
         swapped = (word for word in words if sorted(word) == sorted(place.text))
         meant = did_you_mean(place.text, words) or next(swapped, "")
+        if "step" in words and place.text in _STEPPING:
+            meant = "step"
         if meant:
             return _misspelt(place, place.at, f"`{shortened(place.text)}` cannot stand here", meant)
     return None

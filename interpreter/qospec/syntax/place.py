@@ -31,11 +31,19 @@ class Mend(NamedTuple):
 
 
 class Mistake(NamedTuple):
-    """What is told, how to go on, and whether blocks no longer fit together."""
+    """What is told, and how to go on.
+
+    Attributes:
+        diagnostic: What is told.
+        mend: What makes it fit, if something does.
+        breaks: Whether blocks no longer fit together.
+        spoils: Whether the statement before is not what was meant either.
+    """
 
     diagnostic: Diagnostic
     mend: Mend | None = None
     breaks: bool = False
+    spoils: bool = False
 
 
 @dataclass

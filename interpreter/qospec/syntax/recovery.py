@@ -8,6 +8,7 @@ place where a statement of that list, or a declaration, surely begins.
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -85,6 +86,8 @@ class Recovery:
         if mend is not None and self._mends_left > 0 and self._mends(mend, at, start, height):
             self._mends_left -= 1
             return start if mend.how == "first" else at
+        if mistake.spoils:
+            self._forget_last(height)
         end = self._next(at, start, heights)
         words = (self._tokens.text(i) for i in range(start, end) if self._tokens.kinds[i] == "NAME")
         self.unread.update(words)
@@ -166,6 +169,13 @@ class Recovery:
         tokens.kinds[place] = mend.kind
         tokens.words[place] = mend.word
         return True
+
+    def _forget_last(self, height: int) -> None:
+        """Take the statement back that was read last."""
+        read = self._machine.values[height - 1]
+        if isinstance(read, list) and read:
+            text = read.pop().span.text
+            self.unread.update(word for word in re.findall(r"\w+", text) if not word[0].isdigit())
 
     def _next(self, at: int, start: int, heights: dict[int, int]) -> int:
         """Cut the stack back and return where to go on."""

@@ -58,7 +58,7 @@ def _anything(place: Place) -> Mistake:
         message = f"something is missing behind {place.quoted(place.at - 1)}"
         if wanted:
             message = f"{wanted} is missing behind {place.quoted(place.at - 1)}"
-        return Mistake(place.tell("E0001", message, span=place.behind(place.at - 1)))
+        return Mistake(place.tell("E0011", message, span=place.behind(place.at - 1)))
     if place.kind == END:
         return Mistake(place.tell("E0001", "the file ends too early"))
     told = place.tell("E0001", f"{place.quoted(place.at)} cannot stand here")
