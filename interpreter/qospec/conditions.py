@@ -62,10 +62,10 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Operation:
-    """`operator` is one of + - * / negate, == != < <= > >=, in, within, and or not, list.
+    """`operator` is one of + - * / negate, == != < <= > >=, in, and or not, list, or as follows.
 
-    `within` has three operands: value, tolerance, target. A tolerance that is a ratio is of the
-    target.
+    `within` and `within share` have three operands: value, tolerance, target. The tolerance is a
+    width of the values' dimension, or a share of the target.
     """
 
     operator: str
@@ -101,34 +101,29 @@ def _operate(operation: Operation, values: tuple[Value, ...]) -> Value:
         return values
     if None in values:
         return None
-    return _OPERATIONS[operator](operation, *values)
+    return _OPERATIONS[operator](*values)
 
 
-def _within(operation: Operation, value: Any, tolerance: Any, target: Any) -> Value:
-    relative = (
-        operation.operands[1].dimension
-        if isinstance(operation.operands[1], Constant | Operation)
-        else None
-    )
-    width = tolerance * abs(target) if relative is not None and relative.is_ratio else tolerance
-    return bool(abs(value - target) <= width)
+def _among(value: Value, values: tuple[Value, ...]) -> Value:
+    return True if value in values else None if None in values else False
 
 
 _OPERATIONS: dict[str, Callable[..., Value]] = {
-    "+": lambda _, a, b: a + b,
-    "-": lambda _, a, b: a - b,
-    "*": lambda _, a, b: a * b,
-    "/": lambda _, a, b: None if b == 0 else Fraction(a) / b,
-    "negate": lambda _, a: -a,
-    "not": lambda _, a: not a,
-    "==": lambda _, a, b: a == b,
-    "!=": lambda _, a, b: a != b,
-    "<": lambda _, a, b: a < b,
-    "<=": lambda _, a, b: a <= b,
-    ">": lambda _, a, b: a > b,
-    ">=": lambda _, a, b: a >= b,
-    "in": lambda _, a, b: a in b,
-    "within": _within,
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: None if b == 0 else Fraction(a) / b,
+    "negate": lambda a: -a,
+    "not": lambda a: not a,
+    "==": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+    "in": _among,
+    "within": lambda a, width, b: bool(abs(a - b) <= width),
+    "within share": lambda a, share, b: bool(abs(a - b) <= share * abs(b)),
 }
 
 

@@ -2,11 +2,14 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -238,3 +241,235 @@ def test_ctrl_c_leaves_a_readable_record_and_exits_130(tmp_path: Path) -> None:
     outcome = json.loads((folder / "outcome.json").read_text(encoding="utf-8"))
     assert outcome["state"] == "interrupted"
     assert [case["name"] for case in outcome["cases"]] == ["passes"]
+
+
+def renamed(test: str, name: str) -> str:
+    (old,) = (word for word in ("passes", "fails", "undecided") if f"test {word} " in test)
+    return test.replace(f"test {old} ", f"test {name} ")
+
+
+def two_files(folder: Path) -> tuple[Path, Path]:
+    (folder / "below").mkdir()
+    first, second = folder / "a.qos", folder / "below" / "t.qos"
+    first.write_text(BENCH + renamed(PASSES, "one") + renamed(FAILS, "two"), encoding="utf-8")
+    second.write_text(BENCH + renamed(PASSES, "three"), encoding="utf-8")
+    return first, second
+
+
+def planned_names(*selections: object) -> list[str]:
+    result = qos("plan", "--json", *selections)
+    assert result.exit_code == exits.PASSED, result.stderr
+    return [case["name"] for case in json.loads(result.stdout)["cases"]]
+
+
+def test_a_name_selects_in_its_own_path_only(tmp_path: Path) -> None:
+    first, second = two_files(tmp_path)
+    assert planned_names(f"{first}::one", second) == ["one", "three"]
+    assert planned_names(f"{first}::one", first) == ["one", "two"]
+    assert planned_names(f"{tmp_path}::three", f"{first}::two") == ["three", "two"]
+
+
+def test_a_name_that_matches_nothing_is_told_and_runs_nothing(tmp_path: Path) -> None:
+    first, second = two_files(tmp_path)
+    result = qos("run", first, f"{second}::one", "--record", tmp_path / "records")
+    assert result.exit_code == exits.NOTHING
+    assert f"no test or case of {second} is named `one`" in result.stderr
+    assert not (tmp_path / "records").exists()
+
+
+def test_the_way_to_repeat_a_case_repeats_it(tmp_path: Path) -> None:
+    folder = tmp_path / "my tests"
+    folder.mkdir()
+    _, second = two_files(folder)
+    second.write_text(BENCH + renamed(FAILS, "three"), encoding="utf-8")
+    more = ("--seed", "a 'b'", "--max-cells", "1000", "--record", tmp_path / "records")
+    document = json.loads(qos("run", folder, "--json", *more).stdout)
+    (again,) = (case["again"] for case in document["cases"] if case["name"] == "three")
+    program, *words = shlex.split(again)
+    assert (program, words[1]) == ("qos", f"{second}::three")
+    repeated = json.loads(qos(*words, "--json", "--record", tmp_path / "records").stdout)
+    assert [case["name"] for case in repeated["cases"]] == ["three"]
+    assert repeated["cases"][0]["again"] == again
+    assert repeated["seed"] == "a 'b'"
+    assert repeated["provenance"]["limits"] == document["provenance"]["limits"]
+
+
+def test_defaults_are_left_out_of_the_way_to_repeat(tmp_path: Path) -> None:
+    assert "--max-cells" not in run(tmp_path, FAILS).stdout
+
+
+@pytest.mark.parametrize("chunk", ["abc", "0", "-1", ""])
+def test_a_senseless_chunk_is_refused_before_anything_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: str
+) -> None:
+    monkeypatch.setenv("QOS_CHUNK", chunk)
+    result = run(tmp_path, PASSES)
+    assert result.exit_code == exits.WRONG
+    assert f"QOS_CHUNK is `{chunk}`" in result.stderr
+    assert not (tmp_path / "records").exists()
+
+
+def test_a_record_that_holds_something_else_is_the_environment_s_fault(tmp_path: Path) -> None:
+    (tmp_path / "outcome.json").write_text("[]")
+    result = qos("report", tmp_path)
+    assert result.exit_code == exits.ERROR
+    assert "outcome.json" in result.stderr
+
+
+def main(*arguments: object, before: str = "") -> subprocess.Popen[str]:
+    """Start the command itself; `before` is done first, in the same process."""
+    program = f"from qospec import cli\n{before}\nif __name__ == '__main__': cli.main()"
+    return subprocess.Popen(
+        [sys.executable, "-c", program, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"), [(["--help"], 0), (["--version"], 0), ([], 2), (["run", "--no"], 2)]
+)
+def test_what_click_answers_itself_keeps_its_exit_code(arguments: list[str], code: int) -> None:
+    process = main(*arguments)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, "Traceback" in out + err) == (code, False)
+    assert ("Usage" in err) is (code == exits.WRONG)
+
+
+HANG = """
+def hang(*_, **__):
+    import time
+    print("there", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("command", "where"),
+    [
+        ("plan", "import qospec.run.plan as module; module.plan = hang"),
+        ("run", "import qospec.report.render as module; module.render = hang"),
+        ("run", "from qospec.run.record import Record; Record.end = hang"),
+    ],
+)
+def test_an_interrupt_ends_with_130_wherever_it_comes(
+    tmp_path: Path, command: str, where: str, number: signal.Signals
+) -> None:
+    more = ["--record", tmp_path / "records", "--no-progress"] if command == "run" else []
+    process = main(command, spec(tmp_path, PASSES), *more, before=f"{HANG}\n{where}")
+    assert process.stdout
+    while process.stdout.readline() not in ("there\n", ""):
+        pass
+    process.send_signal(number)
+    if "Record" in where:
+        time.sleep(0.2)
+        process.send_signal(number)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == exits.INTERRUPTED, err
+    assert "Traceback" not in err
+
+
+LONG = PASSES.replace("10 ms", "100_000 s")
+
+
+def workers_of(process: subprocess.Popen[str]) -> list[int]:
+    listed = subprocess.run(
+        ["ps", "-A", "-o", "pid=,ppid=,args="], capture_output=True, text=True, check=True
+    )
+    rows = [line.split(None, 2) for line in listed.stdout.splitlines()]
+    return [
+        int(pid)
+        for pid, parent, *command in rows
+        if int(parent) == process.pid and "spawn_main" in str(command)
+    ]
+
+
+@pytest.fixture
+def at_work(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """A run in two workers that has one case behind it, and more than it will ever do ahead."""
+    tests = [PASSES, renamed(LONG, "long"), renamed(LONG, "longer")]
+    process = main("run", spec(tmp_path, *tests), "--record", tmp_path / "records", "-j", "2")
+    deadline_s = time.monotonic() + 60
+    while not list(tmp_path.glob("records/*/cases/0001.json")) and time.monotonic() < deadline_s:
+        time.sleep(0.05)
+    yield process
+    process.kill()
+    process.communicate(timeout=30)
+
+
+def gone(pids: list[int]) -> bool:
+    def is_there(pid: int) -> bool:
+        state = subprocess.run(
+            ["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False
+        )
+        return bool(state.stdout.strip()) and not state.stdout.startswith("Z")
+
+    deadline_s = time.monotonic() + 20
+    while (left := any(map(is_there, pids))) and time.monotonic() < deadline_s:
+        time.sleep(0.05)
+    return not left
+
+
+def outcome_in(folder: Path) -> dict[str, Any]:
+    (path,) = folder.glob("records/*/outcome.json")
+    document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return document
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_the_workers_and_keeps_what_ended(
+    tmp_path: Path, at_work: subprocess.Popen[str], number: signal.Signals
+) -> None:
+    workers = workers_of(at_work)
+    assert len(workers) == 2
+    if number == signal.SIGINT:
+        os.killpg(at_work.pid, number)  # as a terminal does
+    else:
+        at_work.send_signal(number)
+    _, err = at_work.communicate(timeout=30)
+    assert at_work.returncode == exits.INTERRUPTED
+    assert "Traceback" not in err
+    assert gone(workers)
+    outcome = outcome_in(tmp_path)
+    assert outcome["state"] == "interrupted"
+    assert [case["name"] for case in outcome["cases"]] == ["passes"]
+
+
+@pytest.mark.slow
+def test_workers_end_with_a_parent_that_is_killed(at_work: subprocess.Popen[str]) -> None:
+    workers = workers_of(at_work)
+    assert len(workers) == 2
+    at_work.kill()
+    assert gone(workers)
+
+
+@pytest.mark.slow
+def test_a_killed_worker_is_an_error_of_the_cases_it_leaves(
+    tmp_path: Path, at_work: subprocess.Popen[str]
+) -> None:
+    os.kill(workers_of(at_work)[0], signal.SIGKILL)
+    out, err = at_work.communicate(timeout=30)
+    assert at_work.returncode == exits.ERROR
+    assert "mistake" not in err
+    assert out.splitlines()[-1].startswith("report: ")
+    outcome = outcome_in(tmp_path)
+    assert outcome["state"] == "complete"
+    assert [case["verdict"] for case in outcome["cases"]] == ["pass", "error", "error"]
+    assert "was memory short?" in outcome["cases"][1]["errors"][0]
+
+
+@pytest.mark.slow
+def test_workers_tell_once_that_kernels_are_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("QOS_KERNELS", raising=False)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    path = spec(tmp_path, PASSES, renamed(PASSES, "too"))
+    process = main("run", path, "--record", tmp_path / "records", "-j", "2")
+    _, err = process.communicate(timeout=200)
+    assert process.returncode == exits.PASSED
+    assert err.count("compiling kernels") == 1

@@ -14,6 +14,7 @@ from qospec.check.context import wrong
 from qospec.check.dimensions import NUMBER, named
 from qospec.check.values import POISON, Amount, Open, Poison, Symbol, Truth, Value, Wording
 from qospec.conditions import Constant, Expression, Operation
+from qospec.units import RATIO
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,6 +48,8 @@ def binary(node: ast.Binary, left: Value, right: Value, limits: Limits) -> Value
                 remedy="write a ratio such as `80% of …`, or multiply with `*`",
             )
         dimension = a.dimension * b.dimension
+    if dimension.is_ratio:
+        dimension = NUMBER if _plain(node, a, b) else RATIO
     if isinstance(a, Open) or isinstance(b, Open):
         return _open(node, a, b, dimension)
     layer = _layer(node, a, b) if dimension.has_data or a.dimension.has_data else ""
@@ -120,18 +123,32 @@ def within(node: ast.Within, value: Value, tolerance: Value, target: Value) -> O
     width = number(tolerance, node.tolerance.span, "within")
     b = number(target, node.target.span, "within")
     dimension = _comparable(a, b, node.value.span, node.target.span)
-    if width.dimension != NUMBER:
-        _comparable(a, width, node.value.span, node.tolerance.span)
+    share = width.dimension.is_ratio and not width.dimension.counted
+    if not share:
+        _width(node, dimension, a, width)
     if isinstance(width, Amount) and width.value is not None and width.value < 0:
         raise wrong("E0205", "a tolerance cannot be negative", node.tolerance.span)
     return Operation(
-        "within",
+        "within share" if share else "within",
         (
             constant(a, node.value.span, dimension),
-            constant(width, node.tolerance.span, width.dimension),
+            constant(width, node.tolerance.span, width.dimension if share else dimension),
             constant(b, node.target.span, dimension),
         ),
     )
+
+
+def _width(node: ast.Within, dimension: Dimension, a: Amount | Open, width: Amount | Open) -> None:
+    """Refuse a tolerance that is no width of that dimension."""
+    if width.dimension != NUMBER:
+        _comparable(a, width, node.value.span, node.tolerance.span)
+    elif not dimension.is_ratio and not _zero(width):
+        raise wrong(
+            "E0204",
+            f"the tolerance of {named(dimension)} is a percentage or a width, not a plain number",
+            node.tolerance.span,
+            remedy=f"write a percentage, or a width with the unit of `{node.target.span.text}`",
+        )
 
 
 def _countable(left: Amount | Open, right: Amount | Open) -> bool:
@@ -164,6 +181,14 @@ def _open(node: ast.Binary, a: Amount | Open, b: Amount | Open, dimension: Dimen
     operands = (constant(a, node.left.span, alike), constant(b, node.right.span, alike))
     exact = sign != "/" and all(side.exact for side in (a, b) if isinstance(side, Open))
     return Open(Operation(sign, operands, dimension), dimension, exact)
+
+
+def _plain(node: ast.Binary, a: Amount | Open, b: Amount | Open) -> bool:
+    """Return whether a result without unit is a plain number, as 3 is, and no ratio, as 30% is."""
+    if node.operator == "of":
+        return b.dimension.counted
+    measured_ratio = node.operator == "/" and (isinstance(a, Open) or isinstance(b, Open))
+    return a.dimension.counted and b.dimension.counted and not measured_ratio
 
 
 def _equal(node: ast.Binary, a: Amount | Open, b: Amount | Open) -> Dimension:

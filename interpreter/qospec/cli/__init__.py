@@ -7,6 +7,7 @@ conversation.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 
 import click
@@ -49,14 +50,24 @@ def _colour() -> bool | None:
 
 def main() -> None:
     """Run the command; a mistake of ours is said in one sentence, never as a traceback."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        qos(standalone_mode=True)
-    except KeyboardInterrupt:
-        sys.exit(exits.INTERRUPTED)
+        # What click raises is told here, for its own way of telling Ctrl-C ends with 1.
+        code = qos(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        code = exits.INTERRUPTED
     except Exception as error:
         if os.environ.get("QOS_TRACEBACK"):
             raise
         words = f"{type(error).__name__}: {error}"
         click.echo(f"error: this is a mistake in qospec itself: {words}", err=True)
         click.echo("  = help: QOS_TRACEBACK=1 shows where; please report it", err=True)
-        sys.exit(exits.ERROR)
+        code = exits.ERROR
+    finally:
+        # All is done: Ctrl-C while Python shuts down would only show a traceback.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.exit(code)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -10,11 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from qospec.cli import exits
+from qospec.cli import exits, options
 
 if TYPE_CHECKING:
     from qospec.diagnostics import Diagnostic, Problems
-    from qospec.model import Suite
+    from qospec.model import Suite, Test
     from qospec.run.plan import CasePlan
 
 
@@ -27,11 +28,32 @@ class Request(NamedTuple):
     max_cells: int
     as_json: bool
 
-    def again(self, case: str) -> str:
+    def again(self, test: Test, case: str) -> str:
         """Return the command that runs one case as this request did."""
-        files = dict.fromkeys(path.partition("::")[0] for path in self.paths or (".",))
-        selections = " ".join(f"{path}::{case}" for path in files)
-        return f"qos run {selections} --seed {self.seed}"
+        file = test.span.source.name
+        selection = f"{'./' if file.startswith('-') else ''}{file}::{case}"
+        words = ["qos", "run", selection, "--seed", self.seed]
+        if self.max_cells != options.MAX_CELLS:
+            words += ["--max-cells", str(self.max_cells)]
+        return shlex.join(words)
+
+
+class _Selection(NamedTuple):
+    """A `PATH` or `PATH::name`. Without a name it selects all that the path holds."""
+
+    path: str
+    name: str
+
+    @classmethod
+    def of(cls, written: str) -> _Selection:
+        path, _, name = written.partition("::")
+        return cls(path, name)
+
+    def holds(self, test: Test) -> bool:
+        return Path(test.span.source.name).resolve().is_relative_to(Path(self.path).resolve())
+
+    def selects(self, test: Test, case: str) -> bool:
+        return self.name in ("", test.name, case) and self.holds(test)
 
 
 def checked(paths: tuple[str, ...], problems: Problems) -> Suite:
@@ -39,7 +61,7 @@ def checked(paths: tuple[str, ...], problems: Problems) -> Suite:
     from qospec.catalogue import discover
     from qospec.check import check
 
-    files = dict.fromkeys(Path(path.partition("::")[0]) for path in paths or (".",))
+    files = dict.fromkeys(Path(_Selection.of(path).path) for path in paths or (".",))
     return check(list(files), discover(), problems)
 
 
@@ -49,9 +71,11 @@ def planned(request: Request) -> tuple[Suite, list[CasePlan]]:
     from qospec.run.plan import Bounds, plan
 
     problems = Problems()
-    suite = _selected(checked(request.paths, problems), request)
-    bounds = Bounds(request.max_cells)
-    plans = [] if problems.errors else plan(suite, request.seed, bounds, problems)
+    suite = checked(request.paths, problems)
+    if problems.errors:
+        tell(problems, as_json=request.as_json)
+    suite = _selected(suite, request)
+    plans = plan(suite, request.seed, Bounds(request.max_cells), problems)
     tell(problems, as_json=request.as_json)
     if not plans:
         click.echo("nothing selected: no case matches", err=True)
@@ -60,13 +84,20 @@ def planned(request: Request) -> tuple[Suite, list[CasePlan]]:
 
 
 def _selected(suite: Suite, request: Request) -> Suite:
-    names = {name for path in request.paths if (name := path.partition("::")[2])}
+    selections = [_Selection.of(path) for path in request.paths or (".",)]
+    cases = [(test, case.name) for test in suite.tests for case in test.cases]
+    missed = [s for s in selections if s.name and not any(s.selects(*each) for each in cases)]
+    for selection in missed:
+        words = f"no test or case of {selection.path} is named `{selection.name}`"
+        click.echo(f"nothing selected: {words}", err=True)
+    if missed:
+        sys.exit(exits.NOTHING)
 
-    def wanted(test: str, case: str) -> bool:
-        return (not names or test in names or case in names) and request.match in case
+    def wanted(test: Test, case: str) -> bool:
+        return request.match in case and any(s.selects(test, case) for s in selections)
 
     tests = (
-        replace(test, cases=tuple(case for case in test.cases if wanted(test.name, case.name)))
+        replace(test, cases=tuple(case for case in test.cases if wanted(test, case.name)))
         for test in suite.tests
     )
     return replace(suite, tests=tuple(test for test in tests if test.cases))

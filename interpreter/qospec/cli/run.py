@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,15 +44,14 @@ if TYPE_CHECKING:
 def run(**asked: Any) -> None:
     """Run and judge; keep a record; end with the report's path."""
     from qospec.cli.terminal import Console
-    from qospec.engine.kernel import on_first_compilation
 
     request = loading.Request(**{field: asked[field] for field in loading.Request._fields})
     formats = tuple(dict.fromkeys(("html", *asked["formats"])))
     reports.check_formats(formats)
+    _check_chunk()
     assignment = _assignment(request, asked["jobs"])
     progress = not asked["no_progress"]
     console = Console(len(assignment.plans), quiet=request.as_json, progress=progress)
-    on_first_compilation.append(console.compiling)
     document, paths = _execute(assignment, Path(asked["record"]), formats, console)
     if request.as_json:
         click.echo(json.dumps(document, indent=1, ensure_ascii=False))
@@ -63,7 +63,18 @@ def run(**asked: Any) -> None:
     sys.exit(exits.PASSED if asked["exit_zero"] and code != exits.INTERRUPTED else code)
 
 
+def _check_chunk() -> None:
+    chunk = os.environ.get("QOS_CHUNK", "1")
+    try:
+        if int(chunk) >= 1:
+            return
+    except ValueError:
+        pass
+    exits.wrong(f"QOS_CHUNK is `{chunk}`, and must be a whole number of cells, at least 1")
+
+
 def _assignment(request: loading.Request, jobs: int) -> Assignment:
+    from qospec.cli.terminal import NOTICES
     from qospec.run.execution import Assignment
 
     suite, plans = loading.planned(request)
@@ -72,9 +83,12 @@ def _assignment(request: loading.Request, jobs: int) -> Assignment:
         plans=plans,
         seed=request.seed,
         jobs=jobs,
-        commands={plan.case.name: request.again(plan.case.name) for plan in plans},
+        commands={
+            case.name: request.again(test, case.name) for test in suite.tests for case in test.cases
+        },
         limits={"cells per trial": request.max_cells},
         version=VERSION,
+        notices=NOTICES,
     )
 
 

@@ -20,6 +20,21 @@ COLOURS = {
 REDRAW_S = 0.1
 
 
+def compiling() -> None:
+    """Say that this run is slower than the next."""
+    click.echo("compiling kernels: only this first run waits for it", err=True)
+
+
+def uncached() -> None:
+    """Say that the next run will be as slow as this."""
+    words = "compiled kernels cannot be kept (is the disk full?): every run will compile them"
+    click.echo(f"warning: {words}", err=True)
+
+
+NOTICES = {"compiling": compiling, "uncached": uncached}
+"""What to say of kernels, once in a run; functions that worker processes can import."""
+
+
 class Console:
     """Hears how a run goes and tells it."""
 
@@ -33,10 +48,6 @@ class Console:
         self._width = 0
         unicode = "utf" in (getattr(sys.stdout, "encoding", "") or "").lower()
         self._marks = MARKS if unicode else ASCII
-
-    def compiling(self) -> None:
-        """Say once that this run is slower than the next."""
-        click.echo("compiling kernels: only this first run waits for it", err=True)
 
     def progressed(self, case: str, share: float) -> None:
         """Redraw the progress line, a few times a second."""

@@ -107,6 +107,10 @@ class Gcra:
         """Return whether cells under such a contract are policed."""
         return contract.category in self.police
 
+    def tags(self, contract: Contract) -> bool:
+        """Return whether a CLP 0 cell under such a contract may go on with CLP 1."""
+        return self.concerns(contract) and (self.violate == "tag" or contract.tagging)
+
     def least_delay_ps(self, clock: Clock | None) -> int:
         return 0
 

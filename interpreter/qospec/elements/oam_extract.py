@@ -29,6 +29,10 @@ class OamExtract:
     def outputs(self) -> tuple[str, ...]:
         return ("user", "oam")
 
+    def output_of(self, *, oam: bool) -> int:
+        """Return the output that OAM cells, or user cells, take."""
+        return int(oam)
+
     def least_delay_ps(self, clock: Clock | None) -> int:
         return 0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil, floor
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 
 from qospec.catalogue import CellRate, Domain, element
@@ -79,14 +80,18 @@ class OamInsert:
     def start(self, setting: Setting) -> State:
         count = setting.connections.count
         period_ps = PS_PER_S / Fraction(self.rate)
+        denominator = period_ps.denominator
+        ahead = np.zeros(count, np.int64)
         if self.phases == "random":
             stream = setting.draws.below("phases").stream()
             due_ps = stream.integers(0, -(-period_ps // 1), count)
         else:
-            due_ps = np.array([number * period_ps // count for number in range(count)], np.int64)
-        denominator = period_ps.denominator
+            exact = [number * period_ps / count for number in range(count)]
+            due_ps = np.array([ceil(at_ps) for at_ps in exact], np.int64)
+            # Rounding to a whole part changes nothing: all that is ever added are whole parts.
+            ahead[:] = [floor((ceil(at_ps) - at_ps) * denominator) for at_ps in exact]
         period = (*divmod(period_ps.numerator, denominator), denominator)
-        return State(due_ps, np.zeros(count, np.int64), period)
+        return State(due_ps, ahead, period)
 
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals

@@ -83,7 +83,9 @@ class Element(Protocol):
     """One step of a cell's way. Its ports are known from its parameters.
 
     A class may say more of itself: `causes`, a tuple of what it may discard cells for; `inserts`,
-    that it makes OAM cells; `concerns(contract)`, false if it leaves such a contract's cells alone.
+    that it makes OAM cells; `concerns(contract)`, false if it leaves such a contract's cells alone;
+    `tags(contract)`, that it may set their CLP; `output_of(oam)`, the output that OAM or user cells
+    take.
     """
 
     @property

@@ -4,23 +4,26 @@ A kernel is a plain loop over arrays, with its state as an argument. With `QOS_K
 runs as it is written, which is its definition and the oracle of its compiled self.
 
 The cache lies in the user's cache folder, never in the package, and is named for the sources of all
-kernels: Numba itself would not notice that a helper in another file has changed.
+kernels: Numba itself would not notice that a helper in another file has changed. Numba unpickles
+what it finds there, so it is no folder that others can write to.
 """
 
 import functools
 import hashlib
 import os
+import stat
 import tempfile
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-on_first_compilation: list[Callable[[], None]] = []
-"""Called once, before the first kernel that no cache holds is compiled."""
+notices: dict[str, Callable[[], None]] = {}
+"""Each is called once, then gone: `compiling` before the first kernel that no cache holds is
+compiled, `uncached` when one cannot be written to the cache."""
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
@@ -48,47 +51,71 @@ class _Kernel:
         )
         linked.__qualname__ = function.__qualname__
         linked.__module__ = function.__module__
-        compiled: Callable[..., Any] = numba.njit(cache=True, nogil=True, error_model="numpy")(
-            linked
-        )
-        return compiled
+        compiled = numba.njit(nogil=True, error_model="numpy")(linked)
+        # What `cache=True` does, but there a full disk is an error.
+        compiled._cache = _cache(linked)  # noqa: SLF001 - there is no other way
+        return cast("Callable[..., Any]", compiled)
 
     def __call__(self, *arguments: Any) -> Any:
         return self.compiled(*arguments)
 
 
+def _notify(name: str) -> None:
+    tell = notices.pop(name, None)
+    if tell is not None:
+        tell()
+
+
+def _cache(function: Callable[..., Any]) -> Any:
+    """Return Numba's cache of a function; one that forgets if nothing can be written."""
+    from numba.core import caching
+
+    class Kept(caching.CompileResultCacheImpl):
+        _locator_classes = (caching.UserProvidedCacheLocator,)  # never in the package
+
+    class Cache(caching.FunctionCache):
+        _impl_class = Kept
+
+        def save_overload(self, sig: Any, data: Any) -> None:
+            try:
+                super().save_overload(sig, data)  # type: ignore[no-untyped-call]
+            except OSError:
+                _notify("uncached")
+
+    try:
+        return Cache(function)  # type: ignore[no-untyped-call]
+    except RuntimeError:  # no folder can be written to
+        _notify("uncached")
+        return caching.NullCache()
+
+
 @functools.cache
 def _numba() -> Any:
-    os.environ.setdefault("NUMBA_CACHE_DIR", str(_cache_folder()))
     import numba
     from numba.core import event
 
     class Listener(event.Listener):
         def on_start(self, event: Any) -> None:  # noqa: ARG002  as Numba calls it
-            while on_first_compilation:
-                on_first_compilation.pop()()
+            _notify("compiling")
 
         def on_end(self, event: Any) -> None:
             pass
 
     event.register("numba:compile", Listener())  # type: ignore[no-untyped-call]
+    # Not by the environment: worker processes would inherit it, and put a folder into the folder.
+    numba.config.CACHE_DIR = str(_cache_folder())  # type: ignore[attr-defined]
     return numba
 
 
 def _cache_folder() -> Path:
     """Return a writable folder named for the kernels' sources, if it can be in the user's cache."""
-    import platformdirs
-
     package = Path(__file__).parent.parent
     digest = hashlib.blake2b(digest_size=8)
     for part in ("engine", "elements", "traffic", "metrics"):
         for path in sorted((package / part).glob("*.py")):
             digest.update(path.read_bytes())
-    for root in (
-        platformdirs.user_cache_path("qospec"),
-        Path(tempfile.gettempdir()) / f"qospec-{os.getuid()}",
-    ):
-        folder = root / "kernels" / digest.hexdigest()
+    for root in _roots():
+        folder = root / digest.hexdigest()
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError:
@@ -96,3 +123,27 @@ def _cache_folder() -> Path:
         if os.access(folder, os.W_OK):
             return folder
     return Path(tempfile.mkdtemp(prefix="qospec-"))
+
+
+def _roots() -> Iterator[Path]:
+    """Yield where the cache may be: as Numba's users say, as users of the system say, else /tmp."""
+    import platformdirs
+
+    if wished := os.environ.get("NUMBA_CACHE_DIR"):
+        yield Path(wished)
+    yield platformdirs.user_cache_path("qospec") / "kernels"
+    if hasattr(os, "getuid"):
+        folder = Path(tempfile.gettempdir()) / f"qospec-{os.getuid()}"
+        if _is_ours_alone(folder):
+            yield folder / "kernels"
+
+
+def _is_ours_alone(folder: Path) -> bool:
+    """Make a folder that nobody else can enter; tell whether it is one, for others may make it."""
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        status = folder.lstat()
+    except OSError:
+        return False
+    ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
+    return ours and stat.S_IMODE(status.st_mode) == stat.S_IRWXU

@@ -3,7 +3,7 @@
 The conservative scheme of Chandy and Misra (1979): every link has a watermark from the start, which
 follows from least delays; a node works up to the lowest of its links and so moves the watermarks
 behind it, whether cells leave or not. One round moves time on by the least delay of the cycle, its
-lookahead. While no cell is inside, time leaps to the next one that comes from outside.
+lookahead. While no node holds a cell, time leaps to the next one that waits on a link.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ROUNDS = 1_000
 """After the sources have fallen silent: so often may every cell go through every node of the cycle
 while none leaves it."""
 IDLE_PASSES = 1_000_000
-"""And so often may time move on while no cell does."""
+"""And so often may time move on while a node holds cells and none leaves the cycle."""
 
 
 class Loop:
@@ -44,12 +44,17 @@ class Loop:
         advanced = False
         while self._pass(cap_ps):
             advanced = True
-            inside = self._cells_inside()
-            if not inside:
+            held = sum([station.held for station in self._stations])
+            inside = held + sum([link.cells for link, _ in self._inner])
+            if not held:
                 self._leap()
-            elif cap_ps == FOREVER_PS and patience.ends(
-                inside + sum([link.cells for link in self._outer]),
-                sum([station.cell_hops for station in self._stations]),
+            if (
+                inside
+                and cap_ps == FOREVER_PS
+                and patience.ends(
+                    inside + sum([link.cells for link in self._outer]),
+                    sum([station.cell_hops for station in self._stations]),
+                )
             ):
                 raise EndlessError(inside, tuple(station.path for station in self._stations))
         return advanced
@@ -60,13 +65,10 @@ class Loop:
             advanced |= station.visit(cap_ps)
         return advanced
 
-    def _cells_inside(self) -> int:
-        held = sum([station.held for station in self._stations])
-        return held + sum([link.cells for link, _ in self._inner])
-
     def _leap(self) -> None:
-        """Move all watermarks on: with none inside, no cell comes before the first from outside."""
-        first_ps = min((link.first_ps() for link in self._outer), default=FOREVER_PS)
+        """Move all watermarks on: no cell goes anywhere before the first that waits on a link."""
+        waiting = [link.first_ps() for link, _ in self._inner if link.cells]
+        first_ps = min(waiting + [link.first_ps() for link in self._outer], default=FOREVER_PS)
         for link, station in self._inner:
             later_ps = min(first_ps + station.least_delay_ps, FOREVER_PS)
             link.until_ps = max(link.until_ps, later_ps)

@@ -22,6 +22,8 @@ class Policed:
     exact = True
     needs: frozenset[str] = frozenset()
 
-    def measure(self, tally: Tally, _statistic: str = "") -> int:
-        """Return a number of cells."""
+    def measure(self, tally: Tally, _statistic: str = "") -> int | None:
+        """Return a number of cells, or None if none were sent."""
+        if not tally.sent:
+            return None
         return sum(cells for (_, cause), cells in tally.lost.items() if cause == "policed")

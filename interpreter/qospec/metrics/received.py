@@ -22,6 +22,8 @@ class Received:
     exact = True
     needs: frozenset[str] = frozenset()
 
-    def measure(self, tally: Tally, _statistic: str = "") -> int:
-        """Return a number of cells."""
+    def measure(self, tally: Tally, _statistic: str = "") -> int | None:
+        """Return a number of cells, or None if none were sent."""
+        if not tally.sent:
+            return None
         return tally.received

@@ -18,12 +18,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Way:
-    """A wire, seen from the element that it leaves. `end`, `to` and `input` as in `model.Wire`."""
+    """A wire, seen from the element that it leaves. `end`, `to` and `input` as in `model.Wire`.
+
+    `rank` orders the wires that meet at an input: cells that come in the same ps go in that order.
+    It is the order of writing, and stays when an element in between is left out.
+    """
 
     output: int
     end: str
     to: int
     input: int
+    rank: tuple[int, ...] = ()
 
 
 @dataclass
@@ -64,8 +69,9 @@ Drafts = dict[int, Draft]
 def drafted(network: Network) -> Drafts:
     """Return the network's elements by index, queues and schedulers joined with their lines."""
     drafts = {index: Draft(instance) for index, instance in enumerate(network.elements)}
-    for wire in network.wires:
-        drafts[wire.element].ways.append(Way(wire.output, wire.end, wire.to, wire.input))
+    for number, wire in enumerate(network.wires):
+        way = Way(wire.output, wire.end, wire.to, wire.input, (number,))
+        drafts[wire.element].ways.append(way)
     stamping = {host.line for host in network.hosts}
     for index, draft in drafts.items():
         if draft.duty == "line":
@@ -97,6 +103,8 @@ def redirect(drafts: Drafts, old: int, way: Way) -> None:
     """Let every wire that leads to element `old` lead where `way` does."""
     for draft in drafts.values():
         draft.ways = [
-            replace(way, output=w.output) if w.end == "element" and w.to == old else w
+            replace(way, output=w.output, rank=way.rank + w.rank)
+            if w.end == "element" and w.to == old
+            else w
             for w in draft.ways
         ]

@@ -8,26 +8,39 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
+import multiprocessing
+import os
 import platform
 import signal
+import threading
 import time
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from dataclasses import dataclass
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from multiprocessing import get_context
+from functools import partial
+from multiprocessing import connection
 from typing import TYPE_CHECKING, Protocol
 
 from qospec.catalogue import discover
+from qospec.engine import kernel
 from qospec.run import outcome, trial
-from qospec.run.interruption import Interruption
+from qospec.run.interruption import Interruption, ctrl_c_held
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
+    from multiprocessing.sharedctypes import Synchronized
 
     from qospec.model import Suite
     from qospec.run.outcome import Document
     from qospec.run.plan import CasePlan
     from qospec.run.record import Record
+
+    Result = tuple[Document, float]
+    Notices = Mapping[str, Callable[[], None]]
+
+KILLED = "its worker process was killed; was memory short?"
 
 
 class Listener(Protocol):
@@ -52,6 +65,7 @@ class Assignment:
         commands: By case, the command that runs it alone.
         limits: For the provenance.
         version: Of qospec, for the provenance.
+        notices: What to call, once, when `kernel.notices` would; workers must be able to import it.
     """
 
     suite: Suite
@@ -61,6 +75,7 @@ class Assignment:
     commands: dict[str, str]
     limits: dict[str, int]
     version: str
+    notices: Notices = field(default_factory=dict)
 
 
 def execute(assignment: Assignment, record: Record, listener: Listener) -> Document:
@@ -74,12 +89,13 @@ def execute(assignment: Assignment, record: Record, listener: Listener) -> Docum
     state = "complete"
     with Interruption() as interruption:
         try:
-            for document, duration in _results(assignment, listener, interruption):
-                name = document["name"]
-                record.add(names.index(name) + 1, document)
-                done[name], seconds[name] = document, round(duration, 3)
-                listener.ended(document, duration)
-                interruption.check()
+            with closing(_results(assignment, listener, interruption)) as results:
+                for document, duration in results:
+                    name = document["name"]
+                    record.add(names.index(name) + 1, document)
+                    done[name], seconds[name] = document, round(duration, 3)
+                    listener.ended(document, duration)
+                    interruption.check()
         except KeyboardInterrupt:
             state = "interrupted" if len(done) < len(names) else "complete"
         whole = outcome.completed(frame, [done[name] for name in names if name in done], state)
@@ -98,10 +114,11 @@ def _stamp(moment: datetime) -> str:
 
 def _results(
     assignment: Assignment, listener: Listener, interruption: Interruption
-) -> Iterator[tuple[Document, float]]:
+) -> Generator[Result]:
     if assignment.jobs > 1 and len(assignment.plans) > 1:
         yield from _elsewhere(assignment, interruption)
         return
+    kernel.notices.update(assignment.notices)
     for plan in assignment.plans:
         name = plan.case.name
 
@@ -112,21 +129,25 @@ def _results(
         yield _case(plan, assignment.commands[name], hear)
 
 
-def _elsewhere(
-    assignment: Assignment, interruption: Interruption
-) -> Iterator[tuple[Document, float]]:
-    workers = min(assignment.jobs, len(assignment.plans))
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_deafen)
-    waiting = {
-        pool.submit(_case, plan, assignment.commands[plan.case.name], _say_nothing)
-        for plan in assignment.plans
-    }
+def _elsewhere(assignment: Assignment, interruption: Interruption) -> Generator[Result]:
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(
+        min(assignment.jobs, len(assignment.plans)),
+        mp_context=context,
+        initializer=_prepare,
+        initargs=({name: (context.Value("b"), tell) for name, tell in assignment.notices.items()},),
+    )
+    commands = assignment.commands
     try:
+        with ctrl_c_held():
+            plans = {_submit(pool, p, commands[p.case.name]): p for p in assignment.plans}
+        waiting = set(plans)
         while waiting:
-            interruption.check()
             ended, waiting = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
+            interruption.check()
             for future in ended:
-                yield future.result()
+                plan = plans[future]
+                yield _result(future, plan, commands[plan.case.name])
     except BaseException:
         for process in (pool._processes or {}).values():  # noqa: SLF001 - there is no other way
             process.terminate()
@@ -135,16 +156,49 @@ def _elsewhere(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _deafen() -> None:
-    """Leave Ctrl-C to the parent, which ends its workers itself."""
+def _submit(pool: ProcessPoolExecutor, plan: CasePlan, again: str) -> Future[Result]:
+    try:
+        return pool.submit(_case, plan, again, _say_nothing)
+    except BrokenProcessPool as error:
+        broken: Future[Result] = Future()
+        broken.set_exception(error)
+        return broken
+
+
+def _result(future: Future[Result], plan: CasePlan, again: str) -> Result:
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        return outcome.case_document(plan, trial.Result((), (KILLED,)), again), 0.0
+
+
+def _prepare(notices: dict[str, tuple[Synchronized[int], Callable[[], None]]]) -> None:
+    """Make a worker: Ctrl-C is the parent's, which ends its workers; one of them tells a notice."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    for name, (told, tell) in notices.items():
+        kernel.notices[name] = partial(_tell_once, told, tell)
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
+
+
+def _tell_once(told: Synchronized[int], tell: Callable[[], None]) -> None:
+    with told.get_lock():
+        if not told.value:
+            told.value = 1
+            tell()
 
 
 def _say_nothing(_share: float) -> None:
     """Hear the progress of a case that runs where nobody listens."""
 
 
-def _case(plan: CasePlan, again: str, hear: Callable[[float], None]) -> tuple[Document, float]:
+def _case(plan: CasePlan, again: str, hear: Callable[[float], None]) -> Result:
     started_s = time.monotonic()
     result = trial.run(plan, discover(), hear)
     return outcome.case_document(plan, result, again), time.monotonic() - started_s

@@ -1,31 +1,34 @@
-"""Ctrl-C: the first is heard where nothing is half done, the second at once."""
+"""Ctrl-C and SIGTERM: the first is heard where nothing is half done, the second at once."""
 
 from __future__ import annotations
 
 import signal
 import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import FrameType
+
+HEARD = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interruption:
-    """While entered, remembers a first Ctrl-C until `check` is called."""
+    """While entered, remembers a first Ctrl-C or SIGTERM until `check` is called."""
 
     def __init__(self) -> None:
         self._asked = False
-        self._before: Any = None
-        self._here = threading.current_thread() is threading.main_thread()
+        self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Self:
-        if self._here:
-            self._before = signal.signal(signal.SIGINT, self._hear)
+        if threading.current_thread() is threading.main_thread():
+            self._before = {number: signal.signal(number, self._hear) for number in HEARD}
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._here:
-            signal.signal(signal.SIGINT, self._before)
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
 
     def check(self) -> None:
         """Raise KeyboardInterrupt if it was asked for."""
@@ -36,3 +39,16 @@ class Interruption:
         if self._asked:
             raise KeyboardInterrupt
         self._asked = True
+
+
+@contextmanager
+def ctrl_c_held() -> Iterator[None]:
+    """Hear Ctrl-C afterwards only; processes that are started meanwhile never do."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

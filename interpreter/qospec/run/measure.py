@@ -74,7 +74,7 @@ class Readings:
         prefix = f"{leaf.network}." if leaf.network else ""
         tally = self._tallies.get(prefix + population_name(leaf.flow, leaf.member, oam=leaf.oam))
         if tally is None:  # OAM cells of a network in which nothing makes any
-            return Fraction(0) if leaf.metric in ("sent", "received", "lost", "planned") else None
+            return Fraction(0) if leaf.metric in ("sent", "planned") else None
         return self._measure(leaf.metric, tally, leaf.statistic)
 
     def _measure(self, metric: str, tally: Tally, statistic: str) -> Fraction | None:

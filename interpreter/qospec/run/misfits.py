@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
     from qospec.model import Case, Flow, Network, Test
     from qospec.run.network import Lowered
-    from qospec.run.routing import Member
+    from qospec.run.tables import Member, NoWayError
 
 
 def overloads(
     case: Case, lowered: Lowered, members: Sequence[Member], asked_bps: Sequence[Fraction]
 ) -> Iterator[Diagnostic]:
     """Yield each line that its flows ask for more than it carries; `asked_bps` is by member."""
-    for node, passing in zip(lowered.nodes, lowered.passing, strict=True):
+    for node, passing in zip(lowered.nodes, lowered.offered, strict=True):
         asked = sum((asked_bps[number] for number in passing), Fraction(0))
         if node.clock is not None and asked > node.clock.bit_rate:
             flows = [case.flows[flow] for flow in sorted({members[n].flow for n in passing})]
@@ -44,16 +44,26 @@ def _overload(
     )
 
 
-def no_way(flow: Flow, network: Network, member: Member) -> Diagnostic:
-    """Return that nothing leads from a member's origin to its target."""
+def no_way(case: Case, network: Network, error: NoWayError) -> Diagnostic:
+    """Return that some cells of a member do not get to its target."""
+    member, flow = error.member, case.flows[error.member.flow]
     origin, target = network.hosts[member.origin].path, network.hosts[member.target].path
-    return Diagnostic(
-        "E0308",
-        f"no way leads from `{origin}` to `{target}`",
-        flow.span,
-        notes=(f"in topology `{network.name}`, following links and the devices' wires",),
-        help=f"add the missing `link`, or name other hosts for `{flow.name}`",
-    )
+    cells = _cells(error, flow)
+    if error.host >= 0:
+        message = f"{cells} arrive at `{network.hosts[error.host].path}`, not at `{target}`"
+        remedy = "wire every class of cells so that it leads to the target, or discard it"
+    else:
+        message = f"no way leads {cells} from `{origin}` to `{target}`"
+        remedy = f"add the missing `link`, or name other hosts for `{flow.name}`"
+    note = f"in topology `{network.name}`, following links and the devices' wires"
+    return Diagnostic("E0308", message, flow.span, notes=(note,), help=remedy)
+
+
+def _cells(error: NoWayError, flow: Flow) -> str:
+    if error.sort.oam:
+        return f"OAM cells of `{flow.name}`"
+    tagged = error.sort.clp != error.member.clp
+    return f"{'tagged ' if tagged else ''}cells of `{flow.name}`"
 
 
 def loop(paths: tuple[str, ...], network: Network, case: Case) -> Diagnostic:

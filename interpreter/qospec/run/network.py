@@ -8,22 +8,22 @@ changes a cell's time or fate.
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from qospec.engine.experiment import DISCARD, END, Node, Wire
 from qospec.run.draft import Draft, Way, drafted, redirect
-from qospec.run.routing import Member, NoWayError, Table, tables
+from qospec.run.routing import routed
+from qospec.run.tables import Member, Table
 
 if TYPE_CHECKING:
     from qospec.engine.connections import Connections
     from qospec.model import Network
     from qospec.run.draft import Drafts
 
-__all__ = ["Lowered", "Member", "NoWayError", "lower"]
 
 Passing = dict[int, set[int]]
+"""By element, the members whose cells may pass it."""
 
 
 @dataclass(frozen=True)
@@ -34,50 +34,39 @@ class Lowered:
         nodes: In place, with tables and clocks.
         wires: Between them.
         entry: Per host, the node that its cells enter.
-        passing: Per node, the members (by number) whose cells may pass it.
+        passing: Per node, the members (by number) any of whose cells may pass it.
+        offered: Per node, the members whose user cells pass it as they were sent.
     """
 
     nodes: tuple[Node, ...]
     wires: tuple[Wire, ...]
     entry: dict[int, int]
     passing: tuple[frozenset[int], ...]
+    offered: tuple[frozenset[int], ...]
 
 
 def lower(network: Network, members: tuple[Member, ...], connections: Connections) -> Lowered:
     """Return the nodes and wires that the members' cells can reach; raises NoWayError."""
     drafts = drafted(network)
-    made = tables(network, drafts, members, connections)
-    passing = _passing(network, drafts, made, members)
+    made, found = routed(network, drafts, members, connections)
+    passing = found.any
+    for index in passing:
+        if index in made:
+            used = made[index].used
+            drafts[index].ways = [way for way in drafts[index].ways if way.output in used]
     for index in [index for index in passing if drafts[index].duty == "router"]:
         _part_inputs(drafts, made, passing, index)
     _leave_out(drafts, made, passing, members, connections)
-    return _numbered(network, drafts, made, passing, members, connections)
-
-
-def _passing(
-    network: Network, drafts: Drafts, made: dict[int, Table], members: tuple[Member, ...]
-) -> Passing:
-    """Return, by element, the members whose cells may pass it, and forget wires that none takes."""
-    passing: Passing = {}
-    waiting = deque(
-        (network.hosts[member.origin].line, number) for number, member in enumerate(members)
+    kept = sorted(passing)
+    position = {index: place for place, index in enumerate(kept)}
+    hosts = enumerate(network.hosts)
+    return Lowered(
+        tuple(_node(drafts[i], made.get(i), members, connections) for i in kept),
+        _wires(drafts, position),
+        {number: position[host.line] for number, host in hosts if host.line in position},
+        tuple(frozenset(passing[i]) for i in kept),
+        tuple(frozenset(found.offered.get(i, ())) for i in kept),
     )
-    while waiting:
-        index, number = waiting.popleft()
-        if number in passing.setdefault(index, set()):
-            continue
-        passing[index].add(number)
-        for way in drafts[index].ways:
-            if way.end == "element" and (
-                index not in made or way.output in made[index].outputs(number)
-            ):
-                waiting.append((way.to, number))
-    for index in passing:
-        if index in made:
-            drafts[index].ways = [
-                way for way in drafts[index].ways if way.output in made[index].used
-            ]
-    return passing
 
 
 def _part_inputs(drafts: Drafts, made: dict[int, Table], passing: Passing, index: int) -> None:
@@ -98,7 +87,9 @@ def _part_inputs(drafts: Drafts, made: dict[int, Table], passing: Passing, index
     for entry in sorted(through):
         place = index if entry == min(through) else max(drafts) + 1
         made[place], passing[place] = whole.of(through[entry]), through[entry]
-        mine = [way for way in ways if way.output in made[place].used]
+        mine = [
+            replace(way, rank=(*way.rank, entry)) for way in ways if way.output in made[place].used
+        ]
         drafts[place] = Draft(drafts[index].instance, mine)
         _move_input(drafts, (index, entry), place)
 
@@ -155,33 +146,21 @@ def _concerned(
     )
 
 
-def _numbered(
-    network: Network,
-    drafts: Drafts,
-    made: dict[int, Table],
-    passing: Passing,
-    members: tuple[Member, ...],
-    connections: Connections,
-) -> Lowered:
-    kept = sorted(passing)
-    position = {index: place for place, index in enumerate(kept)}
-    nodes, wires = [], []
-    for index in kept:
-        draft = drafts[index]
-        outputs = made[index].by_connection(members, connections) if index in made else None
-        nodes.append(
-            Node(draft.instance.path, draft.instance.element, draft.clock, draft.waiting, outputs)
-        )
-        for way in draft.ways:
-            if way.end != "element":
-                wires.append(
-                    Wire(position[index], way.output, DISCARD if way.end == "discard" else END)
-                )
-            elif way.to in position:
-                wires.append(Wire(position[index], way.output, position[way.to], way.input))
-    entry = {
-        i: position[host.line] for i, host in enumerate(network.hosts) if host.line in position
-    }
-    return Lowered(
-        tuple(nodes), tuple(wires), entry, tuple(frozenset(passing[index]) for index in kept)
-    )
+def _node(
+    draft: Draft, table: Table | None, members: tuple[Member, ...], connections: Connections
+) -> Node:
+    outputs = table.by_connection(members, connections) if table is not None else None
+    return Node(draft.instance.path, draft.instance.element, draft.clock, draft.waiting, outputs)
+
+
+def _wires(drafts: Drafts, position: dict[int, int]) -> tuple[Wire, ...]:
+    """Return the wires by rank, for that is how the engine merges cells of one time."""
+    ranked = []
+    for index, place in position.items():
+        for way in drafts[index].ways:
+            if way.end == "element" and way.to in position:
+                ranked.append((way.rank, Wire(place, way.output, position[way.to], way.input)))
+            elif way.end != "element":
+                end = DISCARD if way.end == "discard" else END
+                ranked.append((way.rank, Wire(place, way.output, end)))
+    return tuple(wire for _, wire in sorted(ranked, key=lambda pair: pair[0]))

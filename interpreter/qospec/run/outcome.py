@@ -9,6 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from qospec.conditions import measurements
 from qospec.run.verdict import ORDER, Side, Verdict, worst
 from qospec.units import CELL_RATE, TIME, base_unit, text_of
 
@@ -45,6 +46,8 @@ def case_document(plan: CasePlan, result: Result, again: str) -> Document:
     case = plan.case
     statements = [_statement(s, number, result) for number, s in enumerate(case.statements)]
     verdicts: list[Verdict] = [s["verdict"] for s in statements if s["verdict"]]
+    if not _measures(case.statements):
+        verdicts.append("inconclusive")
     if result.errors:
         verdicts.append("error")
     repeats = [_metrics(repeat) for repeat in result.repeats]
@@ -77,6 +80,11 @@ def case_document(plan: CasePlan, result: Result, again: str) -> Document:
         "errors": list(result.errors),
         "again": again,
     }
+
+
+def _measures(statements: Iterable[Statement]) -> bool:
+    """Return whether anything that is measured is judged; constants say nothing of a device."""
+    return any(s.kind != "report" and measurements(s.expression) for s in statements)
 
 
 def _statement(statement: Statement, number: int, result: Result) -> Document:
@@ -120,7 +128,8 @@ def _metrics(repeat: Repeat) -> Document:
 
 def _why(plan: CasePlan, result: Result) -> list[str]:
     """Return who discarded cells, in words; where nobody did, who could have."""
-    lines = [
+    lines = [] if _measures(plan.case.statements) else ["no criterion measures anything"]
+    lines += [
         f"{loss.cells:_} cells of {loss.population}: {loss.element} ({loss.cause})"
         for repeat in result.repeats
         for loss in repeat.readings.losses()

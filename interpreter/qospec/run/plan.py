@@ -16,8 +16,9 @@ from qospec.engine.connections import Connections
 from qospec.engine.experiment import Experiment, Source, Watch
 from qospec.engine.graph import zero_delay_cycle
 from qospec.run import misfits
-from qospec.run.network import Lowered, Member, NoWayError, lower
+from qospec.run.network import Lowered, lower
 from qospec.run.population import Population
+from qospec.run.tables import Member, NoWayError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,7 +112,7 @@ def _network(
     try:
         lowered = lower(network, members, connections)
     except NoWayError as error:
-        problems.add(misfits.no_way(case.flows[error.member.flow], network, error.member))
+        problems.add(misfits.no_way(case, network, error))
         return None
     loop = zero_delay_cycle(lowered.nodes, lowered.wires)
     if loop is not None:
@@ -149,7 +150,13 @@ def _members(flows: tuple[Flow, ...], network: Network) -> Iterator[Member]:
         for turn, (origin, target) in enumerate(zip(flow.origins, flow.targets, strict=True)):
             name = flow.name if len(flow.origins) == 1 else f"{flow.name}[{turn}]"
             yield Member(
-                number, name, network.host(origin), network.host(target), first, flow.connections
+                number,
+                name,
+                network.host(origin),
+                network.host(target),
+                first,
+                flow.connections,
+                flow.clp,
             )
             first += flow.connections
 

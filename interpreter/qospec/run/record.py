@@ -11,12 +11,16 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
+import shutil
 import tempfile
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from qospec.run.outcome import Document, completed
+
+LONGEST_SLUG = 40
 
 
 class RecordError(Exception):
@@ -30,8 +34,15 @@ class Record:
     folder: Path
 
     def begin(self, frame: Document, cases: list[str]) -> None:
-        """Write what is about to run: the frame of the outcome and the names of the cases."""
-        self._write("run.json", {"planned": cases, **frame})
+        """Write what is about to run: the frame of the outcome and the names of the cases.
+
+        If that fails nothing is left of the record.
+        """
+        try:
+            self._write("run.json", {"planned": cases, **frame})
+        except BaseException:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            raise
 
     def add(self, number: int, case: Document) -> None:
         """Write what a case gave; `number` is its place in the plan, from 1."""
@@ -63,20 +74,24 @@ class Record:
     def _read(self, name: str) -> Document:
         path = self.folder / name
         try:
-            document: Document = json.loads(path.read_text(encoding="utf-8"))
+            document = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise RecordError(f"cannot read `{path}`: {_reason(error)}") from error
+        if not isinstance(document, dict):
+            raise RecordError(f"cannot read `{path}`: it holds no JSON object")
         return document
 
 
 def create(root: Path, seed: str, now: datetime | None = None) -> Record:
-    """Make the folder of a new record below `root`."""
+    """Make the folder of a new record below `root`, named for its time and seed."""
+    slug = re.sub(r"[^A-Za-z0-9._-]+", "_", seed)[:LONGEST_SLUG]
     stamp = (now or datetime.now(UTC)).strftime("%Y-%m-%dT%H-%M-%SZ")
     for attempt in range(1000):
         suffix = f"-{attempt + 1}" if attempt else ""
-        folder = root / f"{stamp}-{seed}{suffix}"
+        folder = root / f"{stamp}-{slug}{suffix}"
         try:
-            (folder / "cases").mkdir(parents=True)
+            folder.mkdir(parents=True)
+            _make_inside(folder)
         except FileExistsError:
             if not folder.is_dir():
                 raise RecordError(
@@ -87,6 +102,14 @@ def create(root: Path, seed: str, now: datetime | None = None) -> Record:
             raise RecordError(f"cannot write records to `{root}`: {_reason(error)}") from error
         return Record(folder)
     raise RecordError(f"cannot write records to `{root}`: too many of the same second")
+
+
+def _make_inside(folder: Path) -> None:
+    try:
+        (folder / "cases").mkdir()
+    except OSError:
+        folder.rmdir()
+        raise
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -102,10 +125,11 @@ def write_whole(path: Path, text: str) -> None:
         Path(temporary).replace(path)
         _sync_folder(path.parent)
     except OSError as error:
+        raise RecordError(f"cannot write `{path}`: {_reason(error)}") from error
+    finally:
         if temporary:
             with contextlib.suppress(OSError):
-                Path(temporary).unlink()
-        raise RecordError(f"cannot write `{path}`: {_reason(error)}") from error
+                Path(temporary).unlink(missing_ok=True)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -7,9 +7,11 @@ the order in which they are judged cannot matter. No data is never a pass.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 from qospec.conditions import Attribute, Operation, evaluate, measurements
+from qospec.units import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -80,16 +82,30 @@ def _decisive(expression: Expression, read: Reader) -> Expression:
 def _shown(verdict: Verdict, expression: Expression, read: Reader) -> Judgement:
     if not isinstance(expression, Operation):
         return Judgement(verdict, None)
-    sides = [Side(evaluate(part, read), dimension_of(part)) for part in expression.operands]
-    if expression.operator == "within":
+    sides = [_side(part, read) for part in expression.operands]
+    if expression.operator in ("within", "within share"):
         value, tolerance, target = sides
         return Judgement(verdict, value, "within", target, tolerance)
-    if expression.operator not in _COMPARISONS:
+    if expression.operator != "in" and expression.operator not in _COMPARISONS:
         return Judgement(verdict, None)
     left, right = sides
+    if expression.operator == "in":
+        return Judgement(verdict, left, "in", right)
     if measurements(expression.operands[1]) and not measurements(expression.operands[0]):
         return Judgement(verdict, right, _COMPARISONS[expression.operator], left)
     return Judgement(verdict, left, expression.operator, right)
+
+
+def _side(expression: Expression, read: Reader) -> Side:
+    if not isinstance(expression, Operation) or expression.operator != "list":
+        return Side(evaluate(expression, read), dimension_of(expression))
+    texts = [
+        text_of(value, dimension)
+        if isinstance(value := evaluate(part, read), Fraction) and (dimension := dimension_of(part))
+        else "no data"
+        for part in expression.operands
+    ]
+    return Side(f"[{', '.join(texts)}]", None)
 
 
 def dimension_of(expression: Expression) -> Dimension | None:

@@ -51,6 +51,31 @@ def test_a_literal_0_takes_the_dimension_that_it_meets(small):
 
 
 @pytest.mark.parametrize(
+    ("text", "operator"),
+    [
+        ("user.connections_up within 3 of 5", "within"),
+        ("user.connections_up within 1 + 2 of 5", "within"),
+        ("user.connections_up within 6 / 2 of 5", "within"),
+        ("user.connections_up within 2 * 1 of 5", "within"),
+        ("user.connections_up within (30% of 10) of 5", "within"),
+        ("user.connections_up within 30% of 5", "within share"),
+        ("user.connections_up within 3 * 10% of 5", "within share"),
+        ("user.clr within 0.1% of 0.05%", "within share"),
+        ("user.clr within 0.001 of 0.05%", "within"),
+        ("user.delay.mean within 0 of 20 us", "within"),
+        ("user.delay.mean within 2 us of 20 us", "within"),
+        ("user.delay.mean within 1 us / (20 us) of 20 us", "within share"),
+        ("user.delay.mean within user.clr of 20 us", "within share"),
+        ("user.delay.mean within 1 - user.clr of 20 us", "within share"),
+        ("user.delay.mean within user.lost / user.sent of 20 us", "within share"),
+        ("user.delay.mean within user.delay.min of 20 us", "within"),
+    ],
+)
+def test_a_tolerance_is_a_width_or_a_share_of_the_target(small, text, operator):
+    assert reported(small(*FLOW, f"expect {text}")).operator == operator
+
+
+@pytest.mark.parametrize(
     ("text", "code"),
     [
         ("1 s + 2 cell", "E0202"),

@@ -49,6 +49,8 @@ def test_it_inserts_by_the_book(lab, rate, phases, data):
     )
     first = element.start(where).due_ps.tolist()
     assert all(0 <= t < period for t in first)
+    if phases == "even":
+        first = [number * period / CONNECTIONS for number in range(CONNECTIONS)]
     cuts = data.draw(st.lists(st.integers(0, at_ps[-1]), max_size=3))
     (left,) = lab.carry(
         element, where, lab.cells(at_ps, connection=connection), cuts=cuts
@@ -93,6 +95,14 @@ def test_an_uneven_period_does_not_drift(lab):
     element = OamInsert(Fraction(3 * 10**12, 31), "even")
     (left,) = lab.carry(element, lab.setting(), lab.cells(range(310))).departures
     assert left.at_ps[left.connection == 1].tolist() == [-(-k * 31 // 3) for k in range(30)]
+
+
+def test_an_even_phase_is_due_in_the_first_ps_that_is_not_early(lab):
+    """The second of three is due after 10/3 ps and every 10 ps from then on."""
+    element = OamInsert(Fraction(10**11), "even")
+    where = lab.setting(contracts=[lab.setting().connections.contracts[0]] * 3)
+    (left,) = lab.carry(element, where, lab.cells(range(30), connection=1)).departures
+    assert left.at_ps[left.connection == 4].tolist() == [4, 14, 24]
 
 
 def test_two_per_minute_are_two_per_minute(lab):

@@ -235,6 +235,29 @@ def test_cells_that_wait_for_ever_end_the_trial(
         graph.run(experiment)
 
 
+def test_a_cell_may_wait_long_beside_a_short_cycle(
+    vcs: Vcs, listed: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cell waits as long as a million rounds of the short cycle take, then it leaves."""
+    monkeypatch.setattr(loop, "IDLE_PASSES", 50)
+    table = np.array([[2, 2]], np.uint8)
+    nodes = (
+        Node("far", Delay(10**7)),
+        Node("hub", VcSwitch(3, latency=5), outputs=table),
+        Node("near", Delay(5)),
+    )
+    sources = (Source("f", listed([(0, 0)]), 0, 1, "even", 53, 0, 0),)
+    wires = (
+        Wire(0, 0, 1, 0),
+        Wire(1, 0, 0),
+        Wire(1, 1, 2),
+        Wire(2, 0, 1, 1),
+        Wire(1, 2, END),
+    )
+    experiment = Experiment(vcs(1), sources, nodes, wires, Watch(0, 10, (0,)), ("s",))
+    assert graph.run(experiment).tally(0, 1).delays.max_ps == 10**7 + 5
+
+
 def test_a_cycle_that_nothing_enters_does_not_hold_up_the_rest(vcs: Vcs, listed: Any) -> None:
     nodes = (Node("a", Delay(5)), Node("b", Delay(5)), Node("c", Delay(5)))
     sources = (Source("f", listed([(0, 0)]), 0, 1, "even", 53, 0, 2),)

@@ -10,4 +10,8 @@ def test_it_counts_losses_of_every_cause_everywhere(tally: Callable[..., Tally])
 
 
 def test_none_lost_is_zero_not_unknown(tally: Callable[..., Tally]) -> None:
-    assert Lost().measure(tally()) == 0
+    assert Lost().measure(tally(sent=3, received=3)) == 0
+
+
+def test_nothing_sent_is_no_data(tally: Callable[..., Tally]) -> None:
+    assert Lost().measure(tally(planned=3)) is None

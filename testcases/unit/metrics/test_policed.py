@@ -6,8 +6,12 @@ from qospec.metrics.policed import Policed
 
 def test_it_counts_what_policers_discarded_wherever_they_are(tally: Callable[..., Tally]) -> None:
     lost = {("a.upc", "policed"): 2, ("a.queue", "overflow"): 3, ("b.upc", "policed"): 4}
-    assert Policed().measure(tally(lost=lost)) == 6
+    assert Policed().measure(tally(sent=9, lost=lost)) == 6
 
 
 def test_losses_of_other_causes_are_not_its_own(tally: Callable[..., Tally]) -> None:
-    assert Policed().measure(tally(lost={("policed", "overflow"): 3})) == 0
+    assert Policed().measure(tally(sent=9, lost={("policed", "overflow"): 3})) == 0
+
+
+def test_nothing_sent_is_no_data(tally: Callable[..., Tally]) -> None:
+    assert Policed().measure(tally(planned=3)) is None

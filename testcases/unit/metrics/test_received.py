@@ -10,3 +10,7 @@ def test_it_counts_the_cells_that_arrived(tally: Callable[..., Tally]) -> None:
 
 def test_none_received_is_zero_not_unknown(tally: Callable[..., Tally]) -> None:
     assert Received().measure(tally(sent=3)) == 0
+
+
+def test_nothing_sent_is_no_data(tally: Callable[..., Tally]) -> None:
+    assert Received().measure(tally(planned=3)) is None

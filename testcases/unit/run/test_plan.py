@@ -268,7 +268,115 @@ test t on apart {
         == ()
     )
     (told,) = problems.errors
-    assert (told.code, told.message) == ("E0308", "no way leads from `a` to `d`")
+    assert (told.code, told.message) == ("E0308", "no way leads cells of `f` from `a` to `d`")
+
+
+PARTING = """
+device parting {
+  port in_, high, low: cell
+  sort = classify { first = cell.clp == 0, second = otherwise }
+  one = fifo { limit = 8 cell }
+  two = fifo { limit = 8 cell }
+  in_.rx -> sort
+  sort.first -> one -> high.tx
+  sort.second -> two -> low.tx
+  high.rx -> discard
+  low.rx -> discard
+}
+topology parted {
+  a, b, c = host
+  box = parting
+  link a -- box.in_ via media.stm1
+  link box.high -- b via media.stm1
+  link box.low -- c via media.stm1 { rate = 2 Mbit/s @cell }
+}
+"""
+
+
+def test_cells_that_would_arrive_elsewhere_are_told(planned, problems: Problems) -> None:
+    text = (
+        PARTING
+        + """
+test t on parted {
+  flow f = cbr { pcr = 1_000 cell/s, cdvt = 1 ms, clp = 1 } from a to b
+  run { measure = 1 ms }
+  expect e: f.lost == 0
+}
+"""
+    )
+    assert planned(text) == ()
+    (told,) = problems.errors
+    assert (told.code, "from `a` to `b`" in told.message) == ("E0308", True)
+
+
+def test_a_line_that_a_class_leads_to_is_asked_only_for_that_class(planned) -> None:
+    text = (
+        PARTING
+        + """
+test t on parted {
+  flow f = cbr { pcr = 100_000 cell/s, cdvt = 1 ms } from a to b
+  run { measure = 1 ms }
+  expect e: f.received == f.sent
+}
+"""
+    )
+    assert [j.verdict for j in run(planned(text)[0]).judgements] == ["pass"]
+
+
+def test_classes_may_take_different_switches(planned) -> None:
+    (case,) = planned("""
+device twin(transit: Time = 1 us) {
+  port left, right: cell
+  meter = gcra { violate = tag }
+  sort = classify { kept = cell.clp == 0, tagged = otherwise }
+  upper = vc_switch { ways = 1, latency = 1 us }
+  lower = vc_switch { ways = 1, latency = 2 us }
+  out = fifo { limit = 8 cell }
+  left.rx -> meter -> sort
+  sort.kept -> upper.entry[0]
+  sort.tagged -> lower.entry[0]
+  upper.exit[0] -> out
+  lower.exit[0] -> out
+  out -> right.tx
+  right.rx -> discard
+}
+topology through {
+  a, b = host
+  box = twin
+  link a -- box.left via media.stm1
+  link box.right -- b via media.stm1
+}
+test t on through {
+  flow f = cbr {
+    pcr = 1_000 cell/s
+    cdvt = 0 s
+    source = constant { rate = 2_000 cell/s }
+  } from a to b
+  run { measure = 10 ms }
+  expect all: f.received == 20 cell
+  expect two_ways: f.delay.max - f.delay.min within 1 ns of 1 us
+}
+""")
+    assert [j.verdict for j in run(case).judgements] == ["pass", "pass"]
+
+
+@pytest.mark.parametrize("police", ["cbr", "vbr_rt"])
+def test_who_goes_first_of_two_at_once_does_not_hang_on_what_is_left_out(
+    planned, police: str
+) -> None:
+    """The order of wires decides between `p[0]` and `p[1]`, with or without a policer between."""
+    text = (
+        STAR.replace("gcra { oam = separate }", f"gcra {{ police = [{police}] }}")
+        + """
+test t on star {
+  flow f = cbr { pcr = 1_000 cell/s, cdvt = 1 ms, phases = even } from a to c
+  flow g = cbr { pcr = 1_000 cell/s, cdvt = 1 ms, phases = even } from b to c
+  run { measure = 10 ms }
+  expect first: f.delay.max < g.delay.min
+}
+"""
+    )
+    assert run(planned(text)[0]).judgements[0].verdict == "pass"
 
 
 def test_a_trial_beyond_the_bound_is_refused(planned, problems: Problems) -> None:

@@ -86,12 +86,43 @@ def test_a_bound_on_the_left_is_shown_as_the_bound() -> None:
 
 
 def test_within_a_share_is_of_the_target_and_a_width_is_itself() -> None:
-    share = Operation("within", (SENT, constant(Fraction(1, 10), RATIO), constant(100)))
+    share = Operation("within share", (SENT, constant(Fraction(1, 10), RATIO), constant(100)))
     assert judged(share, sent=110).verdict == "pass"
     assert judged(share, sent=111).verdict == "fail"
     width = Operation("within", (SENT, constant(2), constant(100)))
     assert judged(width, sent=98).verdict == "pass"
-    assert judged(width, sent=97).verdict == "fail"
+    shown = judged(width, sent=97)
+    assert (shown.verdict, shown.comparison, shown.tolerance.value) == ("fail", "within", 2)
+
+
+def test_within_a_measured_share_is_of_the_target() -> None:
+    within = Operation("within share", (SENT, Operation("/", (LOST, SENT), RATIO), constant(100)))
+    assert judged(within, sent=110, lost=11).verdict == "pass"
+    shown = judged(within, sent=110, lost=10)
+    assert (shown.verdict, shown.comparison, shown.tolerance.value) == (
+        "fail",
+        "within",
+        Fraction(1, 11),
+    )
+
+
+def test_what_may_be_in_a_list_without_data_is_undecided() -> None:
+    listed = Operation("in", (SENT, Operation("list", (LOST, constant(5)))))
+    assert judged(listed, sent=5, lost=None).verdict == "pass"
+    assert judged(listed, sent=4, lost=None).verdict == "inconclusive"
+    assert judged(listed, sent=None, lost=5).verdict == "inconclusive"
+
+
+def test_a_value_that_is_not_in_a_list_is_shown_with_the_list() -> None:
+    listed = Operation("in", (SENT, Operation("list", (LOST, constant(20_000)))))
+    shown = judged(listed, sent=4, lost=3)
+    assert (shown.verdict, shown.measured.value, shown.comparison, shown.bound.value) == (
+        "fail",
+        4,
+        "in",
+        "[3 cell, 20_000 cell]",
+    )
+    assert judged(listed, sent=4, lost=None).bound.value == "[no data, 20_000 cell]"
 
 
 def test_a_division_by_nothing_measured_is_no_data() -> None:

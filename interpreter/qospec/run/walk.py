@@ -1,0 +1,137 @@
+"""The ways of one member's cells through a network, by sort.
+
+A classifier parts cells and a policer may tag them, so cells of one connection can go different
+ways; all of them must end at the target, or be discarded.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from typing import TYPE_CHECKING
+
+from qospec.run.tables import NoWayError, Sort, State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qospec.engine.connections import Contract
+    from qospec.run.draft import Drafts, Way
+    from qospec.run.tables import Member, Passing, Table
+
+
+class Walk:
+    """One member on its way."""
+
+    def __init__(
+        self,
+        drafts: Drafts,
+        made: dict[int, Table],
+        number: int,
+        member: Member,
+        contract: Contract,
+    ) -> None:
+        self._drafts = drafts
+        self._made = made
+        self._number = number
+        self._member = member
+        self._contract = contract
+
+    def choose(self, start: State) -> None:
+        """Write the shortest way of user cells to the target into the routers on it.
+
+        OAM cells stay with the user cells of their connection.
+        """
+        nearer = self._distances(start)
+        if start not in nearer:
+            raise NoWayError(self._member, start.sort)
+        for state in nearer:
+            if self._drafts[state.element].duty == "router":
+                self._write(state, nearer)
+
+    def _write(self, state: State, nearer: dict[State, int]) -> None:
+        table = self._made[state.element]
+        best = min(
+            (self._distance(way, state.sort, nearer), position, way.output)
+            for position, way in enumerate(self._drafts[state.element].ways)
+        )
+        row = list(table.user[self._number])
+        row[state.sort.clp] = best[2]
+        table.user[self._number] = (row[0], row[1])
+        if state.sort.clp == self._member.clp:
+            table.oam[self._number] = (best[2], best[2])
+
+    def _distance(self, way: Way, sort: Sort, nearer: dict[State, int]) -> float:
+        if way.end == "host":
+            return 0 if way.to == self._member.target else math.inf
+        return nearer.get(State(way.to, sort), math.inf) if way.end == "element" else math.inf
+
+    def _distances(self, start: State) -> dict[State, int]:
+        """Return how far the target is from each state that user cells can reach."""
+        before: dict[State, list[State]] = {}
+        reached, waiting = {start}, deque([start])
+        last: list[State] = []
+        while waiting:
+            state = waiting.popleft()
+            for way, sort in self._onward(state, free=True):
+                if way.end == "host" and way.to == self._member.target:
+                    last.append(state)
+                elif way.end == "element" and not sort.oam:
+                    onward = State(way.to, sort)
+                    before.setdefault(onward, []).append(state)
+                    if onward not in reached:
+                        reached.add(onward)
+                        waiting.append(onward)
+        distances = dict.fromkeys(last, 1)
+        waiting = deque(last)
+        while waiting:
+            state = waiting.popleft()
+            for earlier in before.get(state, ()):
+                if earlier not in distances:
+                    distances[earlier] = distances[state] + 1
+                    waiting.append(earlier)
+        return distances
+
+    def follow(self, start: State, passing: Passing) -> None:
+        """Note where cells of all sorts pass; raises NoWayError for those that end elsewhere."""
+        reached, waiting = {start}, deque([start])
+        while waiting:
+            state = waiting.popleft()
+            passing.any.setdefault(state.element, set()).add(self._number)
+            passing.sorts.setdefault(state.element, set()).add((self._number, state.sort))
+            if state.sort == start.sort:
+                passing.offered.setdefault(state.element, set()).add(self._number)
+            onward = list(self._onward(state, free=False))
+            if not onward:
+                raise NoWayError(self._member, state.sort)
+            for way, sort in onward:
+                if way.end == "host" and way.to != self._member.target:
+                    raise NoWayError(self._member, sort, way.to)
+                after = State(way.to, sort)
+                if way.end == "element" and after not in reached:
+                    reached.add(after)
+                    waiting.append(after)
+
+    def _onward(self, state: State, *, free: bool) -> Iterator[tuple[Way, Sort]]:
+        """Yield where cells may go, and as what; in a free walk a router leads anywhere."""
+        draft = self._drafts[state.element]
+        table = None if free and draft.duty == "router" else self._made.get(state.element)
+        output_of = getattr(draft.instance.element, "output_of", None)
+        for sort in self._sorts(draft.instance.element, state.sort):
+            for way in draft.ways:
+                output = way.output
+                if table is not None:
+                    output = table.output(self._number, sort)
+                elif output_of is not None:
+                    output = output_of(oam=sort.oam)
+                if way.output == output:
+                    yield way, sort
+
+    def _sorts(self, element: object, sort: Sort) -> Iterator[Sort]:
+        """Yield what cells of a sort may be behind an element."""
+        yield sort
+        tags = getattr(element, "tags", None)
+        if tags is not None and not sort.clp and tags(self._contract):
+            yield Sort(sort.oam, 1)
+        if getattr(element, "inserts", False) and not sort.oam:
+            yield Sort(oam=True, clp=0)

@@ -1,0 +1,73 @@
+"""What a case's document says."""
+
+import pytest
+
+from qospec.catalogue import discover
+from qospec.run import trial
+from qospec.run.outcome import case_document
+
+BENCH = """
+topology bench {
+  a, b = host
+  link a -- b via media.stm1
+}
+
+traffic steady = cbr { pcr = 10_000 cell/s, cdvt = 1 ms }
+
+test t on bench {
+  flow f = steady from a to b
+  run { measure = 1 ms }
+"""
+
+
+def document(planned, *statements: str):
+    (case,) = planned(BENCH + "\n".join(statements) + "\n}\n")
+    return case_document(case, trial.run(case, discover(), lambda _: None), "")
+
+
+@pytest.mark.parametrize(
+    ("statements", "verdict"),
+    [
+        (("expect sum: 1 + 1 == 2",), "inconclusive"),
+        (("expect sum: 1 + 1 == 2", "report f.lost"), "inconclusive"),
+        (("expect sum: 1 + 1 == 3",), "fail"),
+        (("expect sum: 1 + 1 == 2", "expect f.lost == 0"), "pass"),
+        (("require f.sent > 0", "expect sum: 1 + 1 == 2"), "pass"),
+    ],
+)
+def test_a_case_that_measures_nothing_is_no_pass(planned, statements, verdict) -> None:
+    found = document(planned, *statements)
+    assert found["verdict"] == verdict
+    unmeasured = "no criterion measures anything" in found["why"]
+    assert unmeasured == (len(statements) == 1 or statements[1].startswith("report"))
+
+
+@pytest.mark.parametrize("metric", ["lost", "received", "policed", "clr"])
+def test_no_oam_cells_are_no_data(planned, metric) -> None:
+    found = document(planned, f"expect f.oam.{metric} == 0", "report f.oam.sent")
+    assert [each["verdict"] for each in found["statements"]] == ["inconclusive", ""]
+    assert found["statements"][1]["measured"]["text"] == "0 cell"
+
+
+def test_what_is_not_in_a_list_is_shown(planned) -> None:
+    (statement,) = document(planned, "expect f.connections_up in [2, 3]")["statements"]
+    assert (statement["verdict"], statement["comparison"]) == ("fail", "in")
+    assert (statement["measured"]["text"], statement["bound"]["text"]) == ("1", "[2, 3]")
+
+
+@pytest.mark.parametrize(
+    ("condition", "verdict"),
+    [
+        ("f.connections_up within 3 of 5", "fail"),
+        ("f.connections_up within 4 of 5", "pass"),
+        ("f.connections_up within 80% of 5", "pass"),
+        ("f.connections_up within 79% of 5", "fail"),
+        ("f.delay.mean within f.clr of 20 us", "fail"),
+        ("f.clr within 100% of 0.05%", "pass"),
+        ("f.clr within 0.1% of 0.05%", "fail"),
+        ("f.clr within 0.0005 of 0.05%", "pass"),
+    ],
+)
+def test_a_tolerance_without_unit(planned, condition, verdict) -> None:
+    (statement,) = document(planned, f"expect {condition}")["statements"]
+    assert (statement["verdict"], statement["comparison"]) == (verdict, "within")
