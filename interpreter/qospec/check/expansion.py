@@ -8,6 +8,7 @@ from qospec.check.case import CaseBuilder, Stage
 from qospec.check.context import Refused, wrong
 from qospec.check.sweeps import case_name, combinations
 from qospec.check.values import Poison, Series, Wording
+from qospec.conditions import measurements
 from qospec.model import Case, Test
 from qospec.syntax import ast
 
@@ -30,8 +31,25 @@ def expanded(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) 
             expansion = _Expansion(node, home, networks, evaluator)
             cases = expansion.cases(room)
             room -= len(cases)
+            if not (unit.tree and unit.tree.unread) and not all(map(_is_judged, cases)):
+                evaluator.context.tell(_unexpected(node))
             tests.append(Test(node.name.text, node.doc, expansion.covers(), cases, node.span))
     return tests
+
+
+def _is_judged(case: Case) -> bool:
+    """Return whether a `require` or `expect` measures something; else it is inconclusive."""
+    return any(each.kind != "report" and measurements(each.expression) for each in case.statements)
+
+
+def _unexpected(node: ast.Test) -> Refused:
+    return wrong(
+        "W0602",
+        "nothing is expected of this test",
+        node.name.span,
+        note="without a `require` or `expect` that measures something it is inconclusive when run",
+        remedy="say what must hold, such as `expect user.lost == 0 cell`",
+    )
 
 
 class _Expansion:

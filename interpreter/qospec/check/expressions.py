@@ -220,7 +220,8 @@ class Evaluator:
         return Table(entries)
 
     def _path(self, node: ast.Path, scope: Scope) -> Value:
-        value = self._named(node.name, scope)
+        within = bool(node.trail) and isinstance(node.trail[0], ast.Name)
+        value = self._named(node.name, scope, within=within)
         for step in node.trail:
             if isinstance(step, ast.Name):
                 value = value.field(step, self)
@@ -237,14 +238,14 @@ class Evaluator:
             else self.value(node, scope)
         )
 
-    def _named(self, name: ast.Name, scope: Scope) -> Value:
+    def _named(self, name: ast.Name, scope: Scope, *, within: bool) -> Value:
         known = scope.find(name.text)
         if known is not None:
             return known.value(self.context)
         built_in = kinds.built_in(name, self.context.catalogue)
         if built_in is not None:
             return built_in
-        if scope.may_hold(name.text):
+        if scope.may_hold(name.text) or (within and scope.may_import(name.text)):
             return POISON
         everything = [*scope.known(), *kinds.names(self.context.catalogue)]
         raise unknown(name.text, name.span, everything)

@@ -156,7 +156,13 @@ def _bounds(amount: int | Fraction, name: str, domain: Domain, span: Span) -> No
         )
     if domain.high is not None and amount > domain.high:
         most = written_in(domain.high, domain.name)
-        raise wrong("E0205", f"`{name}` must be at most {most}", span, label="too large")
+        raise wrong(
+            "E0205",
+            f"`{name}` must be at most {most}",
+            span,
+            label="too large",
+            remedy=f"write at most {most}",
+        )
 
 
 def _truth(value: Value, name: str, span: Span) -> bool | None:

@@ -7,11 +7,10 @@ root, or beside the file that imports it. The root is the nearest folder above t
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from qospec.check import files
 from qospec.check.context import Refused, wrong
 from qospec.diagnostics import Diagnostic, Label, did_you_mean
 from qospec.resources import STDLIB
@@ -19,7 +18,8 @@ from qospec.source import Source, Span
 from qospec.syntax.text import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
+    from pathlib import Path
 
     from qospec.check.context import Context
     from qospec.syntax import ast
@@ -27,13 +27,18 @@ if TYPE_CHECKING:
 
 @dataclass
 class Unit:
-    """One file, read. `imports` holds what its import names stand for, if that could be read."""
+    """One file, read.
+
+    `imports` holds what its import names stand for, if that could be read; `missed` the names that
+    may have been meant by the imports of which there is no file.
+    """
 
     path: Path
     source: Source
     tree: ast.File | None
     named: bool
     imports: dict[str, Unit] = field(default_factory=dict)
+    missed: set[str] = field(default_factory=set)
 
 
 class Loader:
@@ -46,43 +51,46 @@ class Loader:
 
     def load(self, paths: Sequence[Path]) -> tuple[Unit, ...]:
         """Return the files named (of folders all `.qos` files) and those they import."""
+        named: set[Path] = set()
         for path in paths:
             try:
-                for file in _files(path):
-                    self._read(file, _root(file), None)
+                for file in files.named(path):
+                    named.add(files.real(file))
+                    self._read(file, files.root_of(file), None)
             except Refused as refused:
                 self._context.tell(refused)
-        named = {file.resolve() for path in paths for file in _named(path)}
         units = [unit for unit in self._units.values() if unit is not None]
         for unit in units:
             unit.named = unit.path in named
         return tuple(units)
 
-    def _read(self, path: Path, root: Path, importer: ast.Import | None) -> Unit | None:
-        path = path.resolve()
+    def _read(self, written: Path, root: Path, importer: ast.Import | None) -> Unit | None:
+        path = files.real(written)
         if any(path == reading for reading, _ in self._reading):
             raise self._cycle(path, importer)
         if path in self._units:
             return self._units[path]
         if len(self._units) >= self._context.limits.imports:
-            span = importer.span if importer else Span(Source(_shown(path), ""), 0, 0)
+            span = importer.span if importer else Span(Source(files.shown(path), ""), 0, 0)
             raise wrong("E0607", f"more than {self._context.limits.imports} files are read", span)
         self._reading.append((path, importer))
         try:
-            return self._parse(path, root, importer)
+            self._units[path] = None
+            return self._parse(path, files.source(written, importer), root, importer)
+        except Refused as refused:
+            self._context.tell(refused)
+            return None
         finally:
             self._reading.pop()
 
-    def _parse(self, path: Path, root: Path, importer: ast.Import | None) -> Unit | None:
-        self._units[path] = None
-        source = _source(path, importer)
+    def _parse(self, path: Path, source: Source, root: Path, importer: ast.Import | None) -> Unit:
         before = len(self._context.problems.errors)
         tree = parse(source, self._context.problems)
         self._context.mistakes += len(self._context.problems.errors) - before
         unit = Unit(path, source, tree, named=importer is None)
         for each in tree.imports if tree else ():
             try:
-                file, below = self._find(each, path, root)
+                file, below = self._find(each, unit, root)
                 found = self._read(file, below, each)
             except Refused as refused:
                 self._context.tell(refused)
@@ -93,25 +101,27 @@ class Loader:
         self._units[path] = unit
         return unit
 
-    def _find(self, each: ast.Import, path: Path, root: Path) -> tuple[Path, Path]:
+    def _find(self, each: ast.Import, unit: Unit, root: Path) -> tuple[Path, Path]:
         """Return the file of an import, and the root of its own imports."""
         parts = [name.text for name in each.path]
         if parts[0] == "std":
             roots, parts = [STDLIB], parts[1:]
         else:
-            roots = list(dict.fromkeys([root, path.parent]))
+            roots = list(dict.fromkeys([root, unit.path.parent]))
         candidates = (
             [folder.joinpath(*parts).with_suffix(".qos") for folder in roots] if parts else []
         )
         found = {
-            file.resolve(): (file, folder)
+            files.real(file): (file, folder)
             for file, folder in zip(candidates, roots, strict=False)
-            if file.is_file()
+            if files.is_file(file)
         }
         if not found:
-            raise _missing(each, candidates)
+            near = _nearest(each, candidates)
+            unit.missed |= {each.name, near} - {""}
+            raise _missing(each, candidates, near)
         if len(found) > 1:
-            first, second = (_shown(file) for file in found)
+            first, second = (files.shown(file) for file in found)
             raise wrong(
                 "E0111",
                 f"two files fit this import: {first} and {second}",
@@ -127,7 +137,7 @@ class Loader:
                 "E0110",
                 f"this import leads out of the project, to {resolved}",
                 each.span,
-                note=f"the project's root is {_shown(folder)}",
+                note=f"the project's root is {files.shown(folder)}",
                 remedy="copy the file into the project: links may not lead out of it",
             )
         return resolved, inside
@@ -136,7 +146,9 @@ class Loader:
         names = [reading for reading, _ in self._reading]
         chain = self._reading[names.index(path) + 1 :]
         places = [each for _, each in [*chain, (path, importer)] if each is not None]
-        shown = " -> ".join([_shown(path), *(_shown(file) for file, _ in chain), _shown(path)])
+        shown = " -> ".join(
+            [files.shown(path), *(files.shown(file) for file, _ in chain), files.shown(path)]
+        )
         return Refused(
             Diagnostic(
                 "E0107",
@@ -149,70 +161,17 @@ class Loader:
         )
 
 
-def _files(path: Path) -> Iterable[Path]:
-    files = list(_named(path))
-    if not files:
-        raise wrong(
-            "E0106",
-            f"no .qos file is in {path}",
-            Span(Source(str(path), ""), 0, 0),
-            remedy="name a file, or a folder that holds .qos files",
-        )
-    return files
+def _nearest(each: ast.Import, candidates: Sequence[Path]) -> str:
+    names = {name for file in candidates for name in files.neighbours(file.parent)}
+    return did_you_mean(each.path[-1].text, [name.removesuffix(".qos") for name in names])
 
 
-def _named(path: Path) -> Iterable[Path]:
-    return sorted(path.rglob("*.qos")) if path.is_dir() else [path]
-
-
-def _root(file: Path) -> Path:
-    folder = file.resolve().parent
-    return next(
-        (above for above in [folder, *folder.parents] if (above / "qos.toml").is_file()), folder
-    )
-
-
-def _shown(path: Path) -> str:
-    here = Path.cwd()
-    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
-
-
-def _source(path: Path, importer: ast.Import | None) -> Source:
-    name = _shown(path)
-    nowhere = importer.span if importer else Span(Source(name, ""), 0, 0)
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        code = "E0106" if isinstance(error, FileNotFoundError) else "E0108"
-        near = did_you_mean(path.name, _neighbours(path.parent))
-        raise wrong(
-            code,
-            f"{name} cannot be read: {(error.strerror or str(error)).lower()}",
-            nowhere,
-            remedy=f"did you mean {path.with_name(near).name}?"
-            if near
-            else "name a file that can be read",
-        ) from error
-    try:
-        return Source(name, data.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        text = data[: error.start].decode("utf-8")
-        raise wrong(
-            "E0109",
-            f"{name} is not UTF-8: byte {data[error.start]:#04x} at offset {error.start}",
-            Span(Source(name, text), len(text), len(text)),
-            other=(importer.span, "imported here") if importer else None,
-            remedy="save it as UTF-8",
-        ) from error
-
-
-def _missing(each: ast.Import, candidates: Sequence[Path]) -> Refused:
+def _missing(each: ast.Import, candidates: Sequence[Path], near: str) -> Refused:
     written = ".".join(name.text for name in each.path)
-    stem = each.path[-1].text
-    known = {Path(name).stem for file in candidates for name in _neighbours(file.parent)}
-    near = did_you_mean(stem, known)
     better = ".".join([*written.split(".")[:-1], near])
-    looked = " and ".join(_shown(file) for file in candidates) or "the library needs a file's name"
+    looked = (
+        " and ".join(files.shown(file) for file in candidates) or "the library needs a file's name"
+    )
     return wrong(
         "E0106",
         f"no file for `import {written}`",
@@ -221,10 +180,3 @@ def _missing(each: ast.Import, candidates: Sequence[Path]) -> Refused:
         note=f"looked for {looked}",
         remedy=f"write `import {better}`" if near else "",
     )
-
-
-def _neighbours(folder: Path) -> list[str]:
-    try:
-        return sorted(entry.name for entry in os.scandir(folder) if entry.name.endswith(".qos"))
-    except OSError:
-        return []

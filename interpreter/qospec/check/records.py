@@ -17,7 +17,7 @@ from qospec.check.values import Series, Value
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from qospec.catalogue import Kind
     from qospec.check.expressions import Evaluator
@@ -39,25 +39,36 @@ class Field(NamedTuple):
 
 
 class Record(Value):
-    """A kind with the fields that were given; they are worked out when they are asked for."""
+    """A kind with the fields that were given; they are worked out when they are asked for.
+
+    `excused` are fields that were given, it seems, in a way that was told to be wrong.
+    """
 
     what: ClassVar[str] = "a record"
 
     def __init__(
-        self, kind: Kind, given: Mapping[str, Field], span: Span, evaluator: Evaluator
+        self,
+        kind: Kind,
+        given: Mapping[str, Field],
+        span: Span,
+        evaluator: Evaluator,
+        excused: frozenset[str] = frozenset(),
     ) -> None:
         self.kind = kind
         self.given = given
         self.span = span
         self._evaluator = evaluator
+        self._excused = excused
         self._bindings = {name: self._bound(name, each) for name, each in given.items()}
 
     def copy(self, body: ast.Body, scope: Scope, evaluator: Evaluator) -> Value:
         """Return a copy with the fields of `body` in place of its own."""
         fresh: dict[str, Field] = {}
-        for name, value in _assignments(body, evaluator):
+        written = _assignments(body, evaluator)
+        for name, value in written:
             add_field(self.kind, fresh, Field(name, value, scope), evaluator)
-        return Record(self.kind, {**self.given, **fresh}, body.span, evaluator)
+        excused = self._excused | _excused(self.kind, [name for name, _ in written], scope)
+        return Record(self.kind, {**self.given, **fresh}, body.span, evaluator, excused)
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return the value of a field."""
@@ -80,8 +91,9 @@ class Record(Value):
             each = self.given.get(parameter.name)
             if each is None:
                 if parameter.default is REQUIRED:
-                    evaluator.context.tell(_missing(self.kind, parameter, self.span))
                     complete = False
+                    if parameter.name not in self._excused:
+                        evaluator.context.tell(_missing(self.kind, parameter, self.span))
                 continue
             value = self.value_of(parameter, evaluator)
             try:
@@ -171,7 +183,8 @@ def from_arguments(kind: Kind, call: ast.Call, scope: Scope, evaluator: Evaluato
                 )
             name = ast.Name(text=order[place], span=argument.span)
         add_field(kind, given, Field(name, argument.value, scope), evaluator)
-    return Record(kind, given, call.span, evaluator)
+    names = [argument.name for argument in call.arguments if argument.name]
+    return Record(kind, given, call.span, evaluator, _excused(kind, names, scope))
 
 
 def parameter_of(kind: Kind, name: str) -> Parameter | None:
@@ -202,8 +215,15 @@ def add_field(kind: Kind, given: dict[str, Field], each: Field, evaluator: Evalu
     given[full] = each
 
 
-def unknown_field(kind: Kind, name: ast.Name) -> Refused:
-    """Return the mistake of a field that a kind does not have, with those that it has."""
+def _excused(kind: Kind, names: Sequence[ast.Name], scope: Scope) -> frozenset[str]:
+    """Return the fields meant by unknown names, and those in what could not be read."""
+    known = _spellings(kind)
+    strangers = [] if kind.open_fields else [name for name in names if name.text not in known]
+    near = {known[meant].name for name in strangers if (meant := _nearest(name.text, known))}
+    return frozenset(near | {each.name for name, each in known.items() if scope.was_unread(name)})
+
+
+def _spellings(kind: Kind) -> dict[str, Parameter]:
     known = {
         spelling: each
         for each in kind.parameters.values()
@@ -212,7 +232,17 @@ def unknown_field(kind: Kind, name: ast.Name) -> Refused:
     }
     if kind.role == "traffic":
         known["source"] = SOURCE
-    near = next(iter(get_close_matches(name.text, known, n=1, cutoff=NEAR)), "")
+    return known
+
+
+def _nearest(name: str, known: Mapping[str, Parameter]) -> str:
+    return next(iter(get_close_matches(name, known, n=1, cutoff=NEAR)), "")
+
+
+def unknown_field(kind: Kind, name: ast.Name) -> Refused:
+    """Return the mistake of a field that a kind does not have, with those that it has."""
+    known = _spellings(kind)
+    near = _nearest(name.text, known)
     meant = near
     if near and known[near].alias == near:
         meant = f"{near}` ({known[near].name.replace('_', ' ')})"
@@ -247,9 +277,10 @@ def _assignments(body: ast.Body, evaluator: Evaluator) -> list[tuple[ast.Name, a
 
 def _missing(kind: Kind, parameter: Parameter, span: Span) -> Refused:
     name = parameter.alias or parameter.name
+    meaning = f" ({parameter.name.replace('_', ' ')})" if name != parameter.name else ""
     return wrong(
         "E0105",
-        f"`{kind.name}` needs `{name}` ({parameter.name.replace('_', ' ')})",
+        f"`{kind.name}` needs `{name}`{meaning}",
         span,
         remedy=f"add `{name} = …`",
     )

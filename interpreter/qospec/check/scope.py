@@ -78,12 +78,14 @@ class Scope:
     """One level of names within another.
 
     A `veiled` one lacks names by a mistake that was told: what is not found may be one of them.
-    `unread` are the names that may have been declared in what could not be read.
+    `unread` are the names that may have been declared in what could not be read, `missed` those
+    that may have been meant by imports of which there is no file.
     """
 
     def __init__(self, parent: Scope | None = None, unread: frozenset[str] = frozenset()) -> None:
         self.parent = parent
         self.unread = unread
+        self.missed: frozenset[str] = frozenset()
         self.names: dict[str, Binding] = {}
         self.veiled = False
 
@@ -98,6 +100,16 @@ class Scope:
         """Return whether a name that is not found may be here but for a mistake that was told."""
         here = self.veiled or name in self.unread
         return here or (self.parent is not None and self.parent.may_hold(name))
+
+    def was_unread(self, name: str) -> bool:
+        """Return whether a name stands in what could not be read."""
+        above = self.parent is not None and self.parent.was_unread(name)
+        return above or name in self.unread
+
+    def may_import(self, name: str) -> bool:
+        """Return whether a name is like that of an import of which there is no file."""
+        above = self.parent is not None and self.parent.may_import(name)
+        return above or bool(did_you_mean(name, self.missed))
 
     def known(self) -> Iterator[str]:
         """Yield all names that can be used here."""

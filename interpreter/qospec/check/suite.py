@@ -83,6 +83,7 @@ def _once(node: ast.Test, seen: dict[str, ast.Test], evaluator: Evaluator) -> No
 def _declare(unit: Unit, scopes: dict[Path, Scope], evaluator: Evaluator) -> None:
     """Fill the scope of a file with its imports and its declarations."""
     scope = scopes[unit.path]
+    scope.missed = frozenset(unit.missed)
     for each in unit.tree.imports if unit.tree else ():
         other = unit.imports.get(each.name)
         value: Value = POISON

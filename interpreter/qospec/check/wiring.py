@@ -186,7 +186,8 @@ def verify(template: Template, context: Context) -> None:
             continue
         for name in part.outputs:
             if Origin(index, name) not in template.wires:
-                context.tell(_unwired(part, name))
+                reached = any((index, each) in fed for each in part.inputs)
+                context.tell(_unwired(part, name, fed=reached))
         for name in () if part.loose else part.inputs:
             if (index, name) not in fed:
                 context.tell(_unfed(part, name))
@@ -206,13 +207,13 @@ def _received(template: Template, ports: Ports, context: Context) -> None:
             context.tell(wrong("E0410", message, ports.span, remedy=remedy))
 
 
-def _unwired(part: Part, name: str) -> Refused:
+def _unwired(part: Part, name: str, *, fed: bool) -> Refused:
     shown = part.path if len(part.outputs) == 1 else f"{part.path}.{name}"
     return wrong(
         "E0402",
         f"output `{shown}` goes nowhere",
         part.span,
-        label="declared here, never wired",
+        label="its output goes nowhere" if fed else "declared here, never wired",
         remedy=f"connect it (`{shown} -> …`) or write `{shown} -> discard`",
     )
 

@@ -71,14 +71,16 @@ class Console:
     def summary(self, document: dict[str, Any]) -> None:
         """Print what needs a look, and the count of each verdict."""
         for case in document["cases"]:
-            if case["verdict"] != "pass":
+            if case["ran"] and case["verdict"] != "pass":
                 self._explain(case)
         counts = ", ".join(
             f"{count} {verdict}" for verdict, count in document["summary"].items() if count
         )
-        click.echo(f"{counts or 'no case ended'}; seed {document['seed']}")
-        if document["state"] == "interrupted":
-            click.echo("interrupted: the record holds the cases that ended", err=True)
+        click.echo(f"{counts}; seed {document['seed']}")
+        left = sum(not case["ran"] for case in document["cases"])
+        if left:
+            of = f"{left} of {len(document['cases'])} cases"
+            click.echo(f"interrupted: {of} did not come to their end", err=True)
 
     def _explain(self, case: dict[str, Any]) -> None:
         click.echo(f"\n{case['verdict'].upper()}  {case['name']}")

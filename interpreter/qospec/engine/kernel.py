@@ -71,7 +71,7 @@ def _cache(function: Callable[..., Any]) -> Any:
     from numba.core import caching
 
     class Kept(caching.CompileResultCacheImpl):
-        _locator_classes = (caching.UserProvidedCacheLocator,)  # never in the package
+        _locator_classes = [caching.UserProvidedCacheLocator]  # noqa: RUF012 - so Numba has it
 
     class Cache(caching.FunctionCache):
         _impl_class = Kept

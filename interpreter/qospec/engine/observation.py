@@ -27,7 +27,8 @@ class Observation(NamedTuple):
     Attributes:
         planned: (n,) Cells ready in the window.
         sent: (n,) Cells whose first bit left the source's line in the window; OAM cells inserted.
-        delays: (n, 8) Of those that arrived, as `engine.delays` keeps them.
+        carried: (n,) Cells that arrived in the window, whenever they were sent.
+        delays: (n, 8) Of those of `sent` that arrived, as `engine.delays` keeps them.
         histogram: (rows, buckets) Counts of delays.
         first_bucket: What bucket the histogram's first column is.
         losses: By (element's path, cause): (n,) how many cells of `sent` ended there.
@@ -39,6 +40,7 @@ class Observation(NamedTuple):
 
     planned: Whole
     sent: Whole
+    carried: Whole
     delays: Whole
     histogram: Whole
     first_bucket: int
@@ -65,6 +67,7 @@ class Observation(NamedTuple):
             planned=int(self.planned[part].sum()),
             sent=int(self.sent[part].sum()),
             received=int(received.sum()),
+            carried=int(self.carried[part].sum()),
             lost={name: cells for name, cells in lost.items() if cells},
             size_bytes=int(self.size_bytes[first]) if stop > first else CELL_BYTES,
             window_ps=self.window_ps,
@@ -127,6 +130,7 @@ class Recorder:
         rows[: len(self._watch.histogram_row)] = self._watch.histogram_row
         self._planned = np.zeros(indices, np.int64)
         self._sent = np.zeros(indices, np.int64)
+        self._astride = np.zeros(indices, np.int64)
         self._delays = delays.new_rows(rows)
         self._histogram = delays.Histogram(int(rows.max(initial=-1)) + 1)
         self._losses: dict[tuple[str, str], Whole] = {}
@@ -162,7 +166,10 @@ class Recorder:
     def arrived(self, batch: Batch, point: int) -> None:
         """Count cells, at least one, that reached the end numbered `point`, and their delays."""
         if not self._wholly_inside(batch.sent_ps, batch.at_ps[-1]):
-            batch = batch.select(self._inside(batch.sent_ps))
+            sent, came = self._inside(batch.sent_ps), self._inside(batch.at_ps)
+            delays.count(batch.connection[came & ~sent].view(np.uint32), self._astride, 1)
+            delays.count(batch.connection[sent & ~came].view(np.uint32), self._astride, -1)
+            batch = batch.select(sent)
         self._histogram.add(batch.at_ps, batch.sent_ps, batch.connection, self._delays)
         if self._watch.clumping:
             if point not in self._clumping:
@@ -183,6 +190,7 @@ class Recorder:
         return Observation(
             planned=self._planned,
             sent=self._sent,
+            carried=self._delays[:, delays.COUNT] + self._astride,
             delays=self._delays,
             histogram=counts[:, low:high].copy(),
             first_bucket=low,

@@ -63,7 +63,8 @@ class Tally:
         up: Over how many of them at least one cell arrived.
         planned: Cells that the source had ready in the window.
         sent: Cells whose first bit left the source's line in the window; for OAM: inserted.
-        received: Those of `sent` that arrived.
+        received: Those of `sent` that arrived, whenever.
+        carried: Cells that arrived in the window, whenever they were sent.
         lost: Those of `sent` that ended on the way, by (element's path, cause).
         size_bytes: Length of a cell.
         window_ps: Length of the window.
@@ -80,6 +81,7 @@ class Tally:
     lost: dict[tuple[str, str], int]
     size_bytes: int
     window_ps: int
+    carried: int = 0
     delays: Delays = field(default_factory=Delays)
     clumping_max_ps: int | None = None
     clumping_min_ps: int | None = None

@@ -16,10 +16,9 @@ HEADER_BYTES = 5
 
 @metric(source="ITU-T I.361, 2 (a cell has 53 octets, 48 of them payload)")
 class BitRate:
-    """Divide the bits received by the length of the window, in bit/s.
+    """Divide the bits that arrived in the window by its length, in bit/s.
 
-    `cell` counts the 53 octets of each cell, `payload` the 48 behind its header. As for
-    `throughput`, the cells are those sent within the window.
+    `cell` counts the 53 octets of each cell, `payload` the 48 behind its header.
     """
 
     dimension = "rate"
@@ -34,4 +33,4 @@ class BitRate:
         if not tally.window_ps:
             return None
         size_bytes = tally.size_bytes - (HEADER_BYTES if statistic == "payload" else 0)
-        return Fraction(tally.received * size_bytes * 8 * PS_PER_S, tally.window_ps)
+        return Fraction(tally.carried * size_bytes * 8 * PS_PER_S, tally.window_ps)

@@ -72,7 +72,7 @@ def axis_over(values: Sequence[Fraction], unit: str) -> Axis:
 
 
 def _logarithmic(low: Fraction, high: Fraction, unit: str) -> Axis:
-    first, last = _decade(low), _decade(high)
+    first, last = decade(low), decade(high)
     last += Fraction(10) ** last < high
     every = math.ceil((last - first) / TICKS)
     decades = [Fraction(10) ** n for n in range(first, last + 1)]
@@ -90,7 +90,7 @@ def _logarithmic(low: Fraction, high: Fraction, unit: str) -> Axis:
     )
 
 
-def _decade(value: Fraction) -> int:
+def decade(value: Fraction) -> int:
     """Return the greatest power of ten that is not above a positive value."""
     power = len(str(value.numerator)) - len(str(value.denominator))
     return power if Fraction(10) ** power <= value else power - 1
@@ -98,7 +98,7 @@ def _decade(value: Fraction) -> int:
 
 def _step(span: Fraction) -> Fraction:
     """Return the least of 1, 2, 5, 10 … that cuts a span into no more than TICKS."""
-    power = Fraction(10) ** _decade(span / TICKS)
+    power = Fraction(10) ** decade(span / TICKS)
     return next(power * n for n in (1, 2, 5, 10) if span / (power * n) <= TICKS)
 
 
@@ -112,7 +112,7 @@ def _scale(greatest: Fraction, unit: str) -> tuple[Fraction, str]:
             if greatest >= scale:
                 return scale, f"{prefix}{unit}"
     if unit in _PLAIN and 0 < greatest < Fraction(1, 1000):
-        power = _decade(greatest)
+        power = decade(greatest)
         return Fraction(10) ** power, f"× 10{str(power).translate(_RAISED)}"
     if unit == "%":
         return Fraction(1, 100), unit

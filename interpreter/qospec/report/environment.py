@@ -18,10 +18,11 @@ from jinja2.exceptions import (
     TemplateNotFound,
     TemplateSyntaxError,
 )
+from jinja2.meta import find_referenced_templates
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from qospec.diagnostics import did_you_mean
-from qospec.report import drawing, headline, plot, text, views
+from qospec.report import drawing, headline, plot, text, views, words
 from qospec.report.render import REPORTS, Format, ReportError
 
 FUNCTIONS = {
@@ -33,11 +34,19 @@ FUNCTIONS = {
 }
 """What a template may call; spec/8-reports.md describes each."""
 
-FILTERS = {**views.FILTERS, **text.FILTERS}
+FILTERS = {**views.FILTERS, **words.FILTERS, **text.FILTERS}
 """What a template may pipe a value through."""
 
-# What a template's expression can raise by itself, beside Jinja's own errors.
-_MISTAKES = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+# What a template can raise by itself, or reading one of its parts, beside Jinja's own errors.
+_MISTAKES = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    OSError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
 
 _CHANCE = ("random",)
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -67,6 +76,31 @@ def rendered(report: Format, document: Mapping[str, Any], timing: Mapping[str, A
     except (TemplateError, *_MISTAKES) as error:
         raise _explained(error, report) from error
     return _clean(made)
+
+
+def checked(report: Format) -> None:
+    """Raise ReportError for a mistake of syntax in a template or in a part that it names.
+
+    A part that is not there may be one that is never asked for, so only rendering refuses it.
+    """
+    environment = _environment(report)
+    waiting, seen = [report.path.name], set[str]()
+    try:
+        while waiting:
+            seen.add(name := waiting.pop())
+            waiting.extend(_parts(environment, name) - seen)
+    except (TemplateError, *_MISTAKES) as error:
+        raise _explained(error, report) from error
+
+
+def _parts(environment: ImmutableSandboxedEnvironment, name: str) -> set[str]:
+    """Return what a template names, after compiling it; nothing if it is not there."""
+    try:
+        filename = str(environment.get_template(name).filename)
+    except TemplateNotFound:
+        return set()
+    tree = environment.parse(Path(filename).read_text(encoding="utf-8"), name, filename)
+    return {part for part in find_referenced_templates(tree) if part}
 
 
 def _clean(made: str) -> str:

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from qospec.report.views import Record, attention, counts, needed, plural, worst
+from qospec.report.text import enumeration
+from qospec.report.views import Record, attention, counts, plural, ran, worst
+from qospec.report.words import measured, needed
 
 
 def headline(document: Record) -> str:
     """Return one sentence that says how it went."""
-    run, of = document["cases"], counts(document["cases"])
-    start = "The run was interrupted. " if document["state"] == "interrupted" else ""
-    if not run:
+    ended = [case for case in document["cases"] if ran(case)]
+    of = counts(ended)
+    whole = document["state"] != "interrupted"
+    total = plural(len(document["cases"]), "case")
+    start = "" if whole else f"{len(ended)} of {total} ended; the run was interrupted. "
+    if not ended:
         return start + "No case was run."
     if worst(of) in ("pass", "skip"):
-        return start + _all_well(document, of)
+        return _all_well(document, of) if whole else f"{start}Of these, {_so_far(of)}."
     groups = [_group(verdict, count) for verdict, count in of.items() if verdict in _ENDINGS]
     passed = f"; {of['pass']} pass" if "pass" in of else ""
-    return f"{start}Of {plural(len(run), 'case')}, {_listed(groups)}{passed}. {_first(document)}"
+    return f"{start}Of {plural(len(ended), 'case')}, {_listed(groups)}{passed}. {_first(document)}"
 
 
 _ENDINGS = {
@@ -46,6 +51,12 @@ def _all_well(document: Record, of: Mapping[str, int]) -> str:
     return f"{ran}: every expectation holds, {held} in number{skipped}."
 
 
+def _so_far(of: Mapping[str, int]) -> str:
+    """Return how many pass and were skipped, of a run of which nothing more can be said."""
+    passed = [f"{of['pass']} {'pass' if of['pass'] > 1 else 'passes'}"] if "pass" in of else []
+    return _listed([*passed, *([_skipped(of["skip"])] if "skip" in of else [])])
+
+
 def _skipped(count: int) -> str:
     return f"{plural(count, 'case')} {'was' if count == 1 else 'were'} skipped"
 
@@ -53,11 +64,18 @@ def _skipped(count: int) -> str:
 def _first(document: Record) -> str:
     """Return what is wrong in the first of the worst cases."""
     case = attention(document)[0]
-    reasons = [*case["errors"], *case["why"]]
+    reasons = [*case["errors"], *map(_short, case["why"])]
     start = f"First to look at: {case['name']}"
     for statement in case["statements"]:
         if statement["verdict"] == case["verdict"] and statement["measured"]:
-            got = f"{statement['measured']['text']} measured, {needed(statement)} needed"
+            got = f"{measured(statement)} measured, {needed(statement)} needed"
             reasons = [f"{statement['label']}, {got}", *reasons]
             break
     return f"{start} ({'; '.join(reasons[:2])})." if reasons else f"{start}."
+
+
+def _short(reason: str) -> str:
+    """Return a reason with no more than three of the items that it lists."""
+    head, items = enumeration(reason)
+    more = len(items) - 3
+    return f"{head} {', '.join(items[:3])} and {more} more" if more > 0 else reason

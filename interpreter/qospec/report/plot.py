@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from qospec.report.axis import Axis, axis_over
-from qospec.report.views import needed
+from qospec.report.words import needed, shown
 
 Record = Mapping[str, Any]
 
@@ -109,7 +109,7 @@ def _unit(measured: Sequence[Record]) -> str:
 
 
 def _dot(statement: Record, case: Record, point: _Point, x: float, axis: Axis) -> dict[str, Any]:
-    got = statement["measured"]["text"] if statement["measured"] else "no data"
+    got = shown(statement["measured"]) if statement["measured"] else "no data"
     wanted = f", needed {needed(statement)}" if statement["bound"] else ""
     return {
         "x": x,

@@ -81,6 +81,8 @@ def format_at(path: Path) -> Format:
         raise ReportError(f"cannot be read: {error.strerror}", str(path)) from error
     except UnicodeDecodeError as error:
         raise ReportError("is not UTF-8 text", str(path)) from error
+    except ValueError as error:
+        raise ReportError(f"cannot be read: {error}", str(path)) from error
     declaration = _DECLARATION.match(text)
     if declaration is None:
         raise ReportError(f"a report's template begins like `{_EXAMPLE}`", path.name, 1)
@@ -111,6 +113,13 @@ def format_named(format_or_path: str | Path) -> Format:
     raise ReportError(
         f"no report format is named `{name}`: {help_}, or give the path of a .j2 file"
     )
+
+
+def check_template(name_or_path: str | Path) -> None:
+    """Raise ReportError for an unknown format, and a template missing or of wrong syntax."""
+    from qospec.report.environment import checked
+
+    checked(format_named(name_or_path))
 
 
 def extension(format_or_path: str | Path) -> str:

@@ -61,6 +61,12 @@ def fitting(texts: Iterable[str], most: int) -> list[str]:
     return fit
 
 
+def enumeration(text: str) -> tuple[str, list[str]]:
+    """Return what a sentence says before its colon, and the items of the list that follows."""
+    head, colon, tail = text.partition(": ")
+    return head + colon.strip(), [part.strip() for part in _parted(tail, ",") if part.strip()]
+
+
 def pairs(text: str) -> list[tuple[str, str]]:
     """Return the keys and values of a written map, `{ 1: 20.2 us }`; nothing of other texts."""
     inner = text.strip()
@@ -153,6 +159,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {"source_lines": source_lines}
 
 FILTERS: dict[str, Callable[..., Any]] = {
     "code": code,
+    "enumeration": enumeration,
     "fitting": fitting,
     "grouped": number_text,
     "json": as_json,

@@ -12,12 +12,12 @@ from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any
 
+from qospec.report.words import needed
+
 Record = Mapping[str, Any]
 
 VERDICTS = ("skip", "pass", "inconclusive", "fail", "error")
 """From harmless to worst; of several, the worst counts."""
-
-_SIGNS = {"<=": "≤ ", ">=": "≥ ", "==": "= ", "!=": "≠ ", "<": "< ", ">": "> ", "in": "in "}
 
 
 def worst(verdicts: Iterable[str]) -> str:
@@ -25,10 +25,15 @@ def worst(verdicts: Iterable[str]) -> str:
     return max(verdicts, key=VERDICTS.index, default="")
 
 
+def ran(case: Record) -> bool:
+    """Return whether a case ended, in whatever way, before the run was interrupted."""
+    return not any(error.startswith("not run:") for error in case.get("errors", ()))
+
+
 def counts(cases: Iterable[Record]) -> dict[str, int]:
-    """Return how many cases have each verdict, worst first, without zeros."""
-    found = [case["verdict"] for case in cases]
-    return {verdict: found.count(verdict) for verdict in reversed(VERDICTS) if verdict in found}
+    """Return how many cases have each verdict, worst first, without zeros; "" if not run."""
+    found = [case["verdict"] if ran(case) else "" for case in cases]
+    return {verdict: found.count(verdict) for verdict in (*VERDICTS[::-1], "") if verdict in found}
 
 
 def place(written: str) -> dict[str, Any]:
@@ -38,12 +43,14 @@ def place(written: str) -> dict[str, Any]:
 
 
 def cases(document: Record) -> list[dict[str, Any]]:
-    """Return the cases in order, each with an `id` that is good for a link."""
-    return [{**case, "id": f"case-{n}"} for n, case in enumerate(document["cases"], 1)]
+    """Return the cases in order, each with an `id` for links and whether it `ran`."""
+    return [
+        {**case, "id": f"case-{n}", "ran": ran(case)} for n, case in enumerate(document["cases"], 1)
+    ]
 
 
 def tests(document: Record) -> list[dict[str, Any]]:
-    """Return the tests, each with `id`, `path`, `line`, `cases`, worst `verdict` and `counts`."""
+    """Return the tests, each with `id`, `path`, `line`, `cases`, worst `verdict`, `counts`."""
     by_test: dict[str, list[dict[str, Any]]] = {}
     for case in cases(document):
         by_test.setdefault(case["test"], []).append(case)
@@ -130,8 +137,11 @@ def requirements(document: Record) -> list[dict[str, Any]]:
 
 
 def attention(document: Record) -> list[dict[str, Any]]:
-    """Return the cases that need a look: errors, then fails, then inconclusive ones."""
-    wanted = [case for case in cases(document) if case["verdict"] not in ("pass", "skip")]
+    """Return the cases that need a look: errors, then fails, then inconclusive ones.
+
+    Those that were not run are not among them: there is nothing to see.
+    """
+    wanted = [c for c in cases(document) if c["ran"] and c["verdict"] not in ("pass", "skip")]
     return sorted(wanted, key=lambda case: -VERDICTS.index(case["verdict"]))
 
 
@@ -167,30 +177,6 @@ def _column(kind: str, label: str, statements: list[Record | None]) -> dict[str,
         "bound": bounds.pop() if len(bounds) == 1 else None,
         "verdict": worst(statement["verdict"] for statement in there if statement["verdict"]),
     }
-
-
-def needed(statement: Record) -> str:
-    """Return what a statement asks for, `≤ 1 ms`; its text where it has no single bound."""
-    bound, comparison = statement["bound"], statement["comparison"]
-    if statement["kind"] == "report":
-        return ""
-    if bound is None:
-        return str(statement["text"])
-    if comparison == "within":
-        return f"{bound['text']} ± {statement['tolerance']['text']}"
-    return f"{_SIGNS.get(comparison, comparison + ' ')}{bound['text']}"
-
-
-def measured(statement: Record) -> str:
-    """Return what was measured in words; of a condition without one number, whether it holds."""
-    if statement["measured"]:
-        return str(statement["measured"]["text"])
-    if not statement["comparison"] and statement["verdict"] in _HOLDS:
-        return _HOLDS[statement["verdict"]]
-    return "no data"
-
-
-_HOLDS = {"pass": "holds", "fail": "does not hold"}
 
 
 def by_flow(metrics: Record) -> dict[str, Any]:
@@ -278,8 +264,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 
 FILTERS: dict[str, Callable[..., Any]] = {
-    "measured": measured,
-    "needed": needed,
     "place": place,
     "plural": plural,
 }

@@ -16,7 +16,7 @@ import threading
 import time
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from multiprocessing.sharedctypes import Synchronized
 
     from qospec.model import Suite
-    from qospec.run.outcome import Document
     from qospec.run.plan import CasePlan
+    from qospec.run.quantity import Document
     from qospec.run.record import Record
 
     Result = tuple[Document, float]
@@ -82,23 +82,21 @@ def execute(assignment: Assignment, record: Record, listener: Listener) -> Docum
     """Run all cases, keep the record, and return the outcome; an interrupted one says so."""
     frame = outcome.frame(assignment.suite, assignment.seed, provenance(assignment))
     names = [plan.case.name for plan in assignment.plans]
+    planned = [outcome.not_run(p, assignment.commands[p.case.name]) for p in assignment.plans]
     started = datetime.now(UTC)
-    record.begin(frame, names)
+    record.begin(frame, planned)
     done: dict[str, Document] = {}
     seconds: dict[str, float] = {}
-    state = "complete"
     with Interruption() as interruption:
-        try:
-            with closing(_results(assignment, listener, interruption)) as results:
-                for document, duration in results:
-                    name = document["name"]
-                    record.add(names.index(name) + 1, document)
-                    done[name], seconds[name] = document, round(duration, 3)
-                    listener.ended(document, duration)
-                    interruption.check()
-        except KeyboardInterrupt:
-            state = "interrupted" if len(done) < len(names) else "complete"
-        whole = outcome.completed(frame, [done[name] for name in names if name in done], state)
+        results = _results(assignment, listener, interruption)
+        with suppress(KeyboardInterrupt), closing(results):
+            for document, duration in results:
+                name = document["name"]
+                record.add(names.index(name) + 1, document)
+                done[name], seconds[name] = document, round(duration, 3)
+                listener.ended(document, duration)
+                interruption.check()
+        whole = outcome.completed(frame, planned, list(done.values()))
         times = {
             "started": _stamp(started),
             "finished": _stamp(datetime.now(UTC)),

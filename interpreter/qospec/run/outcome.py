@@ -7,11 +7,15 @@ finishing. Fields are only added within a schema version.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from qospec.catalogue import discover
 from qospec.conditions import measurements
-from qospec.run.verdict import ORDER, Side, Verdict, worst
-from qospec.units import CELL_RATE, TIME, base_unit, text_of
+from qospec.engine.connections import PS_PER_S
+from qospec.run.measure import QUANTILES
+from qospec.run.quantity import Document, compared, quantity
+from qospec.run.verdict import ORDER, Verdict, worst
+from qospec.units import CELL_RATE, TIME, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,66 +24,72 @@ if TYPE_CHECKING:
     from qospec.run.plan import CasePlan
     from qospec.run.trial import Repeat, Result
     from qospec.run.verdict import Judgement
-    from qospec.units import Dimension
 
 SCHEMA = 1
-Document = dict[str, Any]
-
-
-def quantity(value: object, dimension: Dimension | None) -> Document | None:
-    """Return a value for a document: exact, its base unit, and as text; None without data."""
-    if value is None:
-        return None
-    if isinstance(value, Fraction | int) and not isinstance(value, bool) and dimension is not None:
-        exact = Fraction(value)
-        return {
-            "value": str(exact),
-            "unit": base_unit(dimension),
-            "text": text_of(exact, dimension),
-        }
-    text = str(value).lower() if isinstance(value, bool) else str(value)
-    return {"value": text, "unit": "", "text": text}
+NOT_RUN = "not run: the run was interrupted"
+HISTOGRAM_ERROR = "1/1024"
+"""Of a quantile: its delay is the middle of a bucket that is 1/512 wide."""
 
 
 def case_document(plan: CasePlan, result: Result, again: str) -> Document:
     """Return what a case gave. `again` is the command that runs it alone."""
-    case = plan.case
-    statements = [_statement(s, number, result) for number, s in enumerate(case.statements)]
+    statements = [_statement(s, number, result) for number, s in enumerate(plan.case.statements)]
     verdicts: list[Verdict] = [s["verdict"] for s in statements if s["verdict"]]
-    if not _measures(case.statements):
+    if not _measures(plan.case.statements):
         verdicts.append("inconclusive")
     if result.errors:
         verdicts.append("error")
     repeats = [_metrics(repeat) for repeat in result.repeats]
     return {
-        "name": case.name,
-        "test": plan.test,
-        "parameters": dict(case.parameters),
+        **not_run(plan, again),
         "verdict": worst(verdicts),
-        "links": _links(case.networks[""]),
-        "run": {
-            "warmup": quantity(Fraction(case.run.warmup_ps, 10**12), TIME),
-            "measure": quantity(Fraction(case.run.measure_ps, 10**12), TIME),
-            "repeat": case.run.repeat,
-        },
+        "ran": True,
         "statements": statements,
         "metrics": repeats[0] if repeats else {},
         "repeats": repeats,
-        "losses": [
-            {
-                "repeat": number,
-                "flow": loss.population,
-                "element": loss.element,
-                "cause": loss.cause,
-                "cells": loss.cells,
-            }
-            for number, repeat in enumerate(result.repeats, 1)
-            for loss in repeat.readings.losses()
-        ],
+        "losses": _losses(result),
         "why": _why(plan, result),
         "errors": list(result.errors),
+    }
+
+
+def not_run(plan: CasePlan, again: str) -> Document:
+    """Return what is said of a case that did not come to its end: nothing was decided."""
+    run = plan.case.run
+    return {
+        "name": plan.case.name,
+        "test": plan.test,
+        "parameters": dict(plan.case.parameters),
+        "verdict": "inconclusive",
+        "ran": False,
+        "links": _links(plan.case.networks[""]),
+        "run": {
+            "warmup": quantity(Fraction(run.warmup_ps, PS_PER_S), TIME),
+            "measure": quantity(Fraction(run.measure_ps, PS_PER_S), TIME),
+            "repeat": run.repeat,
+        },
+        "statements": [],
+        "metrics": {},
+        "repeats": [],
+        "losses": [],
+        "why": [],
+        "errors": [NOT_RUN],
         "again": again,
     }
+
+
+def _losses(result: Result) -> list[Document]:
+    return [
+        {
+            "repeat": number,
+            "flow": loss.population,
+            "element": loss.element,
+            "cause": loss.cause,
+            "cells": loss.cells,
+        }
+        for number, repeat in enumerate(result.repeats, 1)
+        for loss in repeat.readings.losses()
+    ]
 
 
 def _measures(statements: Iterable[Statement]) -> bool:
@@ -107,22 +117,23 @@ def _statement(statement: Statement, number: int, result: Result) -> Document:
 def _sides(shown: Judgement | None) -> Document:
     if shown is None:
         return {"measured": None, "comparison": "", "bound": None, "tolerance": None}
+    measured, bound = compared(shown.measured, shown.bound)
+    width = shown.tolerance
     return {
-        "measured": _side(shown.measured),
+        "measured": measured,
         "comparison": shown.comparison,
-        "bound": _side(shown.bound),
-        "tolerance": _side(shown.tolerance),
+        "bound": bound,
+        "tolerance": None if width is None else quantity(width.value, width.dimension),
     }
-
-
-def _side(side: Side | None) -> Document | None:
-    return None if side is None else quantity(side.value, side.dimension)
 
 
 def _metrics(repeat: Repeat) -> Document:
     metrics: Document = {}
     for population, metric, value, dimension in repeat.readings.all():
-        metrics.setdefault(population, {})[metric] = quantity(value, dimension)
+        shown = quantity(value, dimension)
+        if shown is not None and metric.rpartition(".")[2] in QUANTILES:
+            shown["error"] = HISTOGRAM_ERROR
+        metrics.setdefault(population, {})[metric] = shown
     return metrics
 
 
@@ -165,15 +176,17 @@ def frame(suite: Suite, seed: str, provenance: Document) -> Document:
     }
 
 
-def completed(frame: Document, cases: Sequence[Document], state: str) -> Document:
-    """Return the whole outcome; `state` is "complete" or "interrupted"."""
+def completed(frame: Document, planned: Sequence[Document], done: Sequence[Document]) -> Document:
+    """Return the whole outcome: what is done, and of the rest of the plan that it was not run."""
+    ended = {case["name"]: case for case in done}
+    cases = [ended.get(case["name"], case) for case in planned]
     verdicts: list[Verdict] = [case["verdict"] for case in cases]
     return {
         **frame,
-        "state": state,
+        "state": "complete" if len(ended) == len(planned) else "interrupted",
         "verdict": worst(verdicts),
         "summary": {verdict: verdicts.count(verdict) for verdict in ORDER},
-        "cases": list(cases),
+        "cases": cases,
     }
 
 
@@ -220,6 +233,7 @@ def _definitions(suite: Suite) -> list[Document]:
             *(flow.kind for flow in case.flows),
         )
     }
+    kinds.update({("metric", name): kind for name, kind in discover().of("metric").items()})
     return [
         {"name": kind.name, "role": kind.role, "summary": kind.summary, "source": kind.source}
         for _, kind in sorted(kinds.items())

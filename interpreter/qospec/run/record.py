@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from qospec.run.outcome import Document, completed
+from qospec.run.outcome import completed
+from qospec.run.quantity import Document
 
 LONGEST_SLUG = 40
 
@@ -33,13 +34,13 @@ class Record:
 
     folder: Path
 
-    def begin(self, frame: Document, cases: list[str]) -> None:
-        """Write what is about to run: the frame of the outcome and the names of the cases.
+    def begin(self, frame: Document, planned: list[Document]) -> None:
+        """Write what is about to run: the frame of the outcome, and each case as not run.
 
         If that fails nothing is left of the record.
         """
         try:
-            self._write("run.json", {"planned": cases, **frame})
+            self._write("run.json", {"planned": planned, **frame})
         except BaseException:
             shutil.rmtree(self.folder, ignore_errors=True)
             raise
@@ -60,9 +61,9 @@ class Record:
         if not (self.folder / "run.json").exists():
             raise RecordError(f"`{self.folder}` holds no run.json: is it a record of `qos run`?")
         frame = self._read("run.json")
-        del frame["planned"]
+        planned = frame.pop("planned")
         names = sorted(f"cases/{path.name}" for path in (self.folder / "cases").glob("*.json"))
-        return completed(frame, [self._read(name) for name in names], "interrupted")
+        return completed(frame, planned, [self._read(name) for name in names])
 
     def timing(self) -> Document:
         """Return when and how long, if that is known."""

@@ -93,3 +93,14 @@ def test_every_cell_has_a_class(checked):
     )
     assert problem.code == "E0415"
     assert "VPI 3" in problem.notes[0]
+
+
+def test_an_element_that_is_fed_is_told_of_its_output(checked):
+    text = """device box {
+  port p[1]: cell
+  dly = delay { time = 1 us }
+  p[0].rx -> dly
+}
+"""
+    _, (problem,) = checked(text)
+    assert (problem.code, problem.label) == ("E0402", "its output goes nowhere")

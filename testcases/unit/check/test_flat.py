@@ -24,6 +24,7 @@ traffic load = ubr { pcr = 1 cell/s }
 test t on star {
   flow f = load from a to b
   run { measure = 1 s }
+  expect f.lost == 0 cell
 }
 """
 

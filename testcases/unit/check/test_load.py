@@ -1,5 +1,6 @@
 """Files and their imports."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -83,8 +84,62 @@ def test_a_file_that_may_not_be_read(tmp_path, told, monkeypatch):
     def refuse(*_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr(Path, "open", refuse)
     assert [problem.code for problem in told(path)] == ["E0108"]
+
+
+def test_links_in_a_circle_do_not_keep_the_other_files_from_being_checked(tmp_path, told):
+    (tmp_path / "loop.qos").symlink_to("loop.qos")
+    (tmp_path / "a.qos").write_text("qos 1\nlet a = b\n")
+    assert [problem.code for problem in told(tmp_path)] == ["E0101", "E0108"]
+    (problem,) = told(tmp_path / "loop.qos")
+    assert "symbolic links" in problem.message
+
+
+def test_a_link_to_nothing_is_told_by_its_own_name(tmp_path, told):
+    (tmp_path / "link.qos").symlink_to("gone.qos")
+    (problem,) = told(tmp_path / "link.qos")
+    assert problem.code == "E0106"
+    assert "link.qos cannot be read: it is a link to gone.qos" in problem.message
+    assert "link.qos" not in problem.help
+
+
+def test_what_is_no_regular_file_is_never_opened(tmp_path, told):
+    os.mkfifo(tmp_path / "fifo.qos")
+    for path in (tmp_path, tmp_path / "fifo.qos", Path("/dev/zero")):
+        (problem,) = told(path)
+        assert problem.code == "E0108"
+        assert "not a regular file" in problem.message
+
+
+def test_no_more_is_read_than_a_file_may_hold(tmp_path, told):
+    path = tmp_path / "a.qos"
+    with path.open("wb") as file:
+        file.truncate(10**12)
+    assert [problem.code for problem in told(path)] == ["E0012"]
+
+
+def test_a_folder_with_the_name_of_a_file_is_a_folder(tmp_path, told):
+    folder = tmp_path / "adir.qos"
+    folder.mkdir()
+    (problem,) = told(folder)
+    assert (problem.code, problem.message) == ("E0106", f"no .qos file is in {folder}")
+    (folder / "a.qos").write_text("qos 1\nlet a = b\n")
+    assert [problem.code for problem in told(tmp_path)] == ["E0101"]
+
+
+def test_a_name_too_long_for_the_system(tmp_path, told):
+    assert [problem.code for problem in told(tmp_path / ("a" * 300))] == ["E0108"]
+
+
+def test_what_a_missing_import_was_meant_to_give_is_not_told_again(codes):
+    assert codes("import std.medai\nlet a = media.stm1\n") == ["E0106"]
+    assert codes("import std.medai\nlet a = medai.stm1\n") == ["E0106"]
+    assert codes("import std.medai\nlet a = media\nlet b = other.x\n") == [
+        "E0106",
+        "E0101",
+        "E0101",
+    ]
 
 
 def test_the_mistakes_of_all_files_come_at_once(codes):

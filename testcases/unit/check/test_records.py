@@ -4,6 +4,13 @@ from fractions import Fraction
 
 import pytest
 
+BENCH = """
+topology bench {
+  a, b = host
+  link a -- b via line { rate = 149.76 Mbit/s @cell }
+}
+traffic load = ubr { pcr = 1 cell/s }
+"""
 FLOW = "run { measure = 1 s }"
 VIDEO = """
 traffic video = vbr_rt {
@@ -76,3 +83,44 @@ def test_a_published_number_stays_out_of_models(codes):
     paper = 'reference paper "p" { rate = [1 cell/s] }\nlet mine = 2 * paper.rate[0]\n'
     assert codes(paper + "traffic t = ubr { pcr = mine }\n") == ["E0208"]
     assert codes(paper + "topology t { a = host(count = mine / (1 cell/s)) }\n") == ["E0208"]
+
+
+@pytest.mark.parametrize(
+    ("traffic", "expected"),
+    [
+        ("cbr { pcr = 10 cell/s, cvdt = 10 us }", ["E0104"]),
+        ("cbr(pcr = 10 cell/s, cvdt = 10 us)", ["E0104"]),
+        ("cbr { pcr = 10 cell/s, other = 10 us }", ["E0105", "E0104"]),
+        ("cbr { pcr = 10 cell/s, prc = 10 cell/s }", ["E0105", "E0104"]),
+        ("cbr { cvdt = 10 us } { pcr = 10 cell/s }", ["E0104"]),
+        ("cbr {\n  pcr = 10 cell/s\n  cdvt = = 10 us 3\n}", ["E0001"]),
+    ],
+)
+def test_a_field_is_not_missed_that_a_mistake_was_meant_to_give(codes, traffic, expected):
+    assert codes(f"traffic v = {traffic}\n") == expected
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ("mesure = 1 s", ["E0104"]),
+        ("measure = 1e13 s", ["E0007"]),
+        ("measure = 1e13 s, warmup = 1 s", ["E0007"]),
+    ],
+)
+def test_a_run_is_not_short_of_what_could_not_be_read(codes, fields, expected):
+    text = f"{BENCH}test t on bench {{\n  flow f = load from a to b\n  run {{ {fields} }}\n}}\n"
+    assert codes(text) == expected
+
+
+def test_a_field_that_is_missing_is_named_once(checked):
+    text = f"{BENCH}test t on bench {{\n  flow f = load from a to b\n  run {{ }}\n}}\n"
+    _, (problem,) = checked(text)
+    assert (problem.code, problem.message) == ("E0105", "`run` needs `measure`")
+
+
+def test_the_way_out_of_too_large_a_value_is_the_greatest(checked):
+    _, (problem,) = checked("traffic t = ubr { pcr = 1 cell/s, connections = 1_000_000_000_000 }\n")
+    assert problem.code == "E0205"
+    assert problem.help.startswith("write at most ")
+    assert problem.help.removeprefix("write ") in problem.message

@@ -59,4 +59,4 @@ def test_tests_of_two_files_have_different_names(checked, tmp_path, catalogue):
         (tmp_path / f"{name}.qos").write_text(text)
     problems = Problems()
     check([tmp_path], catalogue, problems)
-    assert [problem.code for problem in problems.all] == ["E0102"]
+    assert [problem.code for problem in problems.errors] == ["E0102"]

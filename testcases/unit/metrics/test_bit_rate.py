@@ -11,13 +11,13 @@ from qospec.metrics.bit_rate import BitRate
 def test_a_cell_has_53_octets_and_48_of_payload(
     tally: Callable[..., Tally], statistic: str, octets: int
 ) -> None:
-    seen = tally(received=1_000, window_ps=2 * 10**12)
+    seen = tally(carried=1_000, window_ps=2 * 10**12)
     assert BitRate().measure(seen, statistic) == 500 * octets * 8
 
 
 def test_a_full_stm_1_is_149_76_mbit_per_second(tally: Callable[..., Tally]) -> None:
     cell_rate = Fraction(149_760_000, 424)
-    seen = tally(received=int(53 * cell_rate), window_ps=53 * 10**12)
+    seen = tally(carried=int(53 * cell_rate), window_ps=53 * 10**12)
     assert BitRate().measure(seen, "cell") == 149_760_000
 
 

@@ -380,3 +380,27 @@ def large():
     ]
     document["summary"] = {"skip": 0, "pass": 500, "inconclusive": 0, "fail": 500, "error": 0}
     return {**document, "verdict": "fail"}
+
+
+@pytest.fixture
+def interrupted(document):
+    """Return a record of four cases that passed and three that were not run."""
+    waiting = [
+        {
+            "name": f"cdvt:tolerance={n}us",
+            "test": "cdvt",
+            "parameters": {"tolerance": f"{n} us"},
+            "verdict": "inconclusive",
+            "run": {"repeat": 1},
+            "statements": [],
+            "metrics": {},
+            "repeats": [],
+            "losses": [],
+            "why": [],
+            "errors": ["not run: the run was interrupted"],
+        }
+        for n in range(3)
+    ]
+    document["summary"] = {"skip": 0, "pass": 4, "inconclusive": 3, "fail": 0, "error": 0}
+    document["cases"] = [*document["cases"][:4], *waiting]
+    return {**document, "state": "interrupted", "verdict": "inconclusive"}

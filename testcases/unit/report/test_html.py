@@ -145,17 +145,54 @@ def test_when_all_is_well_one_line_says_so(document):
     assert "Nothing: no case failed, none was inconclusive, none ended in an error." in text
 
 
-def test_an_interrupted_run_says_so_and_shows_what_was_not_run(document):
-    document["cases"] = document["cases"][:4]
-    document |= {"state": "interrupted", "verdict": "pass"}
-    text = Page(render(document, {}, "html")).text
-    assert "The run was interrupted. All 4 cases" in text
-    assert "REQ-018 | <b>bold</b> · not run crashes none was run" in text
+def test_an_interrupted_run_says_so_and_names_what_was_not_run(interrupted):
+    page = Page(render(interrupted, {}, "html"))
+    assert "4 of 7 cases ended; the run was interrupted. Of these, 4 pass." in page.text
+    assert "Not run, because the run was interrupted: cdvt:tolerance=0us, cdvt:" in page.text
+    assert "~ inconclusive cdvt · 3 not run" in page.text
+    assert "REQ-018 | <b>bold</b> · not run crashes none was run" in page.text
+    assert "Nothing: no case failed" not in page.text
+    assert page.tags.count("article") == 0
+
+
+@pytest.mark.parametrize("waiting", [1, 2])
+def test_a_case_that_was_not_run_has_no_badge_of_a_verdict(interrupted, waiting):
+    interrupted["cases"] = interrupted["cases"][3 : 4 + waiting]
+    text = Page(render(interrupted, {}, "html")).text
+    assert "not run: the run was interrupted" in text if waiting == 1 else "· not run 0 µs" in text
 
 
 def test_a_run_without_cases_has_a_report(document):
     document |= {"cases": [], "state": "interrupted", "verdict": "inconclusive"}
-    assert "The run was interrupted. No case was run." in Page(render(document, {}, "html")).text
+    text = Page(render(document, {}, "html")).text
+    assert "0 of 0 cases ended; the run was interrupted. No case was run." in text
+
+
+def test_a_number_from_a_histogram_is_never_called_exact(document):
+    document["cases"][0]["metrics"]["ab"]["transfer_delay.p99"]["error"] = "1/1024"
+    page = Page(render(document, {}, "html"))
+    assert "≈ 65.7 µs" in page.words
+    assert "within 0.1 % (from a histogram)" in page.values("title")
+
+
+def test_a_long_list_of_reasons_is_folded(document):
+    named = [f"sw[{n}] (0 overflow)" for n in range(5)]
+    document["cases"][4]["why"] = [f"no cell was discarded: {', '.join(named)}", "b", "c", "d"]
+    text = Page(render(document, {}, "html")).text
+    assert "sw[2] (0 overflow) and 2 more sw[3] (0 overflow), sw[4]" in text
+    assert "c and 1 more d" in text
+
+
+def test_a_case_with_a_network_of_its_own_shows_it(document):
+    links = document["tests"][0]["links"]
+    for case in document["cases"][:4]:
+        case["links"] = links
+    assert "of this case" not in Page(render(document, {}, "html")).text
+    document["cases"][1]["links"] = [["a", "only_here"], ["only_here", "b"]]
+    page = Page(render(document, {}, "html"))
+    assert page.words.count("only_here") == 1
+    assert page.words.count("Network of this case") == 1
+    assert any(words.startswith("Network of the first case") for words in page.words)
 
 
 def test_flows_and_definitions_are_shown_where_the_record_has_them(document):
@@ -163,11 +200,14 @@ def test_flows_and_definitions_are_shown_where_the_record_has_them(document):
     document["tests"][0]["flows"] = [flow]
     source = "ITU-T I.356"
     document["definitions"] = [
-        {"name": "lost", "role": "metric", "summary": "Cells that never came.", "source": source}
+        {"name": name, "role": role, "summary": "Of cells.", "source": source}
+        for name, role in (("fifo", "element"), ("cbr", "traffic"), ("lost", "metric"))
     ]
     text = Page(render(document, {}, "html")).text
     assert "Flow From To Traffic ab a b ubr { pcr = 88 cell/s }" in text
-    assert "lost metric Cells that never came. ITU-T I.356" in text
+    assert (
+        "Metrics lost Of cells. ITU-T I.356 Elements fifo Of cells. ITU-T I.356 Traffic cbr" in text
+    )
 
 
 STYLE = (REPORTS / "html" / "style.j2").read_text(encoding="utf-8")

@@ -81,3 +81,10 @@ def test_times_are_those_of_the_run(junit):
 def test_without_times_there_are_none(document):
     assert " time=" not in render(document, {}, "junit")
     assert "timestamp" not in render(document, {}, "junit")
+
+
+def test_a_case_that_was_not_run_is_a_failure(interrupted):
+    junit = JUnitXml.fromstring(render(interrupted, {}, "junit").encode())
+    assert (junit.tests, junit.failures, junit.errors, junit.skipped) == (7, 3, 0, 0)
+    (result,) = cases(junit)["cdvt:tolerance=0us"].result
+    assert (result.type, result.message) == ("not run", "not run: the run was interrupted")

@@ -62,3 +62,13 @@ def test_code_is_fenced_by_more_ticks_than_it_has(text, expected):
 
 def test_texts_fit_until_the_first_that_does_not():
     assert fitting(["aa", "bbb", "c"], 4) == ["aa"]
+
+
+def test_what_was_not_run_is_one_line(interrupted):
+    text = render(interrupted, {}, "markdown")
+    assert text.startswith(
+        "# ~ inconclusive: eantc\n\n4 of 7 cases ended; the run was interrupted."
+    )
+    assert "| `cdvt` | 3 not run | ~ inconclusive |" in text
+    assert "Not run, because the run was interrupted: `cdvt:tolerance=0us`, `cdvt:" in text
+    assert "What to look at" not in text

@@ -9,7 +9,14 @@ import pytest
 
 from qospec.report import render as module
 from qospec.report.environment import FILTERS, FUNCTIONS
-from qospec.report.render import ReportError, extension, format_named, formats, render
+from qospec.report.render import (
+    ReportError,
+    check_template,
+    extension,
+    format_named,
+    formats,
+    render,
+)
 
 ROOT = Path(__file__).parents[3]
 DECLARATION = "{#- report: media_type: text/plain; extension: txt; summary: Mine. -#}\n"
@@ -143,6 +150,43 @@ def test_a_template_declares_what_it_makes(document, template, declaration, mess
 def test_an_unknown_format_is_an_error(name, message):
     with pytest.raises(ReportError, match=re.escape(message)):
         format_named(name)
+
+
+def test_a_template_that_cannot_be_read_is_an_error(tmp_path):
+    (tmp_path / "folder.j2").mkdir()
+    for path in (tmp_path / "folder.j2", tmp_path / "none.j2", "nul\0.j2"):
+        for use in (format_named, check_template, extension):
+            with pytest.raises(ReportError, match="cannot be read"):
+                use(path)
+
+
+@pytest.mark.parametrize("name", ["html", "json", "junit", "markdown"])
+def test_the_library_s_templates_can_be_checked_without_a_record(name):
+    check_template(name)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("\n{% if %}", "mine.j2:3: Expected an expression"),
+        ("{{ 1 | jsn }}", "mine.j2:2: No filter named 'jsn'"),
+        ('{% include "part.j2" %}', "part.j2:2: unexpected '}'"),
+        ('{% include "latin.j2" %}', "UnicodeDecodeError"),
+    ],
+)
+def test_a_mistake_of_syntax_is_found_without_a_record(template, body, message):
+    template("\n{{ }", "", "part.j2")
+    template("", "", "latin.j2").write_bytes(b"\xe4")
+    with pytest.raises(ReportError, match=re.escape(message)):
+        check_template(template(body))
+
+
+def test_what_only_a_record_can_tell_is_not_checked(template):
+    check_template(template('{{ nothing }}{% include "none.j2" ignore missing %}'))
+    with pytest.raises(ReportError, match="begins like"):
+        check_template(template("", ""))
+    with pytest.raises(ReportError, match="did you mean `html`"):
+        check_template("htm")
 
 
 def test_a_template_that_is_not_utf_8_is_an_error(tmp_path):

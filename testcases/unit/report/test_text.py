@@ -1,6 +1,7 @@
 import pytest
 
 from qospec.report.text import (
+    enumeration,
     listed,
     metric_name,
     moment,
@@ -94,3 +95,8 @@ def test_a_line_has_the_worst_verdict_of_what_stands_on_it(document):
         "pass",
         "",
     ]
+
+
+def test_a_sentence_with_a_list_is_parted():
+    assert enumeration("none: a (0 x, y), b") == ("none:", ["a (0 x, y)", "b"])
+    assert enumeration("it rained") == ("it rained", [])

@@ -9,14 +9,13 @@ from qospec.report.views import (
     differing,
     elapsed_s,
     files,
-    measured,
-    needed,
     requirements,
     seconds_of,
     title,
     unmentioned,
     worst,
 )
+from qospec.report.words import measured, needed, percent, shown
 
 
 def statement(**more):
@@ -178,3 +177,47 @@ def test_the_headline_counts_skips_apart(document):
     assert headline(document).endswith("5 in number; 1 case was skipped.")
     document["cases"] = document["cases"][1:]
     assert headline(document) == "Nothing was tested: 1 case was skipped."
+
+
+def test_a_run_that_was_interrupted_is_no_pass(interrupted):
+    assert headline(interrupted) == (
+        "4 of 7 cases ended; the run was interrupted. Of these, 4 pass."
+    )
+    assert attention(interrupted) == []
+    found = {test["name"]: test for test in views.tests(interrupted)}
+    assert (found["cdvt"]["verdict"], found["cdvt"]["counts"]) == ("inconclusive", {"": 3})
+    interrupted["cases"][0]["verdict"] = "skip"
+    assert headline(interrupted).endswith("Of these, 3 pass and 1 case was skipped.")
+    interrupted["cases"] = interrupted["cases"][4:]
+    assert headline(interrupted) == (
+        "0 of 3 cases ended; the run was interrupted. No case was run."
+    )
+
+
+def test_the_headline_of_an_interrupted_run_tells_the_first_that_failed(interrupted):
+    interrupted["cases"][0] |= {"verdict": "fail", "statements": [], "why": ["it rained"]}
+    assert headline(interrupted) == (
+        "4 of 7 cases ended; the run was interrupted. Of 4 cases, 1 fails; 3 pass. "
+        "First to look at: data_plane:scenario=1,pvcs=4_000 (it rained)."
+    )
+
+
+def test_a_number_with_an_error_is_about_right():
+    about = {"text": "3 us", "error": "1/1024"}
+    assert shown(about) == "≈ 3 us"
+    assert shown({"text": "3 us"}) == "3 us"
+    assert measured(statement(measured=about)) == "≈ 3 us"
+    assert needed(statement(bound=about)) == "< ≈ 3 us"
+
+
+@pytest.mark.parametrize(
+    ("ratio", "expected"),
+    [("1/1024", "0.1 %"), ("1/1000", "0.1 %"), ("1/512", "0.2 %"), ("1/3", "40 %"), ("1", "100 %")],
+)
+def test_an_error_is_rounded_up(ratio, expected):
+    assert percent(ratio) == expected
+
+
+def test_the_headline_cuts_a_long_list(document):
+    document["cases"] = [{**document["cases"][4], "why": ["none: a (0 x), b, c, d, e"]}]
+    assert headline(document).endswith("none: a (0 x), b, c and 2 more).")

@@ -418,3 +418,36 @@ def run(case: CasePlan) -> trial.Repeat:
     result = trial.run(case, discover(), lambda _: None)
     assert result.errors == ()
     return result.repeats[0]
+
+
+def test_throughput_counts_what_arrives_in_the_window(planned) -> None:
+    """STM-4 into STM-1: what waits at the end has been sent, but is not carried yet."""
+    cases = planned("""
+device narrow {
+  port left, right: cell
+  out = fifo { limit = 4_096 cell }
+  left.rx -> out -> right.tx
+  right.rx -> discard
+}
+topology bottleneck {
+  a, b = host
+  box = narrow
+  link a -- box.left via media.stm4
+  link box.right -- b via media.stm1
+}
+test t on bottleneck {
+  flow f = ubr { pcr = 1_000_000 cell/s } from a to b
+  run { measure = 10 ms, overload = true }
+  expect line: f.throughput <= media.stm1.rate / (53 B/cell @cell)
+  expect busy: f.throughput within 1% of media.stm1.rate / (53 B/cell @cell)
+  expect more: f.received > 4_000 cell + f.throughput * 10 ms
+}
+test u on bottleneck {
+  flow f = ubr { pcr = 1_000_000 cell/s } from a to b
+  run { warmup = 100 ms, measure = 10 ms, overload = true }
+  expect line: f.throughput within 0.1% of media.stm1.rate / (53 B/cell @cell)
+}
+""")
+    cold, warm = cases
+    assert [j.verdict for j in run(cold).judgements] == ["pass"] * 3
+    assert [j.verdict for j in run(warm).judgements] == ["pass"]

@@ -68,11 +68,34 @@ def test_files_are_readable_json(tmp_path: Path) -> None:
 
 def test_a_run_that_was_killed_left_its_cases(tmp_path: Path) -> None:
     kept = record.create(tmp_path, "7", NOON)
-    kept.begin({"seed": "7"}, ["a", "b"])
+    kept.begin({"seed": "7"}, [{"name": name, "verdict": "inconclusive"} for name in "ab"])
     kept.add(1, {"name": "a", "verdict": "pass"})
     outcome = kept.outcome()
-    assert (outcome["state"], outcome["summary"]["pass"], len(outcome["cases"])) == (
-        "interrupted",
-        1,
-        1,
-    )
+    assert (outcome["state"], outcome["verdict"]) == ("interrupted", "inconclusive")
+    assert [case["verdict"] for case in outcome["cases"]] == ["pass", "inconclusive"]
+
+
+@pytest.mark.parametrize("seed", ["x/../../up y", "..", "", "/", "a\nb", "ä" * 300])
+def test_a_seed_never_leads_out_of_the_root(tmp_path: Path, seed: str) -> None:
+    folder = record.create(tmp_path / "records", seed, NOON).folder
+    assert folder.parent.resolve() == tmp_path / "records"
+    assert [path.name for path in tmp_path.iterdir()] == ["records"]
+
+
+def test_a_record_whose_first_file_fails_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    kept = record.create(tmp_path, "7", NOON)
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(record.RecordError, match="no space left"):
+        kept.begin({}, [])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_holds_no_object_is_named(tmp_path: Path) -> None:
+    (tmp_path / "outcome.json").write_text("[]")
+    with pytest.raises(record.RecordError, match=r"outcome\.json.*no JSON object"):
+        record.Record(tmp_path).outcome()

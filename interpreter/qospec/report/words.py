@@ -1,0 +1,56 @@
+"""Quantities and statements of a record in words, for templates and charts alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from qospec.report.axis import decade, number
+
+Record = Mapping[str, Any]
+
+_SIGNS = {"<=": "≤ ", ">=": "≥ ", "==": "= ", "!=": "≠ ", "<": "< ", ">": "> ", "in": "in "}
+_HOLDS = {"pass": "holds", "fail": "does not hold"}
+
+
+def shown(quantity: Record) -> str:
+    """Return a quantity's text, with "≈" where the record says that it has an error."""
+    return f"≈ {quantity['text']}" if quantity.get("error") else str(quantity["text"])
+
+
+def percent(ratio: str) -> str:
+    """Return an exact positive ratio as a percentage of one digit that is no less: `0.1 %`."""
+    value = 100 * Fraction(ratio)
+    step = Fraction(10) ** decade(value)
+    return f"{number(math.ceil(value / step) * step)} %"
+
+
+def needed(statement: Record) -> str:
+    """Return what a statement asks for, `≤ 1 ms`; its text where it has no single bound."""
+    bound, comparison = statement["bound"], statement["comparison"]
+    if statement["kind"] == "report":
+        return ""
+    if bound is None:
+        return str(statement["text"])
+    if comparison == "within":
+        return f"{shown(bound)} ± {statement['tolerance']['text']}"
+    return f"{_SIGNS.get(comparison, comparison + ' ')}{shown(bound)}"
+
+
+def measured(statement: Record) -> str:
+    """Return what was measured in words; of a condition without one number, whether it holds."""
+    if statement["measured"]:
+        return shown(statement["measured"])
+    if not statement["comparison"] and statement["verdict"] in _HOLDS:
+        return _HOLDS[statement["verdict"]]
+    return "no data"
+
+
+FILTERS: dict[str, Callable[..., Any]] = {
+    "measured": measured,
+    "needed": needed,
+    "percent": percent,
+    "shown": shown,
+}

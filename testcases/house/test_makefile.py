@@ -1,0 +1,39 @@
+"""The Makefile calls the command as it is."""
+
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+
+from qospec import cli
+
+ROOT = Path(__file__).parents[2]
+CALL = re.compile(r"^\t.*?\$\(BIN\)/qos (.*)$", re.MULTILINE)
+CALLS = CALL.findall((ROOT / "Makefile").read_text(encoding="utf-8"))
+
+
+def parsed(call: str) -> click.Context:
+    """Return a call as click understands it; raises click.UsageError if it does not."""
+    group = cli.qos.make_context("qos", shlex.split(call))
+    name, command, rest = cli.qos.resolve_command(group, [*group._protected_args, *group.args])
+    assert name
+    assert command
+    return command.make_context(name, rest, parent=group)
+
+
+def test_the_makefile_calls_the_command() -> None:
+    assert CALLS
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_call_is_understood_and_its_paths_are_there(call: str) -> None:
+    paths = parsed(call).params.get("paths", ())
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+@pytest.mark.parametrize("call", ["run --nothing", "walk", "--nothing run"])
+def test_a_call_that_is_wrong_is_found(call: str) -> None:
+    with pytest.raises(click.UsageError):
+        parsed(call)
