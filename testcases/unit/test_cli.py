@@ -331,12 +331,22 @@ def main(*arguments: object, before: str = "") -> subprocess.Popen[str]:
     )
 
 
+def ended(process: subprocess.Popen[str], timeout_s: float = 60) -> tuple[str, str]:
+    """Return what a process wrote until its end, which this makes sure of."""
+    try:
+        return process.communicate(timeout=timeout_s)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            process.communicate()
+
+
 @pytest.mark.parametrize(
     ("arguments", "code"), [(["--help"], 0), (["--version"], 0), ([], 2), (["run", "--no"], 2)]
 )
 def test_what_click_answers_itself_keeps_its_exit_code(arguments: list[str], code: int) -> None:
     process = main(*arguments)
-    out, err = process.communicate(timeout=60)
+    out, err = ended(process)
     assert (process.returncode, "Traceback" in out + err) == (code, False)
     assert ("Usage" in err) is (code == exits.WRONG)
 
@@ -345,10 +355,12 @@ HANG = """
 def hang(*_, **__):
     import time
     print("there", flush=True)
-    time.sleep(60)
+    for _ in range(600):  # a signal just before a sleep does not end it
+        time.sleep(0.1)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize(
     ("command", "where"),
@@ -370,7 +382,7 @@ def test_an_interrupt_ends_with_130_wherever_it_comes(
     if "Record" in where:
         time.sleep(0.2)
         process.send_signal(number)
-    _, err = process.communicate(timeout=30)
+    _, err = ended(process)
     assert process.returncode == exits.INTERRUPTED, err
     assert "Traceback" not in err
 
@@ -400,7 +412,7 @@ def at_work(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
         time.sleep(0.05)
     yield process
     process.kill()
-    process.communicate(timeout=30)
+    ended(process)
 
 
 def gone(pids: list[int]) -> bool:
@@ -433,7 +445,7 @@ def test_an_interrupt_ends_the_workers_and_keeps_what_ended(
         os.killpg(at_work.pid, number)  # as a terminal does
     else:
         at_work.send_signal(number)
-    _, err = at_work.communicate(timeout=30)
+    _, err = ended(at_work)
     assert at_work.returncode == exits.INTERRUPTED
     assert "Traceback" not in err
     assert gone(workers)
@@ -459,7 +471,7 @@ def test_a_killed_worker_is_an_error_of_the_cases_it_leaves(
     tmp_path: Path, at_work: subprocess.Popen[str]
 ) -> None:
     os.kill(workers_of(at_work)[0], signal.SIGKILL)
-    out, err = at_work.communicate(timeout=30)
+    out, err = ended(at_work)
     assert at_work.returncode == exits.ERROR
     assert "mistake" not in err
     assert out.splitlines()[-1].startswith("report: ")
@@ -477,6 +489,6 @@ def test_workers_tell_once_that_kernels_are_compiled(
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
     path = spec(tmp_path, PASSES, renamed(PASSES, "too"))
     process = main("run", path, "--record", tmp_path / "records", "-j", "2")
-    _, err = process.communicate(timeout=200)
+    _, err = ended(process, timeout_s=200)
     assert process.returncode == exits.PASSED
     assert err.count("compiling kernels") == 1

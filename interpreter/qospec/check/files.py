@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -120,9 +121,10 @@ def _bytes(path: Path, importer: ast.Import | None) -> bytes:
 
 
 def _unreadable(path: Path, span: Span, reason: str, *, missing: bool = False) -> Refused:
-    others = (name for name in neighbours(path.parent) if name != path.name)
-    near = did_you_mean(path.name, others) if missing else ""
-    link = f"it is a link to {path.readlink()}: " if path.is_symlink() else ""
+    link = ""
+    with suppress(OSError):
+        link = f"it is a link to {path.readlink()}: "
+    near = did_you_mean(path.name, neighbours(path.parent)) if missing and not link else ""
     return wrong(
         "E0106" if missing else "E0108",
         f"{shown(path)} cannot be read: {link}{reason}",

@@ -79,11 +79,15 @@ def run(
 
 
 def keep_memory() -> None:
-    """Make the C library keep what is freed: else it maps and zeroes each column of 1 MB anew.
+    """Make the C library keep freed memory, and on large pages: columns of 1 MB come and go.
 
-    glibc takes the largest block ever mapped and freed as its measure (mallopt(3)), so one is.
+    Else each of them is mapped and cleared anew, which takes as long as the work on it. Having once
+    mapped and freed a block, glibc takes all that is smaller from its heap and keeps twice as much
+    there (mallopt(3), M_MMAP_THRESHOLD; 32 MB is the most). The second block is from that heap, and
+    for blocks so large NumPy asks for large pages, which what is later put there inherits.
     """
-    np.empty(2**24, np.uint8)
+    np.empty(31 * 2**20, np.uint8)
+    np.empty(30 * 2**20, np.uint8)
 
 
 def _windows(experiment: Experiment, chunk: int) -> Iterator[int]:
