@@ -391,14 +391,11 @@ LONG = PASSES.replace("10 ms", "100_000 s")
 
 
 def workers_of(process: subprocess.Popen[str]) -> list[int]:
-    listed = subprocess.run(
-        ["ps", "-A", "-ww", "-o", "pid=,ppid=,args="], capture_output=True, text=True, check=True
-    )
-    rows = [line.split(None, 2) for line in listed.stdout.splitlines()]
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text("utf-8")
     return [
-        int(pid)
-        for pid, parent, *command in rows
-        if int(parent) == process.pid and "spawn_main" in str(command)
+        int(child)
+        for child in children.split()
+        if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()
     ]
 
 

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from qospec.cli import exits
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from qospec.run.record import Record
 
 
 def check_formats(names: tuple[str, ...]) -> None:
-    """End the command if one of these is neither a format nor a template."""
-    from qospec.report.render import formats
+    """End the command if one of these is neither a format nor a sound template."""
+    from qospec.report.render import ReportError, check_template
 
-    known = formats()
-    for name in names:
-        if name not in known and not Path(name).is_file():
-            there_is = ", ".join(known)
-            exits.wrong(
-                f"no report format is named `{name}`: there is {there_is}, or a template's path"
-            )
+    try:
+        for name in names:
+            check_template(name)
+    except ReportError as error:
+        exits.wrong(str(error))
 
 
 def rendered(document: dict[str, Any], timing: dict[str, Any], name: str) -> str:

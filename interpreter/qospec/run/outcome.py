@@ -13,7 +13,7 @@ from qospec.catalogue import discover
 from qospec.conditions import measurements
 from qospec.engine.connections import PS_PER_S
 from qospec.run.measure import QUANTILES
-from qospec.run.quantity import Document, compared, quantity
+from qospec.run.quantity import HISTOGRAM_ERROR, Document, compared, quantity
 from qospec.run.verdict import ORDER, Verdict, worst
 from qospec.units import CELL_RATE, TIME, text_of
 
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 NOT_RUN = "not run: the run was interrupted"
-HISTOGRAM_ERROR = "1/1024"
-"""Of a quantile: its delay is the middle of a bucket that is 1/512 wide."""
 
 
 def case_document(plan: CasePlan, result: Result, again: str) -> Document:

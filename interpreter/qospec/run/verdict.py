@@ -34,10 +34,11 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a comparison, for people."""
+    """One side of a comparison, for people. A quantile makes it `approximate`."""
 
     value: Value
     dimension: Dimension | None
+    approximate: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def judge(statement: Statement, read: Reader) -> Judgement:
     expression = statement.expression
     value = evaluate(expression, read)
     if statement.kind == "report":
-        return Judgement(None, Side(value, dimension_of(expression)))
+        return Judgement(None, _side(expression, read))
     verdict: Verdict
     if value is None:
         verdict = "inconclusive"
@@ -98,7 +99,8 @@ def _shown(verdict: Verdict, expression: Expression, read: Reader) -> Judgement:
 
 def _side(expression: Expression, read: Reader) -> Side:
     if not isinstance(expression, Operation) or expression.operator != "list":
-        return Side(evaluate(expression, read), dimension_of(expression))
+        approximate = any(m.statistic[1:2].isdigit() for m in measurements(expression))
+        return Side(evaluate(expression, read), dimension_of(expression), approximate)
     texts = [
         text_of(value, dimension)
         if isinstance(value := evaluate(part, read), Fraction) and (dimension := dimension_of(part))
