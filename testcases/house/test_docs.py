@@ -153,3 +153,14 @@ def test_the_example_of_the_readme_runs_and_passes(tmp_path: Path) -> None:
     path.write_text(example, encoding="utf-8")
     result = CliRunner().invoke(qos, ["run", str(path), "--record", str(tmp_path / "records")])
     assert result.exit_code == 0, result.output
+
+
+def test_a_command_that_is_named_exists() -> None:
+    texts = [*PACKAGE.rglob("*.py"), *(ROOT / "spec").glob("*.md"), ROOT / "README.md"]
+    named = {
+        command
+        for path in texts
+        for command in re.findall(r"(?:`|/)qos ([a-z]+)", path.read_text(encoding="utf-8"))
+    }
+    assert named
+    assert named <= set(qos.commands)

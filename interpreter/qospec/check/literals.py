@@ -9,7 +9,7 @@ from qospec.check.context import Refused, wrong
 from qospec.check.dimensions import LAYERS, NUMBER, named, written
 from qospec.check.values import Amount, Poison, Series, Symbol, Value, Wording
 from qospec.diagnostics import did_you_mean
-from qospec.units import misreading, unit
+from qospec.units import misreading, table, unit
 
 if TYPE_CHECKING:
     from qospec.check.context import Limits
@@ -41,7 +41,7 @@ def _no_unit(node: ast.Quantity) -> Refused:
         f"`{meant.part}` is not a unit",
         node.span,
         label=meant.question,
-        remedy=ways or "`qos units` lists all units",
+        remedy=ways or "write one of " + " ".join(table()[0]),
     )
 
 
