@@ -1,11 +1,11 @@
 # What people do with this checkout. Every target makes its own set-up; `make` alone prints this list.
 .POSIX:
-.PHONY: help setup demo test lint coverage bench clean
+.PHONY: help setup demo test lint coverage bench fuzz-language clean
 
 BIN = .venv/bin
 
 help: ## Print this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' Makefile
 
 setup: .venv/installed ## Make .venv with the tested versions; does nothing when nothing changed
 
@@ -39,6 +39,11 @@ coverage: setup ## Measure how much of the package the tests reach
 
 bench: setup ## Measure the engine against C in the same run
 	$(BIN)/python benchmarks/run.py w1 w3
+
+SECONDS = 120
+
+fuzz-language: setup ## Feed spoilt files to the reader and the checker for SECONDS; keep what breaks them
+	$(BIN)/python testcases/fuzz/language.py --seconds $(SECONDS)
 
 clean: ## Remove .venv, builds and caches; records stay
 	rm -rf .venv build dist htmlcov .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

@@ -1,8 +1,8 @@
 /* W1 in C: CBR flows through the tester's own line and a chain of lines, with all statistics.
 
-   The same windows, the same exact arithmetic and the same counts as the engine: times are whole
-   picoseconds and a numerator below a denominator. Cells lie in columns; each step is a loop over
-   the cells of a window, in place. */
+   The same exact arithmetic and the same counts as the engine: times are whole picoseconds and a
+   numerator below a denominator. Cells lie in columns; each step is a loop over the cells of a
+   window, in place. Windows are as long as is best here. */
 
 #include <stdint.h>
 #include <stdlib.h>

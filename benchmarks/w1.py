@@ -37,6 +37,8 @@ SECONDS = 20
 PS_PER_S = 10**12
 SEED = ("w1",)
 LARGEST_MIB = 300
+C_CHUNK = 32_768
+"""Cells per window in C, where it is fastest."""
 
 
 def experiment(seconds: int) -> Experiment:
@@ -110,8 +112,8 @@ class InC:
         trial = Trial(
             connections=FLOWS,
             stop_ps=self._seconds * PS_PER_S,
-            window_ps=int(graph.CHUNK * PS_PER_S / CELL_RATE),
-            capacity=graph.CHUNK + FLOWS,
+            window_ps=int(C_CHUNK * PS_PER_S / CELL_RATE),
+            capacity=C_CHUNK + FLOWS,
             hops=HOPS,
             planned=self.planned,
             sent=self.sent,

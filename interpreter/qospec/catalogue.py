@@ -100,6 +100,8 @@ class Kind:
             author.
         open_fields: Whether the author may add fields of their own (a classifier's outputs).
         aliases: Other spellings of its name (`clr` for `cell_loss_ratio`).
+        from_contract: For an arrival process: its fields that are those of the traffic that it is
+            the source of, by their names there, if the author gives none.
     """
 
     name: str
@@ -111,6 +113,7 @@ class Kind:
     build: Callable[..., Any]
     open_fields: bool = False
     aliases: tuple[str, ...] = ()
+    from_contract: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def parameter(self, name: str) -> Parameter | None:
         """Return the parameter that `name` or its usual abbreviation stands for."""
@@ -146,10 +149,11 @@ class _Mark:
     aliases: tuple[str, ...]
     abbreviations: Mapping[str, str]
     open_fields: bool
+    from_contract: Mapping[str, str]
 
 
 def _marker(role: Role) -> Callable[..., Callable[[type], type]]:
-    def mark(
+    def mark(  # noqa: PLR0913 -- what a declaration says of itself, by name
         *,
         source: str,
         duty: Duty = "element",
@@ -157,11 +161,19 @@ def _marker(role: Role) -> Callable[..., Callable[[type], type]]:
         aliases: tuple[str, ...] = (),
         abbreviations: Mapping[str, str] | None = None,
         open_fields: bool = False,
+        from_contract: Mapping[str, str] | None = None,
     ) -> Callable[[type], type]:
         def attach(cls: type) -> type:
             spelt = name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
             cls.__qospec__ = _Mark(  # type: ignore[attr-defined]
-                role, source, duty, spelt, aliases, dict(abbreviations or {}), open_fields
+                role,
+                source,
+                duty,
+                spelt,
+                aliases,
+                dict(abbreviations or {}),
+                open_fields,
+                dict(from_contract or {}),
             )
             return cls
 
@@ -212,6 +224,7 @@ def _kind(cls: type) -> Kind:
         build=cls,
         open_fields=mark.open_fields,
         aliases=mark.aliases,
+        from_contract=mark.from_contract,
     )
 
 

@@ -7,8 +7,9 @@ asks of a cell. Truth has three values, for a measurement may have no data.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class Measured:
         statistic: "p99", "max", or "" for a single number.
         dimension: Of the value.
         text: As written.
+        members: How many members are pooled; None of a single flow and of one member.
     """
 
     network: str
@@ -50,6 +52,40 @@ class Measured:
     metric: str
     statistic: str
     dimension: Dimension
+    text: str
+    members: int | None = None
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Cells counted inside a device in the whole trial, for an invariant.
+
+    Attributes:
+        network: As of `Measured`.
+        path: Of an element, or of the line that carries what passes a side of a port; "" of a port
+            without a link, where nothing passes.
+        causes: Those for which cells ended at the element; None to count what left the line.
+        dimension: Cells.
+        text: As written.
+    """
+
+    network: str
+    path: str
+    causes: tuple[str, ...] | None
+    dimension: Dimension
+    text: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search has found for a goal: the `load` itself, its `lower` or `upper` bound.
+
+    Or, with no dimension, whether the result is `regular`: whether both bounds exist.
+    """
+
+    goal: str
+    part: str
+    dimension: Dimension | None
     text: str
 
 
@@ -62,20 +98,31 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Operation:
-    """`operator` is one of + - * / negate, == != < <= > >=, in, and or not, list, or as follows.
+    """`operator` is one of + - * / negate abs min max, == != < <= > >=, in, and or not, or list.
 
-    `within` and `within share` have three operands: value, tolerance, target. The tolerance is a
-    width of the values' dimension, or a share of the target.
+    Or as follows. `within` and `within share` have three operands: value, tolerance, target. The
+    tolerance is a width of the values' dimension, or a share of the target.
     """
 
     operator: str
     operands: tuple[Expression, ...]
     dimension: Dimension | None = None
 
+    @cached_property
+    def leaves(self) -> int:
+        """Return how many constants and measured values are below it. Kept: operands are shared."""
+        return sum(map(leaves, self.operands))
 
-Expression = Constant | Measured | Attribute | Operation
+
+Expression = Constant | Measured | Counted | Found | Attribute | Operation
 Value = Fraction | bool | str | tuple[Any, ...] | None
-Reader = Callable[["Measured | Attribute"], Value]
+Leaf = Measured | Counted | Found | Attribute
+Reader = Callable[[Leaf], Value]
+
+
+def leaves(expression: Expression) -> int:
+    """Return how many constants and measured values an expression holds, each as often as it is."""
+    return expression.leaves if isinstance(expression, Operation) else 1
 
 
 def evaluate(expression: Expression, read: Reader) -> Value:
@@ -85,7 +132,7 @@ def evaluate(expression: Expression, read: Reader) -> Value:
     """
     if isinstance(expression, Constant):
         return expression.value
-    if isinstance(expression, Measured | Attribute):
+    if isinstance(expression, Leaf):
         return read(expression)
     values = tuple(evaluate(operand, read) for operand in expression.operands)
     return _operate(expression, values)
@@ -114,6 +161,9 @@ _OPERATIONS: dict[str, Callable[..., Value]] = {
     "*": lambda a, b: a * b,
     "/": lambda a, b: None if b == 0 else Fraction(a) / b,
     "negate": lambda a: -a,
+    "abs": abs,
+    "min": lambda *values: min(values),
+    "max": lambda *values: max(values),
     "not": lambda a: not a,
     "==": lambda a, b: a == b,
     "!=": lambda a, b: a != b,
@@ -134,3 +184,20 @@ def measurements(expression: Expression) -> tuple[Measured, ...]:
     if isinstance(expression, Operation):
         return tuple(leaf for operand in expression.operands for leaf in measurements(operand))
     return ()
+
+
+def found(expression: Expression) -> tuple[Found, ...]:
+    """Return the results of goals in an expression, in order of appearance."""
+    if isinstance(expression, Found):
+        return (expression,)
+    if isinstance(expression, Operation):
+        return tuple(leaf for operand in expression.operands for leaf in found(operand))
+    return ()
+
+
+def with_leaves(expression: Expression, change: Callable[[Leaf], Expression]) -> Expression:
+    """Return an expression whose leaves, but for its constants, are changed."""
+    if isinstance(expression, Operation):
+        operands = tuple(with_leaves(operand, change) for operand in expression.operands)
+        return replace(expression, operands=operands)
+    return change(expression) if isinstance(expression, Leaf) else expression

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
-from typing import TYPE_CHECKING, Literal
+from difflib import SequenceMatcher, get_close_matches
+from itertools import islice
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -13,6 +14,23 @@ if TYPE_CHECKING:
 
 MOST = 20
 """More errors than this help nobody."""
+
+
+NEAR = 0.67
+"""How like a known name must be to be offered."""
+_SURE = 0.8
+_SHORT = 4
+"""How like it must be to be meant for sure, and how short a name may be a name of its own."""
+
+_COMPARED = 500
+"""With how many known names a misspelt one is compared: comparing takes longer than all else."""
+
+
+class Edit(NamedTuple):
+    """A text to put in the place of a span."""
+
+    span: Span
+    text: str
 
 
 @dataclass(frozen=True)
@@ -35,6 +53,7 @@ class Diagnostic:
         others: The other places that make it wrong.
         notes: Facts that help.
         help: One way out that can be applied.
+        fix: The edits that apply it, where that cannot be wrong; `qos check --fix` makes them.
     """
 
     code: str
@@ -44,6 +63,7 @@ class Diagnostic:
     others: tuple[Label, ...] = ()
     notes: tuple[str, ...] = ()
     help: str = ""
+    fix: tuple[Edit, ...] = ()
 
     @property
     def severity(self) -> Literal["error", "warning"]:
@@ -91,5 +111,23 @@ class Problems:
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return the known name that is near enough to be meant, or nothing."""
-    close = get_close_matches(name, list(known), n=1, cutoff=0.67)
+    close = get_close_matches(name, islice(known, _COMPARED), n=1, cutoff=NEAR)
     return close[0] if close else ""
+
+
+def respelling(span: Span, written: str, known: Iterable[str]) -> tuple[Edit, ...]:
+    """Return the edit that spells a name right, if nothing else can have been meant.
+
+    So it is where a single known name is near and they differ by about one letter, or by capitals.
+    """
+    close = get_close_matches(written, list(known), n=2, cutoff=NEAR)
+    alike = [name for name in known if name.lower() == written.lower()]
+    if len(alike) != 1:
+        sure = len(close) == 1 and len(written) >= _SHORT and _alike(written, close[0]) >= _SURE
+        alike = close if sure else []
+    return (Edit(span, alike[0]),) if alike and span.text == written else ()
+
+
+def _alike(one: str, other: str) -> float:
+    swapped = sorted(one) == sorted(other)
+    return 1.0 if swapped else SequenceMatcher(None, one, other).ratio()

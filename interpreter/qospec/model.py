@@ -10,9 +10,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from qospec.catalogue import Kind
     from qospec.conditions import Expression
     from qospec.source import Source, Span
+    from qospec.units import Dimension
 
 # ---- networks
 
@@ -35,6 +38,43 @@ class Instance:
     element: Any
     predicates: tuple[Expression, ...] = ()
     span: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Transition:
+    """From a state to another, on an event: a message that comes, or a timer that ends.
+
+    `after_ps` later it sends messages, and starts and stops timers.
+    """
+
+    event: str
+    target: str
+    after_ps: int
+    send: tuple[str, ...]
+    start: tuple[str, ...]
+    stop: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class State:
+    """A state of a machine, with its ways on."""
+
+    name: str
+    transitions: tuple[Transition, ...]
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What a device does by messages and timers. It begins in the first state.
+
+    `timers` are pairs of a name and a length in ps, None while that depends on a parameter.
+    """
+
+    name: str
+    messages: tuple[str, ...]
+    timers: tuple[tuple[str, int | None], ...]
+    states: tuple[State, ...]
+    span: Span = field(compare=False)
 
 
 @dataclass(frozen=True)
@@ -62,12 +102,17 @@ class Host:
 
 @dataclass(frozen=True)
 class Network:
-    """A topology, flat: devices dissolved into elements, each link into a line per direction."""
+    """A topology, flat: devices dissolved into elements, each link into a line per direction.
+
+    `invariants` are those of each device in its place, `machines` too, each with the device's path.
+    """
 
     name: str
     elements: tuple[Instance, ...]
     wires: tuple[Wire, ...]
     hosts: tuple[Host, ...]
+    invariants: tuple[Statement, ...] = ()
+    machines: tuple[tuple[str, Machine], ...] = ()
 
     def host(self, path: str) -> int:
         """Return the index of the host of that path; raises KeyError."""
@@ -112,16 +157,18 @@ class Flow:
 
 @dataclass(frozen=True)
 class Statement:
-    """`expect`, `require` or `report`.
+    """`expect`, `require`, `report`, or an `invariant` of a device.
 
     `label` is the author's, or the condition as written. A report has one statement per value.
+    With a `confidence` the repeats are judged together; without, each by itself.
     """
 
-    kind: Literal["expect", "require", "report"]
+    kind: Literal["expect", "require", "report", "invariant"]
     label: str
     text: str
     expression: Expression
     span: Span = field(compare=False)
+    confidence: Fraction | None = None
 
 
 @dataclass(frozen=True)
@@ -138,8 +185,48 @@ class Run:
 
 
 @dataclass(frozen=True)
+class Goal:
+    """What a search looks for: the greatest load that meets it.
+
+    Attributes:
+        name: As written.
+        loss: The greatest share of cells that may be lost in a good trial.
+        trial_ps: How long a trial lasts.
+        total_ps: How long the trials of one load last together, at most.
+        exceed: The greatest share of that in which trials may be bad, of a load that is good.
+        width: How near the bounds must come, as a share of the upper one.
+        defaults: Those of its attributes that nobody gave.
+    """
+
+    name: str
+    loss: Fraction
+    trial_ps: int
+    total_ps: int
+    exceed: Fraction
+    width: Fraction
+    defaults: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Search:
+    """A search for a load between two, in base units, by a method: "mlrsearch" or "rfc2544"."""
+
+    name: str
+    low: Fraction
+    high: Fraction
+    dimension: Dimension
+    method: str
+    goals: tuple[Goal, ...]
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True)
 class Case:
-    """One point of a sweep. `networks` holds the topology as "", and the controls by name."""
+    """One point of a sweep. `networks` holds the topology as "", and the controls by name.
+
+    `skip` says why the case is left out, if it is. The flows of a `search` are those of its
+    greatest load.
+    """
 
     name: str
     parameters: tuple[tuple[str, str], ...]
@@ -147,6 +234,8 @@ class Case:
     flows: tuple[Flow, ...]
     run: Run
     statements: tuple[Statement, ...]
+    skip: str = ""
+    search: Search | None = None
 
 
 @dataclass(frozen=True)
@@ -159,6 +248,15 @@ class Test:
     doc: str
     covers: tuple[str, ...]
     cases: tuple[Case, ...]
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True)
+class Property:
+    """What is to hold for all values that may be drawn."""
+
+    name: str
+    doc: str
     span: Span = field(compare=False)
 
 
@@ -179,3 +277,4 @@ class Suite:
     tests: tuple[Test, ...]
     references: tuple[Reference, ...]
     sources: tuple[Source, ...]
+    properties: tuple[Property, ...] = ()

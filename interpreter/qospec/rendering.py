@@ -18,6 +18,8 @@ _TAB = 4
 _WIDEST = 160
 _BEFORE = 60
 """Of a longer line, how much is shown in all, and how much before what is marked."""
+_LONGEST = 1_000
+"""Of a message, a note or a help."""
 
 _COLOURS = {
     "error": "\x1b[1;31m",
@@ -183,7 +185,9 @@ def _words(mark: _Mark, paint: _Paint) -> str:
 
 
 def _one_line(text: str) -> str:
-    """Return text that cannot break the form it is put in."""
+    """Return text that cannot break the form it is put in, nor fill a screen."""
+    if len(text) > _LONGEST:
+        text = f"{text[: _LONGEST // 2]} … {text[-_LONGEST // 2 :]}"
     return "".join(
         " "
         if character in "\n\r\t"

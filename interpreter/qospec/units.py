@@ -144,6 +144,8 @@ class Misreading(NamedTuple):
     part: str
     question: str
     readings: tuple[str, ...]
+    sure: bool = False
+    """Whether `spec/units.toml` knows one reading, and nothing to ask."""
 
     def help(self, number: str) -> str:
         """Return the ways out: "`200 Mbit/s` or `200 MB/s` (= 1600 Mbit/s)"."""
@@ -163,6 +165,7 @@ def misreading(text: str) -> Misreading:
     parts = text.split("/")
     wrong = next((part for part in parts if part not in simple), text)
     row = _tables()["misread"].get(wrong)
+    listed = row is not None
     if row is None:
         same = [known for known in simple if known.lower() == wrong.lower()]
         # A near spelling with another first letter would be another prefix: a thousand times off.
@@ -172,7 +175,8 @@ def misreading(text: str) -> Misreading:
         "/".join(each if part == wrong else part for part in parts) for each in row["units"]
     ]
     readings = tuple(candidate for candidate in candidates if unit(candidate) is not None)
-    return Misreading(wrong, row.get("ask", ""), readings)
+    sure = listed and len(readings) == 1 and not row.get("ask")
+    return Misreading(wrong, row.get("ask", ""), readings, sure)
 
 
 def base_unit(dimension: Dimension) -> str:
@@ -250,6 +254,8 @@ def number_text(value: Fraction | int, *, digits: int = 4, exact: bool = False) 
     """Return a number with few digits, grouped by `_` from 10_000 on; see `text_of`."""
     value = Fraction(value)
     sign, value = ("-", -value) if value < 0 else ("", value)
+    if value.denominator == 1:
+        return f"{sign}{_grouped(value.numerator)}"
     places = _decimals(value)
     if exact and places is None:
         return f"{sign}{_grouped(value.numerator)}/{_grouped(value.denominator)}"

@@ -89,7 +89,10 @@ def test_the_root_imports_nothing_but_its_version() -> None:
 
 
 def undeclared(folder: Path, *extras: str) -> dict[str, set[str]]:
-    """Return what a folder's files import that no requirement of qospec or its extras names."""
+    """Return what a folder's files import that no requirement of qospec or its extras names.
+
+    Scripts, which belong to no package, may import those beside them.
+    """
     requirements = [Requirement(text) for text in metadata.requires("qospec") or ()]
     wanted = {"extra": ""}, *({"extra": extra} for extra in extras)
     declared = {
@@ -101,6 +104,8 @@ def undeclared(folder: Path, *extras: str) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for path in sorted(folder.rglob("*.py")):
         modules = {name.partition(":")[0].split(".")[0] for name in imported(path)}
+        if not (path.parent / "__init__.py").exists():
+            modules -= {each.stem for each in path.parent.glob("*.py")}
         for module in modules - {"qospec"} - sys.stdlib_module_names:
             if not declared & {canonicalize_name(name) for name in installed.get(module, ())}:
                 found.setdefault(module, set()).add(path.name)
@@ -141,6 +146,13 @@ def test_check_loads_neither_engine_nor_report(tmp_path: Path) -> None:
     loaded = loaded_by(["check", "testcases/suites/eantc"], tmp_path)
     assert {"qospec.elements.gcra", "qospec.metrics"} <= loaded, "this checked nothing"
     assert loaded.isdisjoint(OUTPUT | ENGINE)
+
+
+@pytest.mark.slow
+def test_fmt_loads_neither_engine_nor_report_nor_yaml(tmp_path: Path) -> None:
+    loaded = loaded_by(["fmt", "--check", "stdlib"], tmp_path)
+    assert "qospec.formatting.pen" in loaded
+    assert loaded.isdisjoint(OUTPUT | ENGINE | {"yaml"})
 
 
 @pytest.mark.slow

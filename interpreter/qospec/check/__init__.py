@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.check.context import Context, Limits
+from qospec.check.context import Context, Enough, Limits
 from qospec.check.expressions import Evaluator
 from qospec.check.load import Loader
 from qospec.check.suite import suite
+from qospec.model import Suite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
     from qospec.catalogue import Catalogue
     from qospec.diagnostics import Problems
-    from qospec.model import Suite
 
 __all__ = ["Limits", "check"]
 
@@ -27,7 +27,11 @@ def check(
 ) -> Suite:
     """Return the suite of all files named and all `.qos` files below the folders named.
 
+    Without a path they are those that the project of the current folder names.
     What is wrong is in `problems`; the suite then holds what is right.
     """
     context = Context(catalogue, problems, limits)
-    return suite(Loader(context).load(paths), Evaluator(context))
+    try:
+        return suite(Loader(context).load(paths), Evaluator(context))
+    except Enough:
+        return Suite((), (), ())

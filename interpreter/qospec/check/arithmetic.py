@@ -116,13 +116,14 @@ def compared(node: ast.Compare, left: Value, right: Value) -> Truth | Operation:
 
 def within(node: ast.Within, value: Value, tolerance: Value, target: Value) -> Operation | None:
     """Return the condition that a value is near another; None when an operand is in error."""
-    operands = (value, tolerance, target)
-    if any(isinstance(operand, Poison) for operand in operands):
+    if any(isinstance(operand, Poison) for operand in (value, tolerance, target)):
         return None
     a = number(value, node.value.span, "within")
     width = number(tolerance, node.tolerance.span, "within")
     b = number(target, node.target.span, "within")
     dimension = _comparable(a, b, node.value.span, node.target.span)
+    if isinstance(a, Amount) and isinstance(b, Amount) and dimension.has_data:
+        _agree(a, b, node.value.span, node.target.span)
     share = width.dimension.is_ratio and not width.dimension.counted
     if not share:
         _width(node, dimension, a, width)
@@ -261,7 +262,8 @@ def _worked_out(node: ast.Binary, a: Amount, b: Amount, limits: Limits) -> Fract
         return None
     value = _RESULT[node.operator](a.value, b.value)
     if max(value.numerator.bit_length(), value.denominator.bit_length()) > limits.bits:
-        raise wrong("E0604", f"this number needs more than {limits.bits} bits", node.span)
+        message = f"this number needs more than {limits.bits} bits"
+        raise wrong("E0604", message, node.span, remedy="make it of fewer, or of rounder ones")
     return value
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from qospec.check.context import Refused, wrong
-from qospec.check.kinds import not_built
-from qospec.check.values import Amount, Poison, Series, Value
+from qospec.check.values import Amount, Poison, Series, Truth, Value, Wording
+from qospec.diagnostics import Edit
+from qospec.source import Span
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 
     from qospec.check.expressions import Evaluator
     from qospec.check.scope import Scope
+
+_BINDS = re.compile(r"\w+\s*=")
 
 HOMES: dict[type, tuple[str, str]] = {
     ast.Port: ("`port`", "a device"),
@@ -25,26 +29,24 @@ HOMES: dict[type, tuple[str, str]] = {
     ast.Run: ("`run`", "a test"),
     ast.Criterion: ("a criterion", "a test"),
     ast.Report: ("`report`", "a test"),
+    ast.Skip: ("`skip`", "a test"),
+    ast.Search: ("`search`", "a test"),
+    ast.Goal: ("`goal`", "a search"),
+    ast.Machine: ("a machine", "a device"),
+    ast.ForAll: ("`forall`", "a property"),
+    ast.State: ("`state`", "a machine"),
+    ast.Transition: ("`on`", "a state of a machine"),
     ast.Bind: ("a binding", "a device, a topology or a record"),
     ast.Loop: ("`for`", "a device, a topology or a test"),
     ast.Let: ("`let`", "a file or a body"),
 }
 
-LATER: dict[type, str] = {
-    ast.Search: "search",
-    ast.Goal: "goal",
-    ast.ForAll: "forall",
-    ast.Skip: "skip",
-}
-
 
 def misplaced(statement: ast.Statement, here: str) -> Refused:
-    """Return the mistake of a statement that does not belong here, or is not built yet."""
-    if type(statement) in LATER:
-        return not_built(LATER[type(statement)], statement.span)
-    if isinstance(statement, ast.Criterion) and statement.kind == "invariant":
-        return not_built("invariant", statement.span)
+    """Return the mistake of a statement that does not belong here."""
     what, home = HOMES[type(statement)]
+    if isinstance(statement, ast.Criterion) and statement.kind == "invariant":
+        what, home = "an invariant", "a device"
     return wrong(
         "E0112",
         f"{what} does not belong in {here}",
@@ -52,6 +54,14 @@ def misplaced(statement: ast.Statement, here: str) -> Refused:
         label=f"it belongs in {home}",
         remedy="move it there",
     )
+
+
+def in_a_let(node: ast.Bind, value: Value) -> tuple[Edit, ...]:
+    """Return the edit that makes a `let` of a binding, if its value is one and it is one name's."""
+    plain = isinstance(value, Amount | Series | Truth | Wording)
+    if not (plain and len(node.names) == 1 and _BINDS.match(node.span.text)):
+        return ()
+    return (Edit(Span(node.span.source, node.span.start, node.span.start), "let "),)
 
 
 def turns_of(

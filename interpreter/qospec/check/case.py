@@ -5,28 +5,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.check import flows as flow_rules
-from qospec.check.bodies import misplaced, turns_of
-from qospec.check.conditions import condition, reported
+from qospec.check import invariants
 from qospec.check.context import Refused, wrong
-from qospec.check.kinds import not_built
+from qospec.check.judged import Judged
 from qospec.check.measured import ControlValue, FlowValue
 from qospec.check.parameters import let_value
 from qospec.check.running import run_of
 from qospec.check.scope import Binding, Scope, clash, settled
-from qospec.check.sweeps import safe
-from qospec.check.values import Amount, Series, Value
-from qospec.conditions import Expression
-from qospec.model import Case, Flow, Network, Statement
+from qospec.check.searching import Searching
+from qospec.check.skipping import skipped
+from qospec.check.turns import FlowTurns, Loops
+from qospec.check.values import Series, Value
+from qospec.model import Case, Flow, Network
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from qospec.check.expressions import Evaluator
     from qospec.check.networks import Networks
     from qospec.check.sweeps import Combination
 
-HERE = "a test"
+FLOWS = ("a flow", "a flow of a loop")
+"""What names of flows are, for messages."""
 
 
 class Stage:
@@ -75,10 +74,9 @@ class CaseBuilder:
         self._networks = networks
         self._evaluator = evaluator
         self._context = evaluator.context
+        self._loops = Loops(evaluator)
         self._flows: dict[str, FlowValue] = {}
         self._built: list[Flow] = []
-        self._statements: list[Statement] = []
-        self._labels: dict[str, ast.Node] = {}
 
     def build(self, name: str, points: Combination) -> Case | None:
         """Return the case, or None if something of it is wrong."""
@@ -91,20 +89,27 @@ class CaseBuilder:
                 found[""] = laid.network
         self._stage.nodes.veiled = laid is None
         body = self._test.body.statements
+        searching = Searching(self._test, self._evaluator)
+        searching.declare(self._scope)
         for statement in body:
-            self._guard(self._flow, statement)
+            self._guard(lambda each: self._flow(each, self._scope, ""), statement)
+        searching.close(self._scope)
         for statement in body:
             self._guard(lambda each: self._control(each, found), statement)
         self._flow_list()
-        run = run_of(self._test, self._scope, self._evaluator)
+        run = run_of(self._test, searching.search, self._scope, self._evaluator)
+        judged = Judged(self._test, run, self._loops, self._evaluator)
         for statement in body:
-            self._guard(lambda each: self._judged(each, self._scope, ""), statement)
+            self._guard(lambda each: judged.add(each, self._scope, ""), statement)
+        why = skipped(body, self._scope, self._evaluator)
         for binding in self._scope.names.values():
             self._guard(lambda each: each.value(self._context), binding)
         if self._context.mistakes > before or run is None or "" not in found:
             return None
         parameters = tuple((point.binding.name, point.text) for point in points)
-        return Case(name, parameters, found, tuple(self._built), run, tuple(self._statements))
+        statements = (*judged.statements, *invariants.of_networks(found))
+        flows = tuple(self._built)
+        return Case(name, parameters, found, flows, run, statements, why, searching.search)
 
     def _guard(self, act: object, what: object) -> None:
         try:
@@ -112,15 +117,41 @@ class CaseBuilder:
         except Refused as refused:
             self._context.tell(refused)
 
-    def _flow(self, node: ast.Statement) -> None:
+    def _flow(self, node: ast.Statement, scope: Scope, turn: str) -> None:
+        if isinstance(node, ast.Loop) and _makes_flows(node):
+            self._flows_of_turns(node, scope, turn)
         if not isinstance(node, ast.Flow):
             return
-        made, many = flow_rules.flow(node, self._scope, self._evaluator)
-        value = FlowValue("", node.name.text, many)
-        self._flows[node.name.text] = value
-        self._scope.declare(settled(node.name, "a flow", value), self._context)
+        name = f"{node.name.text}{turn}"
+        if name in self._flows and turn:
+            raise wrong(
+                "E0102",
+                f"two flows are called `{name}`",
+                node.name.span,
+                remedy="loop over values that differ, and give each loop's flows another name",
+            )
+        made, many = flow_rules.flow(node, name, scope, self._evaluator)
+        value = FlowValue("", name, many)
+        self._flows[name] = value
+        scope.declare(settled(node.name, FLOWS[0], value), self._context)
         if made is not None:
             self._built.append(made)
+
+    def _flows_of_turns(self, node: ast.Loop, scope: Scope, around: str) -> None:
+        """Make the flows of each turn; outside they are arrays by the turns' indices."""
+        arrays: dict[str, tuple[Binding, dict[int, Value]]] = {}
+        for turn in self._loops.opened(node, scope):
+            for statement in node.body.statements:
+                inner = f"{around}[{turn.number}]"
+                self._guard(lambda each, t=turn, i=inner: self._flow(each, t.scope, i), statement)
+            for name, binding in turn.scope.names.items():
+                if binding.what in FLOWS:
+                    value = binding.value(self._context)
+                    arrays.setdefault(name, (binding, {}))[1][turn.number] = value
+        for name, (binding, turns) in arrays.items():
+            outside = ast.Name(text=name, span=binding.span)
+            array = FlowTurns(f"{name}{around}", turns)
+            scope.declare(settled(outside, FLOWS[1], array), self._context)
 
     def _flow_list(self) -> None:
         if "flows" not in self._scope.names and self._scope.find("flows") is None:
@@ -129,10 +160,16 @@ class CaseBuilder:
                 "flows", self._test.name.span, "all flows", lambda: listed
             )
 
+    def _declared(self) -> dict[str, FlowValue | FlowTurns]:
+        """Return the flows by the names that they have outside of loops."""
+        own = [each for each in self._scope.names.values() if each.what in FLOWS]
+        values = {each.name: each.value(self._context) for each in own}
+        return {n: each for n, each in values.items() if isinstance(each, FlowValue | FlowTurns)}
+
     def _control(self, node: ast.Statement, found: dict[str, Network]) -> None:
         if not isinstance(node, ast.Control):
             return
-        value = ControlValue(node.name.text, self._flows)
+        value = ControlValue(node.name.text, self._declared())
         self._scope.declare(settled(node.name, "a control", value), self._context)
         laid = self._networks.of(node.topology, self._scope)
         if laid is None or laid.network is None:
@@ -152,108 +189,9 @@ class CaseBuilder:
                     remedy="give both the same hosts, as many of each",
                 )
 
-    def _judged(self, node: ast.Statement, scope: Scope, turn: str) -> None:
-        """Add what a statement judges or reports; loops repeat their statements."""
-        if isinstance(node, ast.Criterion) and node.kind != "invariant":
-            self._criterion(node, scope, turn)
-        elif isinstance(node, ast.Report):
-            self._report(node, scope, turn)
-        elif isinstance(node, ast.Loop):
-            self._loop(node, scope, turn)
-        elif turn and isinstance(node, ast.Flow):
-            raise wrong(
-                "E0511",
-                "a flow inside `for` is not built yet",
-                node.span,
-                remedy="write one flow between arrays of hosts: it runs index by index",
-            )
-        elif isinstance(node, ast.Let) and turn:
-            made = Binding(
-                node.name.text,
-                node.name.span,
-                "a value",
-                lambda: let_value(node, scope, self._evaluator, criteria=True),
-            )
-            scope.declare(made, self._context)
-        elif turn or not isinstance(node, ast.Flow | ast.Control | ast.Run | ast.Sweep | ast.Let):
-            if isinstance(node, ast.Bind) and not turn and node.names[0].text == "covers":
-                return
-            raise _stray(node)
 
-    def _loop(self, node: ast.Loop, scope: Scope, turn: str) -> None:
-        for number, value, _ in turns_of(node, scope, self._evaluator):
-            inner = Scope(scope)
-            inner.declare(settled(node.name, "the loop's value", value), self._context)
-            shown = value.path if isinstance(value, FlowValue) else _shown(value, number)
-            for statement in node.body.statements:
-                try:
-                    self._judged(statement, inner, f"{turn}[{shown}]")
-                except Refused as refused:
-                    self._context.tell(refused)
-
-    def _criterion(self, node: ast.Criterion, scope: Scope, turn: str) -> None:
-        if node.confidence is not None:
-            raise not_built("with … confidence", node.confidence.span)
-        expression = condition(node.condition, scope, self._evaluator)
-        self._add(node.kind, node.label, node.condition, expression, turn)
-
-    def _report(self, node: ast.Report, scope: Scope, turn: str) -> None:
-        label: ast.Name | None = node.label
-        items: Sequence[ast.Expression] = (node.value,)
-        if isinstance(node.value, ast.ListOf):
-            items = node.value.items
-            if label is not None and len(items) > 1:
-                raise wrong(
-                    "E0510",
-                    "a label names one value",
-                    label.span,
-                    remedy="write a `report` with its own label for each",
-                )
-        for item in items:
-            try:
-                expression = reported(item, scope, self._evaluator)
-            except Refused as refused:
-                self._context.tell(refused)
-                continue
-            self._add("report", label, item, expression, turn)
-
-    def _add(
-        self,
-        kind: str,
-        name: ast.Name | None,
-        node: ast.Expression,
-        expression: Expression | None,
-        turn: str,
-    ) -> None:
-        text = " ".join(node.span.text.split())
-        label = f"{name.text if name else text}{turn}"
-        place = name or node
-        known = self._labels.get(label)
-        if known is not None and (name is not None or kind != "report"):
-            raise wrong(
-                "E0509",
-                f"two statements are called `{label}`",
-                place.span,
-                other=(known.span, "first here"),
-                remedy="give one of them another label",
-            )
-        self._labels.setdefault(label, place)
-        if expression is not None:
-            said = {"expect": "expect", "require": "require"}.get(kind, "report")
-            self._statements.append(Statement(said, label, text, expression, node.span))  # type: ignore[arg-type]
-
-
-def _shown(value: Value, number: int) -> str:
-    return safe(value.text) if isinstance(value, Amount) and value.text else str(number)
-
-
-def _stray(node: ast.Statement) -> Refused:
-    if isinstance(node, ast.Bind):
-        return wrong(
-            "E0104",
-            f"a test has no field `{node.names[0].text}`",
-            node.span,
-            note="fields of a test: covers",
-            remedy=f"write `let {node.names[0].text} = …` for a value",
-        )
-    return misplaced(node, HERE)
+def _makes_flows(node: ast.Loop) -> bool:
+    return any(
+        isinstance(each, ast.Flow) or (isinstance(each, ast.Loop) and _makes_flows(each))
+        for each in node.body.statements
+    )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from qospec.check import arithmetic
 from qospec.check.context import wrong
+from qospec.check.goals import OpenTruth
 from qospec.check.values import Amount, Open, Poison, Series, Truth, Value
 from qospec.conditions import Constant, Expression, Operation
 from qospec.syntax import ast
@@ -57,7 +58,7 @@ def reported(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expres
     unfinished = value.unfinished(node.span)
     if unfinished is not None:
         raise unfinished
-    if isinstance(value, Truth):
+    if isinstance(value, Truth | OpenTruth):
         return _truth(node, value)
     if isinstance(value, Poison):
         return None
@@ -115,6 +116,8 @@ def _member(node: ast.Member, item: Value, collection: Value) -> Expression | No
 def _truth(node: ast.Expression, value: Value) -> Expression | None:
     if isinstance(value, Poison):
         return None
+    if isinstance(value, OpenTruth):
+        return value.expression
     if isinstance(value, Truth):
         if value.value is None:
             return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from qospec.diagnostics import Diagnostic, Label
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from qospec.catalogue import Catalogue
     from qospec.check.scope import Binding
     from qospec.check.values import Value
-    from qospec.diagnostics import Problems
+    from qospec.diagnostics import Edit, Problems
     from qospec.source import Span
 
 
@@ -24,16 +24,22 @@ class Limits:
         elements: Of one topology.
         items: Of a list, a range, or an array.
         turns: Of all loops and sweeps of one check.
+        steps: How many values may be worked out in one check, each as often as it is.
+        errors: After how many checking ends.
         bits: Of a number's numerator and denominator.
         imports: How many files may be read.
+        depth: How many files may be read each for the import of the one before.
     """
 
     cases: int = 10_000
     elements: int = 1_000_000
     items: int = 100_000
-    turns: int = 300_000
+    turns: int = 100_000
+    steps: int = 1_000_000
+    errors: int = 100
     bits: int = 4_096
     imports: int = 1_000
+    depth: int = 100
 
 
 class Refused(Exception):  # noqa: N818 -- it is no error of ours
@@ -42,6 +48,10 @@ class Refused(Exception):  # noqa: N818 -- it is no error of ours
     def __init__(self, diagnostic: Diagnostic) -> None:
         self.diagnostic = diagnostic
         super().__init__(diagnostic.message)
+
+
+class Enough(Exception):  # noqa: N818 -- it is no error of ours
+    """So much is wrong, or so much would have to be worked out, that checking ends here."""
 
 
 def wrong(  # noqa: PLR0913 -- the parts of a message, by name
@@ -53,11 +63,18 @@ def wrong(  # noqa: PLR0913 -- the parts of a message, by name
     other: tuple[Span, str] | None = None,
     note: str = "",
     remedy: str = "",
+    fix: tuple[Edit, ...] = (),
 ) -> Refused:
     """Return a mistake to raise: what, where, another place, a fact, and the way out."""
     others = (Label(*other),) if other else ()
     notes = (note,) if note else ()
-    return Refused(Diagnostic(code, message, span, label, others, notes, remedy))
+    return Refused(Diagnostic(code, message, span, label, others, notes, remedy, fix))
+
+
+def too_deep(span: Span) -> Refused:
+    """Return the mistake of needing more levels of values within values than there can be."""
+    remedy = "name parts of it with `let`, and make what hangs on each other fewer"
+    return wrong("E0606", "this is nested too deeply", span, remedy=remedy)
 
 
 @dataclass
@@ -72,6 +89,7 @@ class Context:
         calling: The declarations with parameters that are being worked out just now.
         circular: Those that were found to be made of themselves.
         turns: How many turns of loops and points of sweeps there were.
+        steps: How many values were worked out.
         mistakes: How many were told, again and again counted; it rises when something is wrong.
     """
 
@@ -82,24 +100,33 @@ class Context:
     calling: list[Value] = field(default_factory=list)
     circular: set[Value] = field(default_factory=set)
     turns: int = 0
-    _spent: Refused | None = None
+    steps: int = 0
     mistakes: int = 0
+    _errors: int = 0
     _told: set[tuple[str, str, int]] = field(default_factory=set)
 
     def take_turn(self, span: Span) -> None:
-        """Count a turn of a loop or a point of a sweep; raises Refused beyond the limit."""
+        """Count a turn of a loop or a point of a sweep; raises Enough beyond the limit."""
         self.turns += 1
         if self.turns > self.limits.turns:
-            self._spent = self._spent or wrong(
-                "E0608",
-                f"loops and sweeps take more than {self.limits.turns} turns",
-                span,
-                remedy="loop over fewer values",
-            )
-            raise self._spent
+            self._end(f"loops and sweeps take more than {self.limits.turns:_} turns", span)
+
+    def take_step(self, span: Span) -> None:
+        """Count a value that is worked out; raises Enough beyond the limit."""
+        self.steps += 1
+        if self.steps > self.limits.steps:
+            self._end(f"more than {self.limits.steps:_} values have to be worked out", span)
+
+    def _end(self, message: str, span: Span) -> NoReturn:
+        remedy = "loop or sweep over fewer values, or check a part of the project"
+        self.tell(wrong("E0608", message, span, remedy=remedy))
+        raise Enough
 
     def tell(self, refused: Refused) -> None:
-        """Report a mistake, once for a place: what is evaluated again is not told again."""
+        """Report a mistake, once for a place: what is evaluated again is not told again.
+
+        Raises Enough behind the last error that is worth telling.
+        """
         diagnostic = refused.diagnostic
         place = (diagnostic.code, diagnostic.span.source.name, diagnostic.span.start)
         if diagnostic.severity == "error":
@@ -107,3 +134,6 @@ class Context:
         if place not in self._told:
             self._told.add(place)
             self.problems.add(diagnostic)
+            self._errors += diagnostic.severity == "error"
+            if self._errors >= self.limits.errors:
+                raise Enough

@@ -26,5 +26,10 @@ def count_of(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> tuple[
     if value.value.denominator != 1 or value.value < 0:
         raise wrong("E0205", f"a count is a whole number from 0, this is {value.value}", node.span)
     if value.value > evaluator.context.limits.items:
-        raise wrong("E0603", f"an array of more than {evaluator.context.limits.items}", node.span)
+        raise wrong(
+            "E0603",
+            f"an array of more than {evaluator.context.limits.items}",
+            node.span,
+            remedy="make it smaller",
+        )
     return int(value.value), True

@@ -9,7 +9,7 @@ from qospec.check import device as devices
 from qospec.check.context import Refused, wrong
 from qospec.check.counts import count_of
 from qospec.check.kinds import KindValue
-from qospec.check.nodes import DevicePlan
+from qospec.check.nodes import Design, DevicePlan
 from qospec.check.parameters import Signature
 from qospec.check.records import Record
 from qospec.check.scope import Binding, Scope, unknown
@@ -59,11 +59,11 @@ class TrafficValue(Value):
     def __init__(self, node: ast.Traffic, home: Scope, evaluator: Evaluator) -> None:
         self.node = node
         self.signature = Signature(node.name.text, node.parameters, home, evaluator)
+        self._made: dict[tuple[Value, ...], Value] = {}
 
     def call(self, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:
         """Return the record with its parameters given."""
-        bound = self.signature.bind(call.arguments, scope, call)
-        return POISON if bound is None else self.record(bound[0], evaluator)
+        return self._with(call.arguments, scope, call, evaluator)
 
     def copy(self, body: ast.Body, scope: Scope, evaluator: Evaluator) -> Value:
         """Return a copy with changes, of the record with the parameters' defaults."""
@@ -75,35 +75,53 @@ class TrafficValue(Value):
 
     def standing(self, use: ast.Node, evaluator: Evaluator) -> Value:
         """Return the record with the parameters' defaults."""
-        bound = self.signature.bind((), Scope(), use)
-        return POISON if bound is None else self.record(bound[0], evaluator)
+        return self._with((), Scope(), use, evaluator)
+
+    def _with(
+        self,
+        arguments: tuple[ast.Argument, ...],
+        scope: Scope,
+        use: ast.Node,
+        evaluator: Evaluator,
+    ) -> Value:
+        """Return the record, made once for these arguments: copies of copies stay linear."""
+        bound = self.signature.bind(arguments, scope, use)
+        if bound is None:
+            return POISON
+        inside, values = bound
+        if values not in self._made:
+            self._made[values] = self.record(inside, evaluator)
+        return self._made[values]
 
     def record(self, scope: Scope, evaluator: Evaluator) -> Value:
         """Return the record in a scope that holds the parameters."""
-        calling = evaluator.context.calling
-        if self in evaluator.context.circular:
+        remedy = "make one of them of a kind such as `cbr`"
+        if not _enters(self, evaluator, "this traffic is made of itself", remedy):
             return POISON
-        if self in calling:
-            evaluator.context.circular.update(calling[calling.index(self) :])
-            chain = " -> ".join(
-                [f"`{self.node.name.text}`", *(f"`{each}`" for each in _names(calling, self))]
-            )
-            raise wrong(
-                "E0103",
-                f"this traffic is made of itself: {chain}",
-                self.node.name.span,
-                remedy="make one of them of a kind such as `cbr`",
-            )
-        calling.append(self)
         try:
             return traffic_of(evaluator.value(self.node.value, scope), self.node.value, evaluator)
         finally:
-            calling.pop()
+            evaluator.context.calling.pop()
 
 
-def _names(calling: list[Value], first: TrafficValue) -> list[str]:
-    inner = [each for each in calling[calling.index(first) + 1 :] if isinstance(each, TrafficValue)]
-    return [*(each.node.name.text for each in inner), first.node.name.text]
+def _enters(
+    value: TrafficValue | DeviceValue, evaluator: Evaluator, message: str, remedy: str
+) -> bool:
+    """Begin to work out a declaration; raises Refused where it leads back to itself.
+
+    Returns whether it is worth going on: false if that was told already.
+    """
+    calling, circular = evaluator.context.calling, evaluator.context.circular
+    if value in circular:
+        return False
+    if value in calling:
+        chain = [*calling[calling.index(value) :], value]
+        circular.update(chain)
+        names = [each.node.name for each in chain if isinstance(each, TrafficValue | DeviceValue)]
+        shown = " -> ".join(f"`{name.text}`" for name in names)
+        raise wrong("E0103", f"{message}: {shown}", value.node.name.span, remedy=remedy)
+    calling.append(value)
+    return True
 
 
 def traffic_of(value: Value, node: ast.Node, evaluator: Evaluator) -> Value:
@@ -123,10 +141,8 @@ def traffic_of(value: Value, node: ast.Node, evaluator: Evaluator) -> Value:
     )
 
 
-class DeviceValue(Value):
+class DeviceValue(Design):
     """`device name(parameters) { … }`."""
-
-    what: ClassVar[str] = "a device"
 
     def __init__(self, node: ast.Device, home: Scope, evaluator: Evaluator) -> None:
         self.node = node
@@ -163,8 +179,20 @@ class DeviceValue(Value):
         if any(isinstance(value, Poison) for value in values):
             return POISON
         if values not in self._made:
-            self._made[values] = devices.template(self.node, inside, evaluator)
+            made = self.template(inside, evaluator)
+            if made is None:
+                return POISON
+            self._made[values] = made
         return DevicePlan(self._made[values], *count)
+
+    def template(self, scope: Scope, evaluator: Evaluator) -> Template | None:
+        """Return the device in a scope that holds the parameters; None if it is part of itself."""
+        if not _enters(self, evaluator, "this device is a part of itself", "take it out of one"):
+            return None
+        try:
+            return devices.template(self.node, scope, evaluator)
+        finally:
+            evaluator.context.calling.pop()
 
 
 class TopologyValue(Value):

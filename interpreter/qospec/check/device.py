@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from qospec.check import predicates, wiring
-from qospec.check.bodies import misplaced, turns_of
+from qospec.check import composition, invariants, machines, predicates, wiring
+from qospec.check.bodies import in_a_let, misplaced, turns_of
+from qospec.check.composition import InnerValue
 from qospec.check.context import Refused, wrong
 from qospec.check.counts import count_of
 from qospec.check.kinds import KindValue, not_built
+from qospec.check.machines import MachineValue
+from qospec.check.nodes import Design, DevicePlan
 from qospec.check.parameters import let_value
 from qospec.check.parts import Part, PartValue, Ports, PortValue, Template, Turns
-from qospec.check.records import Record, parameter_of
+from qospec.check.records import Record
 from qospec.check.samples import sample
 from qospec.check.scope import Binding, Scope, settled
-from qospec.check.values import Poison, Value
+from qospec.check.spellings import parameter_of
+from qospec.check.values import POISON, Poison, Value
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -24,11 +28,13 @@ if TYPE_CHECKING:
     from qospec.conditions import Expression
 
 HERE = "a device"
+LATER = ("packet", "frame")
 ALLOWED = (ast.Bind, ast.Let, ast.Port, ast.Wire, ast.Loop)
 
 
 def template(device: ast.Device, scope: Scope, evaluator: Evaluator) -> Template:
     """Return a device with the parameters of `scope`; mistakes are reported."""
+    before = evaluator.context.mistakes
     builder = _Builder(device, evaluator)
     builder.declare(device.body.statements, scope, ())
     for wire, where in builder.wires:
@@ -39,7 +45,11 @@ def template(device: ast.Device, scope: Scope, evaluator: Evaluator) -> Template
             evaluator.context.tell(refused)
             builder.complete = False
     if builder.complete:
+        composition.join(builder.template, evaluator.context)
         wiring.verify(builder.template, evaluator.context)
+    for criterion, where, turns in builder.invariants:
+        invariants.add(criterion, where, turns, builder.template, evaluator)
+    builder.template.complete = builder.complete and evaluator.context.mistakes == before
     return builder.template
 
 
@@ -49,6 +59,7 @@ class _Builder:
     def __init__(self, device: ast.Device, evaluator: Evaluator) -> None:
         self.template = Template(device.name.text)
         self.wires: list[tuple[ast.Wire, Scope]] = []
+        self.invariants: list[tuple[ast.Criterion, Scope, str]] = []
         self.complete = True
         self._evaluator = evaluator
         self._context = evaluator.context
@@ -91,11 +102,17 @@ class _Builder:
             self._port(statement, scope, turns)
         elif isinstance(statement, ast.Wire):
             self.wires.append((statement, scope))
+        elif isinstance(statement, ast.Machine):
+            self._machine(statement, scope, turns)
+        elif isinstance(statement, ast.Criterion) and statement.kind == "invariant":
+            self.invariants.append((statement, scope, "".join(turns)))
         elif not isinstance(statement, ALLOWED):
             raise misplaced(statement, HERE)
 
     def _port(self, node: ast.Port, scope: Scope, turns: tuple[str, ...]) -> None:
-        if node.carries.text in ("packet", "frame"):
+        if node.carries.text in LATER:
+            for each in node.names:
+                self._name(scope, each.name, "a port", POISON)
             raise not_built(node.carries.text, node.carries.span)
         if node.carries.text != "cell":
             raise wrong(
@@ -119,12 +136,28 @@ class _Builder:
             self.template.ports[ports.name] = ports
             self._name(scope, each.name, "a port", PortValue(ports))
 
+    def _machine(self, node: ast.Machine, scope: Scope, turns: tuple[str, ...]) -> None:
+        if turns:
+            raise wrong("E0112", "a machine is declared outside of loops", node.name.span)
+        made = machines.machine(node, scope, self._evaluator)
+        self._name(scope, node.name, "a machine", MachineValue())
+        if made is not None:
+            self.template.machines.append(made)
+
     def _bind(self, node: ast.Statement, scope: Scope, turns: tuple[str, ...]) -> None:
         assert isinstance(node, ast.Bind)  # noqa: S101
         value = self._evaluator.value(node.value, scope)
+        if isinstance(value, Design):
+            value = composition.alone(value, node.value, self._evaluator)
         for name in node.names:
             if isinstance(value, Poison):
                 self._name(scope, name, "an element", value)
+                continue
+            if isinstance(value, DevicePlan):
+                self.complete = self.complete and value.template.complete
+                path = ast.Name(text=name.text + "".join(turns), span=name.span)
+                put = composition.put_in(self.template, value, path, self._context)
+                self._name(scope, name, "a device inside", put)
                 continue
             part = self._part(value, name.text + "".join(turns), node)
             self.template.parts.append(part)
@@ -165,11 +198,14 @@ class _Builder:
             self.declare(node.body.statements, inner, (*turns, f"[{turn}]"))
             for name, binding in inner.names.items():
                 made = binding.value(self._context)
-                if isinstance(made, PartValue | Turns):
+                if isinstance(made, PartValue | InnerValue | Turns):
                     arrays.setdefault(name, Turns(name, binding.span, {}, known)).turns[turn] = made
             if len(self.template.parts) > self._context.limits.elements:
                 raise wrong(
-                    "E0602", f"more than {self._context.limits.elements} elements", node.span
+                    "E0602",
+                    f"more than {self._context.limits.elements} elements",
+                    node.span,
+                    remedy="loop over fewer values",
                 )
         for name, array in arrays.items():
             outside = ast.Name(text=name, span=array.span)
@@ -182,17 +218,13 @@ def as_record(value: Value, node: ast.Bind, evaluator: Evaluator) -> Record:
         return Record(value.kind, {}, node.value.span, evaluator)
     if isinstance(value, Record):
         return value
-    what = (
-        "a device inside a device is not built yet"
-        if value.what == "a device"
-        else f"this is {value.what}"
-    )
     raise wrong(
         "E0419",
         "a binding in a device makes an element",
         node.value.span,
-        label=what,
+        label=f"this is {value.what}",
         remedy=f"write `let {node.names[0].text} = …` for a value",
+        fix=in_a_let(node, value),
     )
 
 

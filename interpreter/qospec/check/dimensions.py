@@ -93,7 +93,9 @@ def written(value: Fraction, like: str) -> str:
     """Return a value as it would be written with the unit of `like`: `65%` like `15%`."""
     digits = len(like) - len(like.lstrip("0123456789_."))
     spelling = like[digits:].strip()
-    known = unit(spelling.partition("@")[0].strip()) if spelling else None
+    if not spelling:
+        return number_text(value, exact=True)
+    known = unit(spelling.partition("@")[0].strip())
     factor = known.factor if known else Fraction(1)
     shown = number_text(value / factor, exact=True)
-    return f"{shown}{spelling}" if spelling.startswith("%") else f"{shown} {spelling}".rstrip()
+    return f"{shown}{spelling}" if spelling.startswith("%") else f"{shown} {spelling}"

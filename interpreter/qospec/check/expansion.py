@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from qospec.check import vacuous
 from qospec.check.case import CaseBuilder, Stage
-from qospec.check.context import Refused, wrong
+from qospec.check.context import Refused, too_deep, wrong
 from qospec.check.sweeps import case_name, combinations
 from qospec.check.values import Poison, Series, Wording
-from qospec.conditions import measurements
+from qospec.conditions import found, measurements
 from qospec.model import Case, Test
 from qospec.syntax import ast
 
@@ -33,13 +34,18 @@ def expanded(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) 
             room -= len(cases)
             if not (unit.tree and unit.tree.unread) and not all(map(_is_judged, cases)):
                 evaluator.context.tell(_unexpected(node))
+            for idle in vacuous.requires(cases):
+                evaluator.context.tell(idle)
             tests.append(Test(node.name.text, node.doc, expansion.covers(), cases, node.span))
     return tests
 
 
 def _is_judged(case: Case) -> bool:
     """Return whether a `require` or `expect` measures something; else it is inconclusive."""
-    return any(each.kind != "report" and measurements(each.expression) for each in case.statements)
+    return any(
+        each.kind != "report" and (measurements(each.expression) or found(each.expression))
+        for each in case.statements
+    )
 
 
 def _unexpected(node: ast.Test) -> Refused:
@@ -66,11 +72,11 @@ class _Expansion:
 
     def cases(self, room: int) -> tuple[Case, ...]:
         """Return the cases, `room` at most; none after the first that is wrong."""
-        found: dict[str, Case] = {}
+        built: dict[str, Case] = {}
         try:
             for points in self._points(room):
                 name = case_name(self._node.name.text, points)
-                if name in found:
+                if name in built:
                     raise wrong(
                         "E0508",
                         f"two cases are called `{name}`",
@@ -84,14 +90,14 @@ class _Expansion:
                 )
                 if case is None or self._context.mistakes > before:
                     return ()
-                found[name] = case
+                built[name] = case
         except Refused as refused:
             self._context.tell(refused)
             return ()
         except RecursionError:
-            self._context.tell(wrong("E0606", "this is nested too deeply", self._node.name.span))
+            self._context.tell(too_deep(self._node.name.span))
             return ()
-        return tuple(found.values())
+        return tuple(built.values())
 
     def _points(self, room: int) -> Iterator[Combination]:
         sweeps = [each for each in self._node.body.statements if isinstance(each, ast.Sweep)]
@@ -127,14 +133,14 @@ class _Expansion:
 
     def covers(self) -> tuple[str, ...]:
         """Return the texts of `covers = […]`."""
-        found: list[str] = []
+        texts: list[str] = []
         for statement in self._node.body.statements:
             if isinstance(statement, ast.Bind) and statement.names[0].text == "covers":
                 value = self._evaluator.plain(statement.value, self._home)
                 items = value.items if isinstance(value, Series) else (value,)
                 for item in items:
                     if isinstance(item, Wording):
-                        found.append(item.text)
+                        texts.append(item.text)
                     elif not isinstance(item, Poison):
                         self._context.tell(
                             wrong(
@@ -143,4 +149,4 @@ class _Expansion:
                                 statement.value.span,
                             )
                         )
-        return tuple(found)
+        return tuple(texts)

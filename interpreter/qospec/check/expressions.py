@@ -6,11 +6,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from qospec.check import arithmetic, kinds, literals
-from qospec.check.context import Refused, wrong
+from qospec.check.context import Refused, too_deep, wrong
 from qospec.check.functions import FUNCTIONS
 from qospec.check.scope import unknown
 from qospec.check.values import (
     POISON,
+    Amount,
     Open,
     Poison,
     Series,
@@ -45,6 +46,7 @@ class Evaluator:
             ast.Unary: self._unary,
             ast.Binary: self._binary,
             ast.Compare: self._compare,
+            ast.Within: self._within,
             ast.Member: self._member,
             ast.Range: self._range,
             ast.Choose: self._choose,
@@ -63,15 +65,20 @@ class Evaluator:
         except Refused as refused:
             self.context.tell(refused)
         except RecursionError:
-            self.context.tell(wrong("E0606", "this is nested too deeply", node.span))
+            self.context.tell(too_deep(node.span))
         return POISON
 
     def strict(self, node: ast.Expression, scope: Scope) -> Value:
         """Return the value; raises Refused."""
+        self.context.take_step(node.span)
         method = self._methods.get(type(node))
         if method is None:
             raise wrong("E0112", f"`{node.span.text}` does not belong here", node.span)
-        return method(node, scope)
+        value = method(node, scope)
+        if value.parts > self.context.limits.items:
+            many = f"a value made of more than {self.context.limits.items:_} others"
+            raise wrong("E0603", many, node.span)
+        return value
 
     def plain(self, node: ast.Expression, scope: Scope) -> Value:
         """Return a value that a model may depend on: neither measured nor published."""
@@ -162,13 +169,24 @@ class Evaluator:
             node, self.value(node.left, scope), self.value(node.right, scope)
         )
         if isinstance(result, Operation):
-            raise wrong(
-                "E0207",
-                "what is measured cannot be decided before the run",
-                node.span,
-                remedy="measured values are compared in `require` and `expect`",
-            )
+            raise _undecided(node)
         return result
+
+    def _within(self, node: ast.Within, scope: Scope) -> Value:
+        parts = (node.value, node.tolerance, node.target)
+        values = [self.value(part, scope) for part in parts]
+        condition = arithmetic.within(node, *values)
+        if any(isinstance(value, Open) for value in values):
+            raise _undecided(node)
+        amounts = [value for value in values if isinstance(value, Amount)]
+        published = next((each.published for each in amounts if each.published), None)
+        numbers = [each.value for each in amounts if each.value is not None]
+        if condition is None or len(numbers) < len(parts):
+            return Truth(None, published)
+        value, tolerance, target = numbers
+        share = condition.operator == "within share"
+        reach = tolerance * abs(target) if share else tolerance
+        return Truth(abs(value - target) <= reach, published)
 
     def _member(self, node: ast.Member, scope: Scope) -> Value:
         collection = self.value(node.collection, scope)
@@ -176,7 +194,10 @@ class Evaluator:
             return Truth(None)
         if not isinstance(collection, Series):
             raise wrong(
-                "E0204", f"`in` needs a list, this is {collection.what}", node.collection.span
+                "E0204",
+                f"`in` needs a list, this is {collection.what}",
+                node.collection.span,
+                remedy="write a list `[…]`, or a range between parentheses: `in (1 .. 5)`",
             )
         item = self.value(node.item, scope)
         found = any(arithmetic.alike(item, each) for each in collection.items)
@@ -204,7 +225,10 @@ class Evaluator:
     def _list(self, node: ast.ListOf | ast.TupleOf, scope: Scope) -> Value:
         if len(node.items) > self.context.limits.items:
             raise wrong(
-                "E0603", f"a list of more than {self.context.limits.items} items", node.span
+                "E0603",
+                f"a list of more than {self.context.limits.items} items",
+                node.span,
+                remedy="make it shorter",
             )
         return Series(tuple(self.value(item, scope) for item in node.items))
 
@@ -262,3 +286,12 @@ class Evaluator:
     def _record(self, node: ast.Record, scope: Scope) -> Value:
         base = self.strict(node.base, scope)
         return base.copy(node.body, scope, self)
+
+
+def _undecided(node: ast.Expression) -> Refused:
+    return wrong(
+        "E0207",
+        "what is measured cannot be decided before the run",
+        node.span,
+        remedy="measured values are compared in `require` and `expect`",
+    )

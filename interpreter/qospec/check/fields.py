@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -9,12 +10,12 @@ from qospec.catalogue import REQUIRED, Buffer
 from qospec.check.context import Refused, wrong
 from qospec.check.dimensions import BASE_UNITS, LAYERS, NUMBER, named, written_in
 from qospec.check.values import POISON, Amount, Poison, Series, Symbol, Truth, Value, Wording
-from qospec.diagnostics import did_you_mean
+from qospec.diagnostics import Edit, did_you_mean, respelling
+from qospec.source import Span
 from qospec.units import CELL_RATE, CELLS, DATA, RATE
 
 if TYPE_CHECKING:
     from qospec.catalogue import Domain, Kind, Parameter
-    from qospec.source import Span
     from qospec.units import Dimension
 
 NUMERIC: dict[str, tuple[Dimension, Fraction]] = {
@@ -26,6 +27,13 @@ NUMERIC: dict[str, tuple[Dimension, Fraction]] = {
 
 WHOLE = ("time", "data", "cells", "integer")
 """Domains that the engine counts in whole base units."""
+
+BITS_OF_A_CELL = {
+    "": "53 B/cell @cell",
+    "cell": "53 B/cell @cell",
+    "payload": "48 B/cell @payload",
+}
+"""What makes cells of bits, by the layer that counts them; no other is counted in cells."""
 
 
 def convert(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
@@ -79,8 +87,13 @@ def _number(value: Value, parameter: Parameter, kind: Kind, span: Span) -> int |
 
 def _dimension(name: str, dimension: Dimension, value: Amount, span: Span) -> Refused:
     remedy = f"write {named(dimension)}"
-    if dimension == CELL_RATE and value.dimension == RATE:
-        remedy = f"divide by the bits of a cell: `{span.text} / (53 B/cell @cell)`"
+    if dimension == CELL_RATE and value.dimension == RATE and value.layer in BITS_OF_A_CELL:
+        written = (
+            span.text
+            if re.fullmatch(r"[\w.]+( *[\w/]+)?( *@\w+)?", span.text)
+            else f"({span.text})"
+        )
+        remedy = f"divide by the bits of a cell: `{written} / ({BITS_OF_A_CELL[value.layer]})`"
     elif value.dimension == NUMBER:
         remedy = "give it a unit"
     return wrong(
@@ -104,12 +117,15 @@ def _layer(value: Amount, parameter: Parameter, kind: Kind, span: Span) -> None:
     if not value.layer:
         layers = " ".join(f"@{layer}" for layer in LAYERS)
         whose = "a line's" if kind.role == "element" else "traffic"
+        # A line counts the bits of cells and no others.
+        simple = kind.role == "element" and re.fullmatch(r"[0-9._]+ *[A-Za-z/]+", span.text)
         raise wrong(
             "E0210",
             f"this {what} does not say which bits it counts",
             span,
             note=f"{whose} {what}s need a layer: {layers}",
             remedy=f"for cells of 53 bytes write `{span.text} @cell`",
+            fix=(Edit(Span(span.source, span.end, span.end), " @cell"),) if simple else (),
         )
     if kind.role == "element" and value.layer != "cell":
         raise wrong(
@@ -192,6 +208,7 @@ def _choice(value: Value, name: str, domain: Domain, span: Span) -> str:
             other=(place, "from here") if place != span else None,
             note=f"choices of {name}: " + " ".join(domain.choices),
             remedy=f"write `{near}`" if near else "choose one of them",
+            fix=respelling(place, text, domain.choices),
         )
     return text
 

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from qospec.check import invariants
 from qospec.check.context import wrong
 from qospec.check.device import built
 from qospec.check.parts import End, Origin
 from qospec.model import Host, Instance, Network, Wire
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from qospec.catalogue import Kind
     from qospec.check.expressions import Evaluator
     from qospec.check.nodes import Node
     from qospec.check.parts import Template
     from qospec.check.records import Record
     from qospec.check.topology import Cable, Layout
+    from qospec.model import Statement
 
 SERVED = ("queue", "scheduler")
 Port = tuple[str, int]
@@ -37,6 +41,7 @@ class _Flattening:
         self._numbers: dict[int, dict[int, int]] = {}
         self._hosts: dict[int, int] = {}
         self._leaving: dict[tuple[int, Port], int] = {}
+        self._arriving: dict[tuple[int, Port], int] = {}
         self._unserved: dict[tuple[int, frozenset[Port]], frozenset[int]] = {}
         self._built: dict[tuple[int, bool], Any] = {}
 
@@ -62,7 +67,30 @@ class _Flattening:
             for node in nodes
             if node.template is None
         )
-        return Network(self._layout.name, tuple(self._elements), tuple(self._wires), hosts)
+        held = tuple(
+            statement
+            for node in nodes
+            if node.template is not None
+            for statement in self._invariants(node, node.template)
+        )
+        machines = tuple(
+            (node.path, machine)
+            for node in nodes
+            if node.template is not None
+            for machine in node.template.machines
+        )
+        elements, wires = tuple(self._elements), tuple(self._wires)
+        return Network(self._layout.name, elements, wires, hosts, held, machines)
+
+    def _invariants(self, node: Node, template: Template) -> Iterator[Statement]:
+        """Return what holds of a device in its place: what it counts is found by whole paths."""
+
+        def line(port: Port, side: str) -> str:
+            lines = self._leaving if side == "tx" else self._arriving
+            number = lines.get((id(node), port))
+            return "" if number is None else self._elements[number].path
+
+        return invariants.placed(template, node.path, line)
 
     def _place(self, node: Node, template: Template) -> None:
         """Number a device's elements, without those that wait for a line that is not there."""
@@ -143,6 +171,7 @@ class _Flattening:
         """Draw the wire from the end of a line into the node where it ends."""
         line = self._leaving[id(start[0]), start[1]]
         node, port, _ = stop
+        self._arriving[id(node), port] = line
         if node.template is None:
             self._wires.append(Wire(line, 0, "host", self._hosts[id(node)]))
             return
@@ -151,7 +180,7 @@ class _Flattening:
 
 
 def _unserved(template: Template, unlinked: frozenset[Port]) -> frozenset[int]:
-    """Return the queues and schedulers of a device that lead to ports without a line."""
+    """Return the queues and schedulers of a device that lead to no line."""
     found: set[int] = set()
     grown = True
     while grown:
@@ -163,8 +192,10 @@ def _unserved(template: Template, unlinked: frozenset[Port]) -> frozenset[int]:
                 or template.parts[origin.part].kind.duty not in SERVED
             ):
                 continue
-            if (end.kind == "port" and end.port in unlinked) or (
-                end.kind == "element" and end.part in found
+            if (
+                end.kind == "discard"
+                or (end.kind == "port" and end.port in unlinked)
+                or (end.kind == "element" and end.part in found)
             ):
                 found.add(origin.part)
                 grown = True

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from qospec.check.context import wrong
+from qospec.check.context import Refused, wrong
 from qospec.check.declared import traffic_of
 from qospec.check.device import built
 from qospec.check.kinds import KindValue
@@ -14,18 +14,45 @@ from qospec.check.values import Poison
 from qospec.model import Flow
 
 if TYPE_CHECKING:
+    from qospec.catalogue import Kind
     from qospec.check.expressions import Evaluator
     from qospec.check.scope import Scope
     from qospec.syntax import ast
 
+Ends = tuple[tuple[str, ...], int | None]
+"""The hosts at one end of a flow, and how many they are if they are an array."""
 
-def flow(node: ast.Flow, scope: Scope, evaluator: Evaluator) -> tuple[Flow | None, int | None]:
-    """Return a flow and how many members it has; None if something of it is wrong."""
+
+class Sending(NamedTuple):
+    """Traffic, built: its kind, what it declares, what it emits, and its arguments."""
+
+    kind: Kind
+    traffic: Any
+    arrivals: Any
+    arguments: dict[str, Any]
+
+
+def flow(
+    node: ast.Flow, name: str, scope: Scope, evaluator: Evaluator
+) -> tuple[Flow | None, int | None]:
+    """Return a flow of that name and how many members it has; None if something is wrong."""
+    sending = _sending(node, scope, evaluator)
     origins, many = _hosts(node.origin, scope, evaluator)
     targets, others = _hosts(node.target, scope, evaluator)
-    record = _traffic(node, scope, evaluator)
     if origins is None or targets is None:
         return None, many
+    try:
+        _verify(node, name, (origins, many), (targets, others))
+    except Refused as refused:
+        evaluator.context.tell(refused)
+        return None, many
+    return sending and _built(node, name, sending, (origins, targets)), many
+
+
+def _verify(node: ast.Flow, name: str, origin: Ends, target: Ends) -> None:
+    """Refuse ends that do not make pairs of hosts."""
+    origins, many = origin
+    targets, others = target
     if len(origins) != len(targets) or (many is None) != (others is None):
         raise wrong(
             "E0303",
@@ -36,21 +63,16 @@ def flow(node: ast.Flow, scope: Scope, evaluator: Evaluator) -> tuple[Flow | Non
             remedy="give arrays of equal length, or one host of each",
         )
     if not origins:
-        raise wrong(
-            "E0303", f"`{node.name.text}` has no members: these arrays are empty", node.origin.span
-        )
+        raise wrong("E0303", f"`{name}` has no members: these arrays are empty", node.origin.span)
     same = [start for start, stop in zip(origins, targets, strict=True) if start == stop]
     if same:
         raise wrong(
             "E0304",
-            f"`{node.name.text}` begins and ends at `{same[0]}`",
+            f"`{name}` begins and ends at `{same[0]}`",
             node.target.span,
             other=(node.origin.span, "begins here"),
             remedy="choose another host",
         )
-    if record is None:
-        return None, many
-    return _built(node, record, origins, targets, evaluator), many
 
 
 def _count(many: int | None) -> str:
@@ -73,43 +95,41 @@ def _hosts(
     if not isinstance(value, NodeArray | NodeValue) or any(
         each.template is not None for each in nodes
     ):
-        raise wrong(
+        refused = wrong(
             "E0306",
             f"a flow runs between hosts, `{node.span.text}` is {value.what}",
             node.span,
             remedy="name a host of the topology",
         )
+        evaluator.context.tell(refused)
+        return None, None
     return tuple(each.path for each in nodes), len(nodes) if isinstance(value, NodeArray) else None
 
 
-def _traffic(node: ast.Flow, scope: Scope, evaluator: Evaluator) -> Record | None:
-    value = evaluator.strict(node.traffic, scope)
-    if node.body is not None:
-        value = value.copy(node.body, scope, evaluator)
-    value = traffic_of(value, node.traffic, evaluator)
-    return value if isinstance(value, Record) else None
+def _sending(node: ast.Flow, scope: Scope, evaluator: Evaluator) -> Sending | None:
+    try:
+        value = evaluator.strict(node.traffic, scope)
+        if node.body is not None:
+            value = value.copy(node.body, scope, evaluator)
+        value = traffic_of(value, node.traffic, evaluator)
+    except Refused as refused:
+        evaluator.context.tell(refused)
+        return None
+    return sent(value, evaluator) if isinstance(value, Record) else None
 
 
 def _built(
-    node: ast.Flow,
-    record: Record,
-    origins: tuple[str, ...],
-    targets: tuple[str, ...],
-    evaluator: Evaluator,
-) -> Flow | None:
-    sending = sent(record, evaluator)
-    if sending is None:
-        return None
-    traffic, arrivals, arguments = sending
-    defaults = {name: each.default for name, each in record.kind.parameters.items()}
+    node: ast.Flow, name: str, sending: Sending, ends: tuple[tuple[str, ...], tuple[str, ...]]
+) -> Flow:
+    kind, traffic, arrivals, arguments = sending
+    defaults = {each.name: each.default for each in kind.parameters.values()}
     shared = {**defaults, **arguments}
     return Flow(
-        node.name.text,
-        record.kind,
+        name,
+        kind,
         traffic,
         arrivals,
-        origins,
-        targets,
+        *ends,
         connections=shared["connections"],
         phases=shared["phases"],
         clp=shared["clp"],
@@ -118,8 +138,8 @@ def _built(
     )
 
 
-def sent(record: Record, evaluator: Evaluator) -> tuple[Any, Any, dict[str, Any]] | None:
-    """Return what a record of traffic declares, what it emits, and its arguments."""
+def sent(record: Record, evaluator: Evaluator) -> Sending | None:
+    """Return what a record of traffic declares and what it emits; None if that is wrong."""
     arguments, complete = record.arguments(evaluator)
     source = _source(record, evaluator)
     if not complete:
@@ -135,20 +155,20 @@ def sent(record: Record, evaluator: Evaluator) -> tuple[Any, Any, dict[str, Any]
         name, given = traffic.conforming_source()
         kind = evaluator.context.catalogue.find("arrivals", name)
         arrivals = kind.build(**given) if kind is not None else None
-    return None if arrivals is None else (traffic, arrivals, arguments)
+    return None if arrivals is None else Sending(record.kind, traffic, arrivals, arguments)
 
 
 def _source(record: Record, evaluator: Evaluator) -> Record | Poison | None:
     if "source" not in record.given:
         return None
+    place = record.given["source"].value.span
     binding = record.binding("source")
     value = binding.value(evaluator.context) if binding is not None else Poison()
     if isinstance(value, KindValue):
-        value = Record(value.kind, {}, record.given["source"].value.span, evaluator)
+        value = Record(value.kind, {}, place, evaluator)
     if isinstance(value, Poison):
         return value
     if not isinstance(value, Record) or value.kind.role != "arrivals":
-        place = record.given["source"].value.span
         evaluator.context.tell(
             wrong(
                 "E0307",
@@ -159,4 +179,4 @@ def _source(record: Record, evaluator: Evaluator) -> Record | Poison | None:
             )
         )
         return Poison()
-    return value
+    return value.within(record)

@@ -1,10 +1,11 @@
-"""The functions of the language: `min`, `max` and `abs`, of values known before the run."""
+"""The functions of the language: `min`, `max` and `abs`, and `worst` of what is measured."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from qospec.check import arithmetic
+from qospec.check import arithmetic, groups
 from qospec.check.context import wrong
 from qospec.check.values import POISON, Amount, Open, Poison, Truth, Value
 from qospec.syntax import ast
@@ -23,37 +24,56 @@ def _greatest(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
 
 
 def _extreme(evaluator: Evaluator, node: ast.Call, scope: Scope, *, largest: bool) -> Value:
-    best: Value = POISON
-    for argument in node.arguments:
-        value = evaluator.strict(argument.value, scope)
-        if isinstance(value, Open):
-            raise wrong(
-                "E0190", f"`{node.path.name.text}` of measured values is not built yet", node.span
-            )
-        if isinstance(best, Poison):
-            best = value
+    values = _numbers(evaluator, node, scope)
+    if not values:
+        name = node.path.name.text
+        raise wrong("E0105", f"`{name}` takes one value or more", node.span, remedy="give it some")
+    if any(isinstance(value, Open) for value in values):
+        return groups.extreme(node, values)
+    known = [value for value in values if isinstance(value, Amount | Poison)]
+    best = known[0]
+    for argument, value in zip(node.arguments[1:], known[1:], strict=True):
+        if isinstance(best, Poison) or isinstance(value, Poison):
+            best = POISON
             continue
-        sign = ">" if largest else "<"
         comparison = ast.Compare(
-            operator=sign, left=argument.value, right=node.arguments[0].value, span=node.span
+            operator=">" if largest else "<",
+            left=argument.value,
+            right=node.arguments[0].value,
+            span=node.span,
         )
         better = arithmetic.compared(comparison, value, best)
-        if isinstance(better, Truth) and better.value:
-            best = value
+        layer, published = value.layer or best.layer, value.published or best.published
+        best = value if isinstance(better, Truth) and better.value else best
+        best = replace(best, layer=layer, published=published)
     return best
 
 
 def _size(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
-    if len(node.arguments) != 1:
+    values = _numbers(evaluator, node, scope)
+    if len(values) != 1:
         raise wrong("E0105", "`abs` takes one value", node.span)
-    value = evaluator.strict(node.arguments[0].value, scope)
+    (value,) = values
     if isinstance(value, Poison):
         return value
-    amount = arithmetic.number(value, node.arguments[0].value.span, "abs")
-    if isinstance(amount, Open):
-        raise wrong("E0190", "`abs` of measured values is not built yet", node.span)
-    known = None if amount.value is None else abs(amount.value)
-    return Amount(known, amount.dimension, amount.layer, published=amount.published)
+    if isinstance(value, Open):
+        return groups.size(value)
+    known = None if value.value is None else abs(value.value)
+    return Amount(known, value.dimension, value.layer, published=value.published)
 
 
-FUNCTIONS = {"min": _least, "max": _greatest, "abs": _size}
+def _numbers(evaluator: Evaluator, node: ast.Call, scope: Scope) -> list[Amount | Open | Poison]:
+    """Return the arguments; a mistake in one is reported, and poisons it."""
+    name = node.path.name.text
+    found: list[Amount | Open | Poison] = []
+    for argument in node.arguments:
+        if argument.name is not None:
+            raise wrong("E0104", f"`{name}` has no parameter `{argument.name.text}`", argument.span)
+        value = evaluator.value(argument.value, scope)
+        if not isinstance(value, Poison):
+            value = arithmetic.number(value, argument.value.span, name)
+        found.append(value)
+    return found
+
+
+FUNCTIONS = {"min": _least, "max": _greatest, "abs": _size, "worst": groups.worst}

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.check.context import Refused, wrong
 from qospec.check.dimensions import LAYERS, NUMBER, named, written
 from qospec.check.values import Amount, Poison, Series, Symbol, Value, Wording
-from qospec.diagnostics import did_you_mean
+from qospec.diagnostics import Edit, did_you_mean, respelling
 from qospec.units import misreading, table, unit
 
 if TYPE_CHECKING:
     from qospec.check.context import Limits
     from qospec.source import Span
     from qospec.syntax import ast
+    from qospec.units import Misreading
 
 DIGITS = 300
+ROUNDED = "round it, or take a larger unit"
 
 
 def number(node: ast.Number, limits: Limits) -> Value:
@@ -42,16 +45,33 @@ def _no_unit(node: ast.Quantity) -> Refused:
         node.span,
         label=meant.question,
         remedy=ways or "write one of " + " ".join(table()[0]),
+        fix=_other_unit(node, meant),
     )
+
+
+def _other_unit(node: ast.Quantity, meant: Misreading) -> tuple[Edit, ...]:
+    """Return the edit that writes the only unit that can have been meant."""
+    plain = "".join(node.span.text.split()) == node.number + node.unit
+    if not (meant.sure and plain):
+        return ()
+    reading = meant.readings[0]
+    blank = "" if reading == "%" else " "
+    return (Edit(node.span, f"{node.number}{blank}{reading}"),)
 
 
 def _exact(text: str, span: Span, limits: Limits) -> Fraction:
     if len(text) > DIGITS:
-        raise wrong("E0604", f"this number has more than {DIGITS} digits", span)
-    value = Fraction(text.replace("_", ""))
+        raise wrong("E0604", f"this number has more than {DIGITS} digits", span, remedy=ROUNDED)
+    value = _fraction(text)
     if value.numerator.bit_length() > limits.bits:
-        raise wrong("E0604", f"this number needs more than {limits.bits} bits", span)
+        message = f"this number needs more than {limits.bits} bits"
+        raise wrong("E0604", message, span, remedy=ROUNDED)
     return value
+
+
+@functools.lru_cache(maxsize=10_000)
+def _fraction(text: str) -> Fraction:
+    return Fraction(text.replace("_", ""))
 
 
 def layered(node: ast.Layered, value: Value) -> Value:
@@ -65,6 +85,7 @@ def layered(node: ast.Layered, value: Value) -> Value:
             node.layer.span,
             label=f"did you mean `@{near}`?" if near else "",
             note="layers: " + " ".join(f"@{each}" for each in LAYERS),
+            fix=respelling(node.layer.span, layer, LAYERS),
         )
     if isinstance(value, Poison):
         return value
@@ -133,7 +154,8 @@ def series(node: ast.Range, first: Value, last: Value, step: Value | None, limit
             remedy=f"write `{node.last.span.text} .. {node.first.span.text}`",
         )
     if count > limits.items:
-        raise wrong("E0603", f"a range of more than {limits.items} values", node.span)
+        message = f"a range of more than {limits.items} values"
+        raise wrong("E0603", message, node.span, remedy="make it shorter, or its `step` wider")
     return Series(tuple(_at(first, width, turn) for turn in range(int(count))))
 
 

@@ -13,8 +13,11 @@ from qospec.conditions import Measured
 from qospec.diagnostics import did_you_mean
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from qospec.catalogue import Kind
     from qospec.check.expressions import Evaluator
+    from qospec.check.turns import FlowTurns
     from qospec.source import Span
     from qospec.syntax import ast
 
@@ -38,6 +41,10 @@ class FlowValue(Value):
         network = f"{self.network}." if self.network else ""
         member = "" if self.member is None else f"[{self.member}]"
         return f"{network}{self.flow}{member}{'.oam' if self.oam else ''}"
+
+    def on(self, network: str) -> FlowValue:
+        """Return the same flow on another network."""
+        return replace(self, network=network)
 
     def item(self, key: Value, span: Span) -> Value:
         """Return one member."""
@@ -112,6 +119,7 @@ class MetricValue(Value):
             statistic,
             dimension,
             text,
+            flow.members if flow.member is None else None,
         )
         return Open(measured, dimension, bool(getattr(cls, "exact", False)))
 
@@ -133,7 +141,7 @@ class ControlValue(Value):
 
     what: ClassVar[str] = "a control"
     name: str
-    flows: dict[str, FlowValue]
+    flows: Mapping[str, FlowValue | FlowTurns]
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return a flow, as it is there."""
@@ -147,7 +155,7 @@ class ControlValue(Value):
                 label=f"did you mean `{near}`?" if near else "",
                 remedy=f"write `{near}`" if near else "",
             )
-        return replace(known, network=self.name)
+        return known.on(self.name)
 
 
 def _unknown_metric(name: ast.Name, known: dict[str, Kind]) -> Refused:

@@ -26,6 +26,16 @@ class HostPlan(Value):
     slotted: bool
 
 
+class Design(Value):
+    """A device as it is declared, without parameters."""
+
+    what: ClassVar[str] = "a device"
+
+    def alone(self, node: ast.Node, evaluator: Evaluator) -> Value:
+        """Return a single one with the parameters' defaults."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
 class DevicePlan(Value):
     """A device with its parameters and count, before it has a name."""

@@ -9,11 +9,11 @@ from qospec.check.dimensions import NUMBER, TYPES, named
 from qospec.check.records import Record
 from qospec.check.scope import Binding, Scope, settled
 from qospec.check.values import POISON, Amount, Open, Poison, Symbol, Truth, Value, Wording
-from qospec.diagnostics import did_you_mean
+from qospec.diagnostics import did_you_mean, respelling
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
     from qospec.check.expressions import Evaluator
 
@@ -94,11 +94,13 @@ class Signature:
         for each in self.parameters.values():
             if each.default is not None:
                 self._declare_default(scope, each, each.default)
-                if not defaults:
+                if not defaults and each.name.text in scope.names:
                     scope.names[each.name.text].value(self._evaluator.context)
                     scope.names.pop(each.name.text)
             if each.name.text not in scope.names:
                 self._declare(scope, each, unknown_of(each.annotation.text))
+            if each.name.text not in scope.names:  # it is taken, and that was told
+                scope.names[each.name.text] = settled(each.name, "a parameter", POISON)
         return scope
 
     def has_defaults(self) -> bool:
@@ -138,7 +140,7 @@ class Signature:
                 )
             name = argument.name.text if argument.name else order[place]
             if name not in self.parameters:
-                raise self._unknown(name, argument)
+                raise self._unknown(name, argument, given)
             if name in given:
                 raise wrong(
                     "E0114",
@@ -149,8 +151,9 @@ class Signature:
             given[name] = argument
         return given
 
-    def _unknown(self, name: str, argument: ast.Argument) -> Refused:
+    def _unknown(self, name: str, argument: ast.Argument, given: Container[str]) -> Refused:
         near = did_you_mean(name, self.parameters)
+        fix = respelling((argument.name or argument).span, name, self.parameters)
         known = " ".join(self.parameters)
         return wrong(
             "E0104",
@@ -161,6 +164,7 @@ class Signature:
             if known
             else f"{self.name} has no parameters",
             remedy=f"write `{near}`" if near else "",
+            fix=fix if fix and fix[0].text not in given else (),
         )
 
 
@@ -175,6 +179,7 @@ def _known_type(each: ast.Parameter, evaluator: Evaluator) -> None:
                 each.annotation.span,
                 label=f"did you mean `{near}`?" if near else "",
                 note="types: " + " ".join(known),
+                fix=respelling(each.annotation.span, each.annotation.text, known),
             )
         )
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from qospec.check.context import wrong
-from qospec.check.values import Amount, Poison, Value, position
+from qospec.check.values import Amount, Open, Poison, Value, position
+from qospec.conditions import Counted
 from qospec.diagnostics import did_you_mean
+from qospec.units import CELLS
 
 if TYPE_CHECKING:
     from qospec.catalogue import Kind
     from qospec.check.expressions import Evaluator
     from qospec.conditions import Expression
+    from qospec.model import Machine
     from qospec.source import Span
     from qospec.syntax import ast
 
@@ -32,20 +35,28 @@ class Part:
 
 
 class End(NamedTuple):
-    """Where a wire leads: an input of an element, a port, or the end of the way."""
+    """Where a wire leads: an input of an element, a port, or the end of the way.
 
-    kind: Literal["element", "port", "terminate", "discard"]
+    `inner` is the number of the device inside whose port it is: to enter by ("inner"), or to leave.
+    """
+
+    kind: Literal["element", "port", "inner", "terminate", "discard"]
     part: int = -1
     input: str = ""
     port: tuple[str, int] = ("", 0)
+    inner: int = -1
 
 
 class Origin(NamedTuple):
-    """Where a wire begins: an output of an element, or (part -1) what comes in by a port."""
+    """Where a wire begins: an output of an element, or (part -1) what comes in by a port.
+
+    Or it is what leaves by a port of the device inside with the number `inner`.
+    """
 
     part: int = -1
     output: str = ""
     port: tuple[str, int] = ("", 0)
+    inner: int = -1
 
 
 @dataclass
@@ -58,24 +69,59 @@ class Ports:
     span: Span
 
 
+class Inner(NamedTuple):
+    """A device inside another: its path there, and the number of its first element."""
+
+    path: str
+    template: Template
+    base: int
+    span: Span
+
+
+class Invariant(NamedTuple):
+    """What holds in every run of a device; in its condition, paths are those within the device."""
+
+    label: str
+    text: str
+    condition: Expression
+    span: Span
+
+
 @dataclass
 class Template:
-    """A device with its parameters given, ready to be put into a topology any number of times."""
+    """A device with its parameters given, ready to be put into a topology any number of times.
+
+    `merged` holds where wires end that cannot be told from others in `wires`, for where they begin
+    depends on a parameter that is not known; and where the ports of inner devices lead. `inners`
+    are of use until all wires are joined. Where not `complete`, something in it was wrong.
+    """
 
     name: str
     parts: list[Part] = field(default_factory=list)
     ports: dict[str, Ports] = field(default_factory=dict)
     wires: dict[Origin, End] = field(default_factory=dict)
     places: dict[Origin, Span] = field(default_factory=dict)
+    merged: set[End] = field(default_factory=set)
+    invariants: list[Invariant] = field(default_factory=list)
+    machines: list[Machine] = field(default_factory=list)
+    inners: list[Inner] = field(default_factory=list)
+    complete: bool = True
+
+    @property
+    def sound(self) -> bool:
+        """Return whether nothing in it is wrong, and nothing of its elements unknown."""
+        return self.complete and not any(part.loose for part in self.parts)
 
 
 @dataclass(frozen=True)
 class PortValue(Value):
-    """A port, an array of ports, or one of an array."""
+    """A port, an array of ports, or one of an array; of a device inside, if `inner` says which."""
 
     what: ClassVar[str] = "a port"
     ports: Ports
     index: int | None = None
+    inner: int = -1
+    device: str = ""
 
     def item(self, key: Value, span: Span) -> Value:
         """Return one port of an array."""
@@ -84,7 +130,7 @@ class PortValue(Value):
         index = position(
             key, self.ports.count, f"`{self.ports.name}`", span, known=self.ports.known
         )
-        return PortValue(self.ports, 0 if index is None else index)
+        return replace(self, index=0 if index is None else index)
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return the side where cells come in, or where they leave."""
@@ -102,7 +148,10 @@ class PortValue(Value):
                 name.span,
                 remedy=f"say which: `{self.ports.name}[0].{name.text}`",
             )
-        return SideValue((self.ports.name, self.index or 0), name.text)
+        index = "" if self.index is None else f"[{self.index}]"
+        path = f"{self.ports.name}{index}.{name.text}"
+        path = f"{self.device}.{path}" if self.device else path
+        return SideValue((self.ports.name, self.index or 0), name.text, path, self.inner)
 
 
 @dataclass(frozen=True)
@@ -112,6 +161,26 @@ class SideValue(Value):
     what: ClassVar[str] = "a side of a port"
     port: tuple[str, int]
     side: str
+    path: str
+    inner: int = -1
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+        """Return how many cells pass here, as an invariant asks."""
+        if self.inner >= 0:
+            message = "what passes a port of a device inside is not observed"
+            raise wrong("E0423", message, name.span, remedy="ask for a port of the device itself")
+        if name.text != "count":
+            return super().field(name, evaluator)
+        return Open(Counted("", self.path, None, CELLS, f"{self.path}.count"), CELLS, exact=True)
+
+
+def lost_as(kind: Kind, name: str) -> tuple[str, ...]:
+    """Return the causes that a name stands for of which cells end at a kind of element.
+
+    A scheduler has none: what it refuses ends in the queue that it serves.
+    """
+    causes = () if kind.duty == "scheduler" else tuple(getattr(kind.build, "causes", ()))
+    return causes if name == "lost" else tuple(each for each in causes if each == name)
 
 
 @dataclass(frozen=True)
@@ -124,8 +193,12 @@ class PartValue(Value):
     name: str = ""
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
-        """Return the input or output of that name, or the array of them."""
+        """Return the input or output of that name, the array of them, or what was lost here."""
         known = (*self.part.inputs, *self.part.outputs)
+        lost = lost_as(self.part.kind, name.text)
+        if lost and not self.name and name.text not in known:
+            text = f"{self.part.path}.{name.text}"
+            return Open(Counted("", self.part.path, lost, CELLS, text), CELLS, exact=True)
         if not self.part.loose and not any(each.partition("[")[0] == name.text for each in known):
             raise self._unknown(name.text, name.span)
         return PartValue(self.index, self.part, name.text)

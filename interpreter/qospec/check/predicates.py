@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from qospec.check.context import wrong
 from qospec.check.dimensions import NUMBER
+from qospec.check.kinds import not_built
 from qospec.check.scope import Scope
 from qospec.check.values import Amount, Poison, Series, Symbol, Truth, Value
 from qospec.conditions import Attribute, Constant, Expression, Operation, evaluate
@@ -25,6 +26,8 @@ ATTRIBUTES = {
     ("cell", "clp"): "clp",
     ("cell", "oam"): "oam",
 }
+LATER = ("pkt", "frame")
+"""What classes may ask of packets and frames, once there are any."""
 CATEGORIES = ("cbr", "vbr_rt", "vbr_nrt", "ubr")
 
 
@@ -61,6 +64,8 @@ def _attribute(node: ast.Expression) -> Attribute:
         known = ATTRIBUTES.get((node.name.text, node.trail[0].text))
         if known is not None:
             return Attribute(known)
+    if isinstance(node, ast.Path) and node.name.text in LATER:
+        raise not_built(node.span.text, node.span)
     names = [".".join(pair) for pair in ATTRIBUTES]
     near = did_you_mean(node.span.text, names)
     raise wrong(

@@ -6,28 +6,22 @@ in the end, so overriding one field changes what depends on it.
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from qospec.catalogue import REQUIRED, Domain, Parameter
+from qospec.catalogue import REQUIRED
 from qospec.check import fields
 from qospec.check.context import Refused, wrong
 from qospec.check.scope import Binding, Scope
+from qospec.check.spellings import SOURCE, missing, nearest, parameter_of, spellings, unknown_field
 from qospec.check.values import Series, Value
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from qospec.catalogue import Kind
+    from qospec.catalogue import Kind, Parameter
     from qospec.check.expressions import Evaluator
     from qospec.source import Span
-
-NEAR = 0.66
-"""How like a field's name must be: one letter in three may be wrong in an abbreviation."""
-
-SOURCE = Parameter("source", Domain("arrivals"), None)
-"""A field of every kind of traffic: what is emitted, apart from what is declared."""
 
 
 class Field(NamedTuple):
@@ -65,10 +59,21 @@ class Record(Value):
         """Return a copy with the fields of `body` in place of its own."""
         fresh: dict[str, Field] = {}
         written = _assignments(body, evaluator)
+        names = [name for name, _ in written]
         for name, value in written:
-            add_field(self.kind, fresh, Field(name, value, scope), evaluator)
-        excused = self._excused | _excused(self.kind, [name for name, _ in written], scope)
+            add_field(self.kind, fresh, Field(name, value, scope), names, evaluator)
+        excused = self._excused | _excused(self.kind, names, scope)
         return Record(self.kind, {**self.given, **fresh}, body.span, evaluator, excused)
+
+    def within(self, contract: Record) -> Record:
+        """Return this source of some traffic with what it takes from there."""
+        scope = _FieldScope(Scope(), contract, SOURCE.name)
+        given = dict(self.given)
+        for name, of in self.kind.from_contract.items():
+            own, theirs = (ast.Name(text=each, span=self.span) for each in (name, of))
+            path = ast.Path(name=theirs, trail=(), span=self.span)
+            given.setdefault(name, Field(own, path, scope))
+        return Record(self.kind, given, self.span, self._evaluator, self._excused)
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return the value of a field."""
@@ -93,7 +98,7 @@ class Record(Value):
                 if parameter.default is REQUIRED:
                     complete = False
                     if parameter.name not in self._excused:
-                        evaluator.context.tell(_missing(self.kind, parameter, self.span))
+                        evaluator.context.tell(missing(self.kind, parameter, self.span))
                 continue
             value = self.value_of(parameter, evaluator)
             try:
@@ -122,9 +127,8 @@ class Record(Value):
         return evaluator.known(evaluator.strict(each.value, scope), each.value)
 
     def _choice(self, each: Field, scope: Scope, choices: tuple[str, ...]) -> Value:
-        if isinstance(each.value, ast.Path) and each.value.name.text in choices:
-            return self._evaluator.word(each.value, Scope())
-        return self._evaluator.word(each.value, scope)
+        own = isinstance(each.value, ast.Path) and each.value.name.text in choices
+        return self._evaluator.word(each.value, Scope() if own else scope)
 
     def binding(self, name: str) -> Binding | None:
         """Return the field of that name or abbreviation, if it was given or has a default."""
@@ -174,6 +178,7 @@ def from_arguments(kind: Kind, call: ast.Call, scope: Scope, evaluator: Evaluato
     """Return a record whose fields are given as arguments, by name or in order."""
     given: dict[str, Field] = {}
     order = list(kind.parameters)
+    names = [argument.name for argument in call.arguments if argument.name]
     for place, argument in enumerate(call.arguments):
         name = argument.name
         if name is None:
@@ -182,23 +187,24 @@ def from_arguments(kind: Kind, call: ast.Call, scope: Scope, evaluator: Evaluato
                     "E0114", f"`{kind.name}` takes at most {len(order)} values", argument.span
                 )
             name = ast.Name(text=order[place], span=argument.span)
-        add_field(kind, given, Field(name, argument.value, scope), evaluator)
-    names = [argument.name for argument in call.arguments if argument.name]
+        add_field(kind, given, Field(name, argument.value, scope), names, evaluator)
     return Record(kind, given, call.span, evaluator, _excused(kind, names, scope))
 
 
-def parameter_of(kind: Kind, name: str) -> Parameter | None:
-    """Return the field of that name or abbreviation."""
-    if name == SOURCE.name and kind.role == "traffic":
-        return SOURCE
-    return kind.parameter(name)
+def add_field(
+    kind: Kind,
+    given: dict[str, Field],
+    each: Field,
+    beside: Sequence[ast.Name],
+    evaluator: Evaluator,
+) -> None:
+    """Add a field under its full name; report it if there is none or it came before.
 
-
-def add_field(kind: Kind, given: dict[str, Field], each: Field, evaluator: Evaluator) -> None:
-    """Add a field under its full name; report it if there is none or it came before."""
+    `beside` are the names of all fields that are given with it.
+    """
     parameter = parameter_of(kind, each.name.text)
     if parameter is None and not kind.open_fields:
-        evaluator.context.tell(unknown_field(kind, each.name))
+        evaluator.context.tell(unknown_field(kind, each.name, beside))
         return
     full = parameter.name if parameter else each.name.text
     if full in given:
@@ -217,45 +223,10 @@ def add_field(kind: Kind, given: dict[str, Field], each: Field, evaluator: Evalu
 
 def _excused(kind: Kind, names: Sequence[ast.Name], scope: Scope) -> frozenset[str]:
     """Return the fields meant by unknown names, and those in what could not be read."""
-    known = _spellings(kind)
+    known = spellings(kind)
     strangers = [] if kind.open_fields else [name for name in names if name.text not in known]
-    near = {known[meant].name for name in strangers if (meant := _nearest(name.text, known))}
-    return frozenset(near | {each.name for name, each in known.items() if scope.was_unread(name)})
-
-
-def _spellings(kind: Kind) -> dict[str, Parameter]:
-    known = {
-        spelling: each
-        for each in kind.parameters.values()
-        for spelling in (each.name, each.alias)
-        if spelling
-    }
-    if kind.role == "traffic":
-        known["source"] = SOURCE
-    return known
-
-
-def _nearest(name: str, known: Mapping[str, Parameter]) -> str:
-    return next(iter(get_close_matches(name, known, n=1, cutoff=NEAR)), "")
-
-
-def unknown_field(kind: Kind, name: ast.Name) -> Refused:
-    """Return the mistake of a field that a kind does not have, with those that it has."""
-    known = _spellings(kind)
-    near = _nearest(name.text, known)
-    meant = near
-    if near and known[near].alias == near:
-        meant = f"{near}` ({known[near].name.replace('_', ' ')})"
-    label = f"did you mean `{meant}`?".replace(")`?", ")?") if near else ""
-    listed = " ".join(dict.fromkeys(each.alias or each.name for each in known.values()))
-    return wrong(
-        "E0104",
-        f"`{kind.name}` has no field `{name.text}`",
-        name.span,
-        label=label,
-        note=f"fields of {kind.name}: {listed}" if listed else f"{kind.name} has no fields",
-        remedy=f"write `{near}`" if near else "",
-    )
+    near = {known[meant].name for name in strangers if (meant := nearest(name.text, known))}
+    return frozenset(near | {known[name].name for name in scope.all_unread() & known.keys()})
 
 
 def _assignments(body: ast.Body, evaluator: Evaluator) -> list[tuple[ast.Name, ast.Expression]]:
@@ -273,14 +244,3 @@ def _assignments(body: ast.Body, evaluator: Evaluator) -> list[tuple[ast.Name, a
                 )
             )
     return found
-
-
-def _missing(kind: Kind, parameter: Parameter, span: Span) -> Refused:
-    name = parameter.alias or parameter.name
-    meaning = f" ({parameter.name.replace('_', ' ')})" if name != parameter.name else ""
-    return wrong(
-        "E0105",
-        f"`{kind.name}` needs `{name}`{meaning}",
-        span,
-        remedy=f"add `{name} = …`",
-    )

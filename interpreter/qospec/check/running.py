@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from qospec.syntax import ast
 if TYPE_CHECKING:
     from qospec.check.expressions import Evaluator
     from qospec.check.scope import Scope
+    from qospec.model import Search
 
 LONGEST_PS = 10**18
 
@@ -34,9 +36,19 @@ RUN = Kind(
 """`run` has fields like any kind, and is checked as one."""
 
 
-def run_of(test: ast.Test, scope: Scope, evaluator: Evaluator) -> Run | None:
-    """Return how a test is run, or None if it does not say so rightly."""
+SEARCHED = replace(RUN, parameters={name: RUN.parameters[name] for name in ("warmup", "repeat")})
+"""Of a test with a search: the search says the rest."""
+
+
+def run_of(test: ast.Test, search: Search | None, scope: Scope, evaluator: Evaluator) -> Run | None:
+    """Return how a test is run, or None if it does not say so rightly.
+
+    A search says itself how long its trials are, and may ask for more than a line carries.
+    """
+    searching = any(isinstance(each, ast.Search) for each in test.body.statements)
     found = [statement for statement in test.body.statements if isinstance(statement, ast.Run)]
+    if not found and searching:
+        return _searched({}, search)
     if not found:
         evaluator.context.tell(
             wrong(
@@ -57,11 +69,21 @@ def run_of(test: ast.Test, scope: Scope, evaluator: Evaluator) -> Run | None:
                 remedy="keep one of them",
             )
         )
-    record = Record(RUN, {}, found[0].span, evaluator).copy(found[0].body, scope, evaluator)
+    kind = SEARCHED if searching else RUN
+    record = Record(kind, {}, found[0].span, evaluator).copy(found[0].body, scope, evaluator)
     if not isinstance(record, Record):
         return None
     arguments, complete = record.arguments(evaluator)
     if not complete:
         return None
+    if searching:
+        return _searched(arguments, search)
     given: dict[str, Any] = {"warmup": 0, "repeat": 1, "overload": False, **arguments}
     return Run(int(Fraction(given["warmup"])), given["measure"], given["repeat"], given["overload"])
+
+
+def _searched(given: dict[str, Any], search: Search | None) -> Run | None:
+    if search is None or not search.goals:
+        return None
+    longest_ps = max(goal.trial_ps for goal in search.goals)
+    return Run(int(given.get("warmup", 0)), longest_ps, given.get("repeat", 1), overload=True)

@@ -101,10 +101,9 @@ class Scope:
         here = self.veiled or name in self.unread
         return here or (self.parent is not None and self.parent.may_hold(name))
 
-    def was_unread(self, name: str) -> bool:
-        """Return whether a name stands in what could not be read."""
-        above = self.parent is not None and self.parent.was_unread(name)
-        return above or name in self.unread
+    def all_unread(self) -> frozenset[str]:
+        """Return the names in what could not be read, here and around."""
+        return self.parent.all_unread() | self.unread if self.parent else self.unread
 
     def may_import(self, name: str) -> bool:
         """Return whether a name is like that of an import of which there is no file."""
@@ -119,11 +118,15 @@ class Scope:
             scope = scope.parent
 
     def declare(self, binding: Binding, context: Context) -> None:
-        """Add a name, unless it stands for something already."""
+        """Add a name; one that is taken here stays what it was, one from around is told and hidden.
+
+        Hidden, because whoever declares it here means this one: one slip is told once.
+        """
         known = self.find(binding.name)
         if known is not None and known.span != binding.span:
             context.tell(clash(binding, known))
-            return
+            if binding.name in self.names:
+                return
         self.names[binding.name] = binding
 
 

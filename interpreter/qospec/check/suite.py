@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.check import device, flows, topology
-from qospec.check.context import Refused, wrong
+from qospec.check import flows, properties, topology
+from qospec.check.context import Refused, too_deep, wrong
 from qospec.check.declared import (
     DeviceValue,
     ModuleValue,
@@ -15,13 +15,12 @@ from qospec.check.declared import (
     TrafficValue,
 )
 from qospec.check.expansion import expanded
-from qospec.check.kinds import not_built
 from qospec.check.networks import Networks
 from qospec.check.parameters import let_value
 from qospec.check.records import Record
 from qospec.check.scope import Binding, Scope, clash, settled
 from qospec.check.values import POISON, Value
-from qospec.model import Reference, Suite, Test
+from qospec.model import Property, Reference, Suite, Test
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -44,16 +43,13 @@ NOUNS: dict[type, str] = {
 
 def suite(units: Sequence[Unit], evaluator: Evaluator) -> Suite:
     """Return the suite of the files; what is wrong is reported, and left out of it."""
-    scopes = {
-        unit.path: Scope(unread=unit.tree.unread if unit.tree else frozenset()) for unit in units
-    }
-    for unit in units:
-        _declare(unit, scopes, evaluator)
+    scopes = scopes_of(units, evaluator)
     references = []
     for unit in units:
         for declaration in unit.tree.declarations if unit.tree else ():
             reference = _alone(declaration, scopes[unit.path], evaluator)
             references += [reference] if reference else []
+    drawn = _properties(units, scopes, evaluator)
     networks = Networks(evaluator)
     tests: list[Test] = []
     seen: dict[str, ast.Test] = {}
@@ -63,7 +59,31 @@ def suite(units: Sequence[Unit], evaluator: Evaluator) -> Suite:
                 _once(node, seen, evaluator)
         if unit.named:
             tests += expanded(unit, scopes[unit.path], networks, evaluator)
-    return Suite(tuple(tests), tuple(references), tuple(unit.source for unit in units))
+    sources = tuple(unit.source for unit in units)
+    return Suite(tuple(tests), tuple(references), sources, drawn)
+
+
+def _properties(
+    units: Sequence[Unit], scopes: dict[Path, Scope], evaluator: Evaluator
+) -> tuple[Property, ...]:
+    """Return the properties of the files that were named; those of others are checked too."""
+    found = []
+    for unit in units:
+        for node in unit.tree.declarations if unit.tree else ():
+            if isinstance(node, ast.Property):
+                made = properties.checked(node, scopes[unit.path], evaluator)
+                found += [made] if made is not None and unit.named else []
+    return tuple(found)
+
+
+def scopes_of(units: Sequence[Unit], evaluator: Evaluator) -> dict[Path, Scope]:
+    """Return the names that each file declares and imports."""
+    scopes = {
+        unit.path: Scope(unread=unit.tree.unread if unit.tree else frozenset()) for unit in units
+    }
+    for unit in units:
+        _declare(unit, scopes, evaluator)
+    return scopes
 
 
 def _once(node: ast.Test, seen: dict[str, ast.Test], evaluator: Evaluator) -> None:
@@ -124,7 +144,6 @@ def _value(node: ast.Declaration, scope: Scope, evaluator: Evaluator) -> Value:
 def _alone(node: ast.Declaration, scope: Scope, evaluator: Evaluator) -> Reference | None:
     """Check a declaration on its own: with parameters unknown, and with their defaults."""
     if isinstance(node, ast.Property):
-        evaluator.context.tell(not_built("property", node.name.span))
         return None
     try:
         known = scope.names[node.name.text]
@@ -140,7 +159,7 @@ def _alone(node: ast.Declaration, scope: Scope, evaluator: Evaluator) -> Referen
     except Refused as refused:
         evaluator.context.tell(refused)
     except RecursionError:
-        evaluator.context.tell(wrong("E0606", "this is nested too deeply", node.name.span))
+        evaluator.context.tell(too_deep(node.name.span))
     return None
 
 
@@ -152,7 +171,7 @@ def _with_unknowns(value: TrafficValue | DeviceValue | TopologyValue, evaluator:
         before = evaluator.context.mistakes
         inside = signature.alone(defaults=defaults)
         if isinstance(value, DeviceValue):
-            device.template(value.node, inside, evaluator)
+            value.template(inside, evaluator)
         elif isinstance(value, TopologyValue):
             topology.layout(value.node, inside, evaluator)
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.check.bodies import misplaced, turns_of
+from qospec.check.bodies import in_a_let, misplaced, turns_of
 from qospec.check.context import Refused, wrong
 from qospec.check.declared import DeviceValue
 from qospec.check.kinds import HostKind, KindValue
@@ -73,6 +73,7 @@ class _Builder:
         self._evaluator = evaluator
         self._context = evaluator.context
         self._elements = 0
+        self._media: dict[int, Record] = {}
 
     def declare(
         self, statements: Sequence[ast.Statement], scope: Scope, *, outermost: bool
@@ -144,8 +145,10 @@ class _Builder:
                 f"a binding in a topology makes nodes, this is {what}",
                 node.value.span,
                 remedy=f"write `let {name.text} = …` for a value",
+                fix=in_a_let(node, plan),
             )
         template = plan.template if isinstance(plan, DevicePlan) else None
+        self.layout.complete &= template is None or template.sound
         slotted = isinstance(plan, HostPlan) and plan.slotted
         many = 1 if plan.count is None else plan.count
         self._elements += many * (len(template.parts) if template else 1)
@@ -155,6 +158,7 @@ class _Builder:
                 "E0602",
                 f"a topology of more than {self._context.limits.elements} elements",
                 node.span,
+                remedy="make it smaller",
             )
         if plan.count is None:
             made = Node(name.text, template, slotted, plan.known)
@@ -228,4 +232,7 @@ class _Builder:
                 node.medium.span,
                 remedy="write a medium such as `media.stm1`, or `line { rate = … }`",
             )
+        if id(value) not in self._media:
+            value.arguments(self._evaluator)  # so that its mistakes are told
+            self._media[id(value)] = value
         return value

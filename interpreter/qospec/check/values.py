@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.context import Refused, wrong
+from qospec.conditions import leaves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,6 +25,11 @@ class Value:
     """Anything that an expression can stand for. `what` names the sort for messages."""
 
     what: ClassVar[str] = "a value"
+
+    @property
+    def parts(self) -> int:
+        """Return of how many values it is made, each as often as it is in it."""
+        return 1
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return what `value.name` stands for."""
@@ -144,6 +150,11 @@ class Series(Value):
     known: bool = True
 
     @cached_property
+    def parts(self) -> int:
+        """Return how many values are in it."""
+        return sum(item.parts for item in self.items)
+
+    @cached_property
     def published(self) -> Span | None:
         """Return where a published item of it stands. Kept: lists of lists may share items."""
         return _first_published(self.items)
@@ -162,9 +173,24 @@ class Table(Value):
     entries: Mapping[Fraction | str, Value]
 
     @cached_property
+    def parts(self) -> int:
+        """Return how many values are in it."""
+        return sum(entry.parts for entry in self.entries.values())
+
+    @cached_property
     def published(self) -> Span | None:
         """Return where a published entry of it stands."""
         return _first_published(self.entries.values())
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+        """Refuse: an entry is asked for by its key between brackets."""
+        known = name.text in self.entries
+        raise wrong(
+            "E0104",
+            f"a map has no field `{name.text}`",
+            name.span,
+            remedy=f"write `[{name.text}]` for its entry" if known else "",
+        )
 
     def item(self, key: Value, span: Span) -> Value:
         """Return the value under that key."""
@@ -193,6 +219,11 @@ class Open(Value):
     expression: Expression
     dimension: Dimension
     exact: bool
+
+    @property
+    def parts(self) -> int:
+        """Return how many constants and measured values are in it."""
+        return leaves(self.expression)
 
 
 def position(key: Value, length: int, what: str, span: Span, *, known: bool = True) -> int | None:

@@ -51,8 +51,10 @@ def _value(end: ast.Path, scope: Scope, evaluator: Evaluator) -> Value | str:
 def _add(template: Template, origin: Origin, end: End, node: ast.Path, context: Context) -> None:
     known = template.wires.get(origin)
     if known is not None and known != end:
-        loose = origin.part < 0 and not template.ports[origin.port[0]].known
-        if not loose and not (origin.part >= 0 and template.parts[origin.part].loose):
+        loose = origin.part < 0 and not _ports(template, origin).known
+        if loose or (origin.part >= 0 and template.parts[origin.part].loose):
+            template.merged.add(end)
+        else:
             context.tell(
                 wrong(
                     "E0404",
@@ -68,16 +70,28 @@ def _add(template: Template, origin: Origin, end: End, node: ast.Path, context: 
     template.places[origin] = node.span
 
 
+def _ports(template: Template, origin: Origin) -> Ports:
+    whole = template if origin.inner < 0 else template.inners[origin.inner].template
+    return whole.ports[origin.port[0]]
+
+
 def _origin(value: Value | str, node: ast.Path, *, middle: bool) -> Origin:
     if isinstance(value, SideValue):
-        if value.side == "tx":
+        if value.inner >= 0 and value.side == "rx":
+            raise wrong(
+                "E0407",
+                f"no wire begins at `{node.span.text}`: cells go into the device by it",
+                node.span,
+                remedy=f"write `{node.span.text.removesuffix('rx')}tx` for what leaves it",
+            )
+        if value.inner < 0 and value.side == "tx":
             raise wrong(
                 "E0407",
                 f"no wire begins at `{node.span.text}`: cells leave by it",
                 node.span,
                 remedy=f"write `{node.span.text.removesuffix('tx')}rx` for what comes in",
             )
-        return Origin(port=value.port)
+        return Origin(port=value.port, inner=value.inner)
     if isinstance(value, PartValue):
         return Origin(value.index, _output(value, node, middle=middle))
     raise _no_end(value, node, "begin")
@@ -114,7 +128,14 @@ def _end(value: Value | str, node: ast.Path, *, middle: bool) -> End:
             )
         return End("discard" if value == "discard" else "terminate")
     if isinstance(value, SideValue):
-        if value.side == "rx":
+        if value.inner >= 0 and value.side == "tx":
+            raise wrong(
+                "E0407",
+                f"no wire ends at `{node.span.text}`: cells leave the device by it",
+                node.span,
+                remedy=f"write `{node.span.text.removesuffix('tx')}rx` for what goes into it",
+            )
+        if value.inner < 0 and value.side == "rx":
             raise wrong(
                 "E0407",
                 f"no wire ends at `{node.span.text}`: cells come in by it",
@@ -128,7 +149,7 @@ def _end(value: Value | str, node: ast.Path, *, middle: bool) -> End:
                 node.span,
                 remedy="end the wire here",
             )
-        return End("port", port=value.port)
+        return End("port" if value.inner < 0 else "inner", port=value.port, inner=value.inner)
     if isinstance(value, PartValue):
         return End("element", value.index, _input(value, node, middle=middle))
     raise _no_end(value, node, "end")
@@ -158,7 +179,7 @@ def _input(value: PartValue, node: ast.Path, *, middle: bool) -> str:
 
 def _no_end(value: Value | str, node: ast.Path, verb: str) -> Refused:
     if isinstance(value, PortValue):
-        side = "rx" if verb == "begin" else "tx"
+        side = "rx" if (verb == "begin") == (value.inner < 0) else "tx"
         return wrong(
             "E0407",
             f"`{node.span.text}` has two sides",
@@ -178,7 +199,8 @@ def _no_end(value: Value | str, node: ast.Path, verb: str) -> Refused:
 
 def verify(template: Template, context: Context) -> None:
     """Report outputs that go nowhere, inputs that nothing feeds, and queues without a line."""
-    fed = {(end.part, end.input) for end in template.wires.values() if end.kind == "element"}
+    ends = {*template.wires.values(), *template.merged}
+    fed = {(end.part, end.input) for end in ends if end.kind == "element"}
     ways = Counter(end.port for end in template.wires.values() if end.kind == "port")
     crowded = {port for port, count in ways.items() if count > 1}
     for index, part in enumerate(template.parts):

@@ -14,8 +14,10 @@ import click
 from qospec.cli import exits, options
 
 if TYPE_CHECKING:
-    from qospec.diagnostics import Diagnostic, Problems
-    from qospec.model import Suite, Test
+    from collections.abc import Iterable
+
+    from qospec.diagnostics import Diagnostic, Edit, Problems
+    from qospec.model import Property, Suite, Test
     from qospec.run.plan import CasePlan
 
 
@@ -27,6 +29,7 @@ class Request(NamedTuple):
     seed: str
     max_cells: int
     as_json: bool
+    keep_going: bool = False
 
     def again(self, test: Test, case: str) -> str:
         """Return the command that runs one case as this request did."""
@@ -35,6 +38,7 @@ class Request(NamedTuple):
         words = ["qos", "run", selection, "--seed", self.seed]
         if self.max_cells != options.MAX_CELLS:
             words += ["--max-cells", str(self.max_cells)]
+        words += ["--keep-going"] * self.keep_going
         return shlex.join(words)
 
 
@@ -49,24 +53,27 @@ class _Selection(NamedTuple):
         path, _, name = written.partition("::")
         return cls(path, name)
 
-    def holds(self, test: Test) -> bool:
-        return Path(test.span.source.name).resolve().is_relative_to(Path(self.path).resolve())
+    def holds(self, thing: Test | Property) -> bool:
+        return Path(thing.span.source.name).resolve().is_relative_to(Path(self.path).resolve())
 
     def selects(self, test: Test, case: str) -> bool:
         return self.name in ("", test.name, case) and self.holds(test)
 
 
 def checked(paths: tuple[str, ...], problems: Problems) -> Suite:
-    """Return the suite of the files and folders named; of the current folder if none is."""
+    """Return the suite of the files and folders named; of the project here if none is."""
     from qospec.catalogue import discover
     from qospec.check import check
 
-    files = dict.fromkeys(Path(_Selection.of(path).path) for path in paths or (".",))
+    files = dict.fromkeys(Path(_Selection.of(path).path) for path in paths)
     return check(list(files), discover(), problems)
 
 
-def planned(request: Request) -> tuple[Suite, list[CasePlan]]:
-    """Return the selected suite and its plan; ends the command if there is nothing to run."""
+def planned(request: Request, *, runs: bool = True) -> tuple[Suite, list[CasePlan]]:
+    """Return the selected suite and its plan; ends the command if there is nothing in it.
+
+    If it `runs`, what cannot be executed yet ends the command too.
+    """
     from qospec.diagnostics import Problems
     from qospec.run.plan import Bounds, plan
 
@@ -76,15 +83,26 @@ def planned(request: Request) -> tuple[Suite, list[CasePlan]]:
         tell(problems, as_json=request.as_json)
     suite = _selected(suite, request)
     plans = plan(suite, request.seed, Bounds(request.max_cells), problems)
+    if runs:
+        for refusal in refused(suite, plans):
+            problems.add(refusal)
     tell(problems, as_json=request.as_json)
-    if not plans:
+    if not plans and not suite.properties:
         click.echo("nothing selected: no case matches", err=True)
         sys.exit(exits.NOTHING)
     return suite, list(plans)
 
 
+def refused(suite: Suite, plans: Iterable[CasePlan]) -> list[Diagnostic]:
+    """Return what of a plan cannot be executed yet, each once."""
+    from qospec.run.refusals import of_properties
+
+    cases = [plan.refusal for plan in plans if plan.refusal is not None]
+    return list(dict.fromkeys((*cases, *of_properties(suite.properties))))
+
+
 def _selected(suite: Suite, request: Request) -> Suite:
-    selections = [_Selection.of(path) for path in request.paths or (".",)]
+    selections = [_Selection.of(path) for path in request.paths]
     cases = [(test, case.name) for test in suite.tests for case in test.cases]
     missed = [s for s in selections if s.name and not any(s.selects(*each) for each in cases)]
     for selection in missed:
@@ -94,16 +112,24 @@ def _selected(suite: Suite, request: Request) -> Suite:
         sys.exit(exits.NOTHING)
 
     def wanted(test: Test, case: str) -> bool:
-        return request.match in case and any(s.selects(test, case) for s in selections)
+        chosen = not selections or any(s.selects(test, case) for s in selections)
+        return request.match in case and chosen
 
     tests = (
         replace(test, cases=tuple(case for case in test.cases if wanted(test, case.name)))
         for test in suite.tests
     )
-    return replace(suite, tests=tuple(test for test in tests if test.cases))
+    properties = tuple(
+        each
+        for each in suite.properties
+        if not request.match
+        and (not selections or any(not s.name and s.holds(each) for s in selections))
+    )
+    chosen = tuple(test for test in tests if test.cases)
+    return replace(suite, tests=chosen, properties=properties)
 
 
-def tell(problems: Problems, *, as_json: bool) -> None:
+def tell(problems: Problems, *, as_json: bool, hint: str = "") -> None:
     """Tell everything that was found, and end the command if there is an error among it."""
     if as_json and problems.errors:
         click.echo(json.dumps(diagnostics_document(problems), indent=1))
@@ -111,6 +137,8 @@ def tell(problems: Problems, *, as_json: bool) -> None:
         from qospec.rendering import render_all
 
         click.echo(render_all(problems.all), err=True)
+        if hint:
+            click.echo(hint, err=True)
     if problems.errors:
         sys.exit(exits.WRONG)
 
@@ -131,6 +159,29 @@ def _diagnostic(diagnostic: Diagnostic) -> dict[str, Any]:
         "column": column,
         "notes": list(diagnostic.notes),
         "help": diagnostic.help,
+        "fix": [_edit(edit) for edit in _fix(diagnostic)],
+    }
+
+
+def _fix(diagnostic: Diagnostic) -> tuple[Edit, ...]:
+    if not diagnostic.fix:
+        return ()
+    from qospec.repair import fix_of
+
+    return fix_of(diagnostic)
+
+
+def _edit(edit: Edit) -> dict[str, Any]:
+    source = edit.span.source
+    line, column = source.position(edit.span.start)
+    end_line, end_column = source.position(edit.span.end)
+    return {
+        "file": source.name,
+        "line": line,
+        "column": column,
+        "end_line": end_line,
+        "end_column": end_column,
+        "text": edit.text,
     }
 
 

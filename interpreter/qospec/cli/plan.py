@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,7 +12,12 @@ import click
 from qospec.cli import loading, options
 
 if TYPE_CHECKING:
+    from qospec.diagnostics import Diagnostic
+    from qospec.model import Goal, Search
     from qospec.run.plan import CasePlan
+
+PS_PER_S = 10**12
+MINUTE_S, HOUR_S = 60, 3600
 
 
 @click.command()
@@ -22,24 +29,85 @@ if TYPE_CHECKING:
 def plan(**asked: Any) -> None:
     """Say what a run would do, and how much of it; run nothing."""
     request = loading.Request(**asked)
-    _, plans = loading.planned(request)
+    suite, plans = loading.planned(request, runs=False)
     rows = [_row(each) for each in plans]
     if request.as_json:
-        click.echo(json.dumps({"schema": 1, "seed": request.seed, "cases": rows}, indent=1))
+        why = [each.message for each in loading.refused(suite, plans)]
+        document = {"schema": 1, "seed": request.seed, "cases": rows, "refused": why}
+        click.echo(json.dumps(document, indent=1))
         return
     for row in rows:
+        if row["skip"]:
+            click.echo(f"{row['name']}: skipped, {row['skip']}")
+            continue
         trials = loading.counted(row["trials"], "trial")
-        emulated = f"{row['seconds']:g} s emulated in all"
+        if row["search"]:
+            trials = f"at most {trials}"
+        most = "at most " if row["search"] else ""
+        emulated = f"{most}{_duration(row['seconds'])} emulated in all"
         click.echo(f"{row['name']}: {trials}, at most {row['cells']:_} cells each, {emulated}")
+        for goal in (row["search"] or {}).get("goals", ()):
+            click.echo(f"  goal {goal['name']}: {goal['text']}")
+    _tell_refusals(loading.refused(suite, plans))
     trials = loading.counted(sum(row["trials"] for row in rows), "trial")
     click.echo(f"{loading.counted(len(rows), 'case')}, {trials}, seed {request.seed}")
 
 
 def _row(plan: CasePlan) -> dict[str, Any]:
-    length_ps = plan.case.run.warmup_ps + plan.case.run.measure_ps
+    search = plan.case.search
     return {
         "name": plan.case.name,
+        "skip": plan.case.skip,
         "trials": plan.trials,
         "cells": plan.cells,
-        "seconds": plan.trials * length_ps / 10**12,
+        "seconds": plan.cost.emulated_ps / PS_PER_S,
+        "search": None if search is None else _search(search),
     }
+
+
+def _search(search: Search) -> dict[str, Any]:
+    """Return what a search looks for, with every default that nobody gave."""
+    return {
+        "name": search.name,
+        "method": search.method,
+        "low": str(search.low),
+        "high": str(search.high),
+        "goals": [_goal(goal, search) for goal in search.goals],
+    }
+
+
+def _goal(goal: Goal, search: Search) -> dict[str, Any]:
+    from qospec.run.searching import loads
+    from qospec.units import RATIO, TIME, text_of
+
+    values = {
+        "trial": text_of(Fraction(goal.trial_ps, PS_PER_S), TIME),
+        "total": text_of(Fraction(goal.total_ps, PS_PER_S), TIME),
+        "exceed": text_of(goal.exceed, RATIO),
+        "width": text_of(goal.width, RATIO),
+    }
+    said = [
+        f"{name} {text}{' (default)' if name in goal.defaults else ''}"
+        for name, text in values.items()
+    ]
+    loss = text_of(goal.loss, RATIO)
+    text = ", ".join([f"loss {loss}", *said, f"at most {loads(search, goal)} loads"])
+    return {"name": goal.name, "loss": loss, **values, "text": f"{text}; by {search.method}"}
+
+
+def _duration(seconds: float) -> str:
+    """Return a length of time: `2 h 11 min`, `1 min 3 s`, `0.5 s`."""
+    if seconds < MINUTE_S:
+        return f"{seconds:g} s"
+    whole = math.ceil(seconds)
+    if whole < HOUR_S:
+        return f"{whole // MINUTE_S} min {whole % MINUTE_S} s"
+    return f"{whole // HOUR_S} h {math.ceil(whole % HOUR_S / MINUTE_S)} min"
+
+
+def _tell_refusals(refusals: list[Diagnostic]) -> None:
+    if refusals:
+        from qospec.rendering import render_all
+
+        click.echo("`qos run` refuses to run this:", err=True)
+        click.echo(render_all(tuple(refusals)), err=True)

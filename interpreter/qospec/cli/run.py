@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     type=click.IntRange(1),
     help="Processes to run cases in.",
 )
+@click.option("--keep-going", is_flag=True, help="Go on with repeats after a failed `require`.")
 @click.option("--no-progress", is_flag=True, help="No progress line.")
 @click.option("--exit-zero", is_flag=True, help="Exit 0 whatever the verdicts.")
 def run(**asked: Any) -> None:
@@ -88,6 +89,7 @@ def _assignment(request: loading.Request, jobs: int) -> Assignment:
         },
         limits={"cells per trial": request.max_cells},
         version=VERSION,
+        keep_going=request.keep_going,
         notices=NOTICES,
     )
 

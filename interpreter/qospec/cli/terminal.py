@@ -71,7 +71,9 @@ class Console:
     def summary(self, document: dict[str, Any]) -> None:
         """Print what needs a look, and the count of each verdict."""
         for case in document["cases"]:
-            if case["ran"] and case["verdict"] != "pass":
+            if case["ran"] and case["verdict"] == "skip":
+                click.echo(f"\nSKIP  {case['name']}\n    why       {case['why'][0]}")
+            elif case["ran"] and case["verdict"] != "pass":
                 self._explain(case)
         counts = ", ".join(
             f"{count} {verdict}" for verdict, count in document["summary"].items() if count
@@ -87,20 +89,7 @@ class Console:
         for statement in case["statements"]:
             if statement["verdict"] in ("", "pass"):
                 continue
-            click.echo(f"  {statement['place']}: {statement['kind']} {statement['text']}")
-            measured, bound = statement["measured"], statement["bound"]
-            if measured is None and statement["verdict"] == "inconclusive":
-                click.echo("    measured  no data")
-            if measured is not None:
-                click.echo(f"    measured  {measured['text']}")
-            if bound is not None:
-                tolerance = statement["tolerance"]
-                width = (
-                    f"within {tolerance['text']} of "
-                    if tolerance
-                    else f"{statement['comparison']} "
-                )
-                click.echo(f"    needed    {width}{bound['text']}")
+            _explain_statement(statement)
         for error in case["errors"]:
             click.echo(f"    error     {error}")
         for line in case["why"]:
@@ -113,3 +102,27 @@ class Console:
         sys.stderr.write("\r" + line.ljust(self._width) + ("" if line else "\r"))
         sys.stderr.flush()
         self._width = len(line)
+
+
+def _explain_statement(statement: dict[str, Any]) -> None:
+    """Print what was measured and what was needed."""
+    asks = f"{statement['kind']} {statement['text']}"
+    confidence = statement["confidence"]
+    click.echo(
+        f"  {statement['place']}: {asks}{f' with {confidence} confidence' * bool(confidence)}"
+    )
+    measured, bound = statement["measured"], statement["bound"]
+    if measured is None and statement["verdict"] == "inconclusive":
+        click.echo("    measured  no data")
+    if measured is not None:
+        click.echo(f"    measured  {measured['text']}")
+    if statement["interval"]:
+        lower, upper = statement["interval"]["lower"], statement["interval"]["upper"]
+        repeats = statement["interval"]["repeats"]
+        click.echo(f"    interval  {lower['text']} to {upper['text']}, over {repeats} repeats")
+    if bound is not None:
+        tolerance = statement["tolerance"]
+        width = f"within {tolerance['text']} of " if tolerance else f"{statement['comparison']} "
+        click.echo(f"    needed    {width}{bound['text']}")
+    if statement["note"]:
+        click.echo(f"    note      {statement['note']}")

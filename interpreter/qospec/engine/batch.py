@@ -1,7 +1,8 @@
 """Batches: cells in order of time, one row each, as columns.
 
-A batch is never changed once it is made: an element that moves cells in time gives a new `at_ps`
-and shares the other columns. A lost cell leaves the batch and enters the ledger, `element.Loss`.
+An element that moves cells in time gives another `at_ps` and shares the other columns, which are
+never changed. Between one element and the next `at_ps` has one owner, who may write over it
+(`Setting.owns_times`). A lost cell leaves the batch and enters the ledger, `element.Loss`.
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ holds every element of the catalogue to it:
 - *order*: leaving times do not fall, at each output;
 - *conservation*: each cell leaves once or is in the ledger once;
 - *chunks*: the same cells in more, smaller batches give the same;
-- *purity*: equal arguments give equal results, and no input is changed;
+- *purity*: equal arguments give equal results, and no input is changed, but for arrival times that
+  the setting says the element owns;
 - *agreement*: a compiled kernel equals its Python self.
 """
 
@@ -70,6 +71,9 @@ class Setting(NamedTuple):
         queues: For a scheduler: the queue before each input, in order of inputs.
         outputs: For a router and a classifier: (indices, 2) the output's number by connection and
             CLP, 255 where no cell of that connection comes.
+        size_bytes: The one size that all cells have; 0 if they differ, or if that is not known.
+        owns_times: Whether `at_ps` of what comes is the element's own: nobody else will look at it
+            again, so departures may be written over it.
     """
 
     connections: Connections
@@ -77,6 +81,8 @@ class Setting(NamedTuple):
     clock: Clock | None = None
     queues: tuple[Waiting, ...] = ()
     outputs: Marks | None = None
+    size_bytes: int = 0
+    owns_times: bool = False
 
 
 class Element(Protocol):

@@ -34,9 +34,10 @@ def guarded(process: Process, path: str, least_delay_ps: int, own_from: int | No
     account = _Account(path, least_delay_ps, own_from)
 
     def checked(arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+        account.take(arrivals)
         step = process(arrivals, until_ps)
         account.check_outputs(step, until_ps)
-        account.check_cells(arrivals, step, until_ps)
+        account.check_cells(step, until_ps)
         return step
 
     return checked
@@ -67,13 +68,17 @@ class _Account:
                 self._require(sent, "sent a cell that its source has not yet sent")
         self._watermarks_ps = step.until_ps
 
-    def check_cells(self, arrivals: tuple[Batch, ...], step: Step, until_ps: int) -> None:
+    def take(self, arrivals: tuple[Batch, ...]) -> None:
+        """Note when cells came; before the element sees them, for it may write over that."""
+        self._waiting_ps = self._times_ps(*arrivals, before=self._waiting_ps)
+
+    def check_cells(self, step: Step, until_ps: int) -> None:
         """Check that each cell leaves or ends once, and none before it came.
 
         Which cell is which is not known, for elements may reorder: but with all times in order,
         the k-th departure cannot be earlier than the k-th arrival.
         """
-        came_ps = self._times_ps(*arrivals, before=self._waiting_ps)
+        came_ps = self._waiting_ps
         left_ps = self._times_ps(*step.departures, before=self._waiting_ps[:0])
         ended = sum(len(self._foreign_ps(loss)) for loss in step.losses)
         held = len(came_ps) - len(left_ps) - ended

@@ -9,14 +9,14 @@ what it finds there, so it is no folder that others can write to.
 """
 
 import functools
-import hashlib
 import os
 import stat
-import tempfile
 import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
+
+from qospec.engine.arrays import np
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -29,8 +29,19 @@ compiled, `uncached` when one cannot be written to the cache."""
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Return `function`, compiled when first called. It may call other kernels of any module."""
     if os.environ.get("QOS_KERNELS") == "python":
-        return function
+        return as_python(function)
     return cast("Callable[P, R]", _Kernel(function))
+
+
+def as_python(function: Callable[P, R]) -> Callable[P, R]:
+    """Return `function`, in which integers overflow in silence, as they do in machine code."""
+
+    @functools.wraps(function)
+    def wrapping(*arguments: P.args, **named: P.kwargs) -> R:
+        with np.errstate(over="ignore"):
+            return function(*arguments, **named)
+
+    return wrapping
 
 
 class _Kernel:
@@ -109,6 +120,9 @@ def _numba() -> Any:
 
 def _cache_folder() -> Path:
     """Return a writable folder named for the kernels' sources, if it can be in the user's cache."""
+    import hashlib
+    import tempfile
+
     package = Path(__file__).parent.parent
     digest = hashlib.blake2b(digest_size=8)
     for part in ("engine", "elements", "traffic", "metrics"):
@@ -127,6 +141,8 @@ def _cache_folder() -> Path:
 
 def _roots() -> Iterator[Path]:
     """Yield where the cache may be: as Numba's users say, as users of the system say, else /tmp."""
+    import tempfile
+
     import platformdirs
 
     if wished := os.environ.get("NUMBA_CACHE_DIR"):

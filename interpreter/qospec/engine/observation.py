@@ -6,6 +6,8 @@ Each place of counting asks whether that lies in the window; for a batch wholly 
 
 from __future__ import annotations
 
+from collections import Counter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine import clumping, delays
@@ -13,6 +15,8 @@ from qospec.engine.arrays import np
 from qospec.engine.tally import Delays, Tally
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from qospec.engine.arrays import Indices, Times, Truths, Whole
     from qospec.engine.batch import Batch
     from qospec.engine.element import Loss, Step
@@ -36,6 +40,8 @@ class Observation(NamedTuple):
         size_bytes: (n,) Length of the cells.
         window_ps: Length of the window.
         cell_hops: Cells times elements: the work of the trial.
+        departed: By element's path, how many cells left it in the whole trial, warmup and all.
+        ended: By (element's path, cause), how many cells ended there in the whole trial.
     """
 
     planned: Whole
@@ -49,6 +55,8 @@ class Observation(NamedTuple):
     size_bytes: Whole
     window_ps: int
     cell_hops: int
+    departed: dict[str, int] = {}  # noqa: RUF012 -- a NamedTuple's default, which nobody changes
+    ended: dict[tuple[str, str], int] = {}  # noqa: RUF012
 
     @property
     def received(self) -> Whole:
@@ -134,6 +142,7 @@ class Recorder:
         self._delays = delays.new_rows(rows)
         self._histogram = delays.Histogram(int(rows.max(initial=-1)) + 1)
         self._losses: dict[tuple[str, str], Whole] = {}
+        self._ended: Counter[tuple[str, str]] = Counter()
         self._clumping: dict[int, Whole] = {}
         self._size_bytes = np.full(indices, CELL_BYTES, np.int64)
         for source in experiment.sources:
@@ -165,11 +174,19 @@ class Recorder:
 
     def arrived(self, batch: Batch, point: int) -> None:
         """Count cells, at least one, that reached the end numbered `point`, and their delays."""
-        if not self._wholly_inside(batch.sent_ps, batch.at_ps[-1]):
-            sent, came = self._inside(batch.sent_ps), self._inside(batch.at_ps)
-            delays.count(batch.connection[came & ~sent].view(np.uint32), self._astride, 1)
-            delays.count(batch.connection[sent & ~came].view(np.uint32), self._astride, -1)
-            batch = batch.select(sent)
+        if self._wholly_inside(batch.sent_ps, batch.at_ps[-1]):
+            self._delayed(batch, point)
+            return
+        sent, came = self._inside(batch.sent_ps), self._inside(batch.at_ps)
+        delays.count(batch.connection[came & ~sent].view(np.uint32), self._astride, 1)
+        delays.count(batch.connection[sent & ~came].view(np.uint32), self._astride, -1)
+        # At the end of a trial few are outside, and late: what is ahead of them needs no copy.
+        first = int(sent.argmin()) if not sent.all() else batch.count
+        self._delayed(batch.part(0, first), point)
+        self._delayed(batch.part(first, batch.count).select(sent[first:]), point)
+
+    def _delayed(self, batch: Batch, point: int) -> None:
+        """Count the delays of cells that belong to the population."""
         self._histogram.add(batch.at_ps, batch.sent_ps, batch.connection, self._delays)
         if self._watch.clumping:
             if point not in self._clumping:
@@ -179,11 +196,14 @@ class Recorder:
     def lost(self, path: str, loss: Loss) -> None:
         """Count cells that ended in the element at `path`, or in the queue that it serves."""
         name = (loss.element or path, loss.cause)
+        self._ended[name] += len(loss.connection)
         if name not in self._losses:
             self._losses[name] = np.zeros(self._connections.indices, np.int64)
         self._count(loss.connection, loss.sent_ps, self._losses[name])
 
-    def observation(self, cell_hops: int) -> Observation:
+    def observation(
+        self, cell_hops: int, departed: Mapping[str, int] = MappingProxyType({})
+    ) -> Observation:
         """Return what was seen."""
         low, high = self._filled_buckets()
         counts = self._histogram.counts.reshape(-1, delays.ROW_BUCKETS)
@@ -199,6 +219,8 @@ class Recorder:
             size_bytes=self._size_bytes,
             window_ps=self._watch.stop_ps - self._watch.start_ps,
             cell_hops=cell_hops,
+            departed=dict(departed),
+            ended=dict(self._ended),
         )
 
     def _filled_buckets(self) -> tuple[int, int]:
@@ -241,5 +263,7 @@ class Recorder:
         )
 
     def _inside(self, time_ps: Times) -> Truths:
-        inside: Truths = (time_ps >= self._watch.start_ps) & (time_ps < self._watch.stop_ps)
+        inside: Truths = time_ps < self._watch.stop_ps
+        if self._watch.start_ps > 0:
+            inside &= time_ps >= self._watch.start_ps
         return inside

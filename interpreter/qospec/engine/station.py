@@ -128,6 +128,7 @@ class Station:
         horizon_ps: Up to where it has worked.
         cell_hops: How many cells it has taken.
         held: How many of them have neither left nor ended.
+        departed: How many cells have left it.
     """
 
     __slots__ = (
@@ -137,6 +138,7 @@ class Station:
         "_recorder",
         "_stamps",
         "cell_hops",
+        "departed",
         "held",
         "horizon_ps",
         "least_delay_ps",
@@ -167,6 +169,7 @@ class Station:
         self.horizon_ps = 0
         self.cell_hops = 0
         self.held = 0
+        self.departed = 0
 
     def connect(self, ports: tuple[tuple[Link, ...], ...], sinks: tuple[Sink, ...]) -> None:
         """Join the links that lead here, by input, and the sinks, by output."""
@@ -202,6 +205,7 @@ class Station:
             if count and self._stamps:
                 self._recorder.sent(batch)
             sink.put(batch, until_ps)
+        self.departed += left
         for loss in step.losses:
             left += len(loss.connection)
             self._recorder.lost(self.path, loss)

@@ -100,6 +100,8 @@ class Metric(Protocol):
             "ratio" or "count".
         statistics: The names of its numbers, "p*" for all quantiles; empty if it is one number.
         exact: Whether it counts, so that it may be compared with ==.
+        better: "more" if its least value is the worst of a group; may be left out, and then the
+            greatest is.
         needs: What the trial must record for it: "histogram" (for quantiles only), "clumping".
     """
 

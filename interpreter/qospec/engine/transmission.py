@@ -79,9 +79,10 @@ def watermark_ps(line: Whole, until_ps: int) -> int:
     """
     if until_ps >= FOREVER_PS:
         return FOREVER_PS
-    part = int(line[PART] + line[SLOT_PART])
-    busy_until_ps = int(line[FREE] + line[SLOT]) + part // int(line[DENOMINATOR])
-    return max(busy_until_ps, until_ps + int(line[SLOT])) + int(line[PROPAGATION])
+    fields: list[int] = line.tolist()
+    free, part, denominator, _, _, slot, slot_part, propagation, *_ = fields
+    busy_until_ps = free + slot + (part + slot_part) // denominator
+    return max(busy_until_ps, until_ps + slot) + propagation
 
 
 def check_load(line: Whole, batch: Batch, smallest_bytes: int, largest_bytes: int) -> None:
@@ -95,8 +96,8 @@ def check_load(line: Whole, batch: Batch, smallest_bytes: int, largest_bytes: in
         raise ValueError(f"what a line sends has at least {CELL_BYTES} bytes, not {smallest_bytes}")
     if line[SLOTTED] and largest_bytes > CELL_BYTES:
         raise ValueError(f"a slot holds {CELL_BYTES} bytes, not {largest_bytes}")
-    latest_ps = max(int(line[FREE]), int(batch.at_ps[-1]))
-    if latest_ps + batch.count * largest_bytes * int(line[BYTE] + 1) >= FOREVER_PS:
+    latest_ps = max(line.item(FREE), batch.at_ps.item(-1))
+    if latest_ps + len(batch.at_ps) * largest_bytes * (line.item(BYTE) + 1) >= FOREVER_PS:
         raise OverflowError("more waits for a line than it can send in 50 days")
 
 

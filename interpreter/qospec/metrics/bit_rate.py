@@ -22,6 +22,7 @@ class BitRate:
     """
 
     dimension = "rate"
+    better = "more"
     statistics: tuple[str, ...] = ("cell", "payload")
     exact = False
     needs: frozenset[str] = frozenset()

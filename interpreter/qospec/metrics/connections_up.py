@@ -15,6 +15,7 @@ class ConnectionsUp:
     """Count the connections over which at least one cell sent within the window arrived."""
 
     dimension = "count"
+    better = "more"
     statistics: tuple[str, ...] = ()
     exact = True
     needs: frozenset[str] = frozenset()

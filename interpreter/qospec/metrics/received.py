@@ -18,6 +18,7 @@ class Received:
     """
 
     dimension = "cells"
+    better = "more"
     statistics: tuple[str, ...] = ()
     exact = True
     needs: frozenset[str] = frozenset()

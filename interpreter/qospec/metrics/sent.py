@@ -19,6 +19,7 @@ class Sent:
     """
 
     dimension = "cells"
+    better = "more"
     statistics: tuple[str, ...] = ()
     exact = True
     needs: frozenset[str] = frozenset()

@@ -22,6 +22,7 @@ class Throughput:
     """
 
     dimension = "cell rate"
+    better = "more"
     statistics: tuple[str, ...] = ()
     exact = False
     needs: frozenset[str] = frozenset()

@@ -42,13 +42,22 @@ def needed(statement: Record) -> str:
 def measured(statement: Record) -> str:
     """Return what was measured in words; of a condition without one number, whether it holds."""
     if statement["measured"]:
-        return shown(statement["measured"])
+        return f"{shown(statement['measured'])}{interval(statement)}"
     if not statement["comparison"] and statement["verdict"] in _HOLDS:
         return _HOLDS[statement["verdict"]]
     return "no data"
 
 
+def interval(statement: Record) -> str:
+    """Return ` (960 us to 1.022 ms, 95 %)`, where repeats were judged together; else nothing."""
+    found = statement.get("interval")
+    if not found:
+        return ""
+    return f" ({found['lower']['text']} to {found['upper']['text']}, {statement['confidence']})"
+
+
 FILTERS: dict[str, Callable[..., Any]] = {
+    "interval": interval,
     "measured": measured,
     "needed": needed,
     "percent": percent,

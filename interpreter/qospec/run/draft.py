@@ -40,12 +40,14 @@ class Draft:
         ways: Where its outputs lead.
         clock: The line that serves it.
         queues: For a scheduler, the queue before each input, or None.
+        line: For a queue and a scheduler, the path of that line.
     """
 
     instance: Instance
     ways: list[Way] = field(default_factory=list)
     clock: Clock | None = None
     queues: list[Instance | None] = field(default_factory=list)
+    line: str = ""
 
     @property
     def duty(self) -> str:
@@ -87,6 +89,7 @@ def drafted(network: Network) -> Drafts:
 def _join_line(drafts: Drafts, index: int) -> None:
     line = drafts.pop(drafts[index].ways[0].to)
     drafts[index].clock, drafts[index].ways = line.clock, line.ways
+    drafts[index].line = line.instance.path
 
 
 def _join_queues(drafts: Drafts, scheduler: int) -> None:

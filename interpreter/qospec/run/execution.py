@@ -65,6 +65,7 @@ class Assignment:
         commands: By case, the command that runs it alone.
         limits: For the provenance.
         version: Of qospec, for the provenance.
+        keep_going: Whether repeats go on after a failed `require`.
         notices: What to call, once, when `kernel.notices` would; workers must be able to import it.
     """
 
@@ -75,6 +76,7 @@ class Assignment:
     commands: dict[str, str]
     limits: dict[str, int]
     version: str
+    keep_going: bool = False
     notices: Notices = field(default_factory=dict)
 
 
@@ -124,7 +126,7 @@ def _results(
             interruption.check()
             listener.progressed(name, share)
 
-        yield _case(plan, assignment.commands[name], hear)
+        yield _case(plan, assignment.commands[name], hear, keep_going=assignment.keep_going)
 
 
 def _elsewhere(assignment: Assignment, interruption: Interruption) -> Generator[Result]:
@@ -136,9 +138,10 @@ def _elsewhere(assignment: Assignment, interruption: Interruption) -> Generator[
         initargs=({name: (context.Value("b"), tell) for name, tell in assignment.notices.items()},),
     )
     commands = assignment.commands
+    work = partial(_case, keep_going=assignment.keep_going)
     try:
         with ctrl_c_held():
-            plans = {_submit(pool, p, commands[p.case.name]): p for p in assignment.plans}
+            plans = {_submit(pool, work, p, commands[p.case.name]): p for p in assignment.plans}
         waiting = set(plans)
         while waiting:
             ended, waiting = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
@@ -154,9 +157,11 @@ def _elsewhere(assignment: Assignment, interruption: Interruption) -> Generator[
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _submit(pool: ProcessPoolExecutor, plan: CasePlan, again: str) -> Future[Result]:
+def _submit(
+    pool: ProcessPoolExecutor, work: Callable[..., Result], plan: CasePlan, again: str
+) -> Future[Result]:
     try:
-        return pool.submit(_case, plan, again, _say_nothing)
+        return pool.submit(work, plan, again, _say_nothing)
     except BrokenProcessPool as error:
         broken: Future[Result] = Future()
         broken.set_exception(error)
@@ -196,9 +201,9 @@ def _say_nothing(_share: float) -> None:
     """Hear the progress of a case that runs where nobody listens."""
 
 
-def _case(plan: CasePlan, again: str, hear: Callable[[float], None]) -> Result:
+def _case(plan: CasePlan, again: str, hear: Callable[[float], None], *, keep_going: bool) -> Result:
     started_s = time.monotonic()
-    result = trial.run(plan, discover(), hear)
+    result = trial.run(plan, discover(), hear, keep_going=keep_going)
     return outcome.case_document(plan, result, again), time.monotonic() - started_s
 
 
@@ -211,7 +216,10 @@ def provenance(assignment: Assignment) -> Document:
         "numba": importlib.metadata.version("numba"),
         "seed": assignment.seed,
         "limits": assignment.limits,
-        "policy": {"inconclusive": "exit code 3"},
+        "policy": {
+            "inconclusive": "exit code 3",
+            "a failed require": "goes on" if assignment.keep_going else "ends its case",
+        },
         "sources": [
             {"name": s.name, "sha256": hashlib.sha256(s.text.encode()).hexdigest(), "text": s.text}
             for s in assignment.suite.sources

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.conditions import Attribute, Measured
+from qospec.conditions import Attribute, Counted, Found
 from qospec.run.population import population_name
 from qospec.units import CELL_RATE, CELLS, COUNT, RATE, RATIO, TIME
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from qospec.catalogue import Catalogue
-    from qospec.conditions import Value
+    from qospec.conditions import Leaf, Value
     from qospec.engine.observation import Observation
     from qospec.engine.tally import Tally
     from qospec.run.plan import Planned
@@ -56,6 +56,7 @@ class Readings:
     ) -> None:
         """Take, by network name, the plan and what was observed."""
         self._catalogue = catalogue
+        self._seen = seen
         self._tallies: dict[str, Tally] = {}
         for network, (planned, observation) in seen.items():
             prefix = f"{network}." if network else ""
@@ -67,15 +68,24 @@ class Readings:
                 ended = f"{tally.received} received, {tally.lost_count} lost"
                 raise LostTrackError(f"{name}: {tally.sent} cells sent, {ended}")
 
-    def read(self, leaf: Measured | Attribute) -> Value:
+    def read(self, leaf: Leaf) -> Value:
         """Return the value of a measurement, in base units of the language; None without data."""
-        if isinstance(leaf, Attribute):
+        if isinstance(leaf, Attribute | Found):
             return None
+        if isinstance(leaf, Counted):
+            return self._count(leaf)
         prefix = f"{leaf.network}." if leaf.network else ""
         tally = self._tallies.get(prefix + population_name(leaf.flow, leaf.member, oam=leaf.oam))
         if tally is None:  # OAM cells of a network in which nothing makes any
             return Fraction(0) if leaf.metric in ("sent", "planned") else None
         return self._measure(leaf.metric, tally, leaf.statistic)
+
+    def _count(self, leaf: Counted) -> Fraction:
+        """Return a number of cells; 0 at what no cell of these flows can reach."""
+        planned, observation = self._seen[leaf.network]
+        if leaf.causes is None:
+            return Fraction(observation.departed.get(planned.lines.get(leaf.path, ""), 0))
+        return Fraction(sum(observation.ended.get((leaf.path, each), 0) for each in leaf.causes))
 
     def _measure(self, metric: str, tally: Tally, statistic: str) -> Fraction | None:
         kind = self._catalogue.find("metric", metric)

@@ -17,29 +17,43 @@ if TYPE_CHECKING:
 
 
 def overloads(
-    case: Case, lowered: Lowered, members: Sequence[Member], asked_bps: Sequence[Fraction]
+    case: Case,
+    network: Network,
+    lowered: Lowered,
+    members: Sequence[Member],
+    asked_bps: Sequence[Fraction],
 ) -> Iterator[Diagnostic]:
     """Yield each line that its flows ask for more than it carries; `asked_bps` is by member."""
+    lines = {node: line for line, node in lowered.lines.items()}
+    spans = {element.path: element.span for element in network.elements}
     for node, passing in zip(lowered.nodes, lowered.offered, strict=True):
         asked = sum((asked_bps[number] for number in passing), Fraction(0))
         if node.clock is not None and asked > node.clock.bit_rate:
-            flows = [case.flows[flow] for flow in sorted({members[n].flow for n in passing})]
-            yield _overload(case, flows, asked, (node.path, node.clock.bit_rate))
+            shares: dict[int, Fraction] = {}
+            for number in sorted(passing):
+                flow = members[number].flow
+                shares[flow] = shares.get(flow, Fraction(0)) + asked_bps[number]
+            line = lines[node.path]
+            carries = f"`{line}` carries {text_of(node.clock.bit_rate, RATE)} @cell"
+            span = spans[line]
+            place = f" ({span.source.name}:{span.source.position(span.start)[0]})" if span else ""
+            yield _overload(case, shares, carries + place)
 
 
-def _overload(
-    case: Case, flows: list[Flow], asked_bps: Fraction, line: tuple[str, Fraction]
-) -> Diagnostic:
-    path, carries_bps = line
-    names = ", ".join(f"`{flow.name}`" for flow in flows)
-    asks = "asks" if len(flows) == 1 else "ask"
+def _overload(case: Case, shares: dict[int, Fraction], carries: str) -> Diagnostic:
+    """Return that flows, with what each asks for in bit/s, are too much for a line."""
+    *others, last = sorted(shares)
+    flows = case.flows
+    plus = "".join(f", plus `{flows[n].name}` {text_of(shares[n], RATE)}" for n in others)
+    _, _, point = case.name.partition(":")
+    where = f"case {point}: " if point else ""
     return Diagnostic(
         "E0305",
-        "these flows ask for more than the line can carry",
-        flows[-1].span,
-        label=f"case {case.name}: {names} {asks} for {text_of(asked_bps, RATE)} @cell",
-        others=tuple(Label(flow.span) for flow in flows[:-1]),
-        notes=(f"`{path}` sends {text_of(carries_bps, RATE)} @cell",),
+        f"{'these flows ask' if others else 'this flow asks'} for more than the link can carry",
+        flows[last].span,
+        label=f"{where}{text_of(shares[last], RATE)} @cell{plus}",
+        others=tuple(Label(flows[n].span) for n in others),
+        notes=(carries,),
         help="overload on purpose? write `overload = true` in `run`",
     )
 

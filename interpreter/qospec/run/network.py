@@ -36,6 +36,7 @@ class Lowered:
         entry: Per host, the node that its cells enter.
         passing: Per node, the members (by number) any of whose cells may pass it.
         offered: Per node, the members whose user cells pass it as they were sent.
+        lines: By a line's path, that of the node that sends on it: a queue's, if one feeds it.
     """
 
     nodes: tuple[Node, ...]
@@ -43,6 +44,7 @@ class Lowered:
     entry: dict[int, int]
     passing: tuple[frozenset[int], ...]
     offered: tuple[frozenset[int], ...]
+    lines: dict[str, str]
 
 
 def lower(network: Network, members: tuple[Member, ...], connections: Connections) -> Lowered:
@@ -66,6 +68,7 @@ def lower(network: Network, members: tuple[Member, ...], connections: Connection
         {number: position[host.line] for number, host in hosts if host.line in position},
         tuple(frozenset(passing[i]) for i in kept),
         tuple(frozenset(found.offered.get(i, ())) for i in kept),
+        {drafts[i].line or drafts[i].instance.path: drafts[i].instance.path for i in kept},
     )
 
 

@@ -13,7 +13,8 @@ from qospec.catalogue import discover
 from qospec.conditions import measurements
 from qospec.engine.connections import PS_PER_S
 from qospec.run.measure import QUANTILES
-from qospec.run.quantity import HISTOGRAM_ERROR, Document, compared, quantity
+from qospec.run.quantity import HISTOGRAM_ERROR, Document, quantity
+from qospec.run.statements import statement_document
 from qospec.run.verdict import ORDER, Verdict, worst
 from qospec.units import CELL_RATE, TIME, text_of
 
@@ -23,15 +24,21 @@ if TYPE_CHECKING:
     from qospec.model import Network, Statement, Suite, Test
     from qospec.run.plan import CasePlan
     from qospec.run.trial import Repeat, Result
-    from qospec.run.verdict import Judgement
 
 SCHEMA = 1
 NOT_RUN = "not run: the run was interrupted"
+JUDGED = ("require", "expect")
+_SKIPPED: Document = {"verdict": "skip", "ran": True, "errors": []}
 
 
 def case_document(plan: CasePlan, result: Result, again: str) -> Document:
     """Return what a case gave. `again` is the command that runs it alone."""
-    statements = [_statement(s, number, result) for number, s in enumerate(plan.case.statements)]
+    if plan.case.skip:
+        return {**not_run(plan, again), **_SKIPPED, "why": [plan.case.skip]}
+    statements = [
+        statement_document(each, number, result, plan.case.run.repeat)
+        for number, each in enumerate(plan.case.statements)
+    ]
     verdicts: list[Verdict] = [s["verdict"] for s in statements if s["verdict"]]
     if not _measures(plan.case.statements):
         verdicts.append("inconclusive")
@@ -92,37 +99,7 @@ def _losses(result: Result) -> list[Document]:
 
 def _measures(statements: Iterable[Statement]) -> bool:
     """Return whether anything that is measured is judged; constants say nothing of a device."""
-    return any(s.kind != "report" and measurements(s.expression) for s in statements)
-
-
-def _statement(statement: Statement, number: int, result: Result) -> Document:
-    """Return a statement with the repeat that decided it: the first with the worst verdict."""
-    judgements = [repeat.judgements[number] for repeat in result.repeats]
-    verdicts = [j.verdict for j in judgements if j.verdict is not None]
-    verdict = worst(verdicts) if statement.kind != "report" else ""
-    shown = next((j for j in judgements if j.verdict == (verdict or None)), None)
-    return {
-        "label": statement.label,
-        "kind": statement.kind,
-        "verdict": verdict,
-        "text": statement.text,
-        "place": statement.span.place,
-        **_sides(shown),
-        "note": "" if shown is not None or result.errors else "not reached",
-    }
-
-
-def _sides(shown: Judgement | None) -> Document:
-    if shown is None:
-        return {"measured": None, "comparison": "", "bound": None, "tolerance": None}
-    measured, bound = compared(shown.measured, shown.bound)
-    width = shown.tolerance
-    return {
-        "measured": measured,
-        "comparison": shown.comparison,
-        "bound": bound,
-        "tolerance": None if width is None else quantity(width.value, width.dimension),
-    }
+    return any(s.kind in JUDGED and measurements(s.expression) for s in statements)
 
 
 def _metrics(repeat: Repeat) -> Document:

@@ -15,15 +15,16 @@ from qospec.conditions import measurements
 from qospec.engine.connections import Connections
 from qospec.engine.experiment import Experiment, Source, Watch
 from qospec.engine.graph import zero_delay_cycle
-from qospec.run import misfits
+from qospec.run import misfits, refusals, searching
 from qospec.run.network import Lowered, lower
 from qospec.run.population import Population
+from qospec.run.searching import Cost
 from qospec.run.tables import Member, NoWayError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qospec.diagnostics import Problems
+    from qospec.diagnostics import Diagnostic, Problems
     from qospec.model import Case, Flow, Network, Suite, Test
 
 CELL_BYTES = 53
@@ -45,34 +46,56 @@ class Planned:
         experiment: With the seed's names up to the case; a repeat adds its own.
         populations: What is measured, by name.
         discarders: By flow, the elements on its ways that may discard: (path, causes).
+        lines: As of `Lowered`.
     """
 
     experiment: Experiment
     populations: dict[str, Population]
     discarders: dict[str, tuple[tuple[str, tuple[str, ...]], ...]]
+    lines: dict[str, str]
 
 
 @dataclass(frozen=True)
 class CasePlan:
-    """A case, ready to run: its networks under "" and the controls' names."""
+    """A case, ready to run: its networks under "" and the controls' names.
+
+    `refusal` says why it cannot be run all the same.
+    """
 
     test: str
     case: Case
     networks: dict[str, Planned]
     cells: int
+    refusal: Diagnostic | None = None
+
+    @property
+    def cost(self) -> Cost:
+        """Return how many trials the case takes, and how much emulated time; a search, at most."""
+        if self.case.search is not None and self.networks:
+            return searching.cost(self.case, self.case.search)
+        run = self.case.run
+        trials = len(self.networks) * run.repeat
+        return Cost(trials, trials * (run.warmup_ps + run.measure_ps))
 
     @property
     def trials(self) -> int:
-        """Return how many trials the case takes."""
-        return len(self.networks) * self.case.run.repeat
+        """Return how many trials the case takes, at most."""
+        return self.cost.trials
 
 
 def plan(suite: Suite, seed: str, bounds: Bounds, problems: Problems) -> tuple[CasePlan, ...]:
-    """Return the plan of every case; what does not fit is in `problems`."""
+    """Return the plan of every case; what does not fit is in `problems`.
+
+    The plan of a case that is left out holds no networks.
+    """
     plans = []
     for test in suite.tests:
         for case in test.cases:
-            found = _case(test, case, seed, bounds, problems)
+            found = (
+                CasePlan(test.name, case, {}, 0)
+                if case.skip
+                else _case(test, case, seed, bounds, problems)
+            )
             if found is not None:
                 plans.append(found)
     return tuple(plans)
@@ -91,7 +114,7 @@ def _case(test: Test, case: Case, seed: str, bounds: Bounds, problems: Problems)
         if planned is None:
             return None
         networks[name] = planned
-    return CasePlan(test.name, case, networks, cells)
+    return CasePlan(test.name, case, networks, cells, refusals.of_case(test, case))
 
 
 def _rate(flow: Flow) -> Fraction:
@@ -120,7 +143,7 @@ def _network(
         return None
     if not case.run.overload:
         asked = [_rate(case.flows[member.flow]) * CELL_BYTES * 8 for member in members]
-        overloads = list(misfits.overloads(case, lowered, members, asked))
+        overloads = list(misfits.overloads(case, network, lowered, members, asked))
         for overload in overloads:
             problems.add(overload)
         if overloads:
@@ -137,6 +160,7 @@ def _network(
         experiment,
         {p.name: p for p in _populations(case, name, connections, members)},
         {flow.name: tuple(_discarders(i, lowered, members)) for i, flow in enumerate(case.flows)},
+        lowered.lines,
     )
 
 

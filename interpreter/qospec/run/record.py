@@ -113,16 +113,19 @@ def _make_inside(folder: Path) -> None:
         raise
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that its name never stands for half of it. Raises RecordError."""
+def write_whole(path: Path, text: str, mode: int | None = None) -> None:
+    """Write a file so that its name never stands for half of it. Raises RecordError.
+
+    `mode` are its permissions; left out, those that new files get.
+    """
     temporary = ""
     try:
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        Path(temporary).chmod(0o666 & ~_umask())
+        Path(temporary).chmod(0o666 & ~_umask() if mode is None else mode)
         Path(temporary).replace(path)
         _sync_folder(path.parent)
     except OSError as error:

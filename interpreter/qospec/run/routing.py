@@ -10,11 +10,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.conditions import Attribute, evaluate
-from qospec.run.tables import NEVER, Passing, Sort, State, Table
+from qospec.run.tables import NEVER, NoWayError, Passing, Sort, State, Table
 from qospec.run.walk import Walk
 
 if TYPE_CHECKING:
-    from qospec.conditions import Measured, Value
+    from qospec.conditions import Leaf, Value
     from qospec.engine.connections import Connections
     from qospec.model import Instance, Network
     from qospec.run.draft import Drafts
@@ -35,6 +35,8 @@ def routed(
     for number, member in enumerate(members):
         walk = Walk(drafts, made, number, member, connections.contracts[member.first])
         start = State(network.hosts[member.origin].line, Sort(oam=False, clp=member.clp))
+        if start.element < 0:
+            raise NoWayError(member, start.sort)  # no link is at the host
         walk.choose(start)
         walk.follow(start, passing)
     return {
@@ -67,7 +69,7 @@ def _classes(instance: Instance, members: tuple[Member, ...], connections: Conne
 
 
 def _first_that_holds(instance: Instance, cell: dict[str, Value]) -> int:
-    def read(leaf: Measured | Attribute) -> Value:
+    def read(leaf: Leaf) -> Value:
         return cell[leaf.name] if isinstance(leaf, Attribute) else None
 
     for output, predicate in enumerate(instance.predicates):

@@ -32,12 +32,23 @@ class Result:
     errors: tuple[str, ...] = ()
 
 
-def run(case: CasePlan, catalogue: Catalogue, on_progress: Callable[[float], None]) -> Result:
+def run(
+    case: CasePlan,
+    catalogue: Catalogue,
+    on_progress: Callable[[float], None],
+    *,
+    keep_going: bool = False,
+) -> Result:
     """Run all trials of a case; `on_progress` is told the share that is done.
 
-    A failed `require` ends the case: what follows would be measured on a test that is not valid.
+    A failed `require` ends the case: what follows would be measured on a test that is not valid. It
+    goes on all the same with `keep_going`, and where the repeats are only judged together.
     """
     repeats: list[Repeat] = []
+    if case.case.skip:
+        return Result(())
+    if case.refusal is not None:
+        return Result((), (case.refusal.message,))
     for number in range(case.case.run.repeat):
         try:
             readings = _observe(case, catalogue, number, on_progress)
@@ -45,8 +56,9 @@ def run(case: CasePlan, catalogue: Catalogue, on_progress: Callable[[float], Non
             return Result(tuple(repeats), (f"{type(error).__name__}: {error}",))
         judgements = tuple(judge(statement, readings.read) for statement in case.case.statements)
         repeats.append(Repeat(readings, judgements))
-        required = (s.kind == "require" for s in case.case.statements)
-        if any(r and j.verdict != "pass" for r, j in zip(required, judgements, strict=True)):
+        required = (s.kind == "require" and s.confidence is None for s in case.case.statements)
+        failed = (r and j.verdict != "pass" for r, j in zip(required, judgements, strict=True))
+        if not keep_going and any(failed):
             break
     return Result(tuple(repeats))
 

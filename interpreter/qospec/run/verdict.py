@@ -23,8 +23,16 @@ if TYPE_CHECKING:
 Verdict = Literal["skip", "pass", "inconclusive", "fail", "error"]
 ORDER: tuple[Verdict, ...] = ("skip", "pass", "inconclusive", "fail", "error")
 
-_COMPARISONS = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+MIRRORED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 """Each comparison with the one that says the same from the other side."""
+
+
+WHEN_FALSE: dict[str, Verdict] = {
+    "require": "inconclusive",
+    "expect": "fail",
+    "invariant": "error",
+}
+"""By kind of statement, what it comes to when it is false. The emulator owns all devices."""
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
@@ -42,11 +50,21 @@ class Side:
 
 
 @dataclass(frozen=True)
+class Interval:
+    """Between what the mean of the repeats lies, to either side with that confidence."""
+
+    lower: Side
+    upper: Side
+    confidence: Fraction
+    repeats: int
+
+
+@dataclass(frozen=True)
 class Judgement:
-    """What was found for one statement in one trial.
+    """What was found for one statement: in one trial, or with an `interval` in all of them.
 
     `measured`, `comparison` and `bound` are those of the comparison that decided; of a report, only
-    `measured`. `tolerance` is that of `within`.
+    `measured`. `tolerance` is that of `within`. `note` says what else there is to know.
     """
 
     verdict: Verdict | None
@@ -54,6 +72,8 @@ class Judgement:
     comparison: str = ""
     bound: Side | None = None
     tolerance: Side | None = None
+    interval: Interval | None = None
+    note: str = ""
 
 
 def judge(statement: Statement, read: Reader) -> Judgement:
@@ -68,7 +88,7 @@ def judge(statement: Statement, read: Reader) -> Judgement:
     elif value is True:
         verdict = "pass"
     else:
-        verdict = "fail" if statement.kind == "expect" else "inconclusive"
+        verdict = WHEN_FALSE[statement.kind]
     return _shown(verdict, _decisive(expression, read), read)
 
 
@@ -87,13 +107,13 @@ def _shown(verdict: Verdict, expression: Expression, read: Reader) -> Judgement:
     if expression.operator in ("within", "within share"):
         value, tolerance, target = sides
         return Judgement(verdict, value, "within", target, tolerance)
-    if expression.operator != "in" and expression.operator not in _COMPARISONS:
+    if expression.operator != "in" and expression.operator not in MIRRORED:
         return Judgement(verdict, None)
     left, right = sides
     if expression.operator == "in":
         return Judgement(verdict, left, "in", right)
     if measurements(expression.operands[1]) and not measurements(expression.operands[0]):
-        return Judgement(verdict, right, _COMPARISONS[expression.operator], left)
+        return Judgement(verdict, right, MIRRORED[expression.operator], left)
     return Judgement(verdict, left, expression.operator, right)
 
 

@@ -6,7 +6,7 @@ wherever they stand and however they are commented.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from qospec.syntax.expressions import (
     Argument,
@@ -14,7 +14,6 @@ from qospec.syntax.expressions import (
     Call,
     Choose,
     Compare,
-    Documented,
     Expression,
     Index,
     Layered,
@@ -22,7 +21,6 @@ from qospec.syntax.expressions import (
     MapOf,
     Member,
     Name,
-    Node,
     Number,
     Otherwise,
     Pair,
@@ -36,6 +34,7 @@ from qospec.syntax.expressions import (
     Unary,
     Within,
 )
+from qospec.syntax.node import Documented, Node
 from qospec.syntax.statements import (
     Bind,
     Body,
@@ -47,14 +46,17 @@ from qospec.syntax.statements import (
     Let,
     Link,
     Loop,
+    Machine,
     Port,
     PortName,
     Report,
     Run,
     Search,
     Skip,
+    State,
     Statement,
     Sweep,
+    Transition,
     Wire,
 )
 
@@ -83,6 +85,7 @@ __all__ = [
     "Link",
     "ListOf",
     "Loop",
+    "Machine",
     "MapOf",
     "Member",
     "Name",
@@ -103,12 +106,14 @@ __all__ = [
     "Run",
     "Search",
     "Skip",
+    "State",
     "Statement",
     "Sweep",
     "Test",
     "Text",
     "Topology",
     "Traffic",
+    "Transition",
     "Truth",
     "TupleOf",
     "Unary",
@@ -117,7 +122,6 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
 class Parameter(Documented):
     """`name: Type = default`."""
 
@@ -126,7 +130,6 @@ class Parameter(Documented):
     default: Expression | None
 
 
-@dataclass(frozen=True, kw_only=True)
 class Traffic(Documented):
     """`traffic name(parameters) = value`."""
 
@@ -135,7 +138,6 @@ class Traffic(Documented):
     value: Expression
 
 
-@dataclass(frozen=True, kw_only=True)
 class Device(Documented):
     """`device name(parameters) { … }`."""
 
@@ -144,7 +146,6 @@ class Device(Documented):
     body: Body
 
 
-@dataclass(frozen=True, kw_only=True)
 class Topology(Documented):
     """`topology name(parameters) { … }`."""
 
@@ -153,7 +154,6 @@ class Topology(Documented):
     body: Body
 
 
-@dataclass(frozen=True, kw_only=True)
 class Test(Documented):
     """`test name on topology(arguments) { … }`."""
 
@@ -162,7 +162,6 @@ class Test(Documented):
     body: Body
 
 
-@dataclass(frozen=True, kw_only=True)
 class Property(Documented):
     """`property name { … }`."""
 
@@ -170,7 +169,6 @@ class Property(Documented):
     body: Body
 
 
-@dataclass(frozen=True, kw_only=True)
 class Reference(Documented):
     """`reference name "title" { field = value }`: published numbers, as data."""
 
@@ -179,7 +177,6 @@ class Reference(Documented):
     body: Body
 
 
-@dataclass(frozen=True, kw_only=True)
 class Import(Node):
     """`import a.b as c`."""
 
@@ -195,7 +192,6 @@ class Import(Node):
 Declaration = Let | Traffic | Device | Topology | Test | Property | Reference
 
 
-@dataclass(frozen=True, kw_only=True)
 class File(Documented):
     """One file. `edition` is its first line's number.
 

@@ -1,44 +1,27 @@
-"""The nodes of values, and what all nodes are. Imported as `qospec.syntax.ast`."""
+"""The nodes of values. Imported as `qospec.syntax.ast`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from qospec.syntax.node import Node
+
 if TYPE_CHECKING:
-    from qospec.source import Span
     from qospec.syntax.statements import Body
 
 
-@dataclass(frozen=True, kw_only=True)
-class Node:
-    """Anything with a place."""
-
-    span: Span = field(compare=False, repr=False)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Documented(Node):
-    """What a `##` comment may stand above (or, for a parameter or binding, behind)."""
-
-    doc: str = field(default="", compare=False)
-
-
-@dataclass(frozen=True, kw_only=True)
 class Name(Node):
     """A name where it is declared, or one field of a path."""
 
     text: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class Number(Node):
     """`4_000` or `1.5`, without a unit."""
 
     text: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class Quantity(Node):
     """`64 kbit/s`, one token: the number's text and the unit's."""
 
@@ -46,26 +29,22 @@ class Quantity(Node):
     unit: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class Text(Node):
     """`"a string"`; `text` is what is between the quotes."""
 
     text: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class Truth(Node):
     """`true` or `false`."""
 
     value: bool
 
 
-@dataclass(frozen=True, kw_only=True)
 class Otherwise(Node):
     """`otherwise`, the class of what fits no other."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Layered(Node):
     """`value @ip`."""
 
@@ -73,7 +52,6 @@ class Layered(Node):
     layer: Name
 
 
-@dataclass(frozen=True, kw_only=True)
 class Unary(Node):
     """`-x` or `not x`."""
 
@@ -81,7 +59,6 @@ class Unary(Node):
     operand: Expression
 
 
-@dataclass(frozen=True, kw_only=True)
 class Binary(Node):
     """`+ - * / of and or`."""
 
@@ -90,7 +67,6 @@ class Binary(Node):
     right: Expression
 
 
-@dataclass(frozen=True, kw_only=True)
 class Compare(Node):
     """`== != <= >= < >`."""
 
@@ -99,7 +75,6 @@ class Compare(Node):
     right: Expression
 
 
-@dataclass(frozen=True, kw_only=True)
 class Member(Node):
     """`x in [a, b]`."""
 
@@ -107,7 +82,6 @@ class Member(Node):
     collection: Expression
 
 
-@dataclass(frozen=True, kw_only=True)
 class Within(Node):
     """`value within tolerance of target`."""
 
@@ -116,7 +90,6 @@ class Within(Node):
     target: Expression
 
 
-@dataclass(frozen=True, kw_only=True)
 class Range(Node):
     """`first .. last step width`."""
 
@@ -125,7 +98,6 @@ class Range(Node):
     step: Expression | None
 
 
-@dataclass(frozen=True, kw_only=True)
 class Choose(Node):
     """`value if condition else otherwise`."""
 
@@ -134,21 +106,18 @@ class Choose(Node):
     otherwise: Expression
 
 
-@dataclass(frozen=True, kw_only=True)
 class ListOf(Node):
     """`[a, b]`."""
 
     items: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
 class TupleOf(Node):
     """`(a, b)`, a row of a zipped sweep and nothing else."""
 
     items: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
 class Pair(Node):
     """`key: value`."""
 
@@ -156,7 +125,6 @@ class Pair(Node):
     value: Expression
 
 
-@dataclass(frozen=True, kw_only=True)
 class MapOf(Node):
     """`{ key: value }`, or `mix { … }` when `mix` is set."""
 
@@ -164,14 +132,12 @@ class MapOf(Node):
     mix: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
 class Index(Node):
     """`[expression]` behind a name."""
 
     value: Expression
 
 
-@dataclass(frozen=True, kw_only=True)
 class Path(Node):
     """`name.field[index].field`."""
 
@@ -179,7 +145,6 @@ class Path(Node):
     trail: tuple[Name | Index, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
 class Argument(Node):
     """`name = value` or `value` between parentheses."""
 
@@ -187,7 +152,6 @@ class Argument(Node):
     value: Expression
 
 
-@dataclass(frozen=True, kw_only=True)
 class Call(Node):
     """`path(arguments)`."""
 
@@ -195,7 +159,6 @@ class Call(Node):
     arguments: tuple[Argument, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
 class Record(Node):
     """`base { field = value }`: a copy with changes."""
 

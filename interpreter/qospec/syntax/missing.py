@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from qospec.diagnostics import Label
+from qospec.diagnostics import Edit, Label
+from qospec.source import Span
 from qospec.syntax.brackets import PAIRS, begins_declaration
 from qospec.syntax.grammar import END, grammar
 from qospec.syntax.place import NUMBERS, VALUES, Mend, Mistake, Place
@@ -142,10 +143,12 @@ def step_missing(place: Place) -> Mistake | None:
     """A third number follows a range."""
     if "STEP" not in place.accepted or place.kind not in NUMBERS | {"NAME"} or place.opens_line:
         return None
+    start, sure = place.tokens.span(place.at), place.kind in NUMBERS
     told = place.tell(
         "E0011",
         "the distance of a range's values stands behind `step`",
         f"write `step {shortened(place.text)}`",
+        fix=(Edit(Span(start.source, start.start, start.start), "step "),) if sure else (),
     )
     return Mistake(told, Mend("before", "STEP", "step"))
 
@@ -154,8 +157,11 @@ def comma_missing(place: Place) -> Mistake | None:
     """Two values stand side by side between brackets."""
     if place.open < 0 or place.kind not in VALUES | {"MIX"} or "COMMA" not in place.accepted:
         return None
+    apart = not (place.opens_line or place.tokens.touches(place.at))
+    sure = apart and place.open in place.brackets.closer
     told = place.tell(
         "E0011", f"a `,` is missing before {place.quoted(place.at)}", "write `,` between the two",
-        span=place.behind(place.at - 1),
+        span=(gap := place.behind(place.at - 1)),
+        fix=(Edit(gap, ","),) if sure else (),
     )  # fmt: skip
     return Mistake(told, Mend("before", "COMMA", ","))

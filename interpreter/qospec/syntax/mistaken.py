@@ -6,14 +6,19 @@ Each situation looks at a place and returns a mistake, or None if it is another 
 from __future__ import annotations
 
 import re
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from qospec.diagnostics import did_you_mean
+from qospec.diagnostics import Edit, did_you_mean, respelling
 from qospec.syntax.grammar import grammar
 from qospec.syntax.keywords import keywords
 from qospec.syntax.place import NUMBERS, VALUES, Mend, Mistake, Place
 from qospec.syntax.slips import shortened
 from qospec.units import unit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from qospec.source import Span
 
 _FOREIGN = {
     "assert": "expect",
@@ -24,6 +29,8 @@ _FOREIGN = {
 }
 """What others call our keywords."""
 _STEPPING = frozenset({"by", "every"})
+_SURE = frozenset({("CMP", "EQUAL"), ("EQUAL", "CMP"), ("EQUAL", "COLON"), ("CABLE", "ARROW")})
+"""What is wanted and what is there, if only spelt wrong. A `--` may lack its `link` instead."""
 _GLUED = re.compile(r"[0-9][0-9_.]*[A-Za-z_]")
 
 
@@ -39,8 +46,9 @@ def side_by_side(place: Place) -> Mistake | None:
     word = tokens.text(start)
     meant = "step" if word in _STEPPING else did_you_mean(word, keywords()["word"])
     if tokens.kinds[start] == "NAME" and meant not in {"", word}:
-        message = f"`{shortened(word)}`: did you mean `{meant}`?"
-        return Mistake(place.tell("E0004", message, span=tokens.span(start)), spoils=True)
+        message, span = f"`{shortened(word)}`: did you mean `{meant}`?", tokens.span(start)
+        fix = _respelling(span, word, meant, keywords()["word"])
+        return Mistake(place.tell("E0004", message, span=span, fix=fix), spoils=True)
     message = f"{place.quoted(start)} cannot stand behind {place.quoted(start - 1)}"
     way_out = "begin a new line, or write what joins the two"
     return Mistake(place.tell("E0001", message, way_out, span=tokens.span(start)), spoils=True)
@@ -73,7 +81,8 @@ def wrong_sign(place: Place) -> Mistake | None:
     }
     for kind, sign, message in wanted.get(place.kind, []):
         if kind in place.accepted:
-            told = place.tell("E0010", message, f"write `{sign}`")
+            fix = (Edit(place.tokens.span(place.at), sign),) if (kind, place.kind) in _SURE else ()
+            told = place.tell("E0010", message, f"write `{sign}`", fix=fix)
             return Mistake(told, Mend("instead", kind, sign))
     return None
 
@@ -130,17 +139,16 @@ def unknown_word(place: Place) -> Mistake | None:
         known = [*keywords()["declaration"], "import"]
         meant = _FOREIGN.get(place.text) or did_you_mean(place.text, known)
         message = f"`{shortened(place.text)}` begins no declaration"
-        return _misspelt(
-            place, place.at, message, meant, note=f"declarations begin with: {' '.join(known)}"
-        )
+        note = f"declarations begin with: {' '.join(known)}"
+        return _misspelt(place, place.at, message, meant, known, note)
     second = place.at - 1 == place.start and place.first == "NAME" and not place.opens_line
     if second and place.kind in VALUES | {"LBRACE"} and place.block >= 0:
         word = place.tokens.text(place.start)
-        meant = _FOREIGN.get(word) or did_you_mean(word, [*keywords()["statement"], "let"])
+        known = [*keywords()["statement"], "let"]
+        meant = _FOREIGN.get(word) or did_you_mean(word, known)
         message = f"`{shortened(word)}` begins no statement"
-        return _misspelt(
-            place, place.start, message, meant, note="a name begins one as in `name = value`"
-        )
+        note = "a name begins one as in `name = value`"
+        return _misspelt(place, place.start, message, meant, known, note)
     if place.kind == "NAME" and not place.opens_line:
         spelt = {grammar().spellings.get(kind, "") for kind in place.accepted}
         words = sorted(word for word in spelt if word.isalpha())
@@ -149,18 +157,30 @@ def unknown_word(place: Place) -> Mistake | None:
         if "step" in words and place.text in _STEPPING:
             meant = "step"
         if meant:
-            return _misspelt(place, place.at, f"`{shortened(place.text)}` cannot stand here", meant)
+            message = f"`{shortened(place.text)}` cannot stand here"
+            return _misspelt(place, place.at, message, meant, words)
     return None
 
 
-def _misspelt(place: Place, at: int, message: str, meant: str, note: str = "") -> Mistake:
+def _misspelt(
+    place: Place, at: int, message: str, meant: str, known: Iterable[str], note: str = ""
+) -> Mistake:
     word = place.tokens.text(at)
     span = place.tokens.span(at)
     if not meant:
         return Mistake(place.tell("E0004", message, span=span, note=note))
-    told = place.tell("E0004", f"`{shortened(word)}`: did you mean `{meant}`?", span=span)
+    fix = _respelling(span, word, meant, known)
+    told = place.tell("E0004", f"`{shortened(word)}`: did you mean `{meant}`?", span=span, fix=fix)
     how: Literal["first", "instead"] = "first" if at == place.start else "instead"
     return Mistake(told, Mend(how, grammar().keywords[meant], meant))
+
+
+def _respelling(span: Span, word: str, meant: str, known: Iterable[str]) -> tuple[Edit, ...]:
+    """Return the edit that writes the keyword that was meant, if it was meant for sure."""
+    if word in _STEPPING and meant == "step":
+        return (Edit(span, meant),)
+    fix = respelling(span, word, known)
+    return fix if fix and fix[0].text == meant else ()
 
 
 def number(place: Place) -> Mistake | None:

@@ -13,6 +13,7 @@ from qospec.syntax.grammar import END, grammar
 from qospec.syntax.slips import shortened
 
 if TYPE_CHECKING:
+    from qospec.diagnostics import Edit
     from qospec.syntax.brackets import Brackets
     from qospec.syntax.machine import Machine
     from qospec.syntax.tokens import Tokens
@@ -127,8 +128,9 @@ class Place:
         *,
         span: Span | None = None,
         note: str = "",
+        fix: tuple[Edit, ...] = (),
     ) -> Diagnostic:
         """Return a diagnostic; it points at the token unless a span is given."""
         notes = (note,) if note else ()
         where = span or self.tokens.span(self.at)
-        return Diagnostic(code, message, where, notes=notes, help=way_out)
+        return Diagnostic(code, message, where, notes=notes, help=way_out, fix=fix)

@@ -30,6 +30,8 @@ _BEHIND_NAME = frozenset({"EQUAL", "ARROW", "DOT", "LSQB", "COMMA"})
 _BEFORE = frozenset({"COMMA", "LBRACE"})
 """What a statement may begin behind on the same line."""
 _MOST_MENDS = 200
+_MOST_WORK = 2_000_000
+"""Tokens looked at, each as often as it is, before the rest of a file is given up."""
 
 
 class Recovery:
@@ -49,12 +51,14 @@ class Recovery:
         self._told: set[int] = set()
         self._mended: set[int] = set()
         self._mends_left = _MOST_MENDS
+        self._work = 0
         rows = grammar().states
         self._in_block = {state for state, row in enumerate(rows) if row.get("RUN", -1) >= 0}
         self._in_file = {state for state, row in enumerate(rows) if row.get("TOPOLOGY", -1) >= 0}
 
     @cached_property
     def _brackets(self) -> Brackets:
+        self._work += len(self._tokens.kinds)
         return Brackets(self._tokens)
 
     @cached_property
@@ -77,10 +81,11 @@ class Recovery:
         mistake = mistake_at(place)
         if not self._is_told(place) and not self._is_line_told(mistake):
             if len(self._told) >= MOST:
-                self.broken = True
-                return -1
+                return self._stop()
             self._problems.add(mistake.diagnostic)
             self.broken |= mistake.breaks
+        if self._work > _MOST_WORK:
+            return self._stop()
         self._told.add(self._tokens.starts[start])
         mend = mistake.mend
         if mend is not None and self._mends_left > 0 and self._mends(mend, at, start, height):
@@ -91,7 +96,13 @@ class Recovery:
         end = self._next(at, start, heights)
         words = (self._tokens.text(i) for i in range(start, end) if self._tokens.kinds[i] == "NAME")
         self.unread.update(words)
+        self._work += end - start
         return end
+
+    def _stop(self) -> int:
+        """Give up the rest of the file."""
+        self.broken = True
+        return -1
 
     def _heights(self) -> dict[int, int]:
         """Return how high the stack is below the next statement of each block; -1 is the file."""
@@ -114,7 +125,6 @@ class Recovery:
         return (
             (before == "DOT" and tokens.touches(at))
             or (behind == "DOT" and tokens.touches(at + 1))
-            or (behind == "EQUAL" and tokens.text(at) in keywords()["field"])
             or (kinds[start] == "IMPORT" and before in {"IMPORT", "COMMA"} and behind != "NAME")
         )
 
@@ -136,6 +146,7 @@ class Recovery:
             if begins:
                 break
             first -= 1
+        self._work += place.start - first + len(self._told)
         start, end = tokens.ends[first - 1] if first else 0, tokens.ends[place.at]
         told = [*self._told, *tokens.mistaken, *(self._errors() if astray else [])]
         return any(start <= each <= end for each in told)
@@ -181,6 +192,7 @@ class Recovery:
         """Cut the stack back and return where to go on."""
         tokens, brackets = self._tokens, self._brackets
         block = max(heights, key=heights.__getitem__)
+        edge = tokens.indent(start)
         for there in range(min(start + 1, at), len(tokens.kinds)):
             kind = tokens.kinds[there]
             if kind == END or (begins_declaration(tokens, there) and (there > start or block >= 0)):
@@ -191,13 +203,20 @@ class Recovery:
             if closed >= 0 and closed in heights:
                 self._machine.cut(heights[closed])
                 return there
-            if there > start and brackets.block[there] == block and self._begins(there, at, block):
+            if (
+                there > start
+                and brackets.block[there] == block
+                and self._begins(there, at, block, edge)
+            ):
                 self._machine.cut(heights[block])
                 return there
         raise AssertionError("the last token is the end")
 
-    def _begins(self, there: int, at: int, block: int) -> bool:
-        """Return whether a statement of the block surely begins at a token."""
+    def _begins(self, there: int, at: int, block: int, edge: int) -> bool:
+        """Return whether a statement of the block surely begins at a token.
+
+        What is indented deeper than the statement that is given up, at `edge`, may go on with it.
+        """
         tokens, kinds = self._tokens, self._tokens.kinds
         opens = tokens.opens_line(there)
         if block < 0:
@@ -208,6 +227,8 @@ class Recovery:
             return False
         bound = kinds[there + 1] == "EQUAL"
         if opens:
-            return bound if there <= at else kinds[there + 1] in _BEHIND_NAME
-        on_one_line = not any(tokens.opens_line(each) for each in range(block + 1, there + 1))
-        return on_one_line and bound and there > at and kinds[there - 1] == "COMMA"
+            follows = kinds[there + 1] in _BEHIND_NAME and tokens.indent(there) <= edge
+            return bound or (there > at and follows)
+        if not bound or there <= at or kinds[there - 1] != "COMMA":
+            return False
+        return "\n" not in tokens.source.text[tokens.ends[block] : tokens.starts[there]]

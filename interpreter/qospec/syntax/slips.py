@@ -10,13 +10,16 @@ import unicodedata
 from typing import NamedTuple
 
 BEFORE = r"""
-    (?P<EXPONENT>[0-9][0-9_]*(?:\.[0-9][0-9_]*)?[eE][+-]?[0-9]+(?![A-Za-z_]))
+    (?P<EXPONENT>[0-9][0-9_]*(?:\.[0-9][0-9_]*)?[eE][+-]?[0-9]+(?:<unit>)?(?![A-Za-z_]))
     |(?P<BASED>0[xXbBoO][0-9A-Fa-f_]*[0-9A-Fa-f](?![A-Za-z_]))
     |(?P<POINTED>(?<![\w\])}".])\.(?=[0-9])|[0-9][0-9_]*\.(?![.0-9A-Za-z_])(?:[ \t]*%)?)
     |(?P<SLASHES>//[^\n]*|/\*[^\n]*)
     |(?P<SIGN>===|!==|=<|=>|<>|&&|\|\||:=|\*\*|\.\.\.+|!(?!=)|;)
 """
-"""Slips that would match a token of the language."""
+"""Slips that would match a token of the language; `<unit>` stands for the pattern below."""
+
+UNIT = r"[ \t]*(?!(?:<keyword>)(?![A-Za-z0-9_]))(?:%|[A-Za-zµμ]+(?:/[A-Za-zµμ]+)?(?![A-Za-z0-9_]))"
+"""What may be the unit of a number; `<keyword>` stands for the reserved words."""
 
 BEHIND = r"""
     (?P<UNCLOSED>"[^\n]*)
@@ -56,18 +59,25 @@ _SIGNS = {
 }
 """What others write, as we write it."""
 
+_SURE = frozenset(_SIGNS) - {"&&", "||", "!", "=>", "\u2014", "\u2013"}
+"""Those that can only have been meant so. `=>` may be an arrow, a dash a link or a minus."""
+
 _QUOTES = "\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb"
 _LONGEST = 30
 
 
 class Slip(NamedTuple):
-    """What is told, and the terminal that takes the place of what was written, spelt as `word`."""
+    """What is told, and the terminal that takes the place of what was written, spelt as `word`.
+
+    `plain` is what can be written instead without asking, if there is such a thing.
+    """
 
     code: str
     message: str
     help: str
     kind: str = ""
     word: str = ""
+    plain: str | None = None
 
 
 def slip_of(kind: str, written: str) -> Slip:
@@ -78,7 +88,9 @@ def slip_of(kind: str, written: str) -> Slip:
 
 
 def _exponent(written: str) -> Slip:
-    digits, _, exponent = written.lower().replace("_", "").partition("e")
+    number = re.match(r"[0-9_.]+[eE][+-]?[0-9]+", written)
+    unit = written[number.end() :] if number else ""
+    digits, _, exponent = written.removesuffix(unit).lower().replace("_", "").partition("e")
     whole, _, decimals = digits.partition(".")
     shift = int(exponent) if len(exponent) <= _LONGEST // 10 else _LONGEST
     plain = ""
@@ -92,9 +104,12 @@ def _exponent(written: str) -> Slip:
         point = len(padded) - max(0, len(decimals) - shift)
         plain = f"{int(padded[:point] or '0'):_}"
         plain += f".{padded[point:]}" if padded[point:].strip("0") else ""
+    plain += unit if plain else ""
     way_out = f"write {plain}" if plain else "write it out, with a larger unit if it is long"
-    kind = "FLOAT" if "." in plain else "INT"
-    return Slip("E0007", "a number is written without an exponent", way_out, kind, plain or "1")
+    kind = "QUANTITY" if unit else "FLOAT" if "." in plain else "INT"
+    word = plain or f"1{unit}"
+    message = "a number is written without an exponent"
+    return Slip("E0007", message, way_out, kind, word, plain or None)
 
 
 def _based(written: str) -> Slip:
@@ -103,21 +118,23 @@ def _based(written: str) -> Slip:
     fits = len(text) < _LONGEST and all(int(digit, 16) < base for digit in text[2:])
     way_out = f"write {int(text[2:], base):_}" if fits else "write it with the digits 0 to 9"
     word = str(int(text[2:], base)) if fits else "1"
-    return Slip("E0007", "numbers are decimal", way_out, "INT", word)
+    return Slip("E0007", "numbers are decimal", way_out, "INT", word, word if fits else None)
 
 
 def _pointed(written: str) -> Slip:
     message = "a decimal point stands between two digits"
     number, _, unit = written.partition(".")
     if not number:
-        return Slip("E0007", message, "write a 0 before it")
+        return Slip("E0007", message, "write a 0 before it", plain="0.")
     unit = unit.strip()
     way_out = f"write {shortened(number)}.0{unit}, or leave the point out"
-    return Slip("E0007", message, way_out, "QUANTITY" if unit else "INT", number + unit)
+    word = number + unit
+    return Slip("E0007", message, way_out, "QUANTITY" if unit else "INT", word, word)
 
 
 def _slashes(written: str) -> Slip:
-    return Slip("E0009", "a comment begins with `#`", f"write `#` for `{written[:2]}`")
+    line = f"#{written[2:]}" if written.startswith("//") else None
+    return Slip("E0009", "a comment begins with `#`", f"write `#` for `{written[:2]}`", plain=line)
 
 
 def _unclosed(written: str) -> Slip:
@@ -133,7 +150,10 @@ def _unclosed(written: str) -> Slip:
 def _quoted(written: str) -> Slip:
     inner = written[1:-1]
     way_out = f'write "{shortened(inner)}"'
-    return Slip("E0008", 'a text stands between `"` and `"`', way_out, "STRING", f'"{inner}"')
+    plain = None if '"' in inner else f'"{inner}"'
+    return Slip(
+        "E0008", 'a text stands between `"` and `"`', way_out, "STRING", f'"{inner}"', plain
+    )
 
 
 def _foreign(written: str) -> Slip:
@@ -146,13 +166,14 @@ def _sign(written: str) -> Slip:
     known = _SIGNS.get("..." if written.startswith("...") else written)
     if known is not None:
         message = f"`{shortened(written)}` is no sign of this language"
-        return Slip("E0009", message, f"write `{known[1]}`", *known)
+        plain = known[1] if written in _SURE else None
+        return Slip("E0009", message, f"write `{known[1]}`", *known, plain)
     if written in _QUOTES:
         return Slip("E0008", f"`{written}` is a printer's quotation mark", 'write `"`')
     if unicodedata.category(written).startswith(("Z", "C")):
-        return Slip(
-            "E0009", f"this blank is not a plain one ({_called(written)})", "write a plain blank"
-        )
+        message = f"this blank is not a plain one ({_called(written)})"
+        plain = " " if unicodedata.category(written) == "Zs" else None
+        return Slip("E0009", message, "write a plain blank", plain=plain)
     return Slip("E0009", f"`{written}` is no sign of this language", "")
 
 

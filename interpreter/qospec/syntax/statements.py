@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from qospec.syntax.expressions import Documented, Node
+from qospec.syntax.node import Documented, Node
 
 if TYPE_CHECKING:
     from qospec.syntax.expressions import Call, Expression, Name, Path, Text
 
 
-@dataclass(frozen=True, kw_only=True)
 class Body(Node):
     """`{ statements }`."""
 
     statements: tuple[Statement, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
 class Bind(Documented):
     """`a, b = value`."""
 
@@ -26,7 +23,6 @@ class Bind(Documented):
     value: Expression
 
 
-@dataclass(frozen=True, kw_only=True)
 class PortName(Node):
     """`p` or `p[count]`."""
 
@@ -34,7 +30,6 @@ class PortName(Node):
     count: Expression | None
 
 
-@dataclass(frozen=True, kw_only=True)
 class Port(Documented):
     """`port p[4], q: cell`."""
 
@@ -42,14 +37,12 @@ class Port(Documented):
     carries: Name
 
 
-@dataclass(frozen=True, kw_only=True)
 class Wire(Node):
     """`a -> b.in -> c`."""
 
     ends: tuple[Path, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
 class Link(Node):
     """`link a -- b via medium { field = value }`."""
 
@@ -59,7 +52,6 @@ class Link(Node):
     body: Body | None
 
 
-@dataclass(frozen=True, kw_only=True)
 class Loop(Node):
     """`for i in values { … }`."""
 
@@ -68,7 +60,6 @@ class Loop(Node):
     body: Body
 
 
-@dataclass(frozen=True, kw_only=True)
 class Flow(Documented):
     """`flow f = traffic { … } from a to b`."""
 
@@ -79,7 +70,6 @@ class Flow(Documented):
     target: Path
 
 
-@dataclass(frozen=True, kw_only=True)
 class Sweep(Documented):
     """`sweep x in values where condition`; several names are zipped."""
 
@@ -88,7 +78,6 @@ class Sweep(Documented):
     where: Expression | None
 
 
-@dataclass(frozen=True, kw_only=True)
 class Control(Documented):
     """`control name = topology(…)`: the same flows once more, on another topology."""
 
@@ -96,14 +85,12 @@ class Control(Documented):
     topology: Path | Call
 
 
-@dataclass(frozen=True, kw_only=True)
 class Run(Node):
     """`run { warmup = …, measure = … }`."""
 
     body: Body
 
 
-@dataclass(frozen=True, kw_only=True)
 class Criterion(Documented):
     """`expect`, `require` or `invariant`, by `kind`; `confidence` of `with 95% confidence`."""
 
@@ -113,7 +100,6 @@ class Criterion(Documented):
     confidence: Expression | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
 class Report(Node):
     """`report value`, `report label: value` or `report [values]`."""
 
@@ -121,7 +107,6 @@ class Report(Node):
     label: Name | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
 class Skip(Node):
     """`skip unless condition "why"`."""
 
@@ -129,7 +114,28 @@ class Skip(Node):
     reason: Text
 
 
-@dataclass(frozen=True, kw_only=True)
+class Machine(Documented):
+    """`machine name { fields and states }` within a device."""
+
+    name: Name
+    body: Body
+
+
+class State(Documented):
+    """`state name { transitions }` within a machine; the first is where it begins."""
+
+    name: Name
+    body: Body
+
+
+class Transition(Documented):
+    """`on event -> state { fields }` within a state; the event is its name."""
+
+    name: Name
+    target: Name
+    body: Body | None
+
+
 class Search(Node):
     """`search x in range { goals and fields }`."""
 
@@ -138,7 +144,6 @@ class Search(Node):
     body: Body
 
 
-@dataclass(frozen=True, kw_only=True)
 class Goal(Node):
     """`goal name { … }` within a search."""
 
@@ -146,7 +151,6 @@ class Goal(Node):
     body: Body
 
 
-@dataclass(frozen=True, kw_only=True)
 class ForAll(Node):
     """`forall x: Type in values` within a property."""
 
@@ -155,7 +159,6 @@ class ForAll(Node):
     values: Expression
 
 
-@dataclass(frozen=True, kw_only=True)
 class Let(Documented):
     """`let name: Type = value`."""
 
@@ -166,5 +169,5 @@ class Let(Documented):
 
 Statement = (
     Bind | Let | Port | Wire | Link | Loop | Flow | Sweep | Control | Search | Goal | Run
-    | Criterion | Report | ForAll | Skip
+    | Criterion | Report | ForAll | Skip | Machine | State | Transition
 )  # fmt: skip

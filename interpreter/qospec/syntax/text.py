@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from qospec.diagnostics import MOST, Diagnostic
+from qospec.diagnostics import MOST, Diagnostic, Edit
 from qospec.source import Span
 from qospec.syntax.grammar import END
+from qospec.syntax.keywords import keywords
 from qospec.syntax.limits import too_deep, too_long
 from qospec.syntax.machine import Machine
 from qospec.syntax.slips import shortened
@@ -81,7 +82,10 @@ def _without_edition(tokens: Tokens, problems: Problems) -> int:
     start = tokens.starts[0]
     span = Span(tokens.source, start, tokens.ends[end - 1] if end else start)
     message = "the first line says which edition of the language the file is written in"
+    top = int(tokens.source.text.startswith("\ufeff"))
+    begins = tokens.text(0) in {"import", *keywords()["declaration"]}
+    fix = (Edit(Span(tokens.source, top, top), f"qos {EDITION}\n\n"),) if begins else ()
     problems.add(
-        Diagnostic("E0002", message, span, help=f"write `qos {EDITION}` as the first line")
+        Diagnostic("E0002", message, span, help=f"write `qos {EDITION}` as the first line", fix=fix)
     )
     return end

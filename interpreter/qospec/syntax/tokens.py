@@ -7,10 +7,12 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from qospec.diagnostics import MOST, Diagnostic
+from qospec.diagnostics import MOST, Diagnostic, Edit
 from qospec.source import Span
 from qospec.syntax import slips
 from qospec.syntax.grammar import END, grammar
+from qospec.syntax.keywords import keywords as words_of_the_language
+from qospec.units import unit
 
 if TYPE_CHECKING:
     from qospec.diagnostics import Problems
@@ -21,6 +23,7 @@ _APART = r"""
     |(?P<COMMENT>\#[^\n]*)
     |(?P<LAST>\Z)
 """
+_WORD = re.compile(r"[ \t]*([A-Za-z%µμ]+(?:/[A-Za-zµμ]+)?)")
 _FIRST_LINE = 2
 """The tokens of `qos 1`."""
 _NO_TERMINALS = slips.KINDS | {"NEWLINE", "COMMENT", "LAST"}
@@ -87,7 +90,9 @@ class Tokens:
 @functools.cache
 def _scanner() -> re.Pattern[str]:
     terminals = grammar().pattern.replace(" ", r"\ ").replace("#", r"\#")
-    parts = "|".join((slips.BEFORE, terminals, _APART, slips.BEHIND))
+    unit = slips.UNIT.replace("<keyword>", "|".join(grammar().keywords))
+    before = slips.BEFORE.replace("<unit>", unit)
+    parts = "|".join((before, terminals, _APART, slips.BEHIND))
     return re.compile(rf"[ \t]*(?:{parts})", re.VERBOSE)
 
 
@@ -110,6 +115,7 @@ class _Reader:
         self._find_hidden()
         text, tokens = self.tokens.source.text, self.tokens
         keywords = grammar().keywords
+        fields = {keywords[word] for word in words_of_the_language()["field"]}
         kinds, starts, ends = tokens.kinds, tokens.starts, tokens.ends
         for match in _scanner().finditer(text, 1 if text.startswith("\ufeff") else 0):
             kind = match.lastgroup or ""
@@ -125,6 +131,8 @@ class _Reader:
             if self._doc:
                 self._attach(kind, start)
             self._fresh = False
+            if kind == "EQUAL" and kinds and kinds[-1] in fields:
+                kinds[-1] = "NAME"
             kinds.append(kind)
             starts.append(start)
             ends.append(end)
@@ -186,10 +194,22 @@ class _Reader:
         ):
             start = tokens.starts.pop()
             del tokens.kinds[-1], tokens.ends[-1]
-        self._tell(slip.code, slip.message, start, end, slip.help)
+        span = Span(tokens.source, start, end)
+        sure = slip.plain is not None and self._stands_alone(kind, end)
+        fix = (Edit(span, slip.plain or ""),) if sure else ()
+        self._tell(slip.code, slip.message, start, end, slip.help, fix)
         if slip.word:
             tokens.words[len(tokens.kinds)] = slip.word
         return slip.kind, end
+
+    def _stands_alone(self, kind: str, end: int) -> bool:
+        """Return whether nothing around a slip may make something else of what replaces it."""
+        if kind == "SLASHES":
+            return self._fresh  # behind a value it may have been meant as a division
+        if kind not in {"EXPONENT", "BASED", "POINTED"}:
+            return True
+        behind = _WORD.match(self.tokens.source.text, end)
+        return behind is None or behind[1] in grammar().keywords or unit(behind[1]) is not None
 
     def _find_hidden(self) -> None:
         text = self.tokens.source.text
@@ -201,7 +221,15 @@ class _Reader:
                 "E0009", message, found.start(), found.end(), "delete it, or retype the line"
             )
 
-    def _tell(self, code: str, message: str, start: int, end: int, way_out: str) -> None:
+    def _tell(
+        self,
+        code: str,
+        message: str,
+        start: int,
+        end: int,
+        way_out: str,
+        fix: tuple[Edit, ...] = (),
+    ) -> None:
         self.tokens.mistaken.append(start)
         span = Span(self.tokens.source, start, end)
-        self._problems.add(Diagnostic(code, message, span, help=way_out))
+        self._problems.add(Diagnostic(code, message, span, help=way_out, fix=fix))

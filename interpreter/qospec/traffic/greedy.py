@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from qospec.engine.draws import Draws
 
 
-@arrivals(source="ITU-T I.371 (a source at its peak cell rate, without pause)")
+@arrivals(
+    source="ITU-T I.371 (a source at its peak cell rate, without pause)",
+    from_contract={"rate": "peak_cell_rate"},
+)
 @dataclass(frozen=True)
 class Greedy:
     """Be at the peak all the time: a cell every 1/rate, whatever the contract says.
@@ -24,7 +27,7 @@ class Greedy:
     """
 
     rate: CellRate
-    """Cells/s of each connection, as fast as its line can take them or faster."""
+    """Cells/s of each connection; left out, the peak of its contract."""
 
     def start(self, connections: int, phases: str, draws: Draws) -> Pattern:
         return pattern(PS_PER_S / Fraction(self.rate), Burst(), connections, phases, draws)

@@ -104,8 +104,22 @@ def test_a_published_number_is_marked(checked):
         (("flow more = load { pcr = user.sent / (1 s) } from a to b",), "E0207"),
         (("expect x: user.lost == 0", "expect x: user.sent > 0"), "E0509"),
         (("report x: [user.lost, user.sent]",), "E0510"),
-        (("for i in 0 .. 1 { flow more = load from a to b }",), "E0511"),
-        (("expect user.lost == 0 with 95% confidence",), "E0190"),
+        (("for i in 0 .. 1 { flow more = load from a to b }", "report more.lost"), "E0511"),
+        (("for i in 0 .. 1 { flow more = load from a to b }", "report more[2].lost"), "E0215"),
+        (("for i in [1, 1] { flow more = load from a to b }",), "E0102"),
+        (("for i in 0 .. 1 { run { measure = 2 s } }",), "E0112"),
+        (("expect user.lost < 1 cell with 95% confidence",), "E0507"),
+        (("expect user.lost == 0 with 95% confidence",), "E0512"),
+        (("expect user.lost < 0 or user.sent > 0 with 95% confidence",), "E0512"),
+        (("expect 1 < 2 with 95% confidence",), "E0512"),
+        (("expect user.lost < 1 cell with 50% confidence",), "E0205"),
+        (("expect user.lost < 1 cell with 100% confidence",), "E0205"),
+        (("expect user.lost < 1 cell with 1 s confidence",), "E0204"),
+        (("expect user.lost < 1 cell with user.clr confidence",), "E0207"),
+        (('skip unless 1 > 2 " "',), "E0513"),
+        (('skip unless user.sent > 0 "why"',), "E0207"),
+        (('skip unless 5 "why"',), "E0204"),
+        (('for i in 0 .. 1 { skip unless i > 2 "why" }',), "E0112"),
         (("colour = 5",), "E0104"),
         (("run { measure = 1 s }",), "E0102"),
         (("link a -- b via load",), "E0112"),
@@ -154,3 +168,22 @@ def test_a_test_is_on_a_topology(codes, on, code):
 )
 def test_a_test_that_expects_nothing_is_warned_of(codes, statement, expected):
     assert codes(text_of(RUN, statement)) == expected
+
+
+def test_a_loop_makes_a_flow_per_turn_and_all_are_listed(small):
+    suite = small(
+        "for i in [1, 3] { flow more = load(rate = i * 1 cell/s) from a to b }",
+        "flow one = load from b to a",
+        "run { measure = 1 s }",
+        "for f in flows { expect clean: f.lost == 0 }",
+        "report more[3].lost",
+    )
+    (case,) = suite.tests[0].cases
+    assert [(flow.name, flow.arrivals.rate) for flow in case.flows] == [
+        ("more[1]", 1),
+        ("more[3]", 3),
+        ("one", 1_000),
+    ]
+    assert [each.label for each in case.statements] == [
+        "clean[more[1]]", "clean[more[3]]", "clean[one]", "more[3].lost",
+    ]  # fmt: skip

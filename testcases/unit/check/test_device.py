@@ -29,7 +29,7 @@ SORT = "sort = classify { high = vc.category == cbr, low = otherwise }"
         (("west.rx -> esat.tx", BACK), "E0101"),
         (("q = fifo { limit = 1 s }", "west.rx -> q -> east.tx", BACK), "E0202"),
         (("west.rx -> east.tx", BACK, "flow f = x from a to b"), "E0112"),
-        (("west.rx -> east.tx", BACK, "invariant west.rx == east.tx"), "E0190"),
+        (("west.rx -> east.tx", BACK, "invariant west.rx == east.tx"), "E0423"),
         ((SORT + " {}", "west.rx -> east.tx", BACK), ""),
         (("west.rx -> east.tx", BACK, "p = 5"), "E0419"),
     ],
@@ -56,6 +56,25 @@ device switch(ports: Int, rate: CellRate) {
 """
     assert codes(text) == ["E0202"]
     assert codes(text.replace("limit = rate", "limit = 8 cell")) == []
+
+
+def test_a_wire_from_an_unknown_place_still_feeds_where_it_ends(codes):
+    """With `ports` unknown, `exit[i]` and `exit[ports]` look alike."""
+    text = """
+device switch(ports: Int = 2) {
+  port p[ports], trunk: cell
+  fabric = vc_switch { ways = ports + 1 }
+  for i in 0 .. ports - 1 {
+    wait = delay { time = 1 us }
+    p[i].rx -> fabric.entry[i]
+    fabric.exit[i] -> wait -> p[i].tx
+  }
+  trunk.rx -> fabric.entry[ports]
+  fabric.exit[ports] -> trunk.tx
+}
+"""
+    assert codes(text) == []
+    assert codes(text.replace("fabric.exit[i] -> wait", "wait")) == ["E0403"]
 
 
 def test_an_element_of_a_loop_is_an_array_outside(codes):

@@ -100,3 +100,7 @@ def test_equal_cases_share_one_network(checked):
 )
 def test_links_and_nodes_keep_the_rules(codes, line, code):
     assert codes(BOX.replace("  middle = box\n", f"  middle = box\n  {line}\n")) == [code]
+
+
+def test_a_device_of_which_something_could_not_be_read_is_not_made_flat(codes):
+    assert set(codes(BOX.replace("ways = 3", "ways  3"))) == {"E0004"}

@@ -104,7 +104,8 @@ def test_a_field_is_not_missed_that_a_mistake_was_meant_to_give(codes, traffic, 
     ("fields", "expected"),
     [
         ("mesure = 1 s", ["E0104"]),
-        ("measure = 1e13 s", ["E0007"]),
+        ("measure = 1e1 s, warmup = 1 s", ["W0602", "E0007"]),
+        ("measure = 1e13 s", ["E0007", "E0205"]),
     ],
 )
 def test_a_run_is_not_short_of_what_could_not_be_read(codes, fields, expected):
@@ -123,3 +124,18 @@ def test_the_way_out_of_too_large_a_value_is_the_greatest(checked):
     assert problem.code == "E0205"
     assert problem.help.startswith("write at most ")
     assert problem.help.removeprefix("write ") in problem.message
+
+
+def test_copies_of_copies_are_worked_out_once(codes):
+    copies = "".join(
+        f"traffic t{n + 1} = t{n} {{ mbs = t{n}.mbs + t{n}.mbs - t{n}.mbs }}\n" for n in range(200)
+    )
+    first = "traffic t0 = vbr_rt { pcr = 9 cell/s, scr = 1 cell/s, mbs = 2 cell, cdvt = 1 us }\n"
+    assert codes(first + copies) == []
+
+
+def test_a_bare_greedy_source_sends_at_the_peak_of_the_contract_that_is_used(small):
+    copies = "traffic u = load { source = greedy }\ntraffic v = u { pcr = 7 cell/s }"
+    suite = small("flow f = v from a to b", "run { measure = 1 s }", before=copies)
+    (flow,) = suite.tests[0].cases[0].flows
+    assert flow.arrivals.rate == 7

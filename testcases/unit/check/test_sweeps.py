@@ -86,11 +86,6 @@ def test_loops_come_to_an_end(codes):
     few = Limits(turns=50)
     loops = "for i in 0 .. 9 {\n    for j in 0 .. 9 { }\n  }"
     assert codes(f"topology t {{\n  {loops}\n}}\n", limits=few) == ["E0608"]
-    doubling = "let a0 = [1]\n" + "".join(f"let a{n + 1} = [a{n}, a{n}]\n" for n in range(50))
-    assert codes(doubling) == []
-    assert (
-        codes(doubling.replace("let a0 = [1]", 'reference r "r" { v = [1] }\nlet a0 = [r.v]')) == []
-    )
 
 
 def test_a_let_has_the_type_that_it_says(codes):

@@ -113,6 +113,23 @@ def test_a_busy_period_begins_at_a_whole_ps(lab):
     assert left.at_ps.tolist() == [4, 9, 16]
 
 
+@pytest.mark.parametrize("denominator", [3, 117, 2**20 + 7, 2**40 + 15])
+@pytest.mark.parametrize("cut", [1, 40_000])
+def test_a_long_busy_period_neither_drifts_nor_carries_early(lab, denominator, cut):
+    """The last fraction but one may come as near to the next ps as 1/denominator."""
+    count = 60_000
+    for numerator in (1, denominator // 2, denominator - 1):
+        cell_ps = 1_000 + Fraction(numerator, denominator)
+        line = Line(rate=424 * 10**12 / cell_ps, slotted=False)
+        state = line.start(lab.setting(clock=line.clock(stamps=False)))
+        left = [
+            line.process(state, (lab.cells([0] * cells),), until_ps).departures[0].at_ps
+            for cells, until_ps in ((cut, 1), (count - cut, 2))
+        ]
+        exact = [k * 1_000 + k * numerator // denominator for k in range(1, count + 1)]
+        assert np.concatenate(left).tolist() == exact
+
+
 def test_length_takes_five_ns_per_metre(lab):
     line = Line(rate=STM1, length=Fraction(50_000))
     (left,) = lab.carry(line, lab.setting(clock=line.clock(stamps=True)), lab.cells([0])).departures

@@ -14,7 +14,7 @@ from qospec.elements.line import Line
 from qospec.elements.oam_insert import OamInsert
 from qospec.elements.vc_switch import VcSwitch
 from qospec.engine import graph
-from qospec.engine.batch import Batch
+from qospec.engine.batch import FOREVER_PS, Batch
 from qospec.engine.clock import Clock
 from qospec.engine.connections import Connections
 from qospec.engine.element import Setting, Step
@@ -230,3 +230,38 @@ def test_an_element_starts_with_its_own_draws_and_clock(vcs: Vcs, listed: Any) -
     (setting,) = [setting for setting, _ in Curious.met if setting is not None]
     assert setting.draws.path == ("s", "1", "element", "a.b")
     assert {met for _, met in Curious.met} == {clock}
+
+
+class Overwriter(Delay):
+    """An element that makes use of owning the times of what comes."""
+
+    def start(self, setting: Setting) -> None:
+        assert setting.owns_times
+        assert setting.size_bytes == 53
+
+    def process(self, state: None, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+        assert state is None
+        at_ps = arrivals[0].at_ps
+        at_ps += self.time
+        return Step(arrivals, (min(until_ps + self.time, FOREVER_PS),))
+
+
+@pytest.mark.parametrize("chunk", [1, 1_000])
+def test_an_element_may_write_over_the_times_of_what_comes(
+    vcs: Vcs, listed: Any, chunk: int
+) -> None:
+    """Even behind a source, where a cell's time and the time sent begin as one and the same."""
+    nodes = tuple(Node(path, Overwriter(time)) for path, time in (("a", 5), ("b", 7)))
+    cells = [(at_ps, 0) for at_ps in range(0, 90, 3)]
+    sources, wires = (source(listed, cells),), (Wire(0, 0, 1), Wire(1, 0, END))
+    experiment = Experiment(vcs(1), sources, nodes, wires, watch(1), ("s",))
+    delays = graph.run(experiment, chunk=chunk).tally(0, 1).delays
+    assert (delays.count, delays.min_ps, delays.max_ps) == (30, 12, 12)
+
+
+def test_sizes_that_differ_are_not_told(vcs: Vcs, listed: Any) -> None:
+    nodes = (Node("a", Curious(0)),)
+    sources = (source(listed, [(0, 0)])._replace(size_bytes=64),)
+    Curious.met.clear()
+    graph.run(Experiment(vcs(1), sources, nodes, (Wire(0, 0, END),), watch(1), ("s",)))
+    assert [setting.size_bytes for setting, _ in Curious.met if setting is not None] == [0]

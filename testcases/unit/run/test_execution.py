@@ -42,7 +42,8 @@ def test_a_case_whose_worker_was_killed_is_an_error_in_words(plan: CasePlan) -> 
 def test_a_case_for_a_pool_that_is_broken_already_is_one_too(plan: CasePlan) -> None:
     pool = Mock()
     pool.submit.side_effect = BrokenProcessPool()
-    document, _ = execution._result(execution._submit(pool, plan, "again"), plan, "again")
+    future = execution._submit(pool, execution._case, plan, "again")
+    document, _ = execution._result(future, plan, "again")
     assert document["verdict"] == "error"
 
 

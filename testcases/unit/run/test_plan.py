@@ -224,7 +224,7 @@ test t on star {
 }
 """,
             "E0305",
-            "`f`, `g` ask for 212 Mbit/s",
+            "106 Mbit/s @cell, plus `f` 106 Mbit/s",
         ),
         (
             """
@@ -251,11 +251,13 @@ def test_what_does_not_fit_is_told_before_anything_runs(
     )
 
 
-def test_hosts_without_a_way_between_them_are_named(planned, problems: Problems) -> None:
-    assert (
-        planned("""
+@pytest.mark.parametrize("ends", ["a to d", "a to e", "e to a", "e to e2"])
+def test_hosts_without_a_way_between_them_are_named(planned, problems: Problems, ends: str) -> None:
+    """At `e` and `e2` there is no link at all."""
+    first, _, last = ends.split()
+    text = """
 topology apart {
-  a, b, c, d = host
+  a, b, c, d, e, e2 = host
   link a -- b via media.stm1
   link c -- d via media.stm1
 }
@@ -264,11 +266,13 @@ test t on apart {
   run { measure = 1 ms }
   expect e: f.lost == 0
 }
-""")
-        == ()
-    )
+"""
+    assert planned(text.replace("from a to d", f"from {ends}")) == ()
     (told,) = problems.errors
-    assert (told.code, told.message) == ("E0308", "no way leads cells of `f` from `a` to `d`")
+    assert (told.code, told.message) == (
+        "E0308",
+        f"no way leads cells of `f` from `{first}` to `{last}`",
+    )
 
 
 PARTING = """

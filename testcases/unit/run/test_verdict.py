@@ -136,3 +136,23 @@ def test_a_division_by_nothing_measured_is_no_data() -> None:
 def test_a_report_shows_its_value_and_has_no_verdict() -> None:
     shown = judged(LOST, "report", lost=7)
     assert (shown.verdict, shown.measured.value) == (None, 7)
+
+
+def test_least_greatest_and_size_of_what_is_measured() -> None:
+    least = Operation("min", (LOST, SENT, constant(4)), CELLS)
+    greatest = Operation("max", (LOST, SENT, constant(4)), CELLS)
+    size = Operation("abs", (Operation("-", (LOST, SENT), CELLS),), CELLS)
+    for expression, value in ((least, 2), (greatest, 9), (size, 7)):
+        assert (
+            judged(Operation("==", (expression, constant(value))), lost=2, sent=9).verdict == "pass"
+        )
+        assert (
+            judged(Operation("==", (expression, constant(value))), lost=2, sent=None).verdict
+            == "inconclusive"
+        )
+
+
+def test_a_broken_invariant_is_an_error() -> None:
+    never = Operation("==", (LOST, constant(0)))
+    assert judged(never, "invariant", lost=1).verdict == "error"
+    assert judged(never, "invariant", lost=0).verdict == "pass"

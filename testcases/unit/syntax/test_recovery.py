@@ -77,6 +77,16 @@ def test_a_broken_statement_takes_nothing_else_with_it(slip: str) -> None:
     assert isinstance(last, ast.Let)
 
 
+def test_a_line_that_is_deeper_goes_on_with_what_is_broken() -> None:
+    text = "qos 1\ntest t on n {\n  expect :\n    a.b[0] < 1\n    and c.d > 2\n  e.f -> g\n}\n"
+    file, (mistake,) = read(text)
+    assert mistake.span.source.position(mistake.span.start)[0] == 3
+    assert file is not None
+    (test,) = file.declarations
+    assert isinstance(test, ast.Test)
+    assert [type(each) for each in test.body.statements] == [ast.Wire]
+
+
 def test_what_could_not_be_read_leaves_its_names() -> None:
     file, _ = read("qos 1\nlet lost = (1 s + * twice)\nlet kept = lost\n")
     assert file is not None

@@ -20,6 +20,9 @@ from qospec.syntax.text import parse
         ("120e-1", "12"),
         ("353.207e3", "353_207"),
         ("0e5", "0"),
+        ("1e3 s", "1_000 s"),
+        ("2.5e1kbit/s", "25kbit/s"),
+        ("1e1%", "10%"),
     ],
 )
 def test_a_number_with_an_exponent_is_written_out(written: str, plain: str) -> None:
@@ -79,7 +82,7 @@ def told(text: str) -> list[tuple[str, str]]:
         ("let a = “x”", [("E0008", "“"), ("E0008", "”")]),
         ('let a = "x', [("E0008", '"x')]),
         ("let a = 1 s // x", [("E0009", "// x")]),
-        ("let a = 1.5e3 s", [("E0007", "1.5e3")]),
+        ("let a = 1.5e3 s", [("E0007", "1.5e3 s")]),
         ("let a = 5. % of b", [("E0007", "5. %")]),
         ("let a = 5.%", [("E0007", "5.%")]),
     ],

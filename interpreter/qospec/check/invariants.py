@@ -1,0 +1,139 @@
+"""`invariant`: what holds in every run of a device, counted where its cells come, end and leave."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from qospec.check.conditions import condition
+from qospec.check.confidence import clause_of
+from qospec.check.context import Refused, wrong
+from qospec.check.parts import Invariant, PartValue, PortValue, Turns, lost_as
+from qospec.conditions import Counted, with_leaves
+from qospec.model import Statement
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from qospec.check.expressions import Evaluator
+    from qospec.check.parts import Template
+    from qospec.check.scope import Scope
+    from qospec.check.values import Value
+    from qospec.conditions import Expression, Leaf
+    from qospec.model import Network
+
+Port = tuple[str, int]
+
+
+def add(
+    node: ast.Criterion, scope: Scope, turns: str, template: Template, evaluator: Evaluator
+) -> None:
+    """Add an invariant to a device; a mistake in it is reported."""
+    try:
+        if node.confidence is not None:
+            raise wrong(
+                "E0512",
+                "an invariant holds in every run: there is no confidence in it",
+                clause_of(node),
+                remedy="leave `with … confidence` out",
+            )
+        _observable(node.condition, scope, evaluator)
+        expression = condition(node.condition, scope, evaluator)
+    except Refused as refused:
+        evaluator.context.tell(refused)
+        return
+    text = " ".join(node.condition.span.text.split())
+    label = f"{node.label.text if node.label else text}{turns}"
+    known = next((each for each in template.invariants if each.label == label), None)
+    if known is not None:
+        place = node.label or node.condition
+        evaluator.context.tell(
+            wrong(
+                "E0509",
+                f"two statements are called `{label}`",
+                place.span,
+                other=(known.span, "first here"),
+                remedy="give one of them another label",
+            )
+        )
+    elif expression is not None:
+        template.invariants.append(Invariant(label, text, expression, node.span))
+
+
+def _observable(node: ast.Node, scope: Scope, evaluator: Evaluator) -> None:
+    """Refuse to ask an element or a port for what nobody observes; raises Refused."""
+    if isinstance(node, ast.Path):
+        known = scope.find(node.name.text)
+        value = known.value(evaluator.context) if known is not None else None
+        if isinstance(value, PartValue | PortValue | Turns):
+            _offered(node, value)
+    for part in vars(node).values():
+        for each in part if isinstance(part, tuple) else (part,):
+            if isinstance(each, ast.Node):
+                _observable(each, scope, evaluator)
+
+
+def _offered(node: ast.Path, value: Value) -> None:
+    while isinstance(value, Turns):
+        value = next(iter(value.turns.values()))
+    offered: tuple[str, ...]
+    asked = [each.text for each in node.trail if isinstance(each, ast.Name)]
+    if isinstance(value, PartValue):
+        kind = value.part.kind
+        causes = lost_as(kind, "lost")
+        offered = ("lost", *causes) if causes else ()
+        whose = f"a {kind.name}"
+    else:
+        offered, whose = ("rx.count", "tx.count"), "a port"
+    if ".".join(asked) in offered:
+        return
+    raise wrong(
+        "E0423",
+        f"`{node.span.text}` is nothing that is observed",
+        node.span,
+        note=f"observed of {whose}: {' '.join(offered) or 'nothing'}",
+        remedy=f"ask for `{node.name.text}.{offered[0]}`" if offered and not node.trail else "",
+    )
+
+
+def placed(template: Template, node: str, line: Callable[[Port, str], str]) -> Iterator[Statement]:
+    """Yield the invariants of a device that stands at `node`.
+
+    `line` gives the path of the line by which cells come to a port (rx) or leave it (tx).
+    """
+    if not template.invariants:
+        return
+    paths = {part.path: f"{node}.{part.path}" for part in template.parts}
+    for ports in template.ports.values():
+        for index in range(1 if ports.count is None else ports.count):
+            for side in ("rx", "tx"):
+                name = ports.name if ports.count is None else f"{ports.name}[{index}]"
+                paths[f"{name}.{side}"] = line((ports.name, index), side)
+
+    def whole(leaf: Leaf) -> Expression:
+        if not isinstance(leaf, Counted):
+            return leaf
+        return replace(leaf, path=paths[leaf.path], text=f"{node}.{leaf.text}")
+
+    for each in template.invariants:
+        expression = with_leaves(each.condition, whole)
+        yield Statement("invariant", f"{node}: {each.label}", each.text, expression, each.span)
+
+
+def of_networks(networks: Mapping[str, Network]) -> Iterator[Statement]:
+    """Yield the invariants of all devices of a case, a control's as those of that control."""
+    for name, network in networks.items():
+        yield from _elsewhere(network.invariants, name) if name else network.invariants
+
+
+def _elsewhere(statements: tuple[Statement, ...], network: str) -> Iterator[Statement]:
+
+    def there(leaf: Leaf) -> Expression:
+        if not isinstance(leaf, Counted):
+            return leaf
+        return replace(leaf, network=network, text=f"{network}.{leaf.text}")
+
+    for each in statements:
+        expression = with_leaves(each.expression, there)
+        yield replace(each, label=f"{network}.{each.label}", expression=expression)

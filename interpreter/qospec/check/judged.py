@@ -1,0 +1,147 @@
+"""What a test judges and reports: its `require`, `expect` and `report`, those of loops repeated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.check.bodies import misplaced
+from qospec.check.conditions import condition, reported
+from qospec.check.confidence import confidence_of
+from qospec.check.context import Refused, wrong
+from qospec.conditions import measurements
+from qospec.model import Run, Statement
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from fractions import Fraction
+
+    from qospec.check.expressions import Evaluator
+    from qospec.check.scope import Scope
+    from qospec.check.turns import Loops
+    from qospec.conditions import Expression
+
+HERE = "a test"
+ELSEWHERE = (ast.Flow, ast.Control, ast.Run, ast.Sweep, ast.Let, ast.Skip, ast.Search)
+"""Statements of a test that others work out."""
+IN_LOOPS = (ast.Flow, ast.Let)
+"""Those of them that a loop may hold."""
+
+
+class Judged:
+    """Collects the statements of a case; `run` is how it is run, None if that is in error."""
+
+    def __init__(self, test: ast.Test, run: Run | None, loops: Loops, evaluator: Evaluator) -> None:
+        self.statements: list[Statement] = []
+        self._test = test
+        self._run = run
+        self._loops = loops
+        self._evaluator = evaluator
+        self._context = evaluator.context
+        self._labels: dict[str, ast.Node] = {}
+        searches = (each for each in test.body.statements if isinstance(each, ast.Search))
+        self._search = next(searches, None)
+
+    def add(self, node: ast.Statement, scope: Scope, turn: str) -> None:
+        """Add what a statement judges or reports; loops repeat their statements."""
+        if isinstance(node, ast.Criterion) and node.kind != "invariant":
+            self._criterion(node, scope, turn)
+        elif isinstance(node, ast.Report):
+            self._report(node, scope, turn)
+        elif isinstance(node, ast.Loop):
+            self._loop(node, scope, turn)
+        elif not isinstance(node, IN_LOOPS if turn else ELSEWHERE):
+            if isinstance(node, ast.Bind) and not turn and node.names[0].text == "covers":
+                return
+            raise _stray(node, "a loop" if turn else HERE)
+
+    def _loop(self, node: ast.Loop, scope: Scope, turn: str) -> None:
+        for each in self._loops.opened(node, scope):
+            for statement in node.body.statements:
+                try:
+                    self.add(statement, each.scope, f"{turn}[{each.shown}]")
+                except Refused as refused:
+                    self._context.tell(refused)
+            for binding in each.scope.names.values():
+                binding.value(self._context)
+
+    def _criterion(self, node: ast.Criterion, scope: Scope, turn: str) -> None:
+        expression = condition(node.condition, scope, self._evaluator)
+        if node.kind == "expect":
+            self._decided(node.condition, expression)
+        asked = (self._test, self._run)
+        confidence = confidence_of(node, expression, asked, scope, self._evaluator)
+        self._add(node.kind, node.label, node.condition, expression, turn, confidence)
+
+    def _decided(self, node: ast.Expression, expression: Expression | None) -> None:
+        """Refuse to measure the flows of a search, which are sent many times: at which load?"""
+        measured = measurements(expression) if expression is not None else ()
+        if self._search is not None and measured:
+            raise wrong(
+                "E0515",
+                f"a search runs many trials: of which is `{measured[0].text}` meant?",
+                node.span,
+                other=(self._search.name.span, "searched here"),
+                remedy="judge what a goal has found; a `require` is judged in every trial",
+            )
+
+    def _report(self, node: ast.Report, scope: Scope, turn: str) -> None:
+        label: ast.Name | None = node.label
+        items: Sequence[ast.Expression] = (node.value,)
+        if isinstance(node.value, ast.ListOf):
+            items = node.value.items
+            if label is not None and len(items) > 1:
+                raise wrong(
+                    "E0510",
+                    "a label names one value",
+                    label.span,
+                    remedy="write a `report` with its own label for each",
+                )
+        for item in items:
+            try:
+                expression = reported(item, scope, self._evaluator)
+                self._decided(item, expression)
+            except Refused as refused:
+                self._context.tell(refused)
+                continue
+            self._add("report", label, item, expression, turn)
+
+    def _add(
+        self,
+        kind: str,
+        name: ast.Name | None,
+        node: ast.Expression,
+        expression: Expression | None,
+        turn: str,
+        confidence: Fraction | None = None,
+    ) -> None:
+        text = " ".join(node.span.text.split())
+        label = f"{name.text if name else text}{turn}"
+        place = name or node
+        known = self._labels.get(label)
+        if known is not None and (name is not None or kind != "report"):
+            raise wrong(
+                "E0509",
+                f"two statements are called `{label}`",
+                place.span,
+                other=(known.span, "first here"),
+                remedy="give one of them another label",
+            )
+        self._labels.setdefault(label, place)
+        if expression is not None:
+            said = {"expect": "expect", "require": "require"}.get(kind, "report")
+            self.statements.append(
+                Statement(said, label, text, expression, node.span, confidence)  # type: ignore[arg-type]
+            )
+
+
+def _stray(node: ast.Statement, here: str) -> Refused:
+    if isinstance(node, ast.Bind):
+        return wrong(
+            "E0104",
+            f"a test has no field `{node.names[0].text}`",
+            node.span,
+            note="fields of a test: covers",
+            remedy=f"write `let {node.names[0].text} = …` for a value",
+        )
+    return misplaced(node, here)

@@ -1,0 +1,173 @@
+"""`property name { forall … expect … }`: what holds for all values that may be drawn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.check.bodies import misplaced
+from qospec.check.confidence import clause_of
+from qospec.check.context import Refused, wrong
+from qospec.check.dimensions import TYPES, named
+from qospec.check.drawing import FUNCTIONS, Arrivals, Function
+from qospec.check.parameters import let_value
+from qospec.check.scope import Binding, Scope, settled
+from qospec.check.values import POISON, Amount, Poison, Series, Truth, Value
+from qospec.diagnostics import did_you_mean
+from qospec.model import Property
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from qospec.check.expressions import Evaluator
+
+HERE = "a property"
+
+
+def checked(node: ast.Property, home: Scope, evaluator: Evaluator) -> Property | None:
+    """Return a property; None if something of it is wrong, which is reported."""
+    context = evaluator.context
+    before = context.mistakes
+    scope = _scope(node, home)
+    for statement in node.body.statements:
+        if isinstance(statement, ast.ForAll):
+            value = _guarded(statement, scope, evaluator)
+            scope.declare(settled(statement.name, "a drawn value", value), context)
+        elif isinstance(statement, ast.Let):
+            scope.declare(_let(statement, scope, evaluator), context)
+    for statement in node.body.statements:
+        if isinstance(statement, ast.Criterion) and statement.kind == "expect":
+            _expected(statement, scope, evaluator)
+        elif not isinstance(statement, ast.ForAll | ast.Let):
+            context.tell(misplaced(statement, HERE))
+    for binding in scope.names.values():
+        binding.value(context)
+    for kind, missing, way_out in (
+        (ast.ForAll, "draws nothing", "add `forall rate: CellRate in 1 cell/s .. 100 cell/s`"),
+        (ast.Criterion, "expects nothing", "add an `expect`"),
+    ):
+        if not any(isinstance(each, kind) for each in node.body.statements):
+            told = f"the property `{node.name.text}` {missing}"
+            context.tell(wrong("E0516", told, node.name.span, remedy=way_out))
+    return None if context.mistakes > before else Property(node.name.text, node.doc, node.span)
+
+
+def _scope(node: ast.Property, home: Scope) -> Scope:
+    """Return the names of a property: the functions of properties, where no file has taken them."""
+    scope = Scope(home)
+    for name, function in FUNCTIONS.items():
+        if home.find(name) is None:
+            scope.names[name] = _function(name, function, node)
+    return Scope(scope)
+
+
+def _function(name: str, function: Function, node: ast.Property) -> Binding:
+    return Binding(name, node.name.span, "a function of properties", lambda: function)
+
+
+def _let(node: ast.Let, scope: Scope, evaluator: Evaluator) -> Binding:
+    return Binding(
+        node.name.text, node.name.span, "a value", lambda: let_value(node, scope, evaluator)
+    )
+
+
+def _guarded(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
+    try:
+        return _drawn(node, scope, evaluator)
+    except Refused as refused:
+        evaluator.context.tell(refused)
+        return POISON
+
+
+def _drawn(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
+    """Return what stands for all values that may be drawn; raises Refused."""
+    if isinstance(node.values, ast.Range):
+        return _between(node, node.values, scope, evaluator)
+    values = evaluator.plain(node.values, scope)
+    if isinstance(values, Arrivals | Poison):
+        if node.annotation is not None and isinstance(values, Arrivals):
+            raise wrong(
+                "E0115",
+                f"arrivals are no `{node.annotation.text}`",
+                node.annotation.span,
+                remedy=f"write `forall {node.name.text} in {node.values.span.text}`",
+            )
+        return values
+    if isinstance(values, Series) and values.items:
+        first = values.items[0]
+        _typed(node, first)
+        if isinstance(first, Amount):
+            return Amount(None, first.dimension, first.layer)
+        return Truth(None) if isinstance(first, Truth) else first
+    raise wrong(
+        "E0516",
+        f"`forall` draws from a range, a list or `cells(…)`, this is {values.what}",
+        node.values.span,
+        remedy="write `in 1 cell/s .. 100 cell/s`, or `in cells(at_most = 100)`",
+    )
+
+
+def _between(node: ast.ForAll, values: ast.Range, scope: Scope, evaluator: Evaluator) -> Value:
+    ends = [evaluator.plain(each, scope) for each in (values.first, values.last)]
+    first, last = ends
+    if isinstance(first, Poison) or isinstance(last, Poison):
+        return POISON
+    for end, place in zip(ends, (values.first, values.last), strict=True):
+        if not isinstance(end, Amount):
+            raise wrong("E0204", f"a range goes between numbers, this is {end.what}", place.span)
+        _typed(node, end)
+    assert isinstance(first, Amount)  # noqa: S101
+    assert isinstance(last, Amount)  # noqa: S101
+    if first.dimension != last.dimension and 0 not in (first.value, last.value):
+        raise wrong(
+            "E0203",
+            f"a range between {named(first.dimension)} and {named(last.dimension)}",
+            values.last.span,
+            other=(values.first.span, f"this is {named(first.dimension)}"),
+        )
+    if first.value is not None and last.value is not None and first.value > last.value:
+        raise wrong(
+            "E0217",
+            "this range runs downwards",
+            values.span,
+            remedy=f"write `{values.last.span.text} .. {values.first.span.text}`",
+        )
+    whole = last if first.value == 0 else first
+    return Amount(None, whole.dimension, whole.layer)
+
+
+def _typed(node: ast.ForAll, value: Value) -> None:
+    """Hold a drawn value to its type."""
+    if node.annotation is None:
+        return
+    name = node.annotation.text
+    if name not in TYPES:
+        near = did_you_mean(name, TYPES)
+        raise wrong(
+            "E0115",
+            f"`{name}` is no type that can be drawn",
+            node.annotation.span,
+            label=f"did you mean `{near}`?" if near else "",
+            note="types: " + " ".join(TYPES),
+            remedy=f"write `{near}`" if near else "write one of them",
+        )
+    fits = isinstance(value, Amount) and (value.dimension == TYPES[name] or value.value == 0)
+    if not fits:
+        what = named(value.dimension) if isinstance(value, Amount) else value.what
+        raise wrong(
+            "E0202",
+            f"`{node.name.text}` is {named(TYPES[name])}, not {what}",
+            node.values.span,
+            other=(node.annotation.span, "by its type"),
+        )
+
+
+def _expected(node: ast.Criterion, scope: Scope, evaluator: Evaluator) -> None:
+    if node.confidence is not None:
+        evaluator.context.tell(
+            wrong(
+                "E0512",
+                "a property holds for all values: there is no confidence in it",
+                clause_of(node),
+                remedy="leave `with … confidence` out",
+            )
+        )
+    evaluator.truth(node.condition, scope)

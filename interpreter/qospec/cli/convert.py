@@ -1,0 +1,70 @@
+"""`qos convert`: a file in the other form of the language, or anew in its own."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from qospec.cli import exits, loading
+
+if TYPE_CHECKING:
+    from qospec.diagnostics import Problems
+
+STDIN = "-"
+FORMS = ("yaml", "qos")
+
+
+@click.command()
+@click.argument("file", type=str)
+@click.option("--to", "form", required=True, type=click.Choice(FORMS), help="The form to write.")
+@click.option(
+    "-o", "--output", default=STDIN, metavar="PATH", help="Where to write it, instead of stdout."
+)
+def convert(file: str, form: str, output: str) -> None:
+    """Write a file as YAML or as text; `-` reads stdin, which is in the other form."""
+    from qospec.diagnostics import Problems
+
+    problems = Problems()
+    text = _converted(file, form, problems)
+    loading.tell(problems, as_json=False)
+    data = (text or "").encode("utf-8")
+    if output == STDIN:
+        sys.stdout.buffer.write(data)
+        return
+    try:
+        Path(output).write_bytes(data)
+    except OSError as error:
+        exits.environment(f"{output} cannot be written: {(error.strerror or str(error)).lower()}")
+
+
+def _converted(file: str, form: str, problems: Problems) -> str | None:
+    """Return a file in a form, or None where a mistake is told."""
+    from qospec.check.context import Refused
+    from qospec.check.files import MOST_BYTES, decoded, source
+    from qospec.formatting import formatted
+    from qospec.twin.form import TEXT_SUFFIX, YAML_SUFFIXES, is_yaml
+
+    try:
+        if file == STDIN:
+            suffix = TEXT_SUFFIX if form == "yaml" else YAML_SUFFIXES[0]
+            found = decoded(f"stdin{suffix}", sys.stdin.buffer.read(MOST_BYTES + 1), None)
+        else:
+            found = source(Path(file), None)
+    except Refused as refused:
+        problems.add(refused.diagnostic)
+        return None
+    if is_yaml(found.name):
+        from qospec.twin.reading import text_of
+
+        said = text_of(found, problems)
+        if said is None:
+            return None
+        found = said
+    if form == "qos":
+        return formatted(found, problems)
+    from qospec.twin.writing import yaml_of
+
+    return yaml_of(found, problems)

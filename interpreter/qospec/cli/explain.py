@@ -1,0 +1,44 @@
+"""`qos explain`: what a code, a word or a name means, and where each field came from."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from qospec.cli import exits, loading, options, output
+
+
+@click.command()
+@click.argument("name", metavar="CODE|NAME")
+@options.as_json
+def explain(name: str, *, as_json: bool) -> None:
+    r"""Explain a code, a word of the language, or a name.
+
+    \b
+    qos explain E0210               the page of an error code
+    qos explain sweep               a word of the language
+    qos explain gcra                an element, a kind of traffic, a metric, a unit, a device
+    qos explain FILE.qos::video     a declaration: each field, its value, and who set it where
+    qos explain traffic.video       the same, named as `import traffic` makes it known
+    """
+    from qospec.catalogue import discover
+    from qospec.diagnostics import Problems, SpecificationError
+    from qospec.reference.explanation import Unknown, explained
+    from qospec.reference.tables import in_full
+
+    problems = Problems()
+    try:
+        found = explained(name, discover(), problems)
+    except Unknown as unknown:
+        if problems.errors:
+            loading.tell(problems, as_json=as_json)
+        exits.wrong(str(unknown))
+    except SpecificationError:
+        loading.tell(problems, as_json=as_json)
+        return
+    loading.tell(problems, as_json=as_json)
+    if as_json:
+        click.echo(json.dumps({"schema": 1, "explained": found}, indent=1))
+        return
+    click.echo("\n\n".join(in_full(each, output.width()) for each in found))

@@ -1,0 +1,153 @@
+"""`qos fmt`: puts files into the one layout."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from qospec.cli import exits, loading, options
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qospec.diagnostics import Problems
+    from qospec.source import Source
+
+STDIN = "-"
+
+
+class _Asked(NamedTuple):
+    """Only look (`check`), and show what would change (`diff`)."""
+
+    check: bool
+    diff: bool
+
+
+@click.command()
+@options.paths
+@click.option("--check", is_flag=True, help="Change nothing; exit with 1 if a file would change.")
+@click.option("--diff", is_flag=True, help="Change nothing; print what would change.")
+def fmt(paths: tuple[str, ...], **asked: bool) -> None:
+    """Put .qos files into the one layout; `-` reads stdin and writes stdout."""
+    from qospec.diagnostics import Problems
+    from qospec.twin.form import is_yaml
+
+    yaml = next((path for path in paths if is_yaml(path)), None)
+    if yaml is not None:
+        exits.wrong(f"{yaml} is YAML, and `qos fmt` lays out .qos files only")
+    problems = Problems()
+    if paths == (STDIN,):
+        code = _piped(_Asked(**asked), problems)
+    else:
+        code = _in_place(paths, _Asked(**asked), problems)
+    loading.tell(problems, as_json=False)
+    sys.exit(code)
+
+
+def _in_place(paths: tuple[str, ...], asked: _Asked, problems: Problems) -> int:
+    """Format files; return the exit code."""
+    from qospec.formatting import formatted
+
+    changed = same = failed = 0
+    for source in _sources(paths, problems):
+        text = formatted(source, problems)
+        if text == source.text:
+            same += 1
+        elif text is not None:
+            done = _changed(source, text, asked)
+            changed, failed = changed + done, failed + (not done)
+    looks = asked.check or asked.diff
+    files = loading.counted(changed, "file")
+    they = "it" if same == 1 else "they"
+    words = "would change" if looks else "changed"
+    click.echo(f"{files} {words}, {same} as {they} should be", err=True)
+    if failed:
+        return exits.ERROR
+    return exits.FAILED if looks and changed else exits.PASSED
+
+
+def _changed(source: Source, text: str, asked: _Asked) -> bool:
+    """Write a file, or say what would change; return whether that could be done."""
+    from qospec.repair import RepairError, rewrite
+
+    if asked.diff:
+        _show(source, text)
+    elif asked.check:
+        click.echo(f"would change: {source.name}")
+    else:
+        try:
+            rewrite(source, text)
+        except RepairError as error:
+            click.echo(f"error: {error}", err=True)
+            return False
+    return True
+
+
+def _piped(asked: _Asked, problems: Problems) -> int:
+    """Format what comes from stdin; return the exit code."""
+    from qospec.check.context import Refused
+    from qospec.check.files import MOST_BYTES, decoded
+    from qospec.formatting import formatted
+
+    data = sys.stdin.buffer.read(MOST_BYTES + 1)
+    try:
+        source = decoded("stdin", data, None)
+    except Refused as refused:
+        problems.add(refused.diagnostic)
+        return exits.WRONG
+    text = formatted(source, problems)
+    if text is None:
+        return exits.WRONG
+    if asked.diff:
+        _show(source, text)
+    elif not asked.check:
+        sys.stdout.buffer.write(text.encode("utf-8"))
+    return exits.FAILED if (asked.check or asked.diff) and text != source.text else exits.PASSED
+
+
+def _sources(paths: tuple[str, ...], problems: Problems) -> Iterator[Source]:
+    """Yield the text of every file named and every `.qos` file below the folders named, once."""
+    from qospec.check import files
+    from qospec.check.context import Refused
+    from qospec.check.project import project
+
+    seen: set[Path] = set()
+    for given in [Path(path) for path in paths or (".",)]:
+        try:
+            exclude: tuple[Path, ...] = ()
+            if files.is_folder(given):
+                root = files.root_of(given / "any")
+                exclude = project(root, lambda refused: problems.add(refused.diagnostic)).exclude
+            found = files.named(given, exclude)
+        except Refused as refused:
+            problems.add(refused.diagnostic)
+            continue
+        for file in found:
+            if file != given and file.suffix != ".qos":
+                continue
+            try:
+                path = file if file == given else files.inside(file, given)
+                if files.real(path) not in seen:
+                    seen.add(files.real(path))
+                    yield files.source(path, None)
+            except Refused as refused:
+                problems.add(refused.diagnostic)
+
+
+def _show(source: Source, text: str) -> None:
+    """Print what would change."""
+    from difflib import unified_diff
+
+    lines = unified_diff(_lines(source.text), _lines(text), source.name, source.name)
+    for line in lines:
+        whole = line.endswith("\n")
+        click.echo(line if whole else f"{line}\n\\ No newline at end of file\n", nl=False)
+
+
+def _lines(text: str) -> list[str]:
+    """Return lines with their ends, which only a line feed is."""
+    *lines, last = text.split("\n")
+    return [*(f"{line}\n" for line in lines), *([last] if last else [])]

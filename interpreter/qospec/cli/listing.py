@@ -1,0 +1,56 @@
+"""`qos devices`, `elements`, `traffic`, `arrivals`, `metrics`, `units`, `media`: what exists.
+
+The commands differ in their noun only, and so are made here from the list of nouns.
+"""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from qospec.cli import exits, options, output
+
+_HELP = {
+    "devices": "List the devices of the library: parameters with defaults, ports, calibration.",
+    "elements": "List the elements that devices are made of, with their fields and standards.",
+    "traffic": "List the kinds of traffic: what each declares, with its fields and standards.",
+    "arrivals": "List the arrival processes, which say what a source emits.",
+    "metrics": "List the metrics that criteria may ask for, with their dimensions.",
+    "units": "List the units, with their dimensions and exact sizes.",
+    "media": "List the media of the library, with their rates.",
+}
+
+
+def _command(noun: str) -> click.Command:
+    @click.command(noun, help=f"{_HELP[noun]}\n\nWith a NAME: that one in full.")
+    @click.argument("name", required=False, default="")
+    @options.as_json
+    def show(name: str, *, as_json: bool) -> None:
+        from qospec.catalogue import discover
+        from qospec.reference.nouns import NOUNS
+        from qospec.reference.tables import in_full, overview
+
+        of = next(each for each in NOUNS if each.name == noun)
+        catalogue = discover()
+        if not name:
+            documents = of.documents(catalogue)
+            if as_json:
+                click.echo(json.dumps({"schema": 1, noun: documents}, indent=1))
+            else:
+                click.echo(overview(documents, output.width()))
+            return
+        found = of.find(name, catalogue)
+        if found is None:
+            near = of.nearest(name, catalogue)
+            way_out = f"did you mean `{near}`?" if near else f"`qos {noun}` lists them all"
+            exits.wrong(f"no {of.one} is named `{name}`: {way_out}")
+        if as_json:
+            click.echo(json.dumps({"schema": 1, noun: [found]}, indent=1))
+        else:
+            click.echo(in_full(found, output.width()))
+
+    return show
+
+
+COMMANDS = tuple(_command(noun) for noun in _HELP)

@@ -1,0 +1,19 @@
+"""`qos schema`: the JSON Schema of the YAML twin."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+
+@click.command()
+def schema() -> None:
+    """Print the JSON Schema (draft 2020-12) of the YAML form, for editors and generators.
+
+    An editor that knows it completes keywords, kinds and their fields in `.yaml` files.
+    """
+    from qospec.catalogue import discover
+    from qospec.reference.schema import schema as schema_of
+
+    click.echo(json.dumps(schema_of(discover()), indent=1, ensure_ascii=False))

@@ -1,0 +1,85 @@
+"""A project's declarations as data for the templates of `stdlib/documentation/`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from qospec.check.suite import NOUNS
+from qospec.documentation.sections import sections, value_of
+from qospec.reference.library import declared_document
+from qospec.reference.origins import origins
+from qospec.report.environment import rendered
+from qospec.report.render import ReportError, format_at
+from qospec.resources import STDLIB
+from qospec.version import VERSION
+
+if TYPE_CHECKING:
+    from qospec.check.load import Unit
+    from qospec.reference.declarations import Declarations, Declared
+    from qospec.report.render import Format
+
+Document = dict[str, Any]
+
+SCHEMA = 1
+TEMPLATES = STDLIB / "documentation"
+
+
+def formats() -> dict[str, Format]:
+    """Return the formats of documentation by name."""
+    return {path.stem: format_at(path) for path in sorted(TEMPLATES.glob("*.j2"))}
+
+
+def page(declarations: Declarations, title: str, name: str) -> str:
+    """Return the documentation of the files that were named, in a format.
+
+    Raises:
+        ReportError: A template has a mistake.
+    """
+    known = formats()
+    if name not in known:
+        raise ReportError(f"no format of documentation is named `{name}`")
+    return rendered(known[name], project_document(declarations, title), {})
+
+
+def project_document(declarations: Declarations, title: str) -> Document:
+    """Return all declarations of the files that were named."""
+    units = [unit for unit in declarations.units if unit.named and unit.tree is not None]
+    files = [_file(unit, number, declarations) for number, unit in enumerate(units, 1)]
+    return {"schema": SCHEMA, "qospec": VERSION, "title": title, "files": files}
+
+
+def _file(unit: Unit, number: int, declarations: Declarations) -> Document:
+    return {
+        "name": unit.source.name,
+        "anchor": f"file-{number}",
+        "words": unit.tree.doc if unit.tree else "",
+        "declarations": [
+            _declaration(each, f"file-{number}-{each.name}", declarations)
+            for each in declarations.named()
+            if each.unit is unit
+        ],
+    }
+
+
+def _declaration(declared: Declared, anchor: str, declarations: Declarations) -> Document:
+    node = declared.node
+    made = origins(declared, declarations)
+    on = getattr(node, "topology", None)
+    title = getattr(node, "title", None)
+    return {
+        "noun": NOUNS[type(node)].split(" ", 1)[-1],
+        "name": declared.name,
+        "anchor": anchor,
+        "on": " ".join(on.span.text.split()) if on is not None else "",
+        "title": title.text if title is not None else "",
+        "words": node.doc,
+        "place": declared_document(declared)["place"],
+        "value": "" if made else value_of(node),
+        "kind": made["kind"] if made else "",
+        "copies": [each["name"] for each in made["chain"][1:]] if made else [],
+        "fields": [each for each in made["fields"] if not each["default"]] if made else [],
+        "sections": [
+            {"title": each.title, "rows": [row._asdict() for row in each.rows]}
+            for each in sections(node)
+        ],
+    }

@@ -1,0 +1,180 @@
+"""The body of a declaration as tables: what it holds, sorted by what it is for.
+
+A row has a name, a text as its author wrote it, and the words of its comment.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from qospec.reference.amounts import written_text
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+
+class Row(NamedTuple):
+    """One line of a table; `turns` are the loops that it stands in."""
+
+    name: str
+    text: str
+    words: str = ""
+    turns: tuple[str, ...] = ()
+
+
+class Section(NamedTuple):
+    """A table under a title."""
+
+    title: str
+    rows: tuple[Row, ...]
+
+
+_TITLES: dict[type, dict[type, str]] = {
+    ast.Device: {ast.Bind: "Elements"},
+    ast.Topology: {ast.Bind: "Nodes"},
+    ast.Reference: {ast.Bind: "Published values"},
+    ast.Test: {ast.Bind: "Covers"},
+}
+"""What a binding makes, by what holds it."""
+
+_COMMON: dict[type, str] = {
+    ast.Port: "Ports",
+    ast.Let: "Values",
+    ast.Wire: "Wires",
+    ast.Machine: "Machines",
+    ast.Link: "Links",
+    ast.ForAll: "For all",
+    ast.Sweep: "Sweeps",
+    ast.Search: "Searches",
+    ast.Goal: "Goals",
+    ast.Flow: "Flows",
+    ast.Control: "Controls",
+    ast.Run: "Run",
+    ast.Skip: "Skipped",
+    ast.Criterion: "Criteria",
+    ast.Report: "Reported",
+}
+"""Titles in the order of the page."""
+
+
+def sections(node: ast.Declaration) -> tuple[Section, ...]:
+    """Return the tables of a declaration: parameters, then what its body holds."""
+    parameters = [_parameter(each) for each in getattr(node, "parameters", ())]
+    found = {"Parameters": parameters}
+    own = _TITLES.get(type(node), {})
+    titles = {**own, **_COMMON}
+    found |= {title: [] for title in titles.values()}
+    body = getattr(node, "body", None)
+    for statement, turns in _statements(body, ()):
+        title = titles.get(type(statement))
+        if title is not None:
+            found[title] += [row._replace(turns=turns) for row in _rows(statement)]
+    return tuple(Section(title, tuple(rows)) for title, rows in found.items() if rows)
+
+
+def value_of(node: ast.Declaration) -> str:
+    """Return what a `let` or traffic stands for, as it is written; nothing for others."""
+    return _text(node.value) if isinstance(node, ast.Let | ast.Traffic) else ""
+
+
+def _statements(
+    body: ast.Body | None, turns: tuple[str, ...]
+) -> Iterator[tuple[ast.Statement, tuple[str, ...]]]:
+    """Yield the statements of a body and of the loops and searches in it."""
+    for statement in body.statements if body else ():
+        if isinstance(statement, ast.Loop):
+            turn = f"{statement.name.text} in {written_text(statement.values)}"
+            yield from _statements(statement.body, (*turns, turn))
+            continue
+        yield statement, turns
+        if isinstance(statement, ast.Search):
+            yield from _statements(statement.body, turns)
+
+
+def _parameter(node: ast.Parameter) -> Row:
+    default = f" = {written_text(node.default)}" if node.default else ""
+    return Row(node.name.text, f"{node.annotation.text}{default}", node.doc)
+
+
+def _rows(node: ast.Statement) -> list[Row]:
+    """Return a statement as rows; one for each of its names."""
+    doc = getattr(node, "doc", "")
+    if isinstance(node, ast.Port):
+        return [Row(written_text(name), node.carries.text, doc) for name in node.names]
+    if isinstance(node, ast.Machine):
+        return _transitions(node)
+    if isinstance(node, ast.Run | ast.Goal):
+        name = node.name.text if isinstance(node, ast.Goal) else ""
+        return [Row(f"{name} {row.name}".strip(), *row[1:]) for row in _binds(node.body)]
+    name, text = _SAID[type(node)](node)
+    return [Row(name, text, doc)]
+
+
+def _transitions(machine: ast.Machine) -> list[Row]:
+    """Return the fields of a machine, then each way out of each state; a state may have none."""
+    name = machine.name.text
+    rows = [row._replace(name=f"{name}.{row.name}") for row in _binds(machine.body)]
+    for state in machine.body.statements:
+        if not isinstance(state, ast.State):
+            continue
+        ways = [way for way in state.body.statements if isinstance(way, ast.Transition)]
+        texts = [f"on {way.name.text} -> {way.target.text}{_text(way.body, ' ')}" for way in ways]
+        words = [way.doc for way in ways]
+        rows += [
+            Row(f"{name}: {state.name.text}", text, said)
+            for text, said in zip(texts or [""], words or [state.doc], strict=True)
+        ]
+    return [rows[0]._replace(words=rows[0].words or machine.doc), *rows[1:]] if rows else []
+
+
+def _binds(body: ast.Body) -> list[Row]:
+    return [
+        Row(_names(each.names), written_text(each.value), each.doc)
+        for each in body.statements
+        if isinstance(each, ast.Bind)
+    ]
+
+
+def _names(names: Sequence[ast.Name]) -> str:
+    return ", ".join(name.text for name in names)
+
+
+def _text(node: ast.Node | None, before: str = "", behind: str = "") -> str:
+    """Return what an author wrote, between two words; nothing if it was left out."""
+    return f"{before}{written_text(node)}{behind}" if node is not None else ""
+
+
+def _flow(node: ast.Flow) -> str:
+    sent = _text(node.traffic) + _text(node.body, " ")
+    return sent + _text(node.origin, " from ") + _text(node.target, " to ")
+
+
+def _criterion(node: ast.Criterion) -> str:
+    return _text(node.condition) + _text(node.confidence, " with ", " confidence")
+
+
+_SAID: dict[type, Callable[[Any], tuple[str, str]]] = {
+    ast.Bind: lambda node: (_names(node.names), _text(node.value)),
+    ast.Let: lambda node: (node.name.text, _text(node.value)),
+    ast.Wire: lambda node: ("", " -> ".join(map(_text, node.ends))),
+    ast.Link: lambda node: (
+        f"{_text(node.left)} -- {_text(node.right)}",
+        _text(node.medium) + _text(node.body, " "),
+    ),
+    ast.Flow: lambda node: (node.name.text, _flow(node)),
+    ast.Sweep: lambda node: (
+        _names(node.names),
+        _text(node.values) + _text(node.where, " where "),
+    ),
+    ast.Control: lambda node: (node.name.text, _text(node.topology)),
+    ast.Criterion: lambda node: (
+        f"{node.kind} {node.label.text if node.label else ''}".strip(),
+        _criterion(node),
+    ),
+    ast.Report: lambda node: (node.label.text if node.label else "", _text(node.value)),
+    ast.Skip: lambda node: (node.reason.text, _text(node.condition, "unless ")),
+    ast.Search: lambda node: (node.name.text, _text(node.values)),
+    ast.ForAll: lambda node: (node.name.text, _text(node.values)),
+}
+"""The name of a statement and what it says, put together from its parts."""

@@ -1,0 +1,246 @@
+"""How values that do not fit on a line are broken.
+
+What stands in brackets goes on lines of its own, one item on each. An expression is broken before
+all operators of its loosest kind, and where that is not enough its operands are broken in turn.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.formatting.written import children
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
+
+    from qospec.formatting.pen import Pen
+    from qospec.formatting.written import Written
+
+_CHAINS = (ast.Binary, ast.Compare, ast.Member, ast.Within, ast.Range, ast.Choose)
+_PLAIN = (ast.Number, ast.Quantity, ast.Truth, ast.Path)
+_WORDS = (ast.Name, ast.PortName, ast.Parameter)
+"""What is written as words, whatever is in it; parameters have a way of their own."""
+_KINDS = ({"+", "-"}, {"*", "/", "of"}, {"and"}, {"or"})
+"""Operators that are equally tight."""
+
+
+class Item(NamedTuple):
+    """What stands between two commas, and how to write it where it does not fit on a line."""
+
+    first: int
+    last: int
+    write: Callable[[int], None]
+
+
+class _Operand(NamedTuple):
+    """An operand with its parentheses; the first of all and a `glued` one begin no line."""
+
+    node: ast.Node
+    first: int
+    last: int
+    glued: bool = False
+
+
+class Values:
+    """Writes values. `after` is how many columns must follow on a value's last line."""
+
+    def __init__(self, written: Written, pen: Pen, statement: Callable[[ast.Node], Item]) -> None:
+        """Write parts of a file with a pen; `statement` gives those of a block."""
+        self._written = written
+        self._pen = pen
+        self._statement = statement
+
+    def parts(self, node: ast.Node, first: int, last: int, after: int = 0) -> None:
+        """Write a stretch of a node: the values and blocks in it, and the words between them."""
+        for child in children(node):
+            if isinstance(child, _WORDS):
+                continue
+            start, end = self._written.stretch(child, node)
+            if first <= start and end <= last:
+                self.filled(first, start - 1)
+                follows = self._written.width_to_bracket(end + 1, last) + 1 if end < last else after
+                self._part(child, start, node, follows)
+                first = end + 1
+        self.filled(first, last)
+
+    def _part(self, node: ast.Node, first: int, within: ast.Node, after: int) -> None:
+        if isinstance(node, ast.Body):
+            self._block(node, after)
+        elif self._written.tokens.kinds[first - 1] in {"EQUAL", "COLON"}:
+            self._bound(node, within, after)
+        else:
+            self._value(node, *self._written.stretch(node, within), after)
+
+    def item(self, node: ast.Node) -> Item:
+        """Return an argument, a parameter or a pair."""
+        first, last = self._written.stretch(node)
+        return Item(first, last, lambda after: self.parts(node, first, last, after))
+
+    def items(
+        self, items: Sequence[Item], closer: int, *, sign: str = ",", airy: bool = False
+    ) -> None:
+        """Write what stands in brackets, one item on a line, and the closing bracket.
+
+        Args:
+            items: What to write.
+            closer: The closing bracket.
+            sign: What stands behind each item but the last.
+            airy: Whether blank lines between them stay.
+        """
+        pen, written = self._pen, self._written
+        with pen.deeper():
+            for place, (first, last, write) in enumerate(items):
+                pen.end_line()
+                if airy and place and written.trivia.parted_above(first):
+                    pen.blank_line()
+                here = sign if place < len(items) - 1 else ""
+                write(len(here))
+                pen.comma(written.comma_behind(last), here)
+        if (
+            airy
+            and items
+            and closer in written.trivia.above
+            and written.trivia.parted_above(closer)
+        ):
+            pen.blank_line()
+        pen.closer(closer)
+
+    def filled(self, first: int, last: int, sign: str = "", *, hanging: bool = True) -> None:
+        """Write a stretch; where a line is full the next begins behind a `,` or before a sign."""
+        kinds, pieces, begin = self._written.tokens.kinds, [], first
+        for at in range(first, last + 1):
+            if at == last or kinds[at] == "COMMA" or kinds[at + 1] == sign:
+                pieces.append((begin, at))
+                begin = at + 1
+        for begin, end in pieces[:1]:
+            self._pen.words(begin, end)
+        with self._pen.deeper() if hanging else nullcontext():
+            for begin, end in pieces[1:]:
+                if not self._pen.fits(begin, end):
+                    self._pen.end_line()
+                self._pen.words(begin, end)
+
+    # ---- any value
+
+    def _bound(self, node: ast.Node, within: ast.Node, after: int) -> None:
+        """Write the value behind a `=` or `:`; an expression that does not fit goes below."""
+        first, last = self._written.stretch(node, within)
+        bare = first == self._written.stretch(node)[0]
+        if bare and isinstance(node, _CHAINS) and not self._pen.fits(first, last, after):
+            with self._pen.deeper():
+                self._pen.end_line()
+                self._from_the_edge(node, first, last, after)
+        else:
+            self._value(node, first, last, after)
+
+    def _block(self, body: ast.Body, after: int) -> None:
+        first, last = self._written.stretch(body)
+        if self._pen.fits(first, last, after):
+            self._pen.text(first, last)
+            return
+        self._pen.text(first, first)
+        items = [self._statement(each) for each in body.statements]
+        self.items(items, last, sign="", airy=True)
+
+    def _value(self, node: ast.Node, first: int, last: int, after: int) -> None:
+        if self._pen.fits(first, last, after):
+            self._pen.text(first, last)
+        elif first < self._written.stretch(node)[0]:
+            self._pen.text(first, first)
+            with self._pen.deeper():
+                self._pen.end_line()
+                self._from_the_edge(node, first + 1, last - 1, 0)
+            self._pen.closer(last)
+        elif isinstance(node, _CHAINS):
+            self._chain(self._operands(node), after, self._pen.deeper())
+        else:
+            self._bracketed(node, first, last, after)
+
+    def _from_the_edge(self, node: ast.Node, first: int, last: int, after: int) -> None:
+        """Write a value at the start of a line: its operators stand below its first operand."""
+        bare = first == self._written.stretch(node)[0]
+        if bare and isinstance(node, _CHAINS) and not self._pen.fits(first, last, after):
+            self._chain(self._operands(node), after, nullcontext())
+        else:
+            self._value(node, first, last, after)
+
+    def _bracketed(self, node: ast.Node, first: int, last: int, after: int) -> None:
+        pen = self._pen
+        if isinstance(node, ast.Call) and node.arguments:
+            _, end = self._written.stretch(node.path)
+            pen.words(first, end + 1)
+            self.items([self.item(each) for each in node.arguments], last)
+        elif isinstance(node, ast.ListOf) and node.items:
+            pen.text(first, first)
+            self._list(node, first, last)
+        elif isinstance(node, ast.TupleOf):
+            pen.text(first, first)
+            self.items([self._member(each, node) for each in node.items], last)
+        elif isinstance(node, ast.MapOf):
+            pen.words(first, first + node.mix)
+            self.items([self.item(each) for each in node.pairs], last)
+        elif isinstance(node, ast.Record | ast.Layered | ast.Unary):
+            self.parts(node, first, last, after)
+        else:
+            pen.words(first, last)
+
+    # ---- expressions
+
+    def _chain(
+        self, operands: Sequence[_Operand], after: int, margin: AbstractContextManager[None]
+    ) -> None:
+        """Write operands below one another, each but the first at a margin behind its operator."""
+        (node, first, behind, _), *others = operands
+        self._value(node, first, behind, 0)
+        with margin:
+            for node, first, last, glued in others:
+                if not glued:
+                    self._pen.end_line()
+                self._pen.words(behind + 1, first - 1)
+                self._value(node, first, last, after if last == operands[-1].last else 0)
+                behind = last
+
+    def _operands(self, node: ast.Node) -> list[_Operand]:
+        """Return the operands of an expression, those of `a - b + c` as three."""
+        below = children(node)
+        found = [_Operand(each, *self._written.stretch(each, node)) for each in below]
+        if isinstance(node, ast.Within):
+            found[-1] = found[-1]._replace(glued=True)
+        if isinstance(node, ast.Binary) and _kin(node, node.left):
+            left = found[0]
+            if (left.first, left.last) == self._written.stretch(left.node):
+                found[:1] = self._operands(left.node)
+        return found
+
+    # ---- what stands in brackets
+
+    def _member(self, node: ast.Node, within: ast.Node) -> Item:
+        first, last = self._written.stretch(node, within)
+        return Item(first, last, lambda after: self._value(node, first, last, after))
+
+    def _list(self, node: ast.ListOf, first: int, last: int) -> None:
+        """Write a list; numbers and names fill the lines as words do."""
+        items = [self._member(each, node) for each in node.items]
+        plain = all(map(_is_plain, node.items))
+        if plain and self._written.may_be_one_line(first, last):
+            with self._pen.deeper():
+                self._pen.end_line()
+                self.filled(items[0].first, items[-1].last, hanging=False)
+            self._pen.closer(last)
+        else:
+            self.items(items, last)
+
+
+def _is_plain(node: ast.Node) -> bool:
+    """Return whether an item is a number or a name, with a sign or without."""
+    return isinstance(node.operand if isinstance(node, ast.Unary) else node, _PLAIN)
+
+
+def _kin(node: ast.Binary, left: ast.Node) -> bool:
+    """Return whether two operators are equally tight, so that their operands stand alike."""
+    return isinstance(left, ast.Binary) and any(
+        node.operator in kind and left.operator in kind for kind in _KINDS
+    )

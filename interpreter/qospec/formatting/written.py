@@ -1,0 +1,172 @@
+"""A file as it is written: its tokens, its tree, and how each part of it looks on one line."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from qospec.diagnostics import Problems
+from qospec.formatting.spacing import blank_before, word
+from qospec.formatting.trivia import trivia_of
+from qospec.syntax import ast
+from qospec.syntax.brackets import PAIRS
+from qospec.syntax.grammar import END
+from qospec.syntax.text import parse
+from qospec.syntax.tokens import tokens_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from qospec.source import Source
+
+_ALWAYS_BROKEN = (
+    ast.Device, ast.Topology, ast.Test, ast.Property, ast.Reference, ast.Loop, ast.Search,
+    ast.Machine, ast.State,
+)  # fmt: skip
+_MOST_ON_A_LINE = 3
+"""Statements of a block; more go on lines of their own even if they would fit."""
+_CLOSERS = frozenset(PAIRS.values())
+
+
+def read(source: Source, problems: Problems) -> Written | None:
+    """Return a file as it is written; None where a mistake is told, for then it is not known."""
+    told = Problems()
+    tree = parse(source, told)
+    for diagnostic in told.all:
+        problems.add(diagnostic)
+    return None if tree is None or told.errors else Written(source, tree)
+
+
+def children(node: ast.Node) -> list[ast.Node]:
+    """Return the nodes directly below a node, in the order in which they stand."""
+    return sorted(_below(node), key=lambda child: child.span.start)
+
+
+def _below(node: ast.Node) -> Iterator[ast.Node]:
+    for value in vars(node).values():
+        if isinstance(value, ast.Node):
+            yield value
+        elif isinstance(value, tuple):
+            yield from value
+
+
+class Written:
+    """A file without mistakes. Its parts are stretches of tokens, `(first, last)`, both included.
+
+    Attributes:
+        tree: The file's tree.
+        tokens: Its tokens.
+        trivia: Its comments and blank lines.
+    """
+
+    def __init__(self, source: Source, tree: ast.File) -> None:
+        """Take a text that was parsed without a mistake, and its tree."""
+        self.tree = tree
+        self.tokens = tokens_of(source, Problems())
+        self.trivia = trivia_of(self.tokens)
+        self._starting = {start: at for at, start in enumerate(self.tokens.starts)}
+        self._ending = {end: at for at, end in enumerate(self.tokens.ends[:-1])}
+        self._begins_item: set[int] = set()
+        self._broken: set[int] = set()
+        self._walk()
+        self._pieces = [self._piece(at) for at in range(len(self.tokens.kinds))]
+        self._widths = [0, *accumulate(len(piece) for piece in self._pieces)]
+        self._bars = list(accumulate(self._barred(at) for at in range(len(self.tokens.kinds) + 1)))
+
+    # ---- where a node stands
+
+    def stretch(self, node: ast.Node, within: ast.Node | None = None) -> tuple[int, int]:
+        """Return the first and the last token of a node.
+
+        Parentheses are no nodes: those around a node that are part of the node `within` count.
+        """
+        first, last = self._starting[node.span.start], self._ending[node.span.end]
+        if within is None or isinstance(node, ast.Argument | ast.Parameter):
+            return first, last
+        least, most = self.stretch(within)
+        kinds = self.tokens.kinds
+        while (
+            least < first
+            and last < most
+            and (kinds[first - 1], kinds[last + 1]) == ("LPAR", "RPAR")
+        ):
+            first, last = first - 1, last + 1
+        return first, last
+
+    # ---- one line
+
+    def text(self, first: int, last: int) -> str:
+        """Return a stretch of tokens on one line, without the comments in it."""
+        return "".join([word(self.tokens, first), *self._pieces[first + 1 : last + 1]])
+
+    def width(self, first: int, last: int) -> int:
+        """Return how many columns a stretch takes on one line."""
+        return (
+            self._widths[last + 1] - self._widths[first + 1] + len(self._pieces[first].lstrip(", "))
+        )
+
+    def width_to_bracket(self, first: int, last: int) -> int:
+        """Return how many columns a stretch takes up to its first opening bracket."""
+        kinds = self.tokens.kinds
+        end = next((at for at in range(first, last) if kinds[at] in PAIRS), last)
+        return self.width(first, end)
+
+    def gap(self, at: int) -> str:
+        """Return what stands between a token and the one before it, on one line."""
+        piece = self._pieces[at]
+        return piece[: len(piece) - len(piece.lstrip(" "))]
+
+    def may_be_one_line(self, first: int, last: int) -> bool:
+        """Return whether neither a comment in it nor a body of statements breaks a stretch."""
+        return self._bars[last] == self._bars[first]
+
+    def comma_behind(self, last: int) -> int | None:
+        """Return the `,` behind a stretch, if there is one."""
+        return last + 1 if self.tokens.kinds[last + 1] == "COMMA" else None
+
+    def closes(self, at: int) -> bool:
+        """Return whether a token is a closing bracket, or the end of the file."""
+        return self.tokens.kinds[at] in _CLOSERS or self.tokens.kinds[at] == END
+
+    def is_left_out(self, at: int) -> bool:
+        """Return whether a token is a `,` before a closing bracket, without comments of its own."""
+        trivia = self.trivia
+        return not (self._pieces[at] or at in trivia.above or at in trivia.behind)
+
+    # ---- what each token is on one line
+
+    def _walk(self) -> None:
+        waiting: list[ast.Node] = [self.tree]
+        while waiting:
+            node = waiting.pop()
+            waiting.extend(_below(node))
+            if isinstance(node, ast.Body):
+                self._note_items(node.statements)
+                if len(node.statements) > _MOST_ON_A_LINE:
+                    self._broken.add(self._starting[node.span.start])
+            elif isinstance(node, _ALWAYS_BROKEN) and node.body.statements:
+                self._broken.add(self._starting[node.body.span.start])
+            if isinstance(node, ast.Device | ast.Topology | ast.Traffic):
+                self._note_items(node.parameters)
+
+    def _note_items(self, nodes: Sequence[ast.Node]) -> None:
+        self._begins_item.update(self._starting[node.span.start] for node in nodes[1:])
+
+    def _piece(self, at: int) -> str:
+        """Return a token with what stands before it; a `,` where one is missing, none at an end."""
+        if at == 0 or at == len(self.tokens.kinds) - 1:
+            return word(self.tokens, at)
+        kinds = self.tokens.kinds
+        if kinds[at] == "COMMA" and kinds[at + 1] in _CLOSERS:
+            return ""
+        if kinds[at] in _CLOSERS and kinds[at - 1] == "COMMA":
+            return (" " if kinds[at] == "RBRACE" else "") + word(self.tokens, at)
+        blank = " " if blank_before(self.tokens, at) else ""
+        missing = at in self._begins_item and kinds[at - 1] != "COMMA"
+        return ("," if missing else "") + blank + word(self.tokens, at)
+
+    def _barred(self, at: int) -> int:
+        """Return whether the place before a token must be the end of a line."""
+        return int(
+            at in self.trivia.above or at - 1 in self.trivia.behind or at - 1 in self._broken
+        )

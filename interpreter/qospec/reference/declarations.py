@@ -1,0 +1,85 @@
+"""The declarations of files, found by the names that a specification calls them by."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.check.context import Context, Limits
+from qospec.check.expressions import Evaluator
+from qospec.check.files import SUFFIXES, is_file
+from qospec.check.load import Loader
+from qospec.check.suite import scopes_of
+from qospec.resources import STDLIB
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from qospec.catalogue import Catalogue
+    from qospec.check.load import Unit
+    from qospec.check.scope import Scope
+    from qospec.check.values import Value
+    from qospec.diagnostics import Problems
+    from qospec.source import Span
+    from qospec.syntax import ast
+
+
+class Declared(NamedTuple):
+    """A declaration and the file that holds it."""
+
+    unit: Unit
+    node: ast.Declaration
+
+    @property
+    def name(self) -> str:
+        """Return its name in its file."""
+        return self.node.name.text
+
+
+class Declarations:
+    """Files that were read, with what they import. Mistakes are in the problems."""
+
+    def __init__(self, paths: Sequence[Path], catalogue: Catalogue, problems: Problems) -> None:
+        context = Context(catalogue, problems, Limits())
+        self.catalogue = catalogue
+        self.evaluator = Evaluator(context)
+        self.units = Loader(context).load(paths)
+        self._scopes = scopes_of(self.units, self.evaluator)
+
+    def named(self) -> Iterator[Declared]:
+        """Yield the declarations of the files that were named, in their order."""
+        for unit in self.units:
+            if unit.named and unit.tree is not None:
+                yield from (Declared(unit, node) for node in unit.tree.declarations)
+
+    def scope(self, unit: Unit) -> Scope:
+        """Return the names that a file knows."""
+        return self._scopes[unit.path]
+
+    def value(self, declared: Declared) -> Value | None:
+        """Return what a declaration stands for."""
+        binding = self.scope(declared.unit).names.get(declared.name)
+        return binding.value(self.evaluator.context) if binding else None
+
+    def holds(self, span: Span) -> Unit:
+        """Return the file that a place is in."""
+        return next(unit for unit in self.units if unit.source is span.source)
+
+    def find(self, unit: Unit, path: Sequence[str]) -> Declared | None:
+        """Return what `name` or `import.name` declares, seen from a file."""
+        first, *rest = path
+        if rest:
+            other = unit.imports.get(first)
+            return self.find(other, rest) if other is not None else None
+        nodes = unit.tree.declarations if unit.tree else ()
+        return next((Declared(unit, node) for node in nodes if node.name.text == first), None)
+
+
+def module_file(parts: Sequence[str], root: Path) -> Path | None:
+    """Return the file that `import a.b` means below a root, or `std.a` in the library."""
+    if not all(part.isidentifier() for part in parts):
+        return None
+    below = STDLIB if parts[0] == "std" else root
+    rest = parts[1:] if parts[0] == "std" else parts
+    found = (below.joinpath(*rest).with_suffix(suffix) for suffix in SUFFIXES if rest)
+    return next((file for file in found if is_file(file)), None)

@@ -1,0 +1,136 @@
+"""What a code, a word of the language, a built-in name or a declaration means."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from qospec.check.dimensions import TYPES, named
+from qospec.check.files import root_of
+from qospec.check.suite import NOUNS as DECLARED
+from qospec.diagnostics import Problems, did_you_mean
+from qospec.reference.amounts import value_text, written_text
+from qospec.reference.declarations import Declarations, module_file
+from qospec.reference.library import (
+    declared_document,
+    device_document,
+    parameter_documents,
+    place_of,
+)
+from qospec.reference.nouns import NOUNS, spellings
+from qospec.reference.origins import origins
+from qospec.reference.pages import page, titles
+from qospec.syntax import ast
+from qospec.syntax.keywords import keywords
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qospec.catalogue import Catalogue
+    from qospec.reference.amounts import value_text, written_text
+from qospec.reference.declarations import Declared
+
+Document = dict[str, Any]
+
+
+class Unknown(Exception):  # noqa: N818 -- it is no error of ours
+    """Nothing is known by that name; the message is for the user."""
+
+
+def explained(what: str, catalogue: Catalogue, problems: Problems) -> list[Document]:
+    """Return what is known by a name: mostly one document, several for a name of many uses.
+
+    Mistakes in the files that were read for it are in `problems`. Raises Unknown.
+    """
+    path, separator, name = what.partition("::")
+    if separator:
+        return [_in_file(Path(path), name.split("."), catalogue, problems)]
+    *module, name = what.split(".")
+    for root in (root_of(Path("any")), Path()) if module else ():
+        file = module_file(module, root)
+        if file is not None:
+            return [_in_file(file, [name], catalogue, problems)]
+    found = list(_built_in(what, catalogue))
+    if not found:
+        near = did_you_mean(what, _names(catalogue))
+        way_out = f"did you mean `{near}`?"
+        if not near:
+            way_out = "a declaration is named as `FILE.qos::name`"
+        raise Unknown(f"nothing is named `{what}`: {way_out}")
+    return found
+
+
+def _built_in(what: str, catalogue: Catalogue) -> Iterator[Document]:
+    code = what.upper()
+    if code in titles():
+        yield {"sort": "code", "name": code, "summary": titles()[code], "description": page(code)}
+    for table, words in keywords().items():
+        if what in words:
+            sort = "field" if table == "field" else "word"
+            yield {"sort": sort, "name": what, "summary": words[what], "description": ""}
+    if what in TYPES:
+        meaning = "a whole number" if what == "Int" else named(TYPES[what])
+        yield {"sort": "type", "name": what, "summary": meaning, "description": ""}
+    for noun in NOUNS:
+        known = noun.find(what, catalogue)
+        if known is not None:
+            yield {"sort": noun.one, **known}
+
+
+def _names(catalogue: Catalogue) -> Iterator[str]:
+    yield from titles()
+    yield from TYPES
+    for words in keywords().values():
+        yield from words
+    for noun in NOUNS:
+        for document in noun.documents(catalogue):
+            yield from spellings(document)
+
+
+def _in_file(file: Path, path: list[str], catalogue: Catalogue, problems: Problems) -> Document:
+    declarations = Declarations([file], catalogue, problems)
+    trees = [unit.tree for unit in declarations.units if unit.named and unit.tree is not None]
+    if not trees:
+        problems.raise_errors()
+    seen = (declarations.find(unit, path) for unit in declarations.units if unit.named)
+    declared = next((each for each in seen if each is not None), None)
+    if declared is None:
+        known = [node.name.text for tree in trees for node in tree.declarations]
+        near = did_you_mean(path[-1], known)
+        listed = f"it declares {' '.join(known)}" if known else "it declares nothing"
+        way_out = f"did you mean `{near}`?" if near else listed
+        raise Unknown(f"{file} knows no `{'.'.join(path)}`: {way_out}")
+    return declaration_document(declared, declarations)
+
+
+def declaration_document(declared: Declared, declarations: Declarations) -> Document:
+    """Return what is known of a declaration, and where each of its fields came from."""
+    noun = DECLARED[type(declared.node)]
+    if isinstance(declared.node, ast.Device):
+        return {"sort": noun, **device_document(declared, declarations)}
+    document = {"sort": noun, **declared_document(declared)}
+    parameters = parameter_documents(declared, declarations)
+    if parameters:
+        document["parameters"] = parameters
+    made = origins(declared, declarations)
+    if made is not None:
+        document |= {"kind": made["kind"], "chain": made["chain"], "origins": made["fields"]}
+    elif isinstance(declared.node, ast.Let):
+        document["origins"] = [_let(declared, declarations)]
+    return document
+
+
+def _let(declared: Declared, declarations: Declarations) -> Document:
+    node = declared.node
+    assert isinstance(node, ast.Let)  # noqa: S101 -- the caller's choice
+    shown, written = value_text(declarations.value(declared)), written_text(node.value)
+    return {
+        "name": node.name.text,
+        "value": shown or written,
+        "written": "" if shown in ("", written) else written,
+        "place": place_of(node),
+        "default": False,
+        "required": False,
+        "instead_of": [],
+        "description": "",
+    }

@@ -1,0 +1,154 @@
+"""The kinds of the catalogue, with the words of their own declarations."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from qospec.catalogue import REQUIRED, Buffer
+from qospec.check.dimensions import METRICS, written_in
+from qospec.check.spellings import SOURCE
+from qospec.units import text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qospec.catalogue import Domain, Kind, Parameter
+
+Document = dict[str, Any]
+
+
+class Sort(NamedTuple):
+    """What a domain of the catalogue is called, and a value of it as an author writes it."""
+
+    name: str
+    example: str
+
+
+SORTS = {
+    "time": Sort("a time", "250 us"),
+    "data": Sort("an amount of data", "48 B @payload"),
+    "rate": Sort("a rate", "149.76 Mbit/s @cell"),
+    "cell rate": Sort("a cell rate", "30_000 cell/s"),
+    "length": Sort("a length", "50 km"),
+    "cells": Sort("a number of cells", "200 cell"),
+    "ratio": Sort("a ratio", "10%"),
+    "integer": Sort("a whole number", "4"),
+    "truth": Sort("true or false", "true"),
+    "choice": Sort("one of", ""),
+    "names": Sort("a list of names", "[high, low]"),
+    "buffer": Sort("a number of cells or a size", "64 cell"),
+    "delay per length": Sort("a delay per length", "5 us/km"),
+    "arrivals": Sort("an arrival process", "constant { rate = 30_000 cell/s }"),
+}
+"""Per domain; one that is not here is shown by its own name."""
+
+_SOURCE = "What is emitted; left out, as much as the contract allows."
+
+
+def kind_document(kind: Kind) -> Document:
+    """Return what is known of a kind: its words, its fields, and what a metric says of itself."""
+    documentation = inspect.cleandoc(kind.build.__doc__ or "")
+    described: Document = {
+        "name": kind.name,
+        "aliases": list(kind.aliases),
+        "role": kind.role,
+        "summary": kind.summary,
+        "description": documentation.partition("\n")[2].strip(),
+        "source": kind.source,
+        "fields": [field_document(each, kind) for each in _fields(kind)],
+    }
+    if kind.role == "element":
+        described |= {"duty": kind.duty, "open": kind.open_fields}
+    if kind.role == "metric":
+        described |= _measured(kind)
+    return described
+
+
+def _fields(kind: Kind) -> Iterator[Parameter]:
+    yield from kind.parameters.values()
+    if kind.role == "traffic":
+        yield SOURCE
+
+
+def _measured(kind: Kind) -> Document:
+    dimension = METRICS.get(getattr(kind.build, "dimension", ""))
+    return {
+        "dimension": dimension.name if dimension else "",
+        "example": text_of(1, dimension) if dimension else "",
+        "statistics": list(getattr(kind.build, "statistics", ())),
+        "exact": bool(getattr(kind.build, "exact", False)),
+    }
+
+
+def field_document(parameter: Parameter, kind: Kind) -> Document:
+    """Return what is known of a field; bounds and default as an author writes them."""
+    domain = parameter.domain
+    sort = SORTS.get(domain.name, Sort(domain.name, ""))
+    return {
+        "name": parameter.alias or parameter.name,
+        "meaning": parameter.name.replace("_", " ") if parameter.alias else "",
+        "type": _type(domain, sort),
+        "required": parameter.default is REQUIRED,
+        "default": default_text(parameter),
+        "least": _bound(domain, domain.low),
+        "most": _bound(domain, domain.high),
+        "choices": list(domain.choices),
+        "example": default_text(parameter) or (*domain.choices, sort.example)[0],
+        "description": field_words(kind).get(
+            parameter.name, _SOURCE if parameter is SOURCE else ""
+        ),
+    }
+
+
+def _type(domain: Domain, sort: Sort) -> str:
+    return f"{sort.name} {' '.join(domain.choices)}" if domain.choices else sort.name
+
+
+def _bound(domain: Domain, bound: Any) -> str:
+    if bound is None:
+        return ""
+    return str(bound) if domain.name == "buffer" else written_in(bound, domain.name)
+
+
+def default_text(parameter: Parameter) -> str:
+    """Return a default as an author would write it; "" for none."""
+    default = parameter.default
+    if default is REQUIRED or default is None:
+        return ""
+    if isinstance(default, bool):
+        return "true" if default else "false"
+    if isinstance(default, Buffer):
+        return f"{default.amount} {'B' if default.unit == 'byte' else default.unit}"
+    if isinstance(default, tuple):
+        return f"[{', '.join(map(str, default))}]"
+    return default if isinstance(default, str) else written_in(default, parameter.domain.name)  # type: ignore[arg-type]
+
+
+def field_words(kind: Kind) -> dict[str, str]:
+    """Return the text below each field of a kind's class, and of the classes it is made of."""
+    found: dict[str, str] = {}
+    for cls in reversed(inspect.getmro(kind.build) if isinstance(kind.build, type) else ()):
+        found |= _words_below(cls)
+    return found
+
+
+def _words_below(cls: type) -> dict[str, str]:
+    try:
+        (tree,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
+    except (OSError, TypeError):  # built in, or its text was not shipped
+        return {}
+    if not isinstance(tree, ast.ClassDef):
+        return {}
+    found = {}
+    for field, below in zip(tree.body, tree.body[1:], strict=False):
+        if (
+            isinstance(field, ast.AnnAssign)
+            and isinstance(field.target, ast.Name)
+            and isinstance(below, ast.Expr)
+            and isinstance(below.value, ast.Constant)
+        ):
+            found[field.target.id] = " ".join(str(below.value.value).split())
+    return found

@@ -1,0 +1,148 @@
+"""Devices and media of the library, read from its files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from qospec.check.records import Record
+from qospec.diagnostics import Problems
+from qospec.reference.amounts import value_text, written_text
+from qospec.reference.declarations import Declarations, Declared
+from qospec.resources import STDLIB
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qospec.catalogue import Catalogue
+
+Document = dict[str, Any]
+
+
+def library(catalogue: Catalogue) -> Declarations:
+    """Return the whole library, read."""
+    problems = Problems()
+    found = Declarations([STDLIB], catalogue, problems)
+    problems.raise_errors()
+    return found
+
+
+def device_documents(declarations: Declarations) -> list[Document]:
+    """Return every device of the files that were named."""
+    return [
+        device_document(each, declarations)
+        for each in declarations.named()
+        if isinstance(each.node, ast.Device)
+    ]
+
+
+def medium_documents(declarations: Declarations) -> list[Document]:
+    """Return every `let` of the files that were named which is a line."""
+    return list(_media(declarations))
+
+
+def _media(declarations: Declarations) -> Iterator[Document]:
+    for each in declarations.named():
+        value = declarations.value(each) if isinstance(each.node, ast.Let) else None
+        if not isinstance(value, Record) or value.kind.duty != "line":
+            continue
+        fields = [
+            {
+                "name": parameter.alias or parameter.name,
+                "value": value_text(value.value_of(parameter, declarations.evaluator)),
+            }
+            for parameter in value.kind.parameters.values()
+        ]
+        yield {**declared_document(each), "kind": value.kind.name, "fields": fields}
+
+
+def declared_document(declared: Declared) -> Document:
+    """Return how a declaration is called, what its comment says, and where it stands."""
+    doc = declared.node.doc
+    summary, _, rest = doc.partition("\n\n")
+    if not rest:
+        summary, _, rest = _first_sentence(doc)
+    return {
+        "name": f"{module_name(declared.unit.path)}.{declared.name}",
+        "summary": " ".join(summary.split()),
+        "description": rest.strip(),
+        "place": place_of(declared.node),
+    }
+
+
+def _first_sentence(doc: str) -> tuple[str, str, str]:
+    for end in (".\n", ". "):
+        first, dot, rest = doc.partition(end)
+        if dot and "\n\n" not in first:
+            return f"{first}.", dot, rest
+    return doc, "", ""
+
+
+def module_name(path: Path) -> str:
+    """Return what a file is imported as: `std.devices.sitline`, or its own name."""
+    inside = path.resolve()
+    if not inside.is_relative_to(STDLIB.resolve()):
+        return path.stem
+    return ".".join(["std", *inside.relative_to(STDLIB.resolve()).with_suffix("").parts])
+
+
+def device_document(declared: Declared, declarations: Declarations) -> Document:
+    """Return a device with its parameters and ports."""
+    node = declared.node
+    assert isinstance(node, ast.Device)  # noqa: S101 -- the caller's choice
+    ports = [
+        {
+            "name": name.name.text,
+            "count": written_text(name.count) if name.count else "",
+            "carries": statement.carries.text,
+            "description": statement.doc,
+        }
+        for statement in node.body.statements
+        if isinstance(statement, ast.Port)
+        for name in statement.names
+    ]
+    parameters = parameter_documents(declared, declarations)
+    return {**declared_document(declared), "parameters": parameters, "ports": ports}
+
+
+def parameter_documents(declared: Declared, declarations: Declarations) -> list[Document]:
+    """Return the parameters of a declaration: type, default, and where the default is from."""
+    parameters = getattr(declared.node, "parameters", ())
+    signature = getattr(declarations.value(declared), "signature", None)
+    known = signature.alone(defaults=True).names if signature and signature.has_defaults() else {}
+    context = declarations.evaluator.context
+    return [
+        {
+            "name": each.name.text,
+            "type": each.annotation.text,
+            "default": written_text(each.default) if each.default else "",
+            "value": value_text(known[each.name.text].value(context))
+            if each.name.text in known
+            else "",
+            "description": each.doc or _calibration(each.default, declared, declarations),
+            "place": place_of(each),
+        }
+        for each in parameters
+    ]
+
+
+def _calibration(
+    default: ast.Expression | None, declared: Declared, declarations: Declarations
+) -> str:
+    """Return what is said above the `let` that a default names."""
+    if not isinstance(default, ast.Path):
+        return ""
+    trail = [each.text for each in default.trail if isinstance(each, ast.Name)]
+    named = declarations.find(declared.unit, [default.name.text, *trail])
+    return named.node.doc if named is not None else ""
+
+
+def place_of(node: ast.Node) -> str:
+    """Return the file and the line of a node; files of the library by their place in it."""
+    source = node.span.source
+    line, _ = source.position(node.span.start)
+    path, library = Path(source.name).resolve(), STDLIB.resolve()
+    inside = path.is_relative_to(library)
+    shown = f"std/{path.relative_to(library).as_posix()}" if inside else source.name
+    return f"{shown}:{line}"

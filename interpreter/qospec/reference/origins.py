@@ -1,0 +1,121 @@
+"""Where each field of a declaration came from, through the chain of copies.
+
+Source: spec/3-names.md, copies. Which value wins is the checker's answer; which lines it won over
+is read from the text of each copy.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from qospec.check.declared import TrafficValue
+from qospec.check.records import Record
+from qospec.check.spellings import parameter_of
+from qospec.reference.amounts import value_text, written_text
+from qospec.reference.kinds import field_document
+from qospec.reference.library import place_of
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qospec.catalogue import Parameter
+    from qospec.check.values import Value
+    from qospec.reference.declarations import Declarations, Declared
+
+Document = dict[str, Any]
+
+
+def origins(declared: Declared, declarations: Declarations) -> Document | None:
+    """Return the fields of traffic or of a line, each with its origin; None if it has none."""
+    record = _record(declarations.value(declared), declarations)
+    if record is None:
+        return None
+    copies = list(_chain(declared, declarations))
+    return {
+        "kind": record.kind.name,
+        "chain": [{"name": each.name, "place": place_of(each.node)} for each in copies],
+        "fields": list(_fields(record, copies, declarations, "")),
+    }
+
+
+def _record(value: Value | None, declarations: Declarations) -> Record | None:
+    """Return the record that a declaration stands for: with defaults, else with them unknown."""
+    if isinstance(value, TrafficValue):
+        signature = value.signature
+        inside = signature.alone(defaults=signature.has_defaults())
+        value = value.record(inside, declarations.evaluator)
+    return value if isinstance(value, Record) else None
+
+
+def _chain(declared: Declared | None, declarations: Declarations) -> Iterator[Declared]:
+    """Yield a declaration, the one that it is a copy of, and so on."""
+    seen: list[ast.Declaration] = []
+    while declared is not None and declared.node not in seen:
+        yield declared
+        seen.append(declared.node)
+        value = getattr(declared.node, "value", None)
+        base = value.base if isinstance(value, ast.Record) else value
+        path = base.path if isinstance(base, ast.Call) else base
+        if not isinstance(path, ast.Path):
+            return
+        names = [path.name, *(each for each in path.trail if isinstance(each, ast.Name))]
+        declared = declarations.find(declared.unit, [name.text for name in names])
+
+
+def _fields(
+    record: Record, copies: list[Declared], declarations: Declarations, before: str
+) -> Iterator[Document]:
+    """Yield the fields of a record, then those of the records in it as `source.rate`."""
+    for parameter in record.kind.parameters.values():
+        yield from _field(record, parameter, copies, declarations, before)
+    if record.kind.role == "traffic":
+        source = parameter_of(record.kind, "source")
+        if source is not None and source.name in record.given:
+            yield from _field(record, source, copies, declarations, before)
+
+
+def _field(
+    record: Record,
+    parameter: Parameter,
+    copies: list[Declared],
+    declarations: Declarations,
+    before: str,
+) -> Iterator[Document]:
+    described = field_document(parameter, record.kind)
+    given = record.given.get(parameter.name)
+    value = record.value_of(parameter, declarations.evaluator)
+    inner = value if given is not None and isinstance(value, Record) else None
+    if given is None:
+        shown, place, written = described["default"], "", ""
+    else:
+        written = written_text(given.value)
+        shown, place = value_text(value), place_of(given.name)
+    yield {
+        "name": before + described["name"],
+        "value": inner.kind.name if inner else shown or written,
+        "written": "" if inner or not shown or written == shown else written,
+        "place": place,
+        "default": given is None,
+        "required": given is None and described["required"],
+        "instead_of": list(_overridden(record, parameter, place, copies)) if given else [],
+        "description": described["description"],
+    }
+    if inner is not None:
+        yield from _fields(inner, [], declarations, f"{before}{described['name']}.")
+
+
+def _overridden(
+    record: Record, parameter: Parameter, place: str, copies: list[Declared]
+) -> Iterator[Document]:
+    """Yield what the copies say of a field in vain, the nearest first."""
+    for copy in copies:
+        value = getattr(copy.node, "value", None)
+        statements = value.body.statements if isinstance(value, ast.Record) else ()
+        for bind in statements:
+            if not isinstance(bind, ast.Bind):
+                continue
+            for name in bind.names:
+                if parameter_of(record.kind, name.text) == parameter and place_of(name) != place:
+                    written = written_text(bind.value)
+                    yield {"of": copy.name, "written": written, "place": place_of(name)}

@@ -1,0 +1,233 @@
+"""The JSON Schema of the YAML twin, for editors and generators.
+
+It is made from the shapes of the twin, the keywords and the catalogue, so it knows whatever they
+know. It says how a file is built and which fields a kind has; units, names and wiring are left to
+`qos check`. Every scalar of the twin is text; an editor may read `4` or `true` as what it looks
+like, so a value may be that too.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from qospec.check.running import RUN
+from qospec.check.searching import GOAL
+from qospec.reference.fields_schema import changes, kinds_of_records
+from qospec.syntax import ast
+from qospec.syntax.keywords import keywords
+from qospec.twin.shapes import BIND, BLOCK, FILE, Role, Way
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qospec.catalogue import Catalogue, Kind
+    from qospec.twin.shapes import Part, Shape
+
+Schema = dict[str, Any]
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+EDITION = "1"
+_FIELDS: dict[type, Kind] = {ast.Run: RUN, ast.Goal: GOAL}
+"""Blocks that have fields as kinds have; what must be given may depend on other statements."""
+
+VALUES = ["string", "number", "boolean"]
+"""What a value may look like to an editor."""
+
+_NAME = "[A-Za-z_][A-Za-z0-9_]*"
+_NAMES = f"{_NAME}( *, *{_NAME})*"
+_PORT = rf"{_NAME}(\[.+\])?"
+
+_TEXTS = {
+    Role.NAME: f"^{_NAME}$",
+    Role.NAMES: rf"^({_NAMES}|\( *{_NAMES} *\))$",
+    Role.PORTS: f"^{_PORT}( *, *{_PORT})*$",
+    Role.VARIABLE: f"^{_NAME}( *: *{_NAME})?$",
+    Role.TURNS: rf"^{_NAME} +in\s",
+    Role.WIRE: "->",
+    Role.LINK: r"--(.|\n)*\svia\s",
+    Role.ENDS: "--",
+    Role.IMPORT: rf"^{_NAME}(\.{_NAME})*( +as +{_NAME})?( *,|$)",
+}
+"""What a text of a role looks like, where that can be told by a pattern."""
+
+_PARTS = {
+    "parameters": "what a use of it may choose: a type for each name, as in `Time = 10 us`",
+    "is": "the value, or what is copied",
+    "with": "the fields that are changed in a copy",
+    "type": "the type of the value",
+    "between": "the two ends of a link, as in `a -- b`",
+    "because": "why the case is left out",
+    "title": "where the published numbers stand",
+}
+"""What the keys are for that are no words of the language."""
+
+
+def schema(catalogue: Catalogue) -> Schema:
+    """Return the schema, of the draft 2020-12; its top is a file."""
+    file = {"$ref": "#/$defs/file"}
+    whole = {"allOf": [file, {"required": ["qos"]}]}
+    return {
+        "$schema": DIALECT,
+        "title": "A .qos specification as YAML, edition 1",
+        "description": "Made by `qos schema`.",
+        **_by_type(mapping=whole, items={"minItems": 1, "prefixItems": [whole], "items": file}),
+        "$defs": {
+            "file": _file(),
+            "value": {"type": VALUES},
+            "block": _by_type(
+                mapping={"$ref": "#/$defs/statements"},
+                items={"items": {"$ref": "#/$defs/statements"}},
+            ),
+            "statements": _statements(()),
+            "parameters": {
+                "type": "object",
+                "propertyNames": {"pattern": _TEXTS[Role.NAME]},
+                "additionalProperties": {"type": "string", "pattern": f"^{_NAME}"},
+            },
+            "thing": _thing(BIND),
+            **_definitions(),
+            **kinds_of_records(catalogue),
+        },
+    }
+
+
+def _definitions() -> Schema:
+    """Return what stands below each keyword: of a file and of a block."""
+    shapes = {shape.key: shape for shape in (*FILE, *BLOCK)}
+    return {f"below {key}": _below(shape) for key, shape in shapes.items()}
+
+
+def _file() -> Schema:
+    return {
+        "type": "object",
+        "properties": {
+            "qos": {"enum": [EDITION, int(EDITION)], "description": _meaning("qos")},
+            "import": {
+                "type": "array",
+                "items": _by_type(
+                    items={"items": _text(Role.IMPORT)},
+                    text=_text(Role.IMPORT),
+                ),
+                "description": _meaning("import"),
+            },
+            **{shape.key: _referred(shape) for shape in FILE},
+        },
+        "additionalProperties": False,
+    }
+
+
+def _statement(shape: Shape) -> Schema:
+    """Return what stands below a keyword in a block; some words may be a field there too."""
+    if shape.key not in keywords()["field"]:
+        return _referred(shape)
+    forms = [{"$ref": f"#/$defs/below {shape.key}"}, {"$ref": "#/$defs/thing"}]
+    return {"anyOf": forms, "description": _meaning(shape.key)}
+
+
+def _referred(shape: Shape) -> Schema:
+    return {"$ref": f"#/$defs/below {shape.key}", "description": _meaning(shape.key)}
+
+
+def _below(shape: Shape) -> Schema:
+    thing = _thing(shape)
+    if shape.node in _FIELDS:
+        thing = _by_type(mapping=changes(_FIELDS[shape.node]), items={"items": {"type": "object"}})
+    if shape.way is Way.ALONE:
+        return thing
+    named = {
+        "type": "object",
+        "propertyNames": {"pattern": _TEXTS[shape.name]},
+        "additionalProperties": thing,
+    }
+    if shape.way is Way.NAMED:
+        return named
+    if shape.way is Way.LISTED:
+        return {"type": "array", "items": thing}
+    one = _by_type(mapping={**named, "minProperties": 1, "maxProperties": 1}, text=thing)
+    return _by_type(mapping=named, items={"items": one})
+
+
+def _thing(shape: Shape) -> Schema:
+    """Return one thing of a shape: a mapping of its parts, or the text that may stand for it."""
+    mapping = items = text = None
+    if shape.block:
+        mapping = _statements(shape.parts)
+        items = {"items": _statements(shape.parts, needed=False)}
+    elif shape.parts:
+        mapping = _mapping(shape.parts)
+    if shape.short is not None:
+        text = _text(shape.short.role)
+    return _by_type(mapping=mapping, items=items, text=text)
+
+
+def _by_type(
+    *, mapping: Schema | None = None, items: Schema | None = None, text: Schema | None = None
+) -> Schema:
+    """Return what may be a mapping, a list or a text, so that a mistake is told of one of them."""
+    cases = (("object", mapping), ("array", items), ("text", text))
+    given = {name: form for name, form in cases if form is not None}
+    types = [name for name in given if name != "text"] + (VALUES if text else [])
+    rules = [
+        {"if": {"type": VALUES if name == "text" else name}, "then": form}
+        for name, form in given.items()
+    ]
+    return {"type": types, "allOf": rules}
+
+
+def _mapping(parts: Sequence[Part]) -> Schema:
+    keys = {part.key for part in parts}
+    made: Schema = {
+        "type": "object",
+        "properties": {part.key: _part(part) for part in parts},
+        "required": [part.key for part in parts if part.needed],
+        "additionalProperties": False,
+    }
+    if {"is", "with"} <= keys:
+        made["allOf"] = [{"$ref": "#/$defs/record"}]
+    if {"via", "with"} <= keys:
+        made["properties"]["with"] = {"$ref": "#/$defs/changes of line"}
+    return made
+
+
+def _statements(parts: Sequence[Part], *, needed: bool = True) -> Schema:
+    """Return the statements of a block, with the parts of what it belongs to beside them."""
+    words = {word for table, words in keywords().items() for word in words if table != "field"}
+    own = {part.key for part in parts} | {shape.key for shape in BLOCK}
+    reserved = "|".join(sorted(words - set(keywords()["field"]) | own))
+    return {
+        "type": "object",
+        "properties": {
+            **{shape.key: _statement(shape) for shape in BLOCK},
+            **{part.key: _part(part) for part in parts},
+        },
+        "required": [part.key for part in parts if part.needed and needed],
+        "patternProperties": {f"^(?!({reserved})$){_NAMES}$": {"$ref": "#/$defs/thing"}},
+        "additionalProperties": False,
+    }
+
+
+def _part(part: Part) -> Schema:
+    if part.role is Role.PARAMETERS:
+        made: Schema = {"$ref": "#/$defs/parameters"}
+    elif part.role is Role.BODY:
+        made = _block()
+    else:
+        made = _text(part.role)
+    return {**made, "description": _meaning(part.key)}
+
+
+def _block() -> Schema:
+    return {"$ref": "#/$defs/block"}
+
+
+def _text(role: Role) -> Schema:
+    pattern = _TEXTS.get(role)
+    if pattern is None:
+        return {"$ref": "#/$defs/value"}
+    return {"type": "string", "pattern": pattern}
+
+
+def _meaning(key: str) -> str:
+    tables = [words for table, words in keywords().items() if table != "field"]
+    known = {word: meaning for words in tables for word, meaning in words.items()}
+    return known.get(key) or _PARTS.get(key, "carries what is sent from one element to the next")

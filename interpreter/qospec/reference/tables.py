@@ -1,0 +1,177 @@
+"""Documents as text: a list in two or three columns, or one thing in full."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+Document = dict[str, Any]
+
+_FENCED = re.compile(r"^```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_GAP = "  "
+_NARROWEST = 24
+
+
+def columns(rows: Sequence[Sequence[str]], width: int, margin: str = "") -> Iterator[str]:
+    """Yield rows as lines with aligned columns; the last column is wrapped to the width."""
+    if not rows:
+        return
+    before = [max(len(row[place]) for row in rows) for place in range(len(rows[0]) - 1)]
+    indent = len(margin) + sum(size + len(_GAP) for size in before)
+    room = max(width - indent, _NARROWEST)
+    for row in rows:
+        head = margin + "".join(
+            cell.ljust(size) + _GAP for cell, size in zip(row[:-1], before, strict=True)
+        )
+        first, *rest = textwrap.wrap(row[-1], room) or [""]
+        yield (head + first).rstrip()
+        yield from (" " * indent + line for line in rest)
+
+
+def overview(documents: Iterable[Document], width: int) -> str:
+    """Return one line for each thing: its name, and what it is."""
+    return "\n".join(columns([_row(each) for each in documents], width))
+
+
+def _row(document: Document) -> tuple[str, ...]:
+    if "is" in document:
+        written = document["written"]
+        instead = f", written {written}" if written != document["name"] else ""
+        return document["name"], document["is"], document["dimension"] + instead
+    also = document.get("aliases") or ()
+    name = document["name"] + (f" ({', '.join(also)})" if also else "")
+    if document.get("kind") == "line":
+        return name, document["fields"][0]["value"], document["summary"]
+    return name, document["summary"]
+
+
+def in_full(document: Document, width: int) -> str:
+    """Return all that is known of one thing."""
+    return "\n".join(_full(document, width))
+
+
+def _full(document: Document, width: int) -> Iterator[str]:
+    if "is" in document:
+        yield f"{document['name']}  {document['dimension']}"
+        yield from columns(list(_unit_rows(document)), width, "  ")
+        return
+    also = f" ({', '.join(document['aliases'])})" if document.get("aliases") else ""
+    yield f"{document['name']}{also}"
+    yield from _paragraphs(document["summary"], width)
+    if document["description"]:
+        yield ""
+        yield from _paragraphs(document["description"], width)
+    facts = list(_facts(document))
+    yield from [""] if facts else []
+    yield from columns(facts, width, "  ")
+    if "origins" in document:
+        yield from ("", "  fields")
+        yield from columns([_origin(each) for each in document["origins"]], width, "    ")
+    for title in ("fields", "parameters", "ports"):
+        if document.get(title):
+            yield from ("", f"  {title}")
+            yield from _entries(document[title], width)
+
+
+def _unit_rows(document: Document) -> Iterator[tuple[str, str]]:
+    yield "is", document["is"]
+    if document["written"] != document["name"]:
+        yield "written", document["written"]
+    yield "example", document["example"]
+    if document["compound"]:
+        yield "also", f"with one `/`, as in {document['written']}/s"
+
+
+def _paragraphs(text: str, width: int) -> Iterator[str]:
+    """Yield prose wrapped, and what stands between fences as it is; blank lines between them."""
+    parts = [
+        code
+        for place, part in enumerate(_FENCED.split(text))
+        for code in ([part] if place % 2 else part.split("\n\n"))
+        if code.strip()
+    ]
+    fenced = set(_FENCED.findall(text))
+    for number, part in enumerate(parts):
+        if number:
+            yield ""
+        if part in fenced:
+            yield from (f"      {line}".rstrip() for line in part.rstrip().split("\n"))
+        else:
+            words = " ".join(part.split())
+            yield from textwrap.wrap(words, width, initial_indent="  ", subsequent_indent="  ")
+
+
+def _facts(document: Document) -> Iterator[tuple[str, str]]:
+    if document.get("source"):
+        yield "source", document["source"]
+    if document.get("place"):
+        yield "declared", document["place"]
+    if "chain" in document:
+        copies = [f"{each['name']} ({each['place']})" for each in document["chain"][1:]]
+        made = [f"a copy of {each}" for each in copies]
+        yield "made as", ", ".join([*made, f"of the kind {document['kind']}"])
+    if document.get("dimension"):
+        exact = "exact" if document["exact"] else "measured: compare it with `within`, `<`, `>`"
+        yield "is", f"{document['dimension']}, {exact}"
+    if document.get("statistics"):
+        yield "statistics", " ".join(document["statistics"])
+    if document.get("open"):
+        yield "fields", "any, by names of your own"
+
+
+def _entries(entries: Sequence[Document], width: int) -> Iterator[str]:
+    name_width = max(len(each["name"]) for each in entries)
+    margin = " " * (4 + name_width + len(_GAP))
+    for each in entries:
+        head = ", ".join(part for part in _traits(each) if part)
+        yield f"    {each['name'].ljust(name_width)}{_GAP}{head}".rstrip()
+        for line in each.get("description", "").split("\n\n"):
+            words = " ".join(line.split())
+            yield from textwrap.wrap(
+                words, max(width, len(margin) + _NARROWEST), initial_indent=margin,
+                subsequent_indent=margin,
+            )  # fmt: skip
+
+
+def _traits(entry: Document) -> Iterator[str]:
+    """Yield what is said of a field, a parameter or a port on its first line."""
+    yield entry.get("meaning", "")
+    yield entry.get("type", "")
+    if "carries" in entry:
+        yield f"{entry['count']} of {entry['carries']}" if entry["count"] else entry["carries"]
+    if entry.get("least") or entry.get("most"):
+        yield " ".join(part for part in _bounds(entry) if part)
+    if entry.get("default"):
+        known = entry.get("value", "")
+        is_ = f" = {known}" if known and known != entry["default"] else ""
+        yield f"default {entry['default']}{is_}"
+    elif "value" in entry and "type" not in entry:
+        yield entry["value"]
+    elif entry.get("required", "type" in entry and "choices" not in entry):
+        yield "required"
+    if entry.get("example") and not (entry["default"] or entry["choices"]):
+        yield f"as in `{entry['example']}`"
+
+
+def _origin(field: Document) -> tuple[str, str, str]:
+    """Return a field, its value, and where that is from."""
+    if field["required"]:
+        return field["name"], "missing", field["description"]
+    if field["default"]:
+        return field["name"], field["value"] or "-", f"default: {field['description']}"
+    said = [field["place"]]
+    said += [f"`{field['written']}`"] if field["written"] else []
+    said += [
+        f"instead of `{each['written']}` of {each['of']}, {each['place']}"
+        for each in field["instead_of"]
+    ]
+    return field["name"], field["value"], "; ".join(said)
+
+
+def _bounds(entry: Document) -> Iterator[str]:
+    yield f"from {entry['least']}" if entry["least"] else ""
+    yield f"to {entry['most']}" if entry["most"] else ""

@@ -1,0 +1,137 @@
+"""Applies the fixes that cannot be wrong, file by file, each file whole or not at all.
+
+Only files that were named are touched, and never those of the library. What a fix uncovers may be
+fixed in turn, so checking and fixing alternate a few times.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.check.files import is_folder, real, root_of
+from qospec.resources import STDLIB
+from qospec.run.record import RecordError, write_whole
+from qospec.twin.form import is_yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from qospec.diagnostics import Diagnostic, Edit, Problems
+    from qospec.source import Source
+
+ROUNDS = 10
+"""How often what was uncovered is fixed in turn."""
+
+
+class RepairError(Exception):
+    """A file cannot be changed; the message is for the user."""
+
+
+class Repaired(NamedTuple):
+    """What was done: how many mistakes were fixed, in which files, and what is left."""
+
+    fixed: int
+    files: tuple[str, ...]
+    problems: Problems
+
+
+def repair(check: Callable[[], Problems], paths: Sequence[Path]) -> Repaired:
+    """Fix what can be fixed in the files named, and below the folders named.
+
+    Args:
+        check: Checks all of it anew.
+        paths: What was named; nothing stands for the project of the current folder.
+
+    Raises:
+        RepairError: A file cannot be written, or was changed meanwhile.
+    """
+    fixed, files = 0, dict[str, None]()
+    problems = check()
+    for _ in range(ROUNDS):
+        changes = _changes(problems, paths)
+        if not changes:
+            break
+        for source, fixes in changes.items():
+            text, count = applied(source.text, fixes)
+            rewrite(source, text)
+            fixed += count
+            files[source.name] = None
+        problems = check()
+    return Repaired(fixed, tuple(files), problems)
+
+
+def fixable(problems: Problems, paths: Sequence[Path]) -> int:
+    """Return how many mistakes `repair` would fix first."""
+    return sum(len(fixes) for fixes in _changes(problems, paths).values())
+
+
+def _changes(problems: Problems, paths: Sequence[Path]) -> dict[Source, list[tuple[Edit, ...]]]:
+    found: dict[Source, list[tuple[Edit, ...]]] = {}
+    for diagnostic in problems.all:
+        source, fix = diagnostic.span.source, fix_of(diagnostic)
+        fixes = found.get(source, [])
+        if fix and fix not in fixes and _may_change(source, paths):
+            found[source] = [*fixes, fix]
+    return found
+
+
+def fix_of(diagnostic: Diagnostic) -> tuple[Edit, ...]:
+    """Return the edits that apply a fix where it stands.
+
+    A fix is written as the text has it. In YAML it is made only where it puts word for word.
+    """
+    source, fix = diagnostic.span.source, diagnostic.fix
+    if any(edit.span.source is not source for edit in fix):
+        return ()
+    here = [source.text[edit.span.start : edit.span.end] for edit in fix]
+    same = all(text and text == edit.span.text for text, edit in zip(here, fix, strict=True))
+    return fix if same or not is_yaml(source.name) else ()
+
+
+def _may_change(source: Source, paths: Sequence[Path]) -> bool:
+    file = real(Path(source.name))
+    if file.is_relative_to(real(STDLIB)):
+        return False
+    return any(
+        file.is_relative_to(real(path)) if is_folder(path) else file == real(path)
+        for path in paths or [root_of(Path("any"))]
+    )
+
+
+def applied(text: str, fixes: Iterable[tuple[Edit, ...]]) -> tuple[str, int]:
+    """Return the text with the fixes made, and how many were.
+
+    A fix is made whole or not at all; of two that overlap or touch, the first is made.
+    """
+    chosen: list[Edit] = []
+    count = 0
+    for fix in sorted(fixes, key=lambda fix: fix[0].span.start):
+        if any(_meet(edit, other) for edit in fix for other in chosen):
+            continue
+        chosen += fix
+        count += 1
+    for edit in sorted(chosen, key=lambda edit: edit.span.start, reverse=True):
+        text = text[: edit.span.start] + edit.text + text[edit.span.end :]
+    return text, count
+
+
+def _meet(one: Edit, other: Edit) -> bool:
+    return one.span.start <= other.span.end and other.span.start <= one.span.end
+
+
+def rewrite(source: Source, text: str) -> None:
+    """Put a text in place of what was read of a file; raises RepairError."""
+    path = real(Path(source.name))
+    if not os.access(path, os.W_OK):
+        raise RepairError(f"cannot change {source.name}: it may not be written to")
+    try:
+        if path.read_bytes() != source.text.encode("utf-8"):
+            raise RepairError(f"{source.name} was changed while it was checked: check it again")
+        write_whole(path, text, stat.S_IMODE(path.stat().st_mode))
+    except OSError as error:
+        raise RepairError(f"cannot change {source.name}: {error.strerror or error}") from error
+    except RecordError as error:
+        raise RepairError(str(error)) from error

@@ -1,0 +1,96 @@
+"""What a place in YAML asks for, and the words for what stands there instead."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.diagnostics import Diagnostic, did_you_mean
+from qospec.source import Span
+from qospec.syntax.slips import shortened
+from qospec.twin.document import Mapping, Scalar, Sequence, Unreadable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence as Ordered
+
+    from qospec.source import Source
+    from qospec.twin.document import Node
+    from qospec.twin.shapes import Shape
+
+_QUOTES = "put it in quotes: a {} of the language is a text here"
+
+
+class Demands:
+    """Asks for nodes of a sort; raises Unreadable if they are of another."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+
+    def mappings(self, node: Node, what: str, first: Node | None = None) -> list[Mapping | Scalar]:
+        """Return the mappings of a block: it is one, or a list of them, with texts among them."""
+        if isinstance(node, Mapping):
+            return [node]
+        if isinstance(node, Scalar):
+            way_out = "" if node.value else "write `{}` for an empty block"
+            raise self.wrong("E0016", f"{what} is a mapping", first or node, way_out)
+        found: list[Mapping | Scalar] = []
+        for item in node.items:
+            if isinstance(item, Sequence):
+                raise self.wrong("E0016", f"{what} is a mapping, or a list of mappings", item)
+            found.append(item)
+        return found
+
+    def mapping(self, node: Node, key: Scalar, what: str) -> Mapping:
+        """Return a node that must be a mapping."""
+        if not isinstance(node, Mapping):
+            raise self._below(key, what)
+        return node
+
+    def sequence(self, node: Node, key: Scalar, what: str) -> Sequence:
+        """Return a node that must be a list."""
+        if not isinstance(node, Sequence):
+            raise self._below(key, what)
+        return node
+
+    def scalar(self, node: Node, what: str, key: Scalar | None = None) -> Scalar:
+        """Return a node that must be a text."""
+        if isinstance(node, Scalar):
+            return node
+        sort = "list" if isinstance(node, Sequence) else "map"
+        way_out = _QUOTES.format(sort) if node.flow else ""
+        raise self.wrong("E0016", f"{what} is a text", key or node, way_out)
+
+    def _below(self, key: Scalar, what: str) -> Unreadable:
+        return self.wrong("E0016", f"below `{shortened(key.value)}` stands {what}", key)
+
+    def parts(self, node: Node, shape: Shape, first: Node) -> Mapping:
+        """Return a node that must be a mapping from the keys of a shape."""
+        if isinstance(node, Mapping):
+            return node
+        way_out = _QUOTES.format("list") if isinstance(node, Sequence) and node.flow else ""
+        what = "a text, or a mapping" if shape.short else "a mapping"
+        raise self.wrong("E0016", f"{what} is wanted{keys_of(shape)}", first, way_out)
+
+    def unknown(self, key: Scalar, known: Ordered[str], what: str) -> Unreadable:
+        """Return the mistake of a key that is none of those known."""
+        near = did_you_mean(key.value, known)
+        if near and near != key.value:
+            return self.wrong("E0004", f"`{shortened(key.value)}`: did you mean `{near}`?", key)
+        message = f"`{shortened(key.value)}` is no {what}"
+        return self.wrong("E0004", message, key, f"one of these can stand here: {' '.join(known)}")
+
+    def wrong(self, code: str, message: str, node: Node, way_out: str = "") -> Unreadable:
+        """Return a mistake to raise."""
+        return Unreadable(Diagnostic(code, message, self.span(node), help=way_out))
+
+    def span(self, node: Node) -> Span:
+        """Return where a node stands, in its first line."""
+        stop = self._source.text.find("\n", node.start)
+        end = node.end if stop < 0 else min(node.end, stop)
+        return Span(self._source, node.start, max(node.start, end))
+
+
+def keys_of(shape: Shape) -> str:
+    """Return the keys that a shape has, as a message lists them."""
+    keys = " ".join(f"`{part.key}`" for part in shape.parts)
+    where = f" below `{shape.key}`" if shape.key.isalpha() else ""
+    return f"{where}: its keys are {keys}" if keys else ""

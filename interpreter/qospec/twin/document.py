@@ -1,0 +1,248 @@
+"""From the text of a YAML file to its nodes, of which there are three: text, mapping, list.
+
+PyYAML's events are followed by a loop of our own, which keeps each scalar as text, refuses what the
+language has no use for, and counts levels before anything could recurse over them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from qospec.diagnostics import MOST, Diagnostic, Label
+from qospec.source import Span
+from qospec.syntax.limits import DEEPEST, too_long
+from qospec.syntax.slips import HIDDEN, shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qospec.diagnostics import Problems
+    from qospec.source import Source
+
+LEVELS = 5 * DEEPEST
+"""Lists and mappings within one another: a block of the text takes up to five."""
+
+_FORBIDDEN = re.compile("\r(?!\n)|[\ud800-\udfff\ufffe\uffff]|" + HIDDEN.pattern)
+_COMMENT = re.compile(r"#[^\n]*")
+
+
+class Unreadable(Exception):  # noqa: N818 -- it is no error of ours
+    """A mistake that ends the reading of what holds it."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        self.diagnostic = diagnostic
+        super().__init__(diagnostic.message)
+
+
+@dataclass
+class Scalar:
+    """A text. `start` and `end` include its quotes; `style` is the first of them, or `|`, `>`."""
+
+    value: str
+    start: int
+    end: int
+    style: str = ""
+
+
+@dataclass
+class Mapping:
+    """Keys with their values, in order; `flow` is for `{…}`."""
+
+    start: int
+    end: int = 0
+    flow: bool = False
+    entries: list[tuple[Scalar, Node]] = field(default_factory=list)
+
+
+@dataclass
+class Sequence:
+    """Items in order; `flow` is for `[…]`."""
+
+    start: int
+    end: int = 0
+    flow: bool = False
+    items: list[Node] = field(default_factory=list)
+
+
+Node = Scalar | Mapping | Sequence
+
+
+class Comment(NamedTuple):
+    """A comment: where it begins and ends, and where the text before it ends."""
+
+    start: int
+    end: int
+    behind: int
+
+
+class Document(NamedTuple):
+    """A file: its only node, and its comments in order."""
+
+    source: Source
+    root: Node
+    comments: tuple[Comment, ...]
+
+
+def document(source: Source, problems: Problems) -> Document | None:
+    """Return what a YAML file holds, or None if that cannot be told; tell what is wrong."""
+    beyond = too_long(source) or _hidden(source)
+    if beyond is not None:
+        problems.add(beyond)
+        return None
+    try:
+        return _Composer(source, problems).document()
+    except Unreadable as unreadable:
+        problems.add(unreadable.diagnostic)
+        return None
+
+
+def _hidden(source: Source) -> Diagnostic | None:
+    found = _FORBIDDEN.search(source.text, 1 if source.text.startswith("\ufeff") else 0)
+    if found is None:
+        return None
+    span = Span(source, *found.span())
+    if found.group() == "\r":
+        message, way_out = "a carriage return does not end a line", "end lines with a line feed"
+    else:
+        message = f"a hidden character (U+{ord(found.group()):04X}) is in this line"
+        way_out = "delete it, or retype the line"
+    return Diagnostic("E0009", message, span, help=way_out)
+
+
+class _Composer:
+    """Follows the events of one file."""
+
+    def __init__(self, source: Source, problems: Problems) -> None:
+        self._source = source
+        self._problems = problems
+        self._mark = 1 if source.text.startswith("\ufeff") else 0  # which PyYAML need not see
+        self._open: list[Mapping | Sequence] = []
+        self._keys: list[Scalar | None] = []  # of each open mapping, the key that has no value yet
+        self._known: list[dict[str, Scalar]] = []
+        self._root: Node | None = None
+        self._documents = self._twice = 0
+        self._last = 0
+        self._comments: list[Comment] = []
+
+    def document(self) -> Document:
+        for event in self._events():
+            self._follow(event)
+        self._look_for_comments(len(self._source.text))
+        if self._root is None:
+            self._root = Scalar("", 0, 0)
+        return Document(self._source, self._root, tuple(self._comments))
+
+    def _events(self) -> Iterator[Any]:
+        """Yield PyYAML's events, by its C loader if it has one: they are the same, but sooner."""
+        import yaml
+
+        from qospec.twin.mishaps import mishap
+
+        loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+        try:
+            yield from yaml.parse(self._source.text[self._mark :], Loader=loader)
+        except yaml.YAMLError as error:
+            raise Unreadable(mishap(error, self._source, self._mark)) from error
+
+    def _follow(self, event: Any) -> None:
+        what = type(event).__name__
+        start, end = event.start_mark.index + self._mark, event.end_mark.index + self._mark
+        if what == "DocumentStartEvent":
+            self._begin(start, end)
+            return
+        if what == "AliasEvent":
+            raise self._foreign(start, end, "an alias (`*`)", "write out what it stands for")
+        if getattr(event, "anchor", None) is not None:
+            raise self._foreign(start, end, "an anchor (`&`)", "leave it out")
+        if getattr(event, "tag", None) is not None:
+            raise self._foreign(start, end, "a tag (`!`)", "leave it out: every value is text")
+        if what == "ScalarEvent":
+            if start == end:
+                start = end = self._last  # nothing is behind a key: its end is the place
+            self._look_for_comments(start)
+            self._last = end
+            style = "" if event.style in (None, "") else event.style
+            self._add(Scalar(event.value, start, end, style))
+        elif what in ("MappingStartEvent", "SequenceStartEvent"):
+            made = Mapping if what == "MappingStartEvent" else Sequence
+            self._add(made(start, flow=bool(event.flow_style)))
+        elif what in ("MappingEndEvent", "SequenceEndEvent"):
+            self._close(end)
+
+    def _begin(self, start: int, end: int) -> None:
+        self._documents += 1
+        if self._source.text.startswith("%", start):
+            raise self._foreign(start, end, "a directive (`%`)", "leave it out")
+        if self._documents > 1:
+            raise self._foreign(start, end, "a second document", "put it into a file of its own")
+
+    def _foreign(self, start: int, end: int, what: str, way_out: str) -> Unreadable:
+        message = f"{what} has no place in this form of the language"
+        return Unreadable(Diagnostic("E0013", message, self._line(start, end), help=way_out))
+
+    def _line(self, start: int, end: int) -> Span:
+        """Return a span that stays within its first line."""
+        stop = self._source.text.find("\n", start)
+        return Span(self._source, start, min(end, stop) if stop >= 0 else end)
+
+    def _add(self, node: Node) -> None:
+        """Put a node where it belongs: it is a key, a value, an item, or the file."""
+        if not self._open:
+            self._root = node
+        elif isinstance(within := self._open[-1], Sequence):
+            within.items.append(node)
+        elif self._keys[-1] is None:
+            self._keys[-1] = self._key(node)
+        else:
+            self._pair(within, self._keys[-1], node)
+            self._keys[-1] = None
+        if not isinstance(node, Scalar):
+            if len(self._open) == LEVELS:
+                message = f"more than {LEVELS} levels within one another"
+                raise Unreadable(
+                    Diagnostic("E0012", message, self._line(node.start, node.start + 1))
+                )
+            self._open.append(node)
+            self._keys.append(None)
+            self._known.append({})
+
+    def _key(self, node: Node) -> Scalar:
+        if not isinstance(node, Scalar):
+            span = self._line(node.start, node.start + 1)
+            raise Unreadable(
+                Diagnostic("E0013", "a key is a text", span, help="put the key in quotes")
+            )
+        if node.value == "<<" and not node.style:
+            raise self._foreign(node.start, node.end, "a merge key (`<<`)", "write out its keys")
+        return node
+
+    def _pair(self, mapping: Mapping, key: Scalar, node: Node) -> None:
+        known = self._known[-1].setdefault(key.value, key)
+        if known is not key:
+            self._twice += 1
+            if self._twice > MOST:
+                return
+            self._problems.add(
+                Diagnostic(
+                    "E0014",
+                    f"the key `{shortened(key.value)}` is given twice",
+                    self._line(key.start, key.end),
+                    others=(Label(self._line(known.start, known.end), "first given here"),),
+                    help="leave one out; where both are meant, write a list of mappings",
+                )
+            )
+            return
+        mapping.entries.append((key, node))
+
+    def _close(self, end: int) -> None:
+        closed = self._open.pop()
+        self._keys.pop()
+        self._known.pop()
+        closed.end = end if closed.flow else max(closed.start, self._last)
+
+    def _look_for_comments(self, until: int) -> None:
+        """Keep the comments between the last text and the next: nothing else there has a `#`."""
+        for found in _COMMENT.finditer(self._source.text, self._last, until):
+            self._comments.append(Comment(*found.span(), self._last))

@@ -1,0 +1,44 @@
+"""Which form a file is in, and its tree in either. YAML is only imported where a file is in it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from qospec.syntax import text
+
+if TYPE_CHECKING:
+    from qospec.diagnostics import Problems
+    from qospec.source import Source
+    from qospec.syntax import ast
+
+TEXT_SUFFIX = ".qos"
+YAML_SUFFIXES = (".yaml", ".yml")
+
+_BEGINNING = re.compile(
+    r"""\ufeff?
+    (?: [ \t]* (?:\#[^\n]*)? \r?\n | ---[ \t]* (?:\#[^\n]*)? \r?\n )*
+    (?: -[ \t]+ | \{[ \t]* )?
+    (?: qos | "qos" | 'qos' ) [ \t]*:(?=\s)
+    """,
+    re.VERBOSE,
+)
+
+
+def is_yaml(name: str) -> bool:
+    """Return whether a file of that name is in YAML."""
+    return name.endswith(YAML_SUFFIXES)
+
+
+def is_ours(beginning: str) -> bool:
+    """Return whether a YAML text begins as a specification does, with the key `qos`."""
+    return _BEGINNING.match(beginning) is not None
+
+
+def tree_of(source: Source, problems: Problems) -> ast.File | None:
+    """Return the tree of a file in either form; the rest is as `syntax.text.parse` has it."""
+    if not is_yaml(source.name):
+        return text.parse(source, problems)
+    from qospec.twin.reading import parse
+
+    return parse(source, problems)

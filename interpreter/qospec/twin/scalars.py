@@ -1,0 +1,180 @@
+"""What one scalar of YAML says: its text, where each character stands, and whether it is one thing.
+
+A scalar stands within a transcribed text, and must not get out of the place that it was given: it
+closes what it opens, and holds nothing that its place does not ask for.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.diagnostics import Problems
+from qospec.source import Source
+from qospec.syntax.grammar import END, grammar
+from qospec.syntax.keywords import keywords
+from qospec.syntax.slips import shortened
+from qospec.syntax.tokens import tokens_of
+from qospec.twin.shapes import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qospec.twin.document import Scalar
+
+LITERAL = "|"
+"""The style of a scalar whose lines are lines of the text."""
+
+_PARTS = re.compile(r'"[^"\n]*"|"|#[^\n]*|[()\[\]{}]')
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+_SUSPICIOUS = re.compile(r"[=,:]|->|--|[a-z]{2,}")
+_SIGNS = frozenset({"EQUAL", "COLON", "COMMA", "ARROW", "CABLE"})
+_WITHIN_A_VALUE = frozenset(
+    {"in", "step", "within", "of", "if", "else", "or", "and", "not"}
+    | {"true", "false", "otherwise", "mix"}
+)
+_ALLOWED = {
+    Role.NAMES: {"COMMA"},
+    Role.PORTS: {"COMMA"},
+    Role.VARIABLE: {"COLON"},
+    Role.CONDITION: {"WITH", "CONFIDENCE"},
+    Role.WIRE: {"ARROW"},
+    Role.LINK: {"CABLE", "VIA"},
+    Role.ENDS: {"CABLE"},
+    Role.IMPORT: {"COMMA", "AS"},
+    Role.PARAMETER: {"EQUAL"},
+}
+"""What may part the pieces of a text, by its role; a value has no pieces."""
+_NAME = re.compile(r"[^\W\d]\w*")
+
+
+class Problem(NamedTuple):
+    """What is wrong with a stretch of a text."""
+
+    start: int
+    end: int
+    code: str
+    message: str
+    help: str
+
+
+class Said(NamedTuple):
+    """The text of a scalar, and the offset in the file of each of its characters, if known."""
+
+    text: str
+    offsets: Sequence[int] | None
+
+
+def said(scalar: Scalar, source: Source) -> Said:
+    """Return what a scalar says, on one line unless it is written as lines."""
+    quotes = 1 if scalar.style in {"'", '"'} else 0
+    start, end = scalar.start + quotes, scalar.end - quotes
+    value = scalar.value if scalar.style == LITERAL else re.sub(r"[\r\n]", " ", scalar.value)
+    kept = value.rstrip() if scalar.style == LITERAL else value.strip()
+    cut = value.index(kept)
+    if source.text[start:end] == value:
+        return Said(kept, range(start + cut, start + cut + len(kept)))
+    if scalar.style in {"|", ">"}:
+        start = source.text.find("\n", start, end) + 1 or end
+    return Said(kept, _offsets(kept, source.text, start, end, scalar.style))
+
+
+def _offsets(value: str, text: str, start: int, end: int, style: str) -> list[int] | None:
+    """Return where each character of a value stands, or None if escapes make that hard to say."""
+    found, at = [], start
+    for character in value:
+        if character.isspace():
+            found.append(at)
+            continue
+        while at < end and (text[at].isspace() or (style == '"' and _is_folded(text, at))):
+            at += 1
+        pair = text[at : at + 2]
+        escaped = (style == '"' and pair[:1] == "\\") or (style == "'" and pair == "''")
+        at += escaped
+        if at >= end or text[at] != character or (escaped and character not in "\"'\\"):
+            return None
+        found.append(at)
+        at += 1
+    return found
+
+
+def _is_folded(text: str, at: int) -> bool:
+    """Return whether a backslash stands at the end of its line."""
+    return text[at] == "\\" and text[at + 1 : at + 2] in {"\n", "\r"}
+
+
+def unbalanced(text: str, *, lines: bool) -> Problem | None:
+    """Return what in a text reaches out of it.
+
+    Args:
+        text: Of a scalar.
+        lines: Whether its lines are lines of the text, so that a comment ends with its line.
+    """
+    open_: list[tuple[str, int]] = []
+    for part in _PARTS.finditer(text):
+        sign, start = part.group(), part.start()
+        if sign == '"':
+            way_out = 'close it with `"` on its own line'
+            return Problem(start, len(text), "E0008", "this text has no end", way_out)
+        if sign[0] == "#" and not lines:
+            message = "a comment cannot stand within a value"
+            way_out = "put it behind the value, outside of its quotes"
+            return Problem(start, part.end(), "E0017", message, way_out)
+        if sign in _CLOSING:
+            open_.append((sign, start))
+        elif sign in ")]}":
+            if not open_ or _CLOSING[open_[-1][0]] != sign:
+                message = f"this `{sign}` closes nothing"
+                return Problem(start, part.end(), "E0003", message, "leave it out")
+            open_.pop()
+    if open_:
+        sign, start = open_[-1]
+        message = f"this `{sign}` is never closed"
+        return Problem(
+            start, start + 1, "E0003", message, f"write `{_CLOSING[sign]}` where it ends"
+        )
+    return None
+
+
+def stranger(text: str, role: Role) -> Problem | None:
+    """Return the first thing in a text that its role has no place for.
+
+    Much of that the parser refuses by itself and in better words, so it is asked first.
+    """
+    if role is Role.NAME and not _NAME.fullmatch(text):
+        message = f"`{shortened(text)}` is not a name"
+        way_out = "write one name, and the rest under a key of its own"
+        return Problem(0, len(text), "E0017", message, way_out)
+    if not _SUSPICIOUS.search(text):
+        return None
+    tokens = tokens_of(Source("", text), Problems())
+    kinds, depth, foreign = tokens.kinds, 0, _foreign() - _ALLOWED.get(role, set())
+    for at, kind in enumerate(kinds):
+        depth += (kind in {"LPAR", "LSQB", "LBRACE"}) - (kind in {"RPAR", "RSQB", "RBRACE"})
+        if depth or kind not in foreign or _is_named(kinds, at, tokens.text(at), role):
+            continue
+        word = shortened(tokens.text(at))
+        message = f"`{word}` does not belong here: this place holds {role.value}"
+        way_out = "write what follows under a key of its own"
+        return Problem(tokens.starts[at], tokens.ends[at], "E0017", message, way_out)
+    return None
+
+
+@functools.cache
+def _foreign() -> frozenset[str]:
+    """Return the terminals that end a value."""
+    words = {word for table in keywords().values() for word in table} - _WITHIN_A_VALUE
+    return _SIGNS | {grammar().keywords[word] for word in words}
+
+
+def _is_named(kinds: Sequence[str], at: int, word: str, role: Role) -> bool:
+    """Return whether a keyword stands where it is a name."""
+    if kinds[at] in _SIGNS:
+        return False
+    alone = kinds[1:] == [END]
+    return (
+        (at > 0 and kinds[at - 1] == "DOT")
+        or kinds[at + 1] == "DOT"
+        or (alone and (role is Role.IMPORT or word in keywords()["field"]))
+    )

@@ -1,0 +1,202 @@
+"""A text of the language under construction, with a map from it to the YAML that it is made of."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.source import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qospec.source import Source
+    from qospec.twin.document import Comment, Mapping
+    from qospec.twin.document import Sequence as YamlSequence
+
+_BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
+
+
+class _Piece(NamedTuple):
+    """A piece of the text: where it comes from, and where each of its characters does."""
+
+    start: int
+    end: int
+    offsets: Sequence[int] | None
+
+
+class Mark(NamedTuple):
+    """How far a transcript has come, so that it can be taken back to there."""
+
+    parts: int
+    pieces: int
+    length: int
+    fresh: bool
+    last: int
+    comments: int
+
+
+class Transcript:
+    """Takes words, scalars and comments in the order of the text.
+
+    Comments are put between the words by where they stand in the YAML: before a statement, behind
+    one on its line, or before the end of a block whose column they keep.
+    """
+
+    def __init__(self, source: Source, comments: Sequence[Comment]) -> None:
+        self._source = source
+        self._comments = comments
+        self._parts: list[str] = []
+        self._starts: list[int] = []
+        self._pieces: list[_Piece] = []
+        self._length = 0
+        self._fresh = True  # at the beginning of a line
+        self._glued = False
+        self._last = 0  # where in the YAML the last piece ends
+        self._next = 0  # the next comment
+
+    @property
+    def text(self) -> str:
+        """Return all that was written."""
+        return "".join(self._parts)
+
+    @property
+    def length(self) -> int:
+        """Return how many characters were written."""
+        return self._length
+
+    # ---- writing
+
+    def word(self, text: str, start: int, end: int | None = None) -> None:
+        """Write what is not in the YAML, or is in a key: a keyword, a sign."""
+        self._write(text, _Piece(start, start if end is None else end, None))
+        self._last = max(self._last, end or 0)
+
+    def said(self, text: str, start: int, end: int, offsets: Sequence[int] | None) -> int:
+        """Write what a scalar says; return where it begins."""
+        self._write(text, _Piece(start, end, offsets))
+        self._last = max(self._last, self._trimmed(start, end))
+        return self._length - len(text)
+
+    def joined(self, text: str, start: int) -> None:
+        """Write what is not in the YAML without a blank before it."""
+        self._raw(text, _Piece(start, start, None))
+
+    def glue(self) -> None:
+        """Let what is written next stand without a blank before it."""
+        self._glued = True
+
+    def line(self) -> None:
+        """Begin a new line."""
+        if not self._fresh:
+            self._raw("\n", None)
+            self._fresh = True
+
+    def begin(self, start: int) -> None:
+        """Begin a statement that begins there in the YAML: its comments first."""
+        self.comments_until(start)
+        self.line()
+        self._blank_line(start)
+
+    def comments_until(self, limit: int) -> bool:
+        """Write the comments that stand before a place; return whether there are any."""
+        first = self._next
+        while self._next < len(self._comments) and self._comments[self._next].start < limit:
+            self._comment(self._comments[self._next])
+            self._next += 1
+        return self._next > first
+
+    def close(self, text: str, block: Mapping | YamlSequence) -> None:
+        """Write the end of a block, and before it the comments that are in it."""
+        self.comments_until(block.end)
+        while not block.flow and self._next < len(self._comments):
+            comment = self._comments[self._next]
+            if comment.behind > block.end or not (
+                self._is_behind(comment) or self._column(comment.start) >= self._column(block.start)
+            ):
+                break
+            self._comment(comment)
+            self._next += 1
+        self.line()
+        if block.flow:
+            self._last = max(self._last, block.end)
+        self.word(text, self._last)
+
+    def _write(self, text: str, piece: _Piece) -> None:
+        if not (self._fresh or self._glued):
+            self._raw(" ", None)
+        self._raw(text, piece)
+        self._fresh = self._glued = False
+
+    def _raw(self, text: str, piece: _Piece | None) -> None:
+        if piece is not None:
+            self._starts.append(self._length)
+            self._pieces.append(piece)
+        self._parts.append(text)
+        self._length += len(text)
+
+    def _comment(self, comment: Comment) -> None:
+        if not self._is_behind(comment):
+            self.line()
+            self._blank_line(comment.start)
+        elif not self._fresh:
+            self._raw("  ", None)
+        self._raw(self._source.text[comment.start : comment.end].rstrip(), None)
+        self._raw("\n", None)
+        self._fresh = True
+        self._last = max(self._last, comment.end)
+
+    def _is_behind(self, comment: Comment) -> bool:
+        return not self._fresh and "\n" not in self._source.text[self._last : comment.start]
+
+    def _blank_line(self, start: int) -> None:
+        if self._length and _BLANK_LINE.search(self._source.text, self._last, start):
+            self._raw("\n", None)
+
+    def _column(self, offset: int) -> int:
+        return offset - self._source.text.rfind("\n", 0, offset)
+
+    def _trimmed(self, start: int, end: int) -> int:
+        return start + len(self._source.text[start:end].rstrip())
+
+    # ---- going back
+
+    def mark(self) -> Mark:
+        """Return how far this has come."""
+        parts, pieces = len(self._parts), len(self._pieces)
+        return Mark(parts, pieces, self._length, self._fresh, self._last, self._next)
+
+    def back_to(self, mark: Mark) -> None:
+        """Forget what was written since."""
+        del self._parts[mark.parts :], self._starts[mark.pieces :], self._pieces[mark.pieces :]
+        self._length, self._fresh, self._last, self._next = mark[2:]
+
+    # ---- from the text to the YAML
+
+    def place(self, start: int, end: int) -> Span:
+        """Return where in the YAML a stretch of the text comes from."""
+        if start == end:
+            there = self._end_of(end)
+            return Span(self._source, there, there)
+        first = self._start_of(start)
+        return Span(self._source, first, max(first, self._end_of(end)))
+
+    def _piece(self, offset: int) -> tuple[_Piece, int]:
+        """Return the piece at or before an offset, and how far behind its start that is."""
+        at = bisect_right(self._starts, offset) - 1
+        if at < 0:
+            return _Piece(0, 0, None), 0
+        return self._pieces[at], offset - self._starts[at]
+
+    def _start_of(self, offset: int) -> int:
+        piece, inner = self._piece(offset)
+        if piece.offsets:
+            return piece.offsets[inner] if inner < len(piece.offsets) else piece.end
+        return piece.start
+
+    def _end_of(self, offset: int) -> int:
+        piece, inner = self._piece(max(0, offset - 1))
+        if piece.offsets:
+            return piece.offsets[inner] + 1 if inner < len(piece.offsets) else piece.end
+        return piece.end

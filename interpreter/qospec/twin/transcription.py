@@ -1,0 +1,279 @@
+"""From the nodes of a YAML file to the text of a `.qos` file that says the same."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.diagnostics import MOST, Diagnostic, did_you_mean
+from qospec.syntax.keywords import keywords
+from qospec.syntax.slips import shortened
+from qospec.syntax.text import EDITION
+from qospec.twin.demands import Demands, keys_of
+from qospec.twin.document import Mapping, Scalar, Sequence, Unreadable
+from qospec.twin.shapes import BIND, BLOCK, FILE, Role, Shape, Way
+from qospec.twin.speech import Doubt, Speech
+from qospec.twin.transcript import Transcript
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from qospec.diagnostics import Problems
+    from qospec.twin.document import Document, Node
+    from qospec.twin.shapes import Part
+
+_KEYWORDS = [shape.key for shape in BLOCK]
+_LIST = "a list of texts, each with `- ` before it"
+
+
+class Transcribed(NamedTuple):
+    """A transcribed file.
+
+    Attributes:
+        transcript: The text, and where it comes from.
+        doubts: What holds more than its place asks for, unless the parser says so itself.
+        lost: The words of what could not be transcribed.
+    """
+
+    transcript: Transcript
+    doubts: tuple[Doubt, ...]
+    lost: frozenset[str]
+
+
+def transcribed(document: Document, problems: Problems) -> Transcribed:
+    """Return the text that says what a YAML file says; tell what cannot be said."""
+    return _Transcriber(document, problems).file()
+
+
+class _Transcriber:
+    """Walks the nodes of one file."""
+
+    def __init__(self, document: Document, problems: Problems) -> None:
+        self._root = document.root
+        self._source = document.source
+        self._problems = problems
+        self._text = Transcript(document.source, document.comments)
+        self._demands = Demands(document.source)
+        self._speech = Speech(document.source, self._text, self._demands)
+        self._lost: set[str] = set()
+        self._told = 0
+
+    # ---- the file
+
+    def file(self) -> Transcribed:
+        self._attempt(self._root, self._root, self._items)
+        self._text.comments_until(len(self._source.text) + 1)
+        self._text.line()
+        return Transcribed(self._text, tuple(self._speech.doubts), frozenset(self._lost))
+
+    def _items(self) -> None:
+        root = self._root
+        items = [] if isinstance(root, Scalar) else self._demands.mappings(root, "a file")
+        if not items:
+            self._edition(root, [])
+        for place, item in enumerate(items):
+            entries = item.entries if isinstance(item, Mapping) else []
+            if place == 0:
+                entries = self._edition(item, entries)
+            if isinstance(item, Scalar):
+                self._attempt(item, item, partial(self._statements, item))
+            for key, node in entries:
+                self._attempt(key, node, partial(self._declarations, key, node))
+
+    def _edition(self, item: Node, entries: list[tuple[Scalar, Node]]) -> list[tuple[Scalar, Node]]:
+        """Transcribe the first key; return the others."""
+        way_out = f'write `qos: "{EDITION}"`'
+        key, node = entries[0] if entries else (item, item)
+        if not isinstance(key, Scalar) or key.value != "qos":
+            message = "the first key says which edition of the language the file is written in"
+            self._tell("E0002", message, key, f"{way_out} first")
+            self._text.word(f"qos {EDITION}", key.start)
+            return entries
+        self._text.begin(key.start)
+        if not isinstance(node, Scalar) or node.value.strip() != EDITION:
+            written = f" {shortened(node.value)}" if isinstance(node, Scalar) else ""
+            self._tell("E0002", f"edition{written} of the language is not known", node, way_out)
+        self._text.word("qos", key.start, key.end)
+        if self._text.comments_until(node.start):
+            self._text.begin(node.start)
+        self._text.word(EDITION, node.start, node.end)
+        return entries[1:]
+
+    def _declarations(self, key: Scalar, node: Node) -> None:
+        if key.value == "import":
+            self._imports(key, node)
+            return
+        shape = next((shape for shape in FILE if shape.key == key.value), None)
+        if shape is None:
+            known = ["import", *(shape.key for shape in FILE)]
+            raise self._demands.unknown(key, known, "declaration")
+        self._gathered(shape, key, node)
+
+    def _imports(self, key: Scalar, node: Node) -> None:
+        """Transcribe imports: texts are on one line, each list among them is a line of its own."""
+        items = self._demands.sequence(node, key, _LIST).items
+        together = [item for item in items if not isinstance(item, Sequence)]
+        for item in items:
+            if isinstance(item, Sequence):
+                self._import(item.items)
+        self._import(together)
+
+    def _import(self, items: Iterable[Node]) -> None:
+        for place, item in enumerate(items):
+            scalar = self._demands.scalar(item, "an import")
+            if place:
+                self._text.joined(",", scalar.start)
+                self._text.comments_until(scalar.start)
+            else:
+                self._text.begin(scalar.start)
+                self._text.word("import", scalar.start)
+            self._speech.say(scalar, Role.IMPORT)
+
+    # ---- statements
+
+    def _block(self, node: Node, items: Iterable[Mapping | Scalar], opener: Node) -> None:
+        """Transcribe the statements of a block, in `{` and `}`."""
+        self._text.word("{", opener.end, opener.end)
+        for item in items:
+            if isinstance(item, Scalar):
+                self._attempt(item, item, partial(self._statements, item))
+                continue
+            for key, value in item.entries:
+                self._attempt(key, value, partial(self._statement, key, value))
+        self._close("}", node)
+
+    def _close(self, sign: str, node: Node) -> None:
+        assert not isinstance(node, Scalar)  # noqa: S101 -- a block has items
+        self._text.close(sign, node)
+
+    def _statement(self, key: Scalar, node: Node) -> None:
+        bound = isinstance(node, Scalar) or (
+            isinstance(node, Mapping) and any(each.value == "is" for each, _ in node.entries)
+        )
+        shape = next((shape for shape in BLOCK if shape.key == key.value), None)
+        if shape is not None and not (bound and key.value in keywords()["field"]):
+            self._gathered(shape, key, node)
+        elif shape is None and not bound and did_you_mean(key.value, _KEYWORDS):
+            raise self._demands.unknown(key, _KEYWORDS, "statement")
+        else:
+            self._thing(BIND, key, key, node)
+
+    def _statements(self, scalar: Scalar) -> None:
+        """Transcribe an item that holds statements as the text has them."""
+        self._text.begin(scalar.start)
+        self._speech.say(scalar, None)
+
+    def _gathered(self, shape: Shape, key: Scalar, node: Node) -> None:
+        """Transcribe what stands below a keyword."""
+        if shape.way is Way.ALONE:
+            self._thing(shape, key, None, node)
+        elif shape.way is Way.NAMED or (shape.way is Way.LABELLED and isinstance(node, Mapping)):
+            for name, value in self._demands.mapping(node, key, shape.way.value).entries:
+                self._attempt(name, value, partial(self._thing, shape, key, name, value))
+        else:
+            for item in self._demands.sequence(node, key, shape.way.value).items:
+                if shape.way is Way.LABELLED and isinstance(item, Mapping):
+                    for name, value in item.entries:
+                        self._attempt(name, value, partial(self._thing, shape, key, name, value))
+                else:
+                    self._attempt(item, item, partial(self._thing, shape, key, None, item))
+
+    def _thing(self, shape: Shape, key: Scalar, name: Scalar | None, node: Node) -> None:
+        """Transcribe one declaration or statement."""
+        first = name or (key if shape.way is Way.ALONE else node)
+        self._text.begin(first.start)
+        if shape.key.isalpha():
+            end = key.end if shape.way is Way.ALONE else first.start
+            self._text.word(shape.key, first.start, end)
+        if name is not None:
+            self._speech.say(name, shape.name)
+            if shape.way is Way.LABELLED:
+                self._text.joined(":", name.end)
+        if isinstance(node, Scalar) and shape.short is not None:
+            self._part(shape.short, key, node)
+            return
+        if not shape.parts and not shape.block:
+            raise self._demands.wrong("E0016", "a text is wanted here", first)
+        heads, rest = self._parted(shape, first, node)
+        for part in shape.parts:
+            if part.key in heads:
+                self._part(part, *heads[part.key])
+            elif part.needed:
+                message = f"the key `{part.key}` is missing{keys_of(shape)}"
+                raise self._demands.wrong("E0016", message, first)
+        if shape.block:
+            self._block(node, rest, first)
+
+    def _parted(
+        self, shape: Shape, first: Node, node: Node
+    ) -> tuple[dict[str, tuple[Scalar, Node]], list[Mapping | Scalar]]:
+        """Return the parts of a thing by their keys, and what stands beside them."""
+        if not shape.block:
+            node = self._demands.parts(node, shape, first)
+        heads: dict[str, tuple[Scalar, Node]] = {}
+        rest = self._demands.mappings(node, "a block", first)
+        if rest and isinstance(head := rest[0], Mapping):
+            beside = Mapping(head.start, head.end, head.flow)
+            for key, value in head.entries:
+                if shape.part(key.value):
+                    heads[key.value] = key, value
+                else:
+                    beside.entries.append((key, value))
+            rest[0] = beside
+            if beside.entries and not shape.block:
+                known = [part.key for part in shape.parts]
+                raise self._demands.unknown(beside.entries[0][0], known, "key of this")
+        return heads, rest
+
+    # ---- parts of statements
+
+    def _part(self, part: Part, key: Scalar, node: Node) -> None:
+        if part.role is Role.PARAMETERS:
+            self._parameters(key, node)
+        elif part.role is Role.BODY:
+            self._block(node, self._demands.mappings(node, "a block", key), key)
+        else:
+            scalar = self._demands.scalar(node, part.role.value, key)
+            if part.sign:
+                self._text.word(part.sign, scalar.start)
+            if part.role is Role.TEXT:
+                self._speech.quote(scalar)
+            else:
+                self._speech.say(scalar, part.role)
+
+    def _parameters(self, key: Scalar, node: Node) -> None:
+        mapping = self._demands.mapping(node, key, Role.PARAMETERS.value)
+        self._text.word("(", key.end, key.end)
+        for place, (name, value) in enumerate(mapping.entries):
+            if place:
+                self._text.joined(",", name.start)
+            self._text.begin(name.start)
+            self._speech.say(name, Role.NAME)
+            self._text.joined(":", name.end)
+            self._speech.say(self._demands.scalar(value, "a type", name), Role.PARAMETER)
+        self._text.close(")", mapping)
+
+    # ---- mistakes
+
+    def _attempt(self, first: Node, last: Node, transcribe: Callable[[], None]) -> None:
+        """Transcribe something, or tell why not and leave it out; so too where enough is told."""
+        if self._told >= MOST:
+            self._lose(first, last)
+            return
+        mark = self._text.mark()
+        try:
+            transcribe()
+        except Unreadable as unreadable:
+            self._told += 1
+            self._problems.add(unreadable.diagnostic)
+            self._text.back_to(mark)
+            self._speech.forget()
+            self._lose(first, last)
+
+    def _lose(self, first: Node, last: Node) -> None:
+        text = self._source.text[first.start : last.end]
+        self._lost.update(re.findall(r"[^\W\d]\w*", text))
+
+    def _tell(self, code: str, message: str, node: Node, way_out: str) -> None:
+        self._problems.add(Diagnostic(code, message, self._demands.span(node), help=way_out))

@@ -1,0 +1,57 @@
+"""What is done with an input: read, check, plan, show,
+lay out, write in the other form; nothing of it may raise, hang or grow."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from qospec.catalogue import discover
+from qospec.check import Limits, check
+from qospec.diagnostics import MOST, Problems
+from qospec.formatting import formatted
+from qospec.rendering import render_all
+from qospec.run.plan import Bounds, plan
+from qospec.source import Source
+from qospec.twin.form import is_yaml
+from qospec.twin.reading import text_of
+from qospec.twin.writing import yaml_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CATALOGUE = discover()
+LIMITS = Limits(cases=500, items=10_000, turns=10_000, steps=50_000)
+"""A tenth of what is usual or less, so that what only they end does so in the time of an input."""
+CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f]")
+STAGES = ("refused", "checked", "planned")
+
+
+def attempt(path: Path) -> str:
+    """Return how far a file came: one of `STAGES`. Raises whatever must not be raised."""
+    problems = Problems()
+    suite = check([path], CATALOGUE, problems, limits=LIMITS)
+    stage = "refused"
+    if not problems.errors:
+        stage = "planned" if plan(suite, "0", Bounds(), problems) else "checked"
+    shown = render_all(problems.all)
+    assert not CONTROL.search(shown), "a control character is shown"
+    assert len(re.findall(r"^error\[", shown, re.MULTILINE)) <= MOST, "too many errors are shown"
+    for each in problems.all:
+        assert 0 <= each.span.start <= each.span.end <= len(each.span.source.text), "a span is out"
+    _rewrite(path)
+    return stage
+
+
+def _rewrite(path: Path) -> None:
+    """Write a file in the one layout, and in the other form; both raise if it would change."""
+    try:
+        source = Source(path.name, path.read_bytes().decode())
+    except UnicodeDecodeError:
+        return
+    written = text_of(source, Problems()) if is_yaml(path.name) else source
+    laid_out = formatted(written, Problems()) if written is not None else None
+    if written is not None and laid_out is not None:
+        again = formatted(Source(source.name, laid_out), Problems())
+        assert laid_out == again, "the layout of a layout is another"
+        yaml_of(written, Problems())

@@ -1,0 +1,39 @@
+"""What is shipped is in the one layout: `.qos` files but those that show mistakes, and examples."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from qospec.diagnostics import Problems
+from qospec.formatting import formatted
+from qospec.source import Source
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = ("stdlib", "testcases/suites", "testcases/language/accept")
+FILES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.qos"))
+
+BLOCK = re.compile(r"^```qos\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+TEXTS = [ROOT / "README.md", *sorted((ROOT / "spec").glob("*.md")), *(ROOT / "docs").glob("*.md")]
+EXAMPLES = [
+    pytest.param(match[1], id=f"{path.name}:{text.count(chr(10), 0, match.start())}")
+    for path in TEXTS
+    for text in [path.read_text(encoding="utf-8")]
+    for match in BLOCK.finditer(text)
+]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_a_file_is_formatted(path: Path) -> None:
+    text = path.read_bytes().decode("utf-8")
+    assert formatted(Source(path.name, text), Problems()) == text, f"run `qos fmt {path}`"
+
+
+@pytest.mark.parametrize("text", EXAMPLES)
+def test_an_example_is_formatted_unless_it_cannot_be_read(text: str) -> None:
+    assert formatted(Source("example.qos", text), Problems()) in (text, None)
+
+
+def test_there_are_files_and_examples() -> None:
+    assert {path.relative_to(ROOT).parts[0] for path in FILES} == {"stdlib", "testcases"}
+    assert EXAMPLES

@@ -1,0 +1,112 @@
+"""However a file was laid out and wherever its comments stand, formatting keeps what it says."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as draw
+
+from qospec.diagnostics import Problems
+from qospec.formatting import formatted
+from qospec.formatting.same import same
+from qospec.formatting.trivia import trivia_of
+from qospec.resources import STDLIB
+from qospec.source import Source
+from qospec.syntax import ast
+from qospec.syntax.text import parse
+from qospec.syntax.tokens import tokens_of
+
+TESTCASES = Path(__file__).parents[1]
+TEXTS = [
+    path.read_text(encoding="utf-8")
+    for folder in (STDLIB, TESTCASES / "suites", TESTCASES / "language" / "accept")
+    for path in sorted(folder.rglob("*.qos"))
+]
+IN_A_LINE = ["", " ", "\t  "]
+BREAKS = [
+    "\n", "\r\n  ", "\n\n\n", "  # one\n", "\n# two\n", " ## three\n", "\n\n## four\n\n",
+    "\n## five\n", "\n\n# six\n\n## seven\n# eight\n", " #\n", "\n##\n",
+]  # fmt: skip
+WIDTHS = [100, 60, 30, 1]
+
+quick = settings(max_examples=120, deadline=None, derandomize=True)
+
+
+def pieces(text: str) -> list[str]:
+    """Return what is between the tokens of a text and the tokens, in turn."""
+    tokens, end, found = tokens_of(Source("a.qos", text), Problems()), 0, []
+    for start, stop in zip(tokens.starts, tokens.ends, strict=True):
+        found += [text[end:start], text[start:stop]]
+        end = stop
+    return found
+
+
+PIECES = [pieces(text) for text in TEXTS]
+
+
+@draw.composite
+def other_layouts(get: draw.DrawFn) -> str:
+    """Return a real file with other gaps; where a line ended there may begin a statement."""
+    found = list(get(draw.sampled_from(PIECES)))
+    gaps = range(2, len(found), 2)
+    share = get(draw.sampled_from([1, 8, 40]))
+    random = get(draw.randoms(use_true_random=False))
+    for at in gaps:
+        if random.randrange(share) == 0:
+            may_be_in_a_line = not ("\n" in found[at] or found[at] == "")
+            found[at] = random.choice(BREAKS + [" ", "\t  "] * may_be_in_a_line)
+    return "".join(found)
+
+
+def tree(text: str) -> ast.File:
+    problems = Problems()
+    found = parse(Source("a.qos", text), problems)
+    assert found is not None
+    assert not problems.errors, (problems.all, text)
+    return found
+
+
+def comments(text: str) -> list[str]:
+    return trivia_of(tokens_of(Source("a.qos", text), Problems())).comments()
+
+
+@pytest.mark.slow
+@given(other_layouts(), draw.sampled_from(WIDTHS))
+@quick
+def test_what_a_file_says_stays_and_formatting_again_changes_nothing(text: str, width: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("qospec.formatting.pen.WIDTH", width)
+        once = formatted(Source("a.qos", text), Problems())
+        assert once is not None
+        again = formatted(Source("a.qos", once), Problems())
+    assert same(tree(once), tree(text))
+    assert comments(once) == comments(text)
+    assert again == once
+    assert all(line == line.rstrip() for line in once.split("\n"))
+    assert "\n\n\n" not in once
+    assert once.endswith("\n")
+    assert not once.endswith("\n\n")
+
+
+@draw.composite
+def without_lines(get: draw.DrawFn) -> tuple[str, str]:
+    """Return a real file without comments, and the same with other line ends within statements."""
+    found = list(get(draw.sampled_from(PIECES)))
+    random = get(draw.randoms(use_true_random=False))
+    plain, other = list(found), list(found)
+    for at in range(0, len(found), 2):
+        if "#" in found[at]:
+            plain[at] = "\n" * bool(at)
+            other[at] = plain[at]
+        elif at > 2 and "\n" not in found[at] and random.randrange(4) == 0:
+            other[at] = random.choice(["\n", " ", "\n  "])
+    return "".join(plain), "".join(other)
+
+
+@pytest.mark.slow
+@given(without_lines())
+@quick
+def test_where_lines_ended_within_a_statement_does_not_matter(texts: tuple[str, str]) -> None:
+    plain, other = (formatted(Source("a.qos", text), Problems()) for text in texts)
+    assert plain is not None
+    assert plain == other

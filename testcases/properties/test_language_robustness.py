@@ -1,0 +1,94 @@
+"""Whatever a file holds, it is read, checked, planned and rewritten without harm.
+
+The inputs are those of `make fuzz-language`, here a fixed number of them from a fixed seed. What
+watches over them is tested by things that do go wrong.
+"""
+
+import importlib
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FUZZ = Path(__file__).parents[1] / "fuzz"
+SEED = 1
+INPUTS = 150
+
+
+@pytest.fixture
+def language(monkeypatch, tmp_path):
+    """Return the driver as a module that keeps what it finds elsewhere."""
+    monkeypatch.syspath_prepend(str(FUZZ))
+    module = importlib.import_module("language")
+    monkeypatch.setattr(module, "FOUND", tmp_path / "found")
+    return module
+
+
+def driven(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(FUZZ / "language.py"), *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.slow
+def test_no_input_does_harm() -> None:
+    done = driven("--seed", str(SEED), "--inputs", str(INPUTS), "--seconds", "600")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{INPUTS} inputs" in done.stdout
+    assert "0 tracebacks, 0 timeouts" in done.stdout
+    for stage in ("refused", "checked", "planned"):
+        assert re.search(rf"\d {stage}", done.stdout), "the inputs do not reach that far"
+
+
+@pytest.mark.slow
+def test_the_time_is_kept() -> None:
+    assert "inputs" in driven("--seed", "2", "--seconds", "4").stdout
+
+
+def test_the_same_seed_gives_the_same_inputs(language) -> None:
+    one, two = language.inputs(5), language.inputs(5)
+    assert [next(one) for _ in range(20)] == [next(two) for _ in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("harm", "stage", "words"),
+    [
+        ("raise KeyError('x')", "traceback", "KeyError"),
+        ("while True: pass", "timeout", "TooSlow"),
+        ("bytearray(10**10)", "traceback", "MemoryError"),
+    ],
+)
+def test_harm_is_seen_and_kept(tmp_path, harm, stage, words) -> None:
+    done = child(tmp_path, harm)
+    assert done.returncode == 0
+    assert f'"{stage}": 1' in done.stdout
+    assert words in done.stdout
+    assert list((tmp_path / "found" / f"{stage}-1").glob("main.*"))
+
+
+def test_a_child_that_hears_nothing_is_ended(tmp_path) -> None:
+    done = child(tmp_path, "import time; time.sleep(60)")
+    assert done.returncode != 0
+    assert "Timeout" in done.stderr
+
+
+def child(folder: Path, harm: str) -> subprocess.CompletedProcess[str]:
+    """Try one input with another `attempt`, in a process of its own for its bound on memory."""
+    (folder / "project").mkdir()
+    program = f"""
+import sys
+sys.path.insert(0, {str(FUZZ)!r})
+import language
+from pathlib import Path
+class reading:
+    def attempt(path):
+        {harm}
+sys.modules["reading"] = reading
+language.LIMIT_S, language.WALL_S = 0.5, 10
+language.FOUND = Path({str(folder)!r}) / "found"
+language.child(1, 60, 1, Path({str(folder)!r}) / "project")
+"""
+    return subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )

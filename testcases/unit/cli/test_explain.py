@@ -1,0 +1,148 @@
+"""`qos explain`: pages of codes, words, names, and where fields came from."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from qospec import cli
+
+VIDEO = """qos 1
+
+## Coded video.
+traffic video = vbr_rt {
+  pcr  = 30_000 cell/s
+  scr  = 12_000 cell/s
+  mbs  = 200 cell
+  cdvt = 100 us
+}
+
+traffic hd = video { pcr = 60_000 cell/s }
+
+## Same contract, dishonest source.
+traffic cheating = hd { source = burst { size = 4 * mbs, every = 50 ms } }
+
+traffic voice(calls: Int) = cbr { pcr = calls * 10 cell/s, cdvt = 250 us }
+
+let slot = 2 * 3 us
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make a folder with a file of traffic, and go there."""
+    (tmp_path / "traffic.qos").write_text(VIDEO, encoding="utf-8")
+    (tmp_path / "tests.qos").write_text("qos 1\nimport traffic\n\nlet a = 1 s\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def explain(*arguments: str) -> Result:
+    return CliRunner().invoke(cli.qos, ["explain", *arguments])
+
+
+def fields(name: str) -> dict[str, dict[str, object]]:
+    (found,) = json.loads(explain(name, "--json").stdout)["explained"]
+    return {field["name"]: field for field in found["origins"]}
+
+
+@pytest.mark.parametrize("code", ["E0203", "e0203"])
+def test_a_code_shows_its_page(code: str) -> None:
+    shown = explain(code)
+    assert shown.exit_code == 0
+    assert "cannot be compared" in shown.stdout
+    assert "    expect user.delay.p99 < 200 cell" in shown.stdout
+    assert "```" not in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "piece"),
+    [
+        ("sweep", "makes one case for each value"),
+        ("vbr_rt", "Promise bursts within a peak"),
+        ("clr", "cell_loss_ratio"),
+        ("kbit/s", "a rate"),
+        ("CellRate", "a cell rate"),
+        ("forerunner_le155", "oam_policing"),
+        ("std.media.oc3", "a copy of stm1"),
+    ],
+)
+def test_a_name_is_explained(name: str, piece: str) -> None:
+    shown = explain(name)
+    assert shown.exit_code == 0
+    assert piece in shown.stdout
+
+
+def test_a_name_of_several_things_shows_all() -> None:
+    document = json.loads(explain("delay", "--json").stdout)
+    assert [each["sort"] for each in document["explained"]] == ["element", "metric"]
+
+
+@pytest.mark.parametrize("name", ["traffic.qos::cheating", "traffic.cheating"])
+@pytest.mark.usefixtures("folder")
+def test_each_field_says_its_value_and_its_line(name: str) -> None:
+    known = fields(name)
+    assert known["pcr"]["value"] == "60_000 cell/s"
+    assert known["pcr"]["place"] == "traffic.qos:11"
+    assert known["pcr"]["instead_of"] == [
+        {"of": "video", "written": "30_000 cell/s", "place": "traffic.qos:5"}
+    ]
+    assert known["mbs"]["place"] == "traffic.qos:7"
+    assert known["connections"]["default"]
+    assert known["connections"]["description"] == "How many like connections."
+
+
+@pytest.mark.usefixtures("folder")
+def test_what_depends_on_a_field_is_worked_out() -> None:
+    size = fields("traffic.cheating")["source.size"]
+    assert (size["value"], size["written"]) == ("800 cell", "4 * mbs")
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_chain_of_copies_is_told() -> None:
+    shown = explain("traffic.qos::cheating").stdout
+    assert "a copy of hd (traffic.qos:11), a copy of video (traffic.qos:4)" in shown
+    assert "Same contract, dishonest source." in shown
+
+
+@pytest.mark.usefixtures("folder")
+def test_what_an_import_declares_is_found_through_it() -> None:
+    assert fields("tests.qos::traffic.video")["cdvt"]["place"] == "traffic.qos:8"
+
+
+@pytest.mark.usefixtures("folder")
+def test_what_a_parameter_leaves_open_is_shown_as_written() -> None:
+    assert fields("traffic.voice")["pcr"]["value"] == "calls * 10 cell/s"
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_value_is_explained() -> None:
+    assert fields("traffic.slot")["slot"]["value"] == "6 us"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("gcraa", "nothing is named `gcraa`: did you mean `gcra`?"),
+        ("xyzzy", "a declaration is named as `FILE.qos::name`"),
+        ("", "nothing is named ``"),
+        ("..", "nothing is named `..`"),
+        ("traffic.qos::vidoe", "did you mean `video`?"),
+        ("traffic.qos::video.x", "traffic.qos knows no `video.x`"),
+        ("nowhere.qos::a", "nowhere.qos cannot be read"),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_what_is_not_known_is_refused(name: str, words: str) -> None:
+    result = explain(name)
+    assert result.exit_code == 2
+    assert words in result.stderr
+    assert result.stdout == ""
+
+
+def test_a_declaration_with_a_mistake_is_refused_with_it(folder: Path) -> None:
+    (folder / "bad.qos").write_text("qos 1\nlet a = 1 s < 1 m\n", encoding="utf-8")
+    result = explain("bad.qos::a")
+    assert result.exit_code == 2
+    assert "E0203" in result.stderr

@@ -1,0 +1,76 @@
+"""The words of kinds, and examples that the checker takes."""
+
+from typing import Any
+
+import pytest
+
+from qospec.catalogue import Kind, discover
+from qospec.check.context import Context, Limits
+from qospec.check.expressions import Evaluator
+from qospec.check.fields import convert
+from qospec.check.scope import Scope
+from qospec.diagnostics import Problems
+from qospec.reference.kinds import SORTS, kind_document
+from qospec.source import Source
+from qospec.syntax import ast
+from qospec.syntax.text import parse
+
+CATALOGUE = discover()
+FIELDS = [
+    pytest.param(kind, name, id=f"{kind.name}.{name}")
+    for kind in CATALOGUE.kinds.values()
+    for name in kind.parameters
+]
+
+
+def field(kind: Kind, name: str) -> dict[str, Any]:
+    parameter = kind.parameters[name]
+    named = parameter.alias or parameter.name
+    return next(each for each in kind_document(kind)["fields"] if each["name"] == named)
+
+
+@pytest.mark.parametrize(("kind", "name"), FIELDS)
+def test_every_field_is_described(kind: Kind, name: str) -> None:
+    described = field(kind, name)
+    assert described["description"].endswith(".")
+    assert described["type"]
+    assert described["required"] or described["default"] or kind.parameters[name].default is None
+
+
+@pytest.mark.parametrize(("kind", "name"), FIELDS)
+def test_every_example_is_one(kind: Kind, name: str) -> None:
+    """An example is a value of the field, within its bounds."""
+    problems = Problems()
+    example = field(kind, name)["example"]
+    file = parse(Source("example", f"qos 1\nlet a = {example}\n"), problems)
+    assert file is not None
+    (node,) = file.declarations
+    assert isinstance(node, ast.Let)
+    evaluator = Evaluator(Context(CATALOGUE, problems, Limits()))
+    parameter = kind.parameters[name]
+    if parameter.domain.name in ("names", "choice"):
+        assert problems.all == ()
+        return
+    value = evaluator.value(node.value, Scope())
+    convert(value, parameter, kind, node.value.span)
+    assert problems.all == ()
+
+
+def test_every_domain_has_its_words() -> None:
+    used = {
+        parameter.domain.name
+        for kind in CATALOGUE.kinds.values()
+        for parameter in kind.parameters.values()
+    }
+    assert used <= set(SORTS)
+
+
+def test_what_a_class_inherits_is_described_too() -> None:
+    described = kind_document(CATALOGUE.kinds["traffic", "vbr_rt"])
+    assert described["fields"][0]["description"] == "At most so many cells/s, PCR."
+
+
+def test_the_long_text_is_apart_from_the_summary() -> None:
+    described = kind_document(CATALOGUE.kinds["element", "gcra"])
+    assert described["description"].startswith("A cell at t conforms")
+    assert described["summary"] not in described["description"]

@@ -1,0 +1,38 @@
+"""Criteria that were judged over all repeats together, in reports."""
+
+from qospec.report.views import with_confidence
+from qospec.report.words import measured
+
+INTERVAL = {"lower": {"text": "960 us"}, "upper": {"text": "1.022 ms"}, "repeats": 10}
+
+
+def statement(confidence="95 %", interval=INTERVAL):
+    return {
+        "kind": "expect",
+        "verdict": "inconclusive",
+        "comparison": "<",
+        "measured": {"text": "991 us"},
+        "confidence": confidence,
+        "interval": interval,
+    }
+
+
+def test_what_was_measured_has_its_interval():
+    assert measured(statement()) == "991 us (960 us to 1.022 ms, 95 %)"
+
+
+def test_a_record_of_before_has_none():
+    assert measured({"measured": {"text": "991 us"}}) == "991 us"
+
+
+def test_criteria_with_confidence_are_counted():
+    document = {"cases": [{"statements": [statement(), statement("99.5 %"), statement("", None)]}]}
+    assert with_confidence(document) == {
+        "count": 2,
+        "sentence": "2 criteria were judged with confidence; on average at most 0.06 of them is"
+        " decided wrongly by chance.",
+    }
+
+
+def test_without_any_there_is_nothing_to_say():
+    assert with_confidence({"cases": [{"statements": [{"verdict": "pass"}]}]})["count"] == 0

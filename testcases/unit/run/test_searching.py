@@ -1,0 +1,156 @@
+"""What a search may cost, and that what cannot be executed yet is refused by name."""
+
+import json
+import re
+
+import pytest
+from click.testing import CliRunner
+
+from qospec.catalogue import discover
+from qospec.cli import qos
+from qospec.run import trial
+from qospec.run.searching import loads, trials_of_a_load
+
+TOPOLOGY = """
+topology bench {
+  a, b = host
+  link a -- b via media.stm1
+}
+traffic load(rate: CellRate) = ubr { pcr = rate }
+"""
+
+SEARCH = """
+test knee on bench {
+  search rate in 1_000 cell/s .. 2_000 cell/s {
+    goal ndr { loss = 0 }
+    goal pdr { loss = 0.5%, trial = 2 s, width = 50% }
+    total = 11 s
+  }
+  flow user = load(rate = rate) from a to b
+  run { warmup = 1 s, repeat = 3 }
+  expect ndr.rate >= 1_500 cell/s
+}
+"""
+
+PROPERTY = """
+property sums {
+  forall n in 1 .. 5
+  expect n > 0
+}
+"""
+
+MACHINE = """
+device box {
+  port west, east: cell
+  west.rx -> east.tx
+  east.rx -> west.tx
+  machine call { messages = [ring], state idle { on ring -> idle } }
+}
+topology bench {
+  a, b = host
+  x = box
+  link a -- x.west via media.stm1
+  link b -- x.east via media.stm1
+}
+test small on bench {
+  flow user = ubr { pcr = 10 cell/s } from a to b
+  run { measure = 1 s }
+  expect user.lost == 0
+}
+"""
+
+
+@pytest.fixture
+def command(tmp_path):
+    """Return a function that runs `qos` on a text."""
+
+    def invoke(name, text, *options, selection=""):
+        path = tmp_path / "a.qos"
+        path.write_text("qos 1\nimport std.media\n" + text, encoding="utf-8")
+        where = ["--record", str(tmp_path / "records")] if name == "run" else []
+        return CliRunner().invoke(qos, [name, f"{path}{selection}", *where, *options])
+
+    return invoke
+
+
+def test_a_search_is_bounded_by_range_width_goals_and_total(planned) -> None:
+    (case,) = planned(TOPOLOGY + SEARCH)
+    ndr, pdr = case.case.search.goals
+    # ln 2 / -ln 0.995 = 138.3 steps of width: eight halvings; one step of a half: none
+    assert [loads(case.case.search, goal) for goal in (ndr, pdr)] == [2 + 8, 2]
+    assert [trials_of_a_load(goal) for goal in (ndr, pdr)] == [11, 6]
+    assert case.trials == 3 * (10 * 11 + 2 * 6)
+    assert case.cost.emulated_ps == 3 * (110 * 2 + 12 * 3) * 10**12
+
+
+def test_a_range_may_be_wider_than_a_float_is(planned) -> None:
+    ends = f"{'1' + '0' * 250} .. 1{'0' * 299}"
+    text = SEARCH.replace(
+        "1_000 cell/s .. 2_000 cell/s", ends.replace("..", "* 1 / 1{} ..".format("0" * 299))
+    )
+    text = text.replace("rate = rate)", "rate = 5 cell/s * rate / rate)").replace("_500 cell/s", "")
+    (case,) = planned(TOPOLOGY + text)
+    assert 10 < loads(case.case.search, case.case.search.goals[0]) < 30
+
+
+def test_the_flows_of_a_search_are_those_of_its_greatest_load(planned) -> None:
+    (case,) = planned(TOPOLOGY + SEARCH)
+    assert case.case.flows[0].traffic.contract().peak_cell_rate == 2_000
+    assert (case.case.run.overload, case.case.run.warmup_ps) == (True, 10**12)
+
+
+def test_defaults_are_named(planned) -> None:
+    (case,) = planned(TOPOLOGY + SEARCH)
+    ndr, pdr = case.case.search.goals
+    assert ndr.defaults == ("trial", "exceed", "width")
+    assert pdr.defaults == ("exceed",)
+
+
+def test_halving_has_one_long_trial_for_each_load(planned) -> None:
+    text = SEARCH.replace("total = 11 s", "method = rfc2544").replace(", trial = 2 s", "")
+    (case,) = planned(TOPOLOGY + text)
+    assert [trials_of_a_load(goal) for goal in case.case.search.goals] == [1, 1]
+    assert {goal.trial_ps for goal in case.case.search.goals} == {60 * 10**12}
+
+
+def test_a_plan_prints_the_bound_each_default_and_the_refusal(command) -> None:
+    result = command("plan", TOPOLOGY + SEARCH)
+    assert result.exit_code == 0
+    assert "knee: at most 366 trials" in result.output
+    assert "at most 12 min 48 s emulated in all" in result.output
+    assert re.search(r"goal ndr: .*trial 1 s \(default\), total 11 s, .*width 0.5 %", result.output)
+    assert "E0590" in result.output
+    document = json.loads(command("plan", TOPOLOGY + SEARCH, "--json").stdout)
+    assert [goal["name"] for goal in document["cases"][0]["search"]["goals"]] == ["ndr", "pdr"]
+    assert len(document["refused"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (TOPOLOGY + SEARCH, "the search for `rate`"),
+        (TOPOLOGY + SEARCH + PROPERTY, "the property `sums`"),
+        (PROPERTY, "the property `sums`"),
+        (MACHINE, "the machine `call` of `x`"),
+    ],
+)
+def test_what_cannot_be_executed_is_checked_and_refused_when_it_is_to_run(
+    command, text, what
+) -> None:
+    assert command("check", text).exit_code == 0
+    assert command("plan", text).exit_code == 0
+    result = command("run", text)
+    assert result.exit_code == 2
+    assert f"{what} is checked, and cannot be executed yet" in result.output
+
+
+def test_a_test_beside_a_property_runs_when_it_is_named(command) -> None:
+    test = MACHINE.replace("machine call { messages = [ring], state idle { on ring -> idle } }", "")
+    assert command("run", test + PROPERTY, selection="::small").exit_code == 0
+    assert command("run", test + PROPERTY).exit_code == 2
+
+
+def test_whoever_runs_it_all_the_same_gets_an_error(planned) -> None:
+    (case,) = planned(MACHINE)
+    result = trial.run(case, discover(), lambda _: None)
+    assert (result.repeats, len(result.errors)) == ((), 1)

@@ -1,0 +1,107 @@
+"""What a document says of repeats, of counts of zero, and of cases that are left out."""
+
+import pytest
+
+from qospec.catalogue import discover
+from qospec.run import trial
+from qospec.run.outcome import case_document
+
+BENCH = """
+topology bench {
+  a, b = host
+  link a -- b via media.stm1
+}
+
+traffic random = ubr { pcr = 300_000 cell/s, source = poisson { rate = pcr } }
+
+test t on bench {
+  flow f = random from a to b
+"""
+
+
+def document(planned, *statements: str, **options):
+    (case,) = planned(BENCH + "\n".join(statements) + "\n}\n")
+    result = trial.run(case, discover(), lambda _: None, **options)
+    return case_document(case, result, "again")
+
+
+RUN = "run { measure = 1 ms, repeat = 6 }"
+
+
+def test_a_confidence_has_its_interval(planned) -> None:
+    (found,) = document(planned, RUN, "expect f.throughput < 310_000 cell/s with 95% confidence")[
+        "statements"
+    ]
+    assert (found["verdict"], found["confidence"]) == ("pass", "95 %")
+    assert found["interval"]["repeats"] == 6
+    low, middle, high = (
+        int(text.split()[0].replace("_", ""))
+        for text in (
+            found["interval"]["lower"]["text"],
+            found["measured"]["text"],
+            found["interval"]["upper"]["text"],
+        )
+    )
+    assert low < middle < high
+
+
+def test_without_a_confidence_it_holds_in_every_repeat(planned) -> None:
+    mean = document(planned, RUN, "report f.throughput")["repeats"]
+    rates = sorted(int(each["f"]["throughput"]["value"]) for each in mean)
+    bound = f"{(rates[-1] + rates[-2]) // 2} cell/s"
+    (found,) = document(planned, RUN, f"expect f.throughput < {bound}")["statements"]
+    assert (found["verdict"], found["interval"]) == ("fail", None)
+
+
+def test_none_lost_says_what_it_proves(planned) -> None:
+    found = document(planned, RUN, "expect f.lost == 0", "expect f.clr <= 0 and f.sent > 0")
+    sent = sum(int(each["f"]["sent"]["value"]) for each in found["repeats"])
+    ratio = 1 - 0.05 ** (1 / sent)
+    for statement in found["statements"]:
+        count, _, words = statement["note"].partition(" lost: ")
+        assert count == f"0 of {sent}"
+        digits, power = words.removeprefix("with 95 % confidence the ratio is below ").split(
+            " × 10"
+        )
+        assert power == "⁻³"
+        assert float(digits) - 0.1 < ratio * 1_000 <= float(digits)
+
+
+@pytest.mark.parametrize(
+    "condition", ["f.lost < 1 cell", "f.lost == 0 or f.lost == 1 cell", "f.sent == f.sent"]
+)
+def test_other_conditions_prove_nothing_of_zero(planned, condition) -> None:
+    (found,) = document(planned, RUN, f"expect {condition}")["statements"]
+    assert (found["verdict"], found["note"]) == ("pass", "")
+
+
+def test_a_failed_require_ends_its_case_unless_it_is_to_go_on(planned) -> None:
+    lines = (RUN, "require f.sent == 0", "expect f.lost == 0")
+    assert len(document(planned, *lines)["repeats"]) == 1
+    assert len(document(planned, *lines, keep_going=True)["repeats"]) == 6
+
+
+def test_a_require_with_confidence_ends_nothing(planned) -> None:
+    found = document(planned, RUN, "require f.sent < 1 cell with 95% confidence")
+    assert len(found["repeats"]) == 6
+    assert found["verdict"] == "inconclusive"
+
+
+def test_too_few_repeats_ran_for_a_confidence(planned) -> None:
+    lines = (RUN, "require f.sent == 0", "expect f.clr < 1% with 95% confidence")
+    (_, found) = document(planned, *lines)["statements"]
+    assert (found["verdict"], found["note"]) == ("inconclusive", "1 of 6 repeats were run")
+
+
+def test_a_case_that_is_left_out_is_skipped(planned) -> None:
+    lines = (RUN, 'skip unless 1 > 2 "no time"', "expect f.lost == 0")
+    (case,) = planned(BENCH + "\n".join(lines) + "\n}\n")
+    assert (case.trials, case.networks) == (0, {})
+    found = document(planned, *lines)
+    assert (found["verdict"], found["ran"], found["why"]) == ("skip", True, ["no time"])
+    assert (found["statements"], found["errors"]) == ([], [])
+
+
+def test_the_first_reason_that_holds_is_given(planned) -> None:
+    lines = (RUN, 'skip unless true "one"', 'skip unless false "two"', 'skip unless false "three"')
+    assert document(planned, *lines, "expect f.lost == 0")["why"] == ["two"]

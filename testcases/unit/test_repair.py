@@ -1,0 +1,118 @@
+"""Repairs: edits that do not meet are made together, and no fix makes a file worse."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from qospec.catalogue import discover
+from qospec.check import check
+from qospec.diagnostics import Diagnostic, Edit, Problems, respelling
+from qospec.repair import ROUNDS, RepairError, applied, repair, rewrite
+from qospec.resources import STDLIB
+from qospec.source import Source, Span
+
+CATALOGUE = discover()
+REFUSED = sorted((Path(__file__).parents[1] / "language" / "reject").glob("*.qos"))
+
+
+def edit(text: str, start: int, end: int, new: str) -> tuple[Edit, ...]:
+    return (Edit(Span(Source("a.qos", text), start, end), new),)
+
+
+def checked(path: Path) -> Problems:
+    problems = Problems()
+    check([path], CATALOGUE, problems)
+    return problems
+
+
+def test_edits_that_do_not_meet_are_made_together() -> None:
+    text = "abcdef"
+    fixes = [edit(text, 4, 5, "E"), edit(text, 0, 1, "A"), edit(text, 2, 2, "-")]
+    assert applied(text, fixes) == ("Ab-cdEf", 3)
+
+
+@pytest.mark.parametrize(("start", "end"), [(1, 4), (2, 3), (3, 5), (3, 3)])
+def test_of_edits_that_meet_the_first_is_made(start: int, end: int) -> None:
+    text = "abcdef"
+    fixes = [edit(text, 1, 3, "X"), edit(text, start, end, "Y")]
+    assert applied(text, fixes) == ("aXdef", 1)
+
+
+def test_a_fix_is_made_whole_or_not_at_all() -> None:
+    text = "abcdef"
+    both = (*edit(text, 0, 1, "A"), *edit(text, 4, 5, "E"))
+    assert applied(text, [edit(text, 0, 1, "x"), both]) == ("xbcdef", 1)
+
+
+@pytest.mark.parametrize("path", REFUSED, ids=lambda path: path.stem)
+def test_no_fix_makes_a_file_worse(tmp_path: Path, path: Path) -> None:
+    """Whatever was fixed is gone, and nothing is told that was not told before."""
+    copy = tmp_path / path.name
+    shutil.copy(path, copy)
+    before = checked(copy)
+    repaired = repair(lambda: checked(copy), [copy])
+    told = {(each.code, each.message) for each in before.all}
+    assert [each for each in repaired.problems.all if (each.code, each.message) not in told] == []
+    assert len(repaired.problems.all) <= len(before.all) - repaired.fixed
+    if not repaired.fixed:
+        assert copy.read_bytes() == path.read_bytes()
+
+
+def test_many_of_them_are_fixed() -> None:
+    assert sum(any(each.fix for each in checked(path).all) for path in REFUSED) >= 20
+
+
+def test_it_ends_even_if_a_fix_mends_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "a.qos"
+    path.write_text("x", encoding="utf-8")
+
+    def always() -> Problems:
+        problems = Problems()
+        source = Source(str(path), path.read_text(encoding="utf-8"))
+        span = Span(source, 0, 0)
+        problems.add(Diagnostic("E0001", "more is wanted", span, fix=(Edit(span, "x"),)))
+        return problems
+
+    assert repair(always, [path]).fixed == ROUNDS
+    assert path.read_text(encoding="utf-8") == "x" * (ROUNDS + 1)
+
+
+def test_the_library_is_never_changed() -> None:
+    path = STDLIB / "media.qos"
+    before = path.read_bytes()
+
+    def wrong() -> Problems:
+        problems = Problems()
+        span = Span(Source(str(path), before.decode()), 0, 0)
+        problems.add(Diagnostic("E0001", "not this", span, fix=(Edit(span, "x"),)))
+        return problems
+
+    assert repair(wrong, [STDLIB]).fixed == 0
+    assert path.read_bytes() == before
+
+
+def test_what_changed_meanwhile_is_left(tmp_path: Path) -> None:
+    path = tmp_path / "a.qos"
+    path.write_text("new", encoding="utf-8")
+    with pytest.raises(RepairError, match="was changed while it was checked"):
+        rewrite(Source(str(path), "old"), "mine")
+    assert path.read_text(encoding="utf-8") == "new"
+
+
+@pytest.mark.parametrize(
+    ("written", "known", "meant"),
+    [
+        ("cvdt", ["cdvt", "pcr"], "cdvt"),
+        ("lenght", ["length", "rate"], "length"),
+        ("PCR", ["pcr", "scr"], "pcr"),
+        ("mcr", ["pcr", "clp"], ""),
+        ("limits", ["limit", "limit_2"], ""),
+        ("colour", ["length"], ""),
+    ],
+)
+def test_a_name_is_respelt_only_if_nothing_else_can_be_meant(
+    written: str, known: list[str], meant: str
+) -> None:
+    span = Span(Source("a", written), 0, len(written))
+    assert [edit.text for edit in respelling(span, written, known)] == ([meant] if meant else [])

@@ -1,0 +1,63 @@
+"""Small files in YAML, read and written."""
+
+from collections.abc import Callable
+from textwrap import dedent
+
+import pytest
+import yaml
+
+from qospec.diagnostics import Problems
+from qospec.source import Source
+from qospec.twin.reading import parse, text_of
+from qospec.twin.writing import yaml_of
+
+
+@pytest.fixture(params=["C", "Python"], autouse=True)
+def loader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read each file by both of PyYAML's loaders: they must not differ."""
+    if request.param == "Python":
+        monkeypatch.delattr(yaml, "CBaseLoader")
+
+
+@pytest.fixture
+def told() -> Callable[[str], list[str]]:
+    """Return what is told of a YAML file: place, what stands there, code and message."""
+
+    def told(text: str) -> list[str]:
+        problems = Problems()
+        source = Source("a.yaml", text)
+        parse(source, problems)
+        found = []
+        for each in problems.all:
+            line, column = source.position(each.span.start)
+            there = text[each.span.start : each.span.end]
+            found.append(f"{line}:{column} `{there}` {each.code} {each.message}")
+        return found
+
+    return told
+
+
+@pytest.fixture
+def as_text() -> Callable[[str], str]:
+    """Return what a YAML file says as text, before it is laid out."""
+
+    def as_text(text: str) -> str:
+        problems = Problems()
+        found = text_of(Source("a.yaml", dedent(text)), problems)
+        assert found is not None, problems.all
+        return found.text
+
+    return as_text
+
+
+@pytest.fixture
+def as_yaml() -> Callable[[str], str]:
+    """Return a text as YAML."""
+
+    def as_yaml(text: str) -> str:
+        problems = Problems()
+        found = yaml_of(Source("a.qos", dedent(text)), problems)
+        assert found is not None, problems.all
+        return found
+
+    return as_yaml

@@ -1,0 +1,115 @@
+"""YAML's nodes: what is refused, and where."""
+
+from collections.abc import Callable
+
+import pytest
+
+from qospec.diagnostics import Problems
+from qospec.source import Source
+from qospec.twin.document import LEVELS, Mapping, Scalar, document
+
+Told = Callable[[str], list[str]]
+HEAD = 'qos: "1"\n'
+
+
+def scalars(text: str) -> list[Scalar]:
+    """Return all scalars of a text, in order."""
+    found = document(Source("a.yaml", text), Problems())
+    assert found is not None
+    waiting, scalars = [found.root], []
+    while waiting:
+        node = waiting.pop(0)
+        if isinstance(node, Scalar):
+            scalars.append(node)
+        elif isinstance(node, Mapping):
+            waiting[:0] = [each for entry in node.entries for each in entry]
+        else:
+            waiting[:0] = node.items
+    return scalars
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["plain", "with a byte order mark"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
+def test_every_scalar_is_text_and_knows_where_it_stands(mark: str, end: str) -> None:
+    lines = ["# ü 😀", "no: 012", 'ü😀: "1.10"', "e:", "  - ~", "  - {a: 'x', b: null}"]
+    text = mark + end.join(lines)
+    found = scalars(text)
+    assert [each.value for each in found] == [
+        "no", "012", "ü😀", "1.10", "e", "~", "a", "x", "b", "null",
+    ]  # fmt: skip
+    assert [text[each.start : each.end] for each in found] == [
+        "no", "012", "ü😀", '"1.10"', "e", "~", "a", "'x'", "b", "null",
+    ]  # fmt: skip
+
+
+def test_comments_are_found_between_scalars_and_only_there() -> None:
+    text = "# one\na: 'b # no' # two\nc: |\n  # no\nd: [e, # three\n  f]\n  # four"
+    found = document(Source("a.yaml", text), Problems())
+    assert found is not None
+    shown = [text[each.start : each.end] for each in found.comments]
+    assert shown == ["# one", "# two", "# three", "# four"]
+
+
+FOREIGN = {
+    "let: {a: &x 1 s}": "2:10 `&x 1 s` E0013 an anchor (`&`) has no place",
+    "let: &x {a: 1 s}": "2:6 `&` E0013 an anchor (`&`) has no place",
+    "let: {a: *x}": "2:10 `*x` E0013 an alias (`*`) has no place",
+    "let: !t {a: 1 s}": "2:6 `!` E0013 a tag (`!`) has no place",
+    "let: {a: ! 1 s}": "2:10 `! 1 s` E0013 a tag (`!`) has no place",
+    "let: {<<: {a: 1 s}}": "2:7 `<<` E0013 a merge key (`<<`) has no place",
+    "let: {[a]: 1 s}": "2:7 `[` E0013 a key is a text",
+    "--- {a: b}": "2:1 `---` E0013 a second document has no place",
+    "let: {a: 1 s, a: 2 s}": "2:15 `a` E0014 the key `a` is given twice",
+    "let: {a: 1 s, b: 2 s": "2:6 `{` E0015 this `{` is never closed",
+    "let: {a: [1, 2}": "2:10 `[` E0015 this `[` is never closed",
+    "let: {a: 'b}": "2:10 `'` E0015 this text has no end",
+    "let: a: b": "2:7 `:` E0015 a second `:` stands in this line",
+    "let:\n\ta: 1 s": "3:1 `` E0015 a tab stands where the line is indented",
+    "let:\n    a: 1 s\n  b: 2 s": "4:3 `b` E0015 this line does not fit those above it",
+    "let: {a: @ip}": "2:10 `@` E0015 a text cannot begin with this character",
+    "let: {a: \x00}": "2:10 `\x00` E0009 a hidden character (U+0000)",
+    "let: {a: b} # \u202e": "2:15 `\u202e` E0009 a hidden character (U+202E)",
+    "let: {a: b}\rtest: {}": "2:12 `\r` E0009 a carriage return does not end a line",
+    "let: \ud800": "2:6 `\ud800` E0009 a hidden character (U+D800)",
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), FOREIGN.items(), ids=range(len(FOREIGN)))
+def test_what_the_language_has_no_use_for_is_refused(told: Told, text: str, expected: str) -> None:
+    (found,) = told(HEAD + text)
+    # PyYAML's two loaders point at an anchored or tagged collection differently.
+    assert found.startswith(expected) or expected.partition(" ")[0] == found.partition(" ")[0]
+    assert found.partition("E0")[2].startswith(expected.partition("E0")[2])
+
+
+@pytest.mark.parametrize("text", ["%YAML 1.1\n---\nqos: 1", "%TAG ! x:y\n---\nqos: 1"])
+def test_a_directive_is_refused(told: Told, text: str) -> None:
+    (found,) = told(text)
+    assert "E0013 a directive (`%`) has no place" in found
+
+
+@pytest.mark.parametrize("text", ["---\nqos: 1", "qos: '1'\n...\n", '"qos": "1"', "{qos: 1}"])
+def test_a_document_may_be_marked_and_its_edition_in_quotes(told: Told, text: str) -> None:
+    assert told(text) == []
+
+
+@pytest.mark.parametrize("opener", ["[", "{a: ", "- ", "? - "])
+def test_levels_are_counted_before_anything_recurses(told: Told, opener: str) -> None:
+    (found,) = told(opener * 50_000)
+    assert f"E0012 more than {LEVELS} levels" in found or "E0013 a key is a text" in found
+
+
+def test_an_alias_bomb_is_refused_where_it_begins(told: Told) -> None:
+    lines = [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 30)]
+    (found,) = told("a0: &a0 x\n" + "\n".join(lines))
+    assert found.startswith("1:5 `&a0 x` E0013")
+
+
+def test_many_equal_keys_are_told_of_no_more_than_is_shown(told: Told) -> None:
+    assert len(told(HEAD + "let:\n" + "  a: 1 s\n" * 1_000)) == 20
+
+
+def test_what_is_as_yaml_short_enough_may_be_too_long_as_text(told: Told) -> None:
+    items = "    - a\n" * 60_000
+    (found,) = told(f"qos: 1\ntest:\n  t:\n    on: x\n    expect:\n{items}")
+    assert "E0012 as a .qos file this has 5" in found

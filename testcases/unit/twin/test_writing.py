@@ -1,0 +1,186 @@
+"""From text to YAML: the one way in which each thing is written."""
+
+from collections.abc import Callable
+
+import pytest
+
+from qospec.diagnostics import Problems
+from qospec.formatting import Damaged
+from qospec.source import Source
+from qospec.twin import writing
+from qospec.twin.pages import quoted
+from qospec.twin.writing import yaml_of
+
+AsYaml = Callable[[str], str]
+
+
+def test_statements_of_one_kind_stand_together_in_order(as_yaml: AsYaml) -> None:
+    assert as_yaml("""
+        qos 1
+        import std.media, bench as b
+
+        topology two(n: Int = 2) {
+          a, b = host(count = n)
+          link a -- b via m
+          link b -- c via m { length = 1 km }
+          for i in 0 .. 3 { x -> y }
+        }
+        test t on two {
+          flow f = v { n = 1 } from a[0] to b
+          flow g = v from a to b
+          run { measure = 1 s }
+          expect f.lost == 0
+          expect quick: f.delay.max < 1 ms with 95% confidence
+          report f.lost
+          skip unless n == 1 "it's so"
+        }
+    """) == (
+        'qos: "1"\n'
+        "import: [std.media, bench as b]\n\n"
+        "topology:\n"
+        "  two:\n"
+        "    parameters: {n: Int = 2}\n"
+        "    a, b: host(count = n)\n"
+        "    link:\n"
+        "      - a -- b via m\n"
+        "      - {between: b -- c, via: m, with: {length: 1 km}}\n"
+        "    for:\n"
+        "      i in 0 .. 3:\n"
+        "        ->:\n"
+        "          - x -> y\n\n"
+        "test:\n"
+        "  t:\n"
+        "    on: two\n"
+        "    flow:\n"
+        "      f: {is: v, with: {n: 1}, from: 'a[0]', to: b}\n"
+        "      g: {is: v, from: a, to: b}\n"
+        "    run: {measure: 1 s}\n"
+        "    expect:\n"
+        "      - f.lost == 0\n"
+        "      - quick: f.delay.max < 1 ms with 95% confidence\n"
+        "    report:\n"
+        "      - f.lost\n"
+        "    skip:\n"
+        "      - {unless: n == 1, because: it's so}\n"
+    )
+
+
+def test_where_a_keyword_comes_again_the_file_is_a_list(as_yaml: AsYaml) -> None:
+    text = "qos 1\nlet a = 1 s\ntraffic b = c\nlet d = 2 s\n"
+    assert as_yaml(text) == (
+        '- qos: "1"\n\n  let:\n    a: 1 s\n  traffic:\n    b: c\n- let:\n    d: 2 s\n'
+    )
+
+
+def test_so_it_is_where_a_name_comes_again(as_yaml: AsYaml) -> None:
+    text = "qos 1\nlet a = b { c = 1, c = 2 }\nlet a = 3\n"
+    assert as_yaml(text) == (
+        '- qos: "1"\n\n  let:\n    a:\n      is: b\n      with:\n        - c: 1\n        - c: 2\n'
+        "- let:\n    a: 3\n"
+    )
+
+
+def test_a_statement_with_the_name_of_a_head_stands_in_a_later_item(as_yaml: AsYaml) -> None:
+    text = 'qos 1\n\nreference r "x" { title = 1 }\n\ndevice d { parameters = delay }\n'
+    assert as_yaml(text) == (
+        'qos: "1"\n\nreference:\n  r:\n    - title: x\n    - title: 1\n\n'
+        "device:\n  d:\n    - {}\n    - parameters: delay\n"
+    )
+
+
+def test_comments_stand_where_they_did(as_yaml: AsYaml) -> None:
+    text = """# a
+qos 1  # b
+
+## Of the file.
+
+# c
+let x = 1 s  # d
+
+device d(
+  n: Int = 1,  ## e
+  # f
+  m: Time  # g
+) {
+  # h
+  y = z  # i
+  # j
+}
+# k
+"""
+    assert (
+        as_yaml(text)
+        == """# a
+qos: "1"  # b
+
+let:
+  ## Of the file.
+
+  # c
+  x: 1 s  # d
+
+device:
+  d:
+    parameters:
+      n: Int = 1  ## e
+      # f
+      m: Time  # g
+    # h
+    y: z  # i
+    # j
+# k
+"""
+    )
+
+
+def test_comments_without_a_place_keep_their_statement_as_text(as_yaml: AsYaml) -> None:
+    text = "qos 1\n\ndevice d {\n  x = z\n  port p:  # here\n    cell\n}\n"
+    assert as_yaml(text) == (
+        'qos: "1"\n\ndevice:\n  d:\n    - x: z\n    - |-\n      port p:  # here\n        cell\n'
+    )
+
+
+def test_a_value_with_comments_keeps_its_lines(as_yaml: AsYaml) -> None:
+    text = "qos 1\n\nlet a = [\n  1 s,  # one\n  2 s\n]  # two\n"
+    assert as_yaml(text) == (
+        'qos: "1"\n\nlet:\n  a: |-\n    [\n      1 s,  # one\n      2 s\n    ]  # two\n'
+    )
+
+
+@pytest.mark.parametrize("body", ["a = host", "port p: cell", "a = delay"])
+def test_a_key_too_long_for_yaml_is_marked(as_yaml: AsYaml, body: str) -> None:
+    """What is written is read again, or it would be damaged."""
+    names = ", ".join(f"name_{number}" for number in range(200))
+    text = body.replace("a =", f"{names} =").replace("p:", f"{names}:")
+    shown = as_yaml(f"qos 1\n\ndevice d {{\n  {text}\n}}\n")
+    assert "? name_0, name_1" in shown
+
+
+PLAIN = ["a", "a.b[0]", "1 s", "a -> b", "->", "-a", "(a, b)", "a == 'b'", "50% .. 80%"]
+IN_QUOTES = [
+    "", " a", "a ", "[a]", "{a}", '"a"', "'a'", "- a", "? a", ": a", "a: b", "a:", "a #b", "#a",
+    "&a", "*a", "!a", "|", ">", "%a", "@a", "`a", "<<", "a\tb", "---", "...",
+]  # fmt: skip
+IN_QUOTES_WHERE_IT_FLOWS = ["a, b", "a[0]", "a}", "-a", "?a"]
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_what_needs_no_quotes_has_none(text: str) -> None:
+    assert quoted(text, flow=False) == text
+
+
+@pytest.mark.parametrize("text", IN_QUOTES)
+def test_what_yaml_would_read_otherwise_is_in_quotes(text: str) -> None:
+    assert quoted(text, flow=False) == "'" + text.replace("'", "''") + "'"
+
+
+@pytest.mark.parametrize("text", IN_QUOTES_WHERE_IT_FLOWS)
+def test_in_a_flow_more_is(text: str) -> None:
+    assert quoted(text, flow=False) == text
+    assert quoted(text, flow=True) == f"'{text}'"
+
+
+def test_what_would_say_something_else_is_never_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writing, "written", lambda _: 'qos: "1"\nlet: {a: 2 s}\n')
+    with pytest.raises(Damaged, match="as YAML the file would say something else"):
+        yaml_of(Source("a.qos", "qos 1\nlet a = 1 s\n"), Problems())
