@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from qospec.check import composition, invariants, machines, predicates, wiring
-from qospec.check.bodies import in_a_let, misplaced, turns_of
+from qospec.check.bodies import in_a_let, misplaced, turns_of, veil
 from qospec.check.composition import InnerValue
 from qospec.check.context import Refused, wrong
 from qospec.check.counts import count_of
@@ -73,6 +73,7 @@ class _Builder:
         for statement in statements:
             if isinstance(statement, ast.Bind):
                 self._guard(self._bind, statement, scope, turns)
+                veil(statement, scope)
         for statement in statements:
             if isinstance(statement, ast.Loop):
                 self._guard(self._loop, statement, scope, turns)
@@ -113,7 +114,7 @@ class _Builder:
         if node.carries.text in LATER:
             for each in node.names:
                 self._name(scope, each.name, "a port", POISON)
-            raise not_built(node.carries.text, node.carries.span)
+            raise not_built(node.carries.text, node.carries.span, "write `: cell` for now")
         if node.carries.text != "cell":
             raise wrong(
                 "E0418",
@@ -185,9 +186,9 @@ class _Builder:
         inputs = element.inputs if element is not None else ()
         outputs = element.outputs if element is not None else ()
         loose = element is None or not complete
-        return Part(
-            path, record.kind, element, conditions, node.names[0].span, inputs, outputs, loose
-        )
+        place = node.names[0].span
+        named = {name: each.name.span for name, each in record.given.items() if name in outputs}
+        return Part(path, record.kind, element, conditions, place, inputs, outputs, loose, named)
 
     def _loop(self, node: ast.Statement, scope: Scope, turns: tuple[str, ...]) -> None:
         assert isinstance(node, ast.Loop)  # noqa: S101

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue import REQUIRED, Buffer
 from qospec.check.context import Refused, wrong
 from qospec.check.dimensions import BASE_UNITS, LAYERS, NUMBER, named, written_in
-from qospec.check.values import POISON, Amount, Poison, Series, Symbol, Truth, Value, Wording
+from qospec.check.values import (
+    POISON,
+    Amount,
+    Poison,
+    Series,
+    Symbol,
+    Table,
+    Truth,
+    Value,
+    Wording,
+)
 from qospec.diagnostics import Edit, did_you_mean, respelling
 from qospec.source import Span
-from qospec.units import CELL_RATE, CELLS, DATA, RATE
+from qospec.units import CELL_RATE, CELLS, DATA, RATE, number_text
 
 if TYPE_CHECKING:
     from qospec.catalogue import Domain, Kind, Parameter
@@ -36,7 +47,13 @@ BITS_OF_A_CELL = {
 """What makes cells of bits, by the layer that counts them; no other is counted in cells."""
 
 
-def convert(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
+MAPS = {"weights": "ratio", "counts": "integer", "sizes": "data"}
+"""Per domain of maps from names: the domain of what is under each."""
+
+
+def convert(  # noqa: PLR0911
+    value: Value, parameter: Parameter, kind: Kind, span: Span
+) -> Any:
     """Return the value as the field's own type; None if it cannot be known yet; raises Refused."""
     if isinstance(value, Poison):
         return None
@@ -50,6 +67,8 @@ def convert(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
         return _choice(value, name, domain, span)
     if domain.name == "names":
         return _names(value, name, span)
+    if domain.name in MAPS:
+        return _map(value, parameter, kind, span)
     if domain.name == "buffer":
         return _buffer(value, name, domain, span)
     raise wrong("E0190", f"`{name}` cannot be given yet", span)
@@ -110,8 +129,10 @@ def _sort(name: str, wanted: str, what: str, span: Span) -> Refused:
 
 
 def _layer(value: Amount, parameter: Parameter, kind: Kind, span: Span) -> None:
-    """Hold a rate, and a size of traffic, to say which bits it counts."""
+    """Hold a rate, and a size of traffic, to say which bits it counts, once it is known."""
     if kind.role == "element" and parameter.domain.name == "data":
+        return
+    if value.value is None and not value.layer:
         return
     what = "rate" if parameter.domain.name == "rate" else "size"
     if not value.layer:
@@ -153,7 +174,7 @@ def _whole(amount: Fraction, name: str, domain: Domain, span: Span) -> int:
     units = {"data": "bytes", "cells": "cells"}.get(domain.name, "numbers")
     raise wrong(
         "E0206",
-        f"`{name}` is counted in whole {units}, this is {amount}",
+        f"`{name}` is counted in whole {units}, this is {number_text(amount, exact=True)}",
         span,
         remedy="write a whole number",
     )
@@ -161,7 +182,7 @@ def _whole(amount: Fraction, name: str, domain: Domain, span: Span) -> int:
 
 def _bounds(amount: int | Fraction, name: str, domain: Domain, span: Span) -> None:
     if domain.low is not None and amount < domain.low:
-        least = written_in(domain.low, domain.name)
+        least = written_in(domain.low, domain.name, span.text)
         limit = "more than 0" if amount <= 0 < domain.low else f"at least {least}"
         raise wrong(
             "E0205",
@@ -171,7 +192,7 @@ def _bounds(amount: int | Fraction, name: str, domain: Domain, span: Span) -> No
             remedy=f"write at least {least}",
         )
     if domain.high is not None and amount > domain.high:
-        most = written_in(domain.high, domain.name)
+        most = written_in(domain.high, domain.name, span.text)
         raise wrong(
             "E0205",
             f"`{name}` must be at most {most}",
@@ -228,6 +249,24 @@ def _names(value: Value, name: str, span: Span) -> tuple[str, ...] | None:
     return tuple(found)
 
 
+def _map(
+    value: Value, parameter: Parameter, kind: Kind, span: Span
+) -> tuple[tuple[str, int | Fraction], ...] | None:
+    if not isinstance(value, Table):
+        raise _sort(parameter.name, "a map from names to numbers", value.what, span)
+    domain = replace(parameter.domain, name=MAPS[parameter.domain.name])
+    found = []
+    for key, each in value.entries.items():
+        if not isinstance(key, str):
+            raise _sort(parameter.name, "a map from names", "a map from numbers", span)
+        entry = replace(parameter, name=f"{parameter.name}[{key}]", alias="", domain=domain)
+        amount = None if isinstance(each, Poison) else _number(each, entry, kind, span)
+        if amount is None:
+            return None
+        found.append((key, amount))
+    return tuple(found)
+
+
 def _buffer(value: Value, name: str, domain: Domain, span: Span) -> Buffer | None:
     if not isinstance(value, Amount):
         raise _sort(name, "a number of cells or a size", value.what, span)
@@ -243,6 +282,7 @@ def _buffer(value: Value, name: str, domain: Domain, span: Span) -> Buffer | Non
         return None
     amount = value.value / size
     if amount.denominator != 1:
-        raise wrong("E0206", f"`{name}` is counted in whole {unit}, this is {amount}", span)
+        shown = number_text(amount, exact=True)
+        raise wrong("E0206", f"`{name}` is counted in whole {unit}, this is {shown}", span)
     _bounds(amount, name, domain, span)
     return Buffer(int(amount), "cell" if unit == "cells" else "byte")

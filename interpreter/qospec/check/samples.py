@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue import REQUIRED, Buffer
+from qospec.check.fields import MAPS
 
 if TYPE_CHECKING:
     from qospec.catalogue import Parameter
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 WHOLE = ("time", "data", "cells", "integer")
 
 
-def sample(parameter: Parameter) -> Any:
+def sample(parameter: Parameter) -> Any:  # noqa: PLR0911
     """Return a value that the parameter may have; None if it is left out."""
     domain = parameter.domain
     if parameter.default is not REQUIRED:
@@ -22,6 +23,8 @@ def sample(parameter: Parameter) -> Any:
         return domain.choices[0]
     if domain.name == "names":
         return ("first",)
+    if domain.name in MAPS:
+        return (("first", 1),)
     if domain.name == "truth":
         return False
     if domain.name == "buffer":

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-PS_PER_S = 10**12
+from qospec.units import PS_PER_S
 
 
 @dataclass(frozen=True)

@@ -12,30 +12,30 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from qospec.model import Case, Flow, Network, Test
-    from qospec.run.network import Lowered
-    from qospec.run.tables import Member, NoWayError
+    from qospec.run.draft import Drafts
+    from qospec.run.tables import Member, NoWayError, Passing
 
 
 def overloads(
     case: Case,
     network: Network,
-    lowered: Lowered,
+    drafts: Drafts,
+    passing: Passing,
     members: Sequence[Member],
     asked_bps: Sequence[Fraction],
 ) -> Iterator[Diagnostic]:
     """Yield each line that its flows ask for more than it carries; `asked_bps` is by member."""
-    lines = {node: line for line, node in lowered.lines.items()}
-    spans = {element.path: element.span for element in network.elements}
-    for node, passing in zip(lowered.nodes, lowered.offered, strict=True):
-        asked = sum((asked_bps[number] for number in passing), Fraction(0))
-        if node.clock is not None and asked > node.clock.bit_rate:
+    for index, through in sorted(passing.offered.items()):
+        draft = drafts[index]
+        asked = sum((asked_bps[number] for number in through), Fraction(0))
+        if draft.clock is not None and asked > draft.clock.bit_rate:
             shares: dict[int, Fraction] = {}
-            for number in sorted(passing):
+            for number in sorted(through):
                 flow = members[number].flow
                 shares[flow] = shares.get(flow, Fraction(0)) + asked_bps[number]
-            line = lines[node.path]
-            carries = f"`{line}` carries {text_of(node.clock.bit_rate, RATE)} @cell"
-            span = spans[line]
+            line = draft.line or draft.instance.path
+            carries = f"`{line}` carries {text_of(draft.clock.bit_rate, RATE)} @cell"
+            span = next(each.span for each in network.elements if each.path == line)
             place = f" ({span.source.name}:{span.source.position(span.start)[0]})" if span else ""
             yield _overload(case, shares, carries + place)
 

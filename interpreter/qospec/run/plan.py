@@ -19,16 +19,15 @@ from qospec.run import misfits, refusals, searching
 from qospec.run.network import Lowered, lower
 from qospec.run.population import Population
 from qospec.run.searching import Cost
-from qospec.run.tables import Member, NoWayError
+from qospec.run.survey import CELL_BYTES, cell_rate, surveyed
+from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qospec.diagnostics import Diagnostic, Problems
     from qospec.model import Case, Flow, Network, Suite, Test
-
-CELL_BYTES = 53
-PS_PER_S = 10**12
+    from qospec.run.tables import Member
 
 
 @dataclass(frozen=True)
@@ -59,13 +58,15 @@ class Planned:
 class CasePlan:
     """A case, ready to run: its networks under "" and the controls' names.
 
-    `refusal` says why it cannot be run all the same.
+    It sends so many cells in each trial at most where that is `bounded`, else on average. `refusal`
+    says why it cannot be run all the same.
     """
 
     test: str
     case: Case
     networks: dict[str, Planned]
     cells: int
+    bounded: bool = True
     refusal: Diagnostic | None = None
 
     @property
@@ -102,9 +103,9 @@ def plan(suite: Suite, seed: str, bounds: Bounds, problems: Problems) -> tuple[C
 
 
 def _case(test: Test, case: Case, seed: str, bounds: Bounds, problems: Problems) -> CasePlan | None:
-    seconds = Fraction(case.run.warmup_ps + case.run.measure_ps, PS_PER_S)
-    rate = sum((_rate(flow) * len(flow.origins) for flow in case.flows), Fraction(0))
-    cells = int(rate * seconds)
+    length_ps = case.run.warmup_ps + case.run.measure_ps
+    sent = [_sent(flow, length_ps) for flow in case.flows]
+    cells = round(sum(count for count, _ in sent))
     if cells > bounds.most_cells:
         problems.add(misfits.too_many_cells(test, case, cells, bounds.most_cells))
         return None
@@ -114,40 +115,35 @@ def _case(test: Test, case: Case, seed: str, bounds: Bounds, problems: Problems)
         if planned is None:
             return None
         networks[name] = planned
-    return CasePlan(test.name, case, networks, cells, refusals.of_case(test, case))
+    bounded = all(bound for _, bound in sent)
+    return CasePlan(test.name, case, networks, cells, bounded, refusals.of_case(test, case))
 
 
-def _rate(flow: Flow) -> Fraction:
-    """Return the cells/s of one member of a flow."""
-    return Fraction(flow.arrivals.mean_cell_rate(flow.connections))
+def _sent(flow: Flow, length_ps: int) -> tuple[Fraction, bool]:
+    """Return how many cells a flow sends at most, and true; on average, and false, if random."""
+    most = flow.arrivals.most_cells(flow.connections, length_ps)
+    each = cell_rate(flow) * length_ps / PS_PER_S if most is None else Fraction(most)
+    return len(flow.origins) * each, most is not None
 
 
 def _network(
     case: Case, network: Network, name: str, seed: tuple[str, ...], problems: Problems
 ) -> Planned | None:
-    connections = Connections(
-        contracts=tuple(c for flow in case.flows for c in [flow.traffic.contract()] * _count(flow)),
-        flow=tuple(i for i, flow in enumerate(case.flows) for _ in range(_count(flow))),
-        has_oam=any(getattr(instance.element, "inserts", False) for instance in network.elements),
-        virtual_path=tuple(v for flow in case.flows for v in [flow.virtual_path] * _count(flow)),
-    )
-    members = tuple(_members(case.flows, network))
-    try:
-        lowered = lower(network, members, connections)
-    except NoWayError as error:
-        problems.add(misfits.no_way(case, network, error))
+    survey = surveyed(case, network, problems)
+    if survey is None:
         return None
+    members = survey.members
+    connections = Connections(
+        contracts=tuple(c for m in members for c in [m.contract] * m.connections),
+        flow=tuple(i for m in members for i in [m.flow] * m.connections),
+        has_oam=any(getattr(instance.element, "inserts", False) for instance in network.elements),
+        virtual_path=tuple(v for m in members for v in [m.virtual_path] * m.connections),
+    )
+    lowered = lower(network, survey, connections)
     loop = zero_delay_cycle(lowered.nodes, lowered.wires)
     if loop is not None:
         problems.add(misfits.loop(loop, network, case))
         return None
-    if not case.run.overload:
-        asked = [_rate(case.flows[member.flow]) * CELL_BYTES * 8 for member in members]
-        overloads = list(misfits.overloads(case, network, lowered, members, asked))
-        for overload in overloads:
-            problems.add(overload)
-        if overloads:
-            return None
     experiment = Experiment(
         connections=connections,
         sources=tuple(_sources(case.flows, members, lowered)),
@@ -162,27 +158,6 @@ def _network(
         {flow.name: tuple(_discarders(i, lowered, members)) for i, flow in enumerate(case.flows)},
         lowered.lines,
     )
-
-
-def _count(flow: Flow) -> int:
-    return flow.connections * len(flow.origins)
-
-
-def _members(flows: tuple[Flow, ...], network: Network) -> Iterator[Member]:
-    first = 0
-    for number, flow in enumerate(flows):
-        for turn, (origin, target) in enumerate(zip(flow.origins, flow.targets, strict=True)):
-            name = flow.name if len(flow.origins) == 1 else f"{flow.name}[{turn}]"
-            yield Member(
-                number,
-                name,
-                network.host(origin),
-                network.host(target),
-                first,
-                flow.connections,
-                flow.clp,
-            )
-            first += flow.connections
 
 
 def _sources(

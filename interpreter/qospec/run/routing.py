@@ -15,25 +15,24 @@ from qospec.run.walk import Walk
 
 if TYPE_CHECKING:
     from qospec.conditions import Leaf, Value
-    from qospec.engine.connections import Connections
     from qospec.model import Instance, Network
     from qospec.run.draft import Drafts
     from qospec.run.tables import Member
 
 
 def routed(
-    network: Network, drafts: Drafts, members: tuple[Member, ...], connections: Connections
+    network: Network, drafts: Drafts, members: tuple[Member, ...]
 ) -> tuple[dict[int, Table], Passing]:
     """Return the table of every router and classifier, and where cells pass; raises NoWayError."""
     made: dict[int, Table] = {}
     for index, draft in drafts.items():
         if draft.duty == "classifier":
-            made[index] = _classes(draft.instance, members, connections)
+            made[index] = _classes(draft.instance, members)
         elif draft.duty == "router":
             made[index] = Table([(NEVER, NEVER)] * len(members), [(NEVER, NEVER)] * len(members))
     passing = Passing()
     for number, member in enumerate(members):
-        walk = Walk(drafts, made, number, member, connections.contracts[member.first])
+        walk = Walk(drafts, made, number, member)
         start = State(network.hosts[member.origin].line, Sort(oam=False, clp=member.clp))
         if start.element < 0:
             raise NoWayError(member, start.sort)  # no link is at the host
@@ -44,12 +43,11 @@ def routed(
     }, passing
 
 
-def _classes(instance: Instance, members: tuple[Member, ...], connections: Connections) -> Table:
+def _classes(instance: Instance, members: tuple[Member, ...]) -> Table:
     seen: dict[tuple[str, int, bool], tuple[int, int]] = {}
 
     def row(member: Member, *, oam: bool) -> tuple[int, int]:
-        category = connections.contracts[member.first].category
-        path = connections.virtual_path[member.first]
+        category, path = member.contract.category, member.virtual_path
         if (category, path, oam) not in seen:
             cell: dict[str, Value] = {
                 "category": category,

@@ -9,7 +9,7 @@ from qospec.engine.arrays import np
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Marks
-    from qospec.engine.connections import Connections
+    from qospec.engine.connections import Connections, Contract
 
 NEVER = 255
 
@@ -24,7 +24,9 @@ class Member:
     target: int
     first: int
     connections: int
+    contract: Contract
     clp: int = 0
+    virtual_path: int = 0
 
 
 class NoWayError(Exception):

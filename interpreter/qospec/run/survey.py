@@ -1,0 +1,104 @@
+"""Where the cells of a case go in a network, and whether that fits: found without arrays.
+
+A plan goes on from here; `qos check` tells what does not fit, and leaves it at that.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.run import misfits
+from qospec.run.draft import drafted
+from qospec.run.routing import routed
+from qospec.run.tables import Member, NoWayError
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator
+
+    from qospec.diagnostics import Problems
+    from qospec.model import Case, Flow, Network, Suite
+    from qospec.run.draft import Drafts
+    from qospec.run.tables import Passing, Table
+
+CELL_BYTES = 53
+
+
+class Survey(NamedTuple):
+    """A network with the ways of a case's cells.
+
+    Attributes:
+        members: Each origin and target of each flow.
+        drafts: The elements in place.
+        tables: Which output cells take, of every router and classifier.
+        passing: Where cells pass.
+    """
+
+    members: tuple[Member, ...]
+    drafts: Drafts
+    tables: dict[int, Table]
+    passing: Passing
+
+
+def surveyed(case: Case, network: Network, problems: Problems) -> Survey | None:
+    """Return where the cells of a case go; None if it does not fit, which is in `problems`."""
+    members = tuple(_members(case.flows, network))
+    drafts = drafted(network)
+    try:
+        tables, passing = routed(network, drafts, members)
+    except NoWayError as error:
+        problems.add(misfits.no_way(case, network, error))
+        return None
+    if not case.run.overload:
+        asked = _asked_bps(case, members)
+        overloads = [*misfits.overloads(case, network, drafts, passing, members, asked)]
+        for overload in overloads:
+            problems.add(overload)
+        if overloads:
+            return None
+    return Survey(members, drafts, tables, passing)
+
+
+def verify(suite: Suite, problems: Problems) -> None:
+    """Tell what of a checked suite cannot be planned: no way, or a line asked for too much.
+
+    What cases have in common is looked at once.
+    """
+    fitting: set[Hashable] = set()
+    for case in (case for test in suite.tests for case in test.cases if not case.skip):
+        for network in case.networks.values():
+            members = tuple(_members(case.flows, network))
+            asked = () if case.run.overload else tuple(_asked_bps(case, members))
+            key = (id(network), members, asked)
+            if key not in fitting and surveyed(case, network, problems) is not None:
+                fitting.add(key)
+
+
+def cell_rate(flow: Flow) -> Fraction:
+    """Return the cells/s of one member of a flow."""
+    return Fraction(flow.arrivals.mean_cell_rate(flow.connections))
+
+
+def _asked_bps(case: Case, members: tuple[Member, ...]) -> list[Fraction]:
+    """Return what each member asks of each line that it passes."""
+    rates = [cell_rate(flow) * CELL_BYTES * 8 for flow in case.flows]
+    return [rates[member.flow] for member in members]
+
+
+def _members(flows: tuple[Flow, ...], network: Network) -> Iterator[Member]:
+    first = 0
+    for number, flow in enumerate(flows):
+        contract = flow.traffic.contract()
+        for turn, (origin, target) in enumerate(zip(flow.origins, flow.targets, strict=True)):
+            yield Member(
+                number,
+                flow.name if len(flow.origins) == 1 else f"{flow.name}[{turn}]",
+                network.host(origin),
+                network.host(target),
+                first,
+                flow.connections,
+                contract,
+                flow.clp,
+                flow.virtual_path,
+            )
+            first += flow.connections
