@@ -5,6 +5,7 @@ A plan goes on from here; `qos check` tells what does not fit, and leaves it at 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -43,35 +44,67 @@ class Survey(NamedTuple):
 def surveyed(case: Case, network: Network, problems: Problems) -> Survey | None:
     """Return where the cells of a case go; None if it does not fit, which is in `problems`."""
     members = tuple(_members(case.flows, network))
-    drafts = drafted(network)
-    try:
-        tables, passing = routed(network, drafts, members)
-    except NoWayError as error:
-        problems.add(misfits.no_way(case, network, error))
-        return None
-    if not case.run.overload:
-        asked = _asked_bps(case, members)
-        overloads = [*misfits.overloads(case, network, drafts, passing, members, asked)]
-        for overload in overloads:
-            problems.add(overload)
-        if overloads:
-            return None
-    return Survey(members, drafts, tables, passing)
+    survey = _ways(case, network, members, problems)
+    return survey if survey is not None and _fits(case, network, survey, problems) else None
 
 
 def verify(suite: Suite, problems: Problems) -> None:
     """Tell what of a checked suite cannot be planned: no way, or a line asked for too much.
 
-    What cases have in common is looked at once.
+    Ways do not hang on rates, so those of cases that differ in nothing else are looked for once.
     """
+    ways: dict[Hashable, Survey | None] = {}
     fitting: set[Hashable] = set()
     for case in (case for test in suite.tests for case in test.cases if not case.skip):
         for network in case.networks.values():
             members = tuple(_members(case.flows, network))
-            asked = () if case.run.overload else tuple(_asked_bps(case, members))
-            key = (id(network), members, asked)
-            if key not in fitting and surveyed(case, network, problems) is not None:
-                fitting.add(key)
+            key = (id(network), tuple(map(_way_of, members)))
+            if key not in ways:
+                ways[key] = _ways(case, network, members, problems)
+            survey = ways[key]
+            load = (key, () if case.run.overload else tuple(_asked_bps(case, members)))
+            if (
+                survey is not None
+                and load not in fitting
+                and _fits(case, network, survey._replace(members=members), problems)
+            ):
+                fitting.add(load)
+
+
+def _ways(
+    case: Case, network: Network, members: tuple[Member, ...], problems: Problems
+) -> Survey | None:
+    drafts = drafted(network)
+    try:
+        return Survey(members, drafts, *routed(network, drafts, members))
+    except NoWayError as error:
+        problems.add(misfits.no_way(case, network, error))
+        return None
+
+
+def _way_of(member: Member) -> Hashable:
+    """Return all of a member that its way may hang on: of its contract, what there is of it."""
+    sustainable = member.contract.sustainable_cell_rate and Fraction(1)
+    contract = replace(
+        member.contract,
+        peak_cell_rate=Fraction(1),
+        cell_delay_variation_tolerance_ps=0,
+        sustainable_cell_rate=sustainable,
+        maximum_burst_size=1,
+    )
+    return replace(member, contract=contract)
+
+
+def _fits(case: Case, network: Network, survey: Survey, problems: Problems) -> bool:
+    if case.run.overload:
+        return True
+    asked = _asked_bps(case, survey.members)
+    overloads = [
+        *misfits.overloads(case, network, survey.drafts, survey.passing, survey.members, asked)
+    ]
+    for overload in overloads:
+        problems.add(overload)
+    return not overloads
 
 
 def cell_rate(flow: Flow) -> Fraction:
