@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
@@ -26,14 +27,14 @@ class HostPlan(Value):
     slotted: bool
 
 
-class Design(Value):
+class Design(Value, ABC):
     """A device as it is declared, without parameters."""
 
     what: ClassVar[str] = "a device"
 
+    @abstractmethod
     def alone(self, node: ast.Node, evaluator: Evaluator) -> Value:
         """Return a single one with the parameters' defaults."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from qospec.catalogue import Sizes, element
 from qospec.engine import turns
 from qospec.engine.kernel import kernel
 from qospec.engine.policy import Policy
-from qospec.engine.scheduling import Scheduler, names_of
+from qospec.engine.scheduling import Weighted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +26,7 @@ def _served(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) ->
 
 @element(source="custom (class-based) queueing, as routers' manuals describe it", duty="scheduler")
 @dataclass(frozen=True)
-class Custom(Scheduler):
+class Custom(Weighted):
     """Serve the inputs in turn, each until it has sent as many bytes as its byte count says.
 
     Packets are sent whole. The last one of a turn may go beyond the byte count, and the next turn
@@ -37,16 +37,10 @@ class Custom(Scheduler):
     byte_counts: Sizes
     """How much each input may send in its turn; the inputs take turns in that order."""
 
+    numbered = "byte_counts"
     policy = Policy(
         "custom", turns.chosen, served=_served, finished=turns.finished, fields=turns.FIELDS
     )
-
-    def __post_init__(self) -> None:
-        names_of("byte_counts", self.byte_counts)
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        return tuple(name for name, _ in self.byte_counts)
 
     def fields(self, clock: Clock) -> Mapping[str, int | tuple[int, ...]]:
         return {"turn": tuple(count for _, count in self.byte_counts)}

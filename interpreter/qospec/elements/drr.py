@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from qospec.catalogue import Data, Weights, element
 from qospec.engine.kernel import kernel
 from qospec.engine.policy import Policy
-from qospec.engine.scheduling import Scheduler, names_of
+from qospec.engine.scheduling import Weighted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,7 +75,7 @@ def _finished(tree: Tree, scheduler: int, k: int) -> int:
 
 @element(source="Shreedhar and Varghese 1995, Efficient fair queueing, 3", duty="scheduler")
 @dataclass(frozen=True)
-class Drr(Scheduler):
+class Drr(Weighted):
     """Serve the inputs in turn, each with its quantum of bytes; what is left over is kept.
 
     An input at which something waits is on a list. In its turn its deficit grows by its
@@ -101,7 +101,7 @@ class Drr(Scheduler):
     )
 
     def __post_init__(self) -> None:
-        names_of("weights", self.weights)
+        super().__post_init__()
         if self.quantum == 0:
             raise ValueError("quantum: at least one byte is needed")
         for name, weight in self.weights:
@@ -109,10 +109,6 @@ class Drr(Scheduler):
                 raise ValueError(f"weights: {name} has no whole number of bytes per turn")
             if weight * self.quantum > LARGEST_QUANTUM:
                 raise ValueError(f"weights: {name} has more than 1 TiB per turn")
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        return tuple(name for name, _ in self.weights)
 
     def fields(self, clock: Clock) -> Mapping[str, int | tuple[int, ...]]:
         return {"quantum": tuple(int(weight * self.quantum) for _, weight in self.weights)}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from qospec.catalogue import Weights, element
 from qospec.engine.kernel import kernel
 from qospec.engine.policy import Policy
-from qospec.engine.scheduling import Scheduler, names_of
+from qospec.engine.scheduling import Weighted
 from qospec.engine.virtual_time import costs_of
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _finished(tree: Tree, scheduler: int, k: int) -> int:  # noqa: ARG001
 
 @element(source="Golestani 1994, A self-clocked fair queueing scheme, II", duty="scheduler")
 @dataclass(frozen=True)
-class Scfq(Scheduler):
+class Scfq(Weighted):
     """Serve the packet with the least service tag; that of the one being sent is virtual time.
 
     A packet's tag is its length over its input's weight, added to the tag of the one before it at
@@ -72,12 +72,8 @@ class Scfq(Scheduler):
     )
 
     def __post_init__(self) -> None:
-        names_of("weights", self.weights)
-        costs_of([weight for _, weight in self.weights])
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        return tuple(name for name, _ in self.weights)
+        super().__post_init__()
+        costs_of(self.weights)
 
     def fields(self, clock: Clock) -> Mapping[str, int | tuple[int, ...]]:
-        return {"cost": costs_of([weight for _, weight in self.weights]).costs}
+        return {"cost": costs_of(self.weights).costs}

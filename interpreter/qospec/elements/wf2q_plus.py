@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from qospec.catalogue import Weights, element
 from qospec.engine.kernel import kernel
 from qospec.engine.policy import Policy
-from qospec.engine.scheduling import Scheduler, names_of
+from qospec.engine.scheduling import Weighted
 from qospec.engine.virtual_time import CLOCK, clock_fields, costs_of, position, proceed
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _finished(tree: Tree, scheduler: int, k: int) -> int:  # noqa: ARG001
     name="wf2q_plus",
 )
 @dataclass(frozen=True)
-class Wf2qPlus(Scheduler):
+class Wf2qPlus(Weighted):
     """Of the packets that should have begun by now, serve the one that should end first.
 
     The first packet at an input should begin when the one before it should have ended or, where
@@ -103,15 +103,11 @@ class Wf2qPlus(Scheduler):
     )
 
     def __post_init__(self) -> None:
-        names_of("weights", self.weights)
-        costs_of([weight for _, weight in self.weights])
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        return tuple(name for name, _ in self.weights)
+        super().__post_init__()
+        costs_of(self.weights)
 
     def fields(self, clock: Clock) -> Mapping[str, int | tuple[int, ...]]:
-        costs, weights, whole = costs_of([weight for _, weight in self.weights])
+        costs, weights, whole = costs_of(self.weights)
         own = clock_fields(clock, max(costs) * sum(weights))
         fine = tuple(cost * sum(weights) << own["fine"] for cost in costs)
         return {**own, "whole": whole, "cost": fine}

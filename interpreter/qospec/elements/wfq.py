@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from qospec.catalogue import Weights, element
 from qospec.engine.kernel import kernel
 from qospec.engine.policy import Policy
-from qospec.engine.scheduling import Scheduler, names_of
+from qospec.engine.scheduling import Weighted
 from qospec.engine.virtual_time import CLOCK, clock_fields, costs_of, position, proceed
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _finished(tree: Tree, scheduler: int, k: int) -> int:  # noqa: ARG001
     duty="scheduler",
 )
 @dataclass(frozen=True)
-class Wfq(Scheduler):
+class Wfq(Weighted):
     """Serve the packet that a fluid server, which serves all inputs at once by weight, ends first.
 
     The fluid server is followed exactly, event by event. Virtual time is a whole number: it is
@@ -117,15 +117,11 @@ class Wfq(Scheduler):
     )
 
     def __post_init__(self) -> None:
-        names_of("weights", self.weights)
-        costs_of([weight for _, weight in self.weights])
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        return tuple(name for name, _ in self.weights)
+        super().__post_init__()
+        costs_of(self.weights)
 
     def fields(self, clock: Clock) -> Mapping[str, int | tuple[int, ...]]:
-        costs, weights, whole = costs_of([weight for _, weight in self.weights])
+        costs, weights, whole = costs_of(self.weights)
         own = clock_fields(clock, max(costs))
         fine = tuple(cost << own["fine"] for cost in costs)
         return {**own, "whole": whole, "weight": weights, "cost": fine}

@@ -9,7 +9,7 @@ from qospec.catalogue import Counts, element
 from qospec.engine import turns
 from qospec.engine.kernel import kernel
 from qospec.engine.policy import Policy
-from qospec.engine.scheduling import Scheduler, names_of
+from qospec.engine.scheduling import Weighted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +29,7 @@ def _served(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) ->
     duty="scheduler",
 )
 @dataclass(frozen=True)
-class Wrr(Scheduler):
+class Wrr(Weighted):
     """Serve the inputs in turn, each with as many packets per turn as its weight says.
 
     A turn ends early when nothing waits at that input; what was left of it is lost. Shares are
@@ -42,13 +42,6 @@ class Wrr(Scheduler):
     policy = Policy(
         "wrr", turns.chosen, served=_served, finished=turns.finished, fields=turns.FIELDS
     )
-
-    def __post_init__(self) -> None:
-        names_of("weights", self.weights)
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        return tuple(name for name, _ in self.weights)
 
     def fields(self, clock: Clock) -> Mapping[str, int | tuple[int, ...]]:
         return {"turn": tuple(weight for _, weight in self.weights)}

@@ -25,8 +25,7 @@ from qospec.engine.transmission import FREE, STAMPS
 from qospec.engine.virtual_time import rebase
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from fractions import Fraction
+    from collections.abc import Mapping
 
     from qospec.engine.arrays import Whole
     from qospec.engine.clock import Clock
@@ -36,17 +35,6 @@ if TYPE_CHECKING:
 
     Served = tuple[Batch, tuple[Loss, ...]]
     """What left and what was lost."""
-
-
-def names_of(field: str, values: Sequence[tuple[str, Fraction | int]]) -> None:
-    """Refuse what cannot be the inputs of a scheduler with a number each; in the author's words."""
-    if not values:
-        raise ValueError(f"{field}: at least one input is needed")
-    if len({name for name, _ in values}) < len(values):
-        raise ValueError(f"{field}: an input is named twice")
-    for name, value in values:
-        if value <= 0:
-            raise ValueError(f"{field}: {name} would never be served; give more than 0")
 
 
 @dataclass
@@ -134,6 +122,29 @@ class Scheduler(ABC):
             done = _serve_one(state, busy[0], arrivals[busy[0]], until_ps)
         sent, losses = done or _serve_all(state, arrivals, until_ps)
         return Step((sent,), (transmission.watermark_ps(state.line, until_ps),), losses)
+
+
+class Weighted(Scheduler):
+    """A scheduler each of whose inputs has a number: more than 0, or it would never be served."""
+
+    numbered: ClassVar[str] = "weights"
+    """The field that holds the numbers: a pair of name and number per input, in order."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be the inputs; in the author's words."""
+        field, names = self.numbered, self.inputs
+        if not names:
+            raise ValueError(f"{field}: at least one input is needed")
+        if len(set(names)) < len(names):
+            raise ValueError(f"{field}: an input is named twice")
+        for name, value in getattr(self, field):
+            if value <= 0:
+                raise ValueError(f"{field}: {name} would never be served; give more than 0")
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Return the names of its inputs, in order."""
+        return tuple(name for name, _ in getattr(self, self.numbered))
 
 
 @dataclass(frozen=True)

@@ -45,10 +45,10 @@ class Costs(NamedTuple):
     whole: int
 
 
-def costs_of(weights: Sequence[Fraction]) -> Costs:
-    """Return the costs; raises ValueError with words for the author."""
-    scale = math.lcm(*(Fraction(weight).denominator for weight in weights))
-    numbers = [int(weight * scale) for weight in weights]
+def costs_of(weights: Sequence[tuple[str, Fraction]]) -> Costs:
+    """Return the costs of inputs by weight; raises ValueError with words for the author."""
+    scale = math.lcm(*(Fraction(weight).denominator for _, weight in weights))
+    numbers = [int(weight * scale) for _, weight in weights]
     divisor = math.gcd(*numbers)
     found = tuple(number // divisor for number in numbers)
     whole = math.lcm(*found)

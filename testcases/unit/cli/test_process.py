@@ -1,0 +1,214 @@
+"""The command as a process: how it ends when it is interrupted, or when a worker is killed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from qospec.cli import exits
+
+WIRE = """qos 1
+import std.media
+
+topology wire {
+  a, b = host
+  link a -- b via media.stm1
+}
+
+traffic steady = cbr { pcr = 10_000 cell/s, cdvt = 1 ms }
+"""
+
+
+def wanted(name: str, measure: str = "10 ms") -> str:
+    return f"""
+test {name} on wire {{
+  flow f = steady from a to b
+  run {{ measure = {measure} }}
+  expect whole: f.lost == 0
+}}
+"""
+
+
+def spec(folder: Path, *tests: str) -> Path:
+    path = folder / "a.qos"
+    path.write_text(WIRE + "".join(tests), encoding="utf-8")
+    return path
+
+
+def main(*arguments: object, before: str = "") -> subprocess.Popen[str]:
+    """Start the command itself; `before` is done first, in the same process."""
+    program = f"from qospec import cli\n{before}\nif __name__ == '__main__': cli.main()"
+    return subprocess.Popen(
+        [sys.executable, "-c", program, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def ended(process: subprocess.Popen[str], timeout_s: float = 60) -> tuple[str, str]:
+    """Return what a process wrote until its end, which this makes sure of."""
+    try:
+        return process.communicate(timeout=timeout_s)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            process.communicate()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"), [(["--help"], 0), (["--version"], 0), ([], 2), (["run", "--no"], 2)]
+)
+def test_what_click_answers_itself_keeps_its_exit_code(arguments: list[str], code: int) -> None:
+    process = main(*arguments)
+    out, err = ended(process)
+    assert (process.returncode, "Traceback" in out + err) == (code, False)
+    assert ("Usage" in err) is (code == exits.WRONG)
+
+
+HANG = """
+def hang(*_, **__):
+    import time
+    print("there", flush=True)
+    for _ in range(600):  # a signal just before a sleep does not end it
+        time.sleep(0.1)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("command", "where"),
+    [
+        ("plan", "import qospec.run.plan as module; module.plan = hang"),
+        ("run", "import qospec.report.render as module; module.render = hang"),
+        ("run", "from qospec.run.record import Record; Record.end = hang"),
+    ],
+)
+def test_an_interrupt_ends_with_130_wherever_it_comes(
+    tmp_path: Path, command: str, where: str, number: signal.Signals
+) -> None:
+    more = ["--record", tmp_path / "records", "--no-progress"] if command == "run" else []
+    process = main(command, spec(tmp_path, wanted("passes")), *more, before=f"{HANG}\n{where}")
+    assert process.stdout
+    while process.stdout.readline() not in ("there\n", ""):
+        pass
+    process.send_signal(number)
+    if "Record" in where:
+        time.sleep(0.2)
+        process.send_signal(number)
+    _, err = ended(process)
+    assert process.returncode == exits.INTERRUPTED, err
+    assert "Traceback" not in err
+
+
+LONG = "100_000 s"
+
+
+def workers_of(process: subprocess.Popen[str]) -> list[int]:
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text("utf-8")
+    return [
+        int(child)
+        for child in children.split()
+        if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()
+    ]
+
+
+@pytest.fixture
+def at_work(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """A run in two workers that has one case behind it, and more than it will ever do ahead."""
+    tests = [wanted("passes"), wanted("long", LONG), wanted("longer", LONG)]
+    process = main("run", spec(tmp_path, *tests), "--record", tmp_path / "records", "-j", "2")
+    deadline_s = time.monotonic() + 60
+    while not list(tmp_path.glob("records/*/cases/0001.json")) and time.monotonic() < deadline_s:
+        time.sleep(0.05)
+    yield process
+    process.kill()
+    ended(process)
+
+
+def gone(pids: list[int]) -> bool:
+    def is_there(pid: int) -> bool:
+        state = subprocess.run(
+            ["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False
+        )
+        return bool(state.stdout.strip()) and not state.stdout.startswith("Z")
+
+    deadline_s = time.monotonic() + 20
+    while (left := any(map(is_there, pids))) and time.monotonic() < deadline_s:
+        time.sleep(0.05)
+    return not left
+
+
+def outcome_in(folder: Path) -> dict[str, Any]:
+    (path,) = folder.glob("records/*/outcome.json")
+    document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return document
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_the_workers_and_keeps_what_ended(
+    tmp_path: Path, at_work: subprocess.Popen[str], number: signal.Signals
+) -> None:
+    workers = workers_of(at_work)
+    assert len(workers) == 2
+    if number == signal.SIGINT:
+        os.killpg(at_work.pid, number)  # as a terminal does
+    else:
+        at_work.send_signal(number)
+    _, err = ended(at_work)
+    assert at_work.returncode == exits.INTERRUPTED
+    assert "Traceback" not in err
+    assert gone(workers)
+    outcome = outcome_in(tmp_path)
+    assert outcome["state"] == "interrupted"
+    assert [(c["name"], c["verdict"]) for c in outcome["cases"]] == [
+        ("passes", "pass"),
+        ("long", "inconclusive"),
+        ("longer", "inconclusive"),
+    ]
+
+
+@pytest.mark.slow
+def test_workers_end_with_a_parent_that_is_killed(at_work: subprocess.Popen[str]) -> None:
+    workers = workers_of(at_work)
+    assert len(workers) == 2
+    at_work.kill()
+    assert gone(workers)
+
+
+@pytest.mark.slow
+def test_a_killed_worker_is_an_error_of_the_cases_it_leaves(
+    tmp_path: Path, at_work: subprocess.Popen[str]
+) -> None:
+    os.kill(workers_of(at_work)[0], signal.SIGKILL)
+    out, err = ended(at_work)
+    assert at_work.returncode == exits.ERROR
+    assert "mistake" not in err
+    assert out.splitlines()[-1].startswith("report: ")
+    outcome = outcome_in(tmp_path)
+    assert outcome["state"] == "complete"
+    assert [case["verdict"] for case in outcome["cases"]] == ["pass", "error", "error"]
+    assert "was memory short?" in outcome["cases"][1]["errors"][0]
+
+
+@pytest.mark.slow
+def test_workers_tell_once_that_kernels_are_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("QOS_KERNELS", raising=False)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    path = spec(tmp_path, wanted("passes"), wanted("too"))
+    process = main("run", path, "--record", tmp_path / "records", "-j", "2")
+    _, err = ended(process, timeout_s=200)
+    assert process.returncode == exits.PASSED
+    assert err.count("compiling kernels") == 1
