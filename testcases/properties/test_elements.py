@@ -145,7 +145,7 @@ def coming(draw: st.DrawFn, indices: int, clock: Clock | None, first: int) -> Ba
         np.arange(first, first + count),
         np.array(draw(_column(range(indices), count)), np.int32),
         np.array(sizes, np.int32),
-        np.array(draw(_column([0, 1], count)), np.uint8),
+        np.array(draw(_column([0, 1], count)), np.uint16),
     )
 
 

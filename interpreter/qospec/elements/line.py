@@ -151,7 +151,7 @@ def _sent(state: State, batch: Batch) -> Batch:
         _, time_ps, time_part, time_binary = alike
         _send_alike(at_ps, line, time_ps, time_part, time_binary, part_binary, left_ps, began_ps)
     sent_ps = began_ps if state.stamps else batch.sent_ps
-    return Batch(left_ps, sent_ps, batch.connection, sizes, batch.clp)
+    return Batch(left_ps, sent_ps, batch.connection, sizes, batch.marks)
 
 
 def _alike_if(size_bytes: Sizes, line: Whole) -> Alike | None:

@@ -51,7 +51,7 @@ class VcSwitch:
         return self.latency
 
     def start(self, setting: Setting) -> Routes:
-        return routes(setting.outputs)
+        return routes(setting)
 
     def process(self, state: Routes, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         exits = zip(*(routed(batch, state, self.ways) for batch in arrivals), strict=True)

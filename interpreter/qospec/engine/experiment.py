@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.element import Waiting
+from qospec.engine.marks import CLP
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Marks
@@ -32,7 +33,7 @@ class Source(NamedTuple):
         connections: How many it has.
         phases: "even" or "random": how the connections' beginnings lie to each other.
         size_bytes: Length of each cell.
-        clp: Cell loss priority of each cell.
+        marks: Of each item, as `engine.marks` reads them.
         node: Index of the node that it feeds.
         input: That node's input.
     """
@@ -43,7 +44,7 @@ class Source(NamedTuple):
     connections: int
     phases: str
     size_bytes: int
-    clp: int
+    marks: int
     node: int
     input: int = 0
 
@@ -56,8 +57,9 @@ class Node(NamedTuple):
         element: Its parameters.
         clock: The line it is served by, for a line, a queue or a scheduler.
         queues: The queues before a scheduler's inputs.
-        outputs: For a router or classifier: (indices, 2) output number by connection and CLP; 255:
-            never comes.
+        outputs: For a router or classifier: (indices, marks) output number by connection and by
+            `columns`; 255: never comes.
+        columns: The marks that its columns are for.
     """
 
     path: str
@@ -65,6 +67,7 @@ class Node(NamedTuple):
     clock: Clock | None = None
     queues: tuple[Waiting, ...] = ()
     outputs: Marks | None = None
+    columns: tuple[int, ...] = (0, CLP)
 
 
 class Wire(NamedTuple):

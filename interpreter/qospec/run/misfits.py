@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.diagnostics import Diagnostic, Label
+from qospec.engine.marks import CLP
 from qospec.units import RATE, text_of
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def no_way(case: Case, network: Network, error: NoWayError) -> Diagnostic:
 def _cells(error: NoWayError, flow: Flow) -> str:
     if error.sort.oam:
         return f"OAM cells of `{flow.name}`"
-    tagged = error.sort.clp != error.member.clp
+    tagged = error.sort.marks & CLP > error.member.marks & CLP
     return f"{'tagged ' if tagged else ''}cells of `{flow.name}`"
 
 

@@ -15,6 +15,7 @@ from qospec.conditions import measurements
 from qospec.engine.connections import Connections
 from qospec.engine.experiment import Experiment, Source, Watch
 from qospec.engine.graph import zero_delay_cycle
+from qospec.engine.marks import marked
 from qospec.run import misfits, refusals, searching
 from qospec.run.network import Lowered, lower
 from qospec.run.population import Population
@@ -24,6 +25,7 @@ from qospec.run.tables import Member, NoWayError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from qospec.conditions import Value
     from qospec.diagnostics import Diagnostic, Problems
     from qospec.model import Case, Flow, Network, Suite, Test
 
@@ -180,9 +182,16 @@ def _members(flows: tuple[Flow, ...], network: Network) -> Iterator[Member]:
                 network.host(target),
                 first,
                 flow.connections,
-                flow.clp,
+                marked(clp=flow.clp),
+                _asked(flow),
             )
             first += flow.connections
+
+
+def _asked(flow: Flow) -> tuple[tuple[str, Value], ...]:
+    """Return what a classifier may ask of a flow's items that no element changes."""
+    category = flow.traffic.contract().category
+    return (("category", category), ("virtual_path", Fraction(flow.virtual_path)))
 
 
 def _sources(
@@ -197,7 +206,7 @@ def _sources(
             connections=member.connections,
             phases=flow.phases,
             size_bytes=CELL_BYTES,
-            clp=flow.clp,
+            marks=member.marks,
             node=lowered.entry[member.origin],
         )
 
