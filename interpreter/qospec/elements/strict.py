@@ -14,6 +14,7 @@ from qospec.engine.kernel import kernel
 from qospec.engine.transmission import (
     DENOMINATOR,
     FREE,
+    LEAD,
     LEAP,
     PART,
     PROPAGATION,
@@ -270,9 +271,8 @@ def _serve(  # noqa: C901, PLR0912, PLR0915
             i = mine["next"]
             mine["next"], mine["next_ps"] = i + 1, following_ps[i]
         if size_bytes[i] != size and not slotted:
-            size = size_bytes[i]
-            time = service_time(line, size)
-        order[sent], began_ps[sent] = i, free
+            size, time = size_bytes[i], service_time(line, size_bytes[i])
+        order[sent], began_ps[sent] = i, free + line[LEAD]
         free, part = after(free, part, time, denominator)
         left_ps[sent] = free + line[PROPAGATION]
         sent += 1

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from qospec.engine.clock import Clock
     from qospec.engine.connections import Connections
     from qospec.engine.element import Arrivals, Element
+    from qospec.engine.encapsulation import Encapsulation
+    from qospec.engine.sizes import Sizes
 
 END = -1
 """Where a cell has arrived: it counts as received."""
@@ -32,10 +34,13 @@ class Source(NamedTuple):
         first: Index of its first connection.
         connections: How many it has.
         phases: "even" or "random": how the connections' beginnings lie to each other.
-        size_bytes: Length of each cell.
+        sizes: Lengths of its items.
         marks: Of each item, as `engine.marks` reads them.
         node: Index of the node that it feeds.
         input: That node's input.
+        encapsulation: That of the first link of a source of packets: bytes of its frames are
+            counted as they are there.
+        transport_bytes: Headers in each packet, behind IP's.
     """
 
     name: str
@@ -43,10 +48,12 @@ class Source(NamedTuple):
     first: int
     connections: int
     phases: str
-    size_bytes: int
+    sizes: Sizes
     marks: int
     node: int
     input: int = 0
+    encapsulation: Encapsulation | None = None
+    transport_bytes: int = 0
 
 
 class Node(NamedTuple):

@@ -16,6 +16,7 @@ from qospec.engine.parting import split
 from qospec.engine.transmission import (
     DENOMINATOR,
     FREE,
+    LEAD,
     LEAP,
     PART,
     PROPAGATION,
@@ -136,14 +137,14 @@ def _send(batch: Batch, line: Whole, pace: tuple[int, int, int, int], passage: P
     lost, left_ps, began_ps = passage
     time_ps, time_part, room_ps, room_part = pace
     free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
-    propagation, stamps = line[PROPAGATION], len(began_ps) > 0
+    propagation, lead, stamps = line[PROPAGATION], line[LEAD], len(began_ps) > 0
     first, difference, dropped = size_bytes[0], 0, 0
     for i in range(len(at_ps)):
         t = at_ps[i]
         difference |= size_bytes[i] ^ first
         lost[i] = 0
         if stamps:
-            began_ps[i] = max(t, free)
+            began_ps[i] = max(t, free) + lead
         if t > free:
             free = t + time_ps
             part = time_part
@@ -175,7 +176,7 @@ def _send_in_slots(
     slot_ps, slot_part, room_ps, room_part = pace
     free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
     slots = (slot_ps, slot_part, denominator, line[LEAP])
-    propagation, stamps = line[PROPAGATION], len(began_ps) > 0
+    propagation, lead, stamps = line[PROPAGATION], line[LEAD], len(began_ps) > 0
     first, difference, dropped = size_bytes[0], 0, 0
     for i in range(len(at_ps)):
         difference |= size_bytes[i] ^ first
@@ -186,7 +187,7 @@ def _send_in_slots(
         lost[i] = full
         dropped += full
         if stamps:
-            began_ps[i] = sent_ps[i] if full else free
+            began_ps[i] = sent_ps[i] if full else free + lead
         if not full:
             free += slot_ps
             part += slot_part

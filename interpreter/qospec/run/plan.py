@@ -16,6 +16,7 @@ from qospec.engine.connections import Connections
 from qospec.engine.experiment import Experiment, Source, Watch
 from qospec.engine.graph import zero_delay_cycle
 from qospec.engine.marks import marked
+from qospec.engine.sizes import CELLS
 from qospec.run import misfits, refusals, searching
 from qospec.run.network import Lowered, lower
 from qospec.run.population import Population
@@ -205,7 +206,7 @@ def _sources(
             first=member.first,
             connections=member.connections,
             phases=flow.phases,
-            size_bytes=CELL_BYTES,
+            sizes=CELLS,
             marks=member.marks,
             node=lowered.entry[member.origin],
         )
