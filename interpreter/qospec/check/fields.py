@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from qospec.catalogue import REQUIRED, Buffer
+from qospec.catalogue import REQUIRED, Buffer, Load
+from qospec.check import mixes
 from qospec.check.context import Refused, wrong
 from qospec.check.dimensions import BASE_UNITS, LAYERS, NUMBER, named, written_in
 from qospec.check.values import POISON, Amount, Poison, Series, Symbol, Truth, Value, Wording
 from qospec.diagnostics import Edit, did_you_mean, respelling
 from qospec.source import Span
-from qospec.units import CELL_RATE, CELLS, DATA, RATE
+from qospec.units import CELL_RATE, CELLS, DATA, PACKET_RATE, PACKETS, RATE, Dimension
 
 if TYPE_CHECKING:
     from qospec.catalogue import Domain, Kind, Parameter
-    from qospec.units import Dimension
 
 NUMERIC: dict[str, tuple[Dimension, Fraction]] = {
     **BASE_UNITS,
@@ -27,6 +27,13 @@ NUMERIC: dict[str, tuple[Dimension, Fraction]] = {
 
 WHOLE = ("time", "data", "cells", "integer")
 """Domains that the engine counts in whole base units."""
+
+BUFFERS: dict[Dimension, tuple[Literal["cell", "packet", "byte"], int]] = {
+    CELLS: ("cell", 1),
+    PACKETS: ("packet", 1),
+    DATA: ("byte", 8),
+}
+"""By dimension of a limit: what it counts, and how many base units that is."""
 
 BITS_OF_A_CELL = {
     "": "53 B/cell @cell",
@@ -44,15 +51,12 @@ def convert(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
     name = parameter.alias or parameter.name
     if domain.name in NUMERIC:
         return _number(value, parameter, kind, span)
-    if domain.name == "truth":
-        return _truth(value, name, span)
     if domain.name == "choice":
         return _choice(value, name, domain, span)
-    if domain.name == "names":
-        return _names(value, name, span)
     if domain.name == "buffer":
         return _buffer(value, name, domain, span)
-    raise wrong("E0190", f"`{name}` cannot be given yet", span)
+    others = {"truth": _truth, "names": _names, "load": _load, "sizes": mixes.size_mix}
+    return others[domain.name](value, name, span)
 
 
 def from_default(parameter: Parameter) -> Value:
@@ -127,12 +131,13 @@ def _layer(value: Amount, parameter: Parameter, kind: Kind, span: Span) -> None:
             remedy=f"for cells of 53 bytes write `{span.text} @cell`",
             fix=(Edit(Span(span.source, span.end, span.end), " @cell"),) if simple else (),
         )
-    if kind.role == "element" and value.layer != "cell":
+    if kind.role == "element" and value.layer not in ("cell", "line"):
         raise wrong(
             "E0212",
             f"`{parameter.name}` counts the bits of cells, this counts @{value.layer}",
             span,
-            remedy="give the rate that is left for cells, `@cell`",
+            remedy="give the rate that is left for cells, `@cell`; of packets, all that is sent, "
+            "`@line`",
         )
 
 
@@ -230,19 +235,38 @@ def _names(value: Value, name: str, span: Span) -> tuple[str, ...] | None:
 
 def _buffer(value: Value, name: str, domain: Domain, span: Span) -> Buffer | None:
     if not isinstance(value, Amount):
-        raise _sort(name, "a number of cells or a size", value.what, span)
-    unit, size = {CELLS: ("cells", 1), DATA: ("bytes", 8)}.get(value.dimension, ("", 1))
-    if not unit:
+        raise _sort(name, "a number of cells or packets or a size", value.what, span)
+    if value.dimension not in BUFFERS:
         raise wrong(
             "E0202",
-            f"`{name}` is a number of cells or a size, not {named(value.dimension)}",
+            f"`{name}` is a number of cells or packets or a size, not {named(value.dimension)}",
             span,
-            remedy="write `64 cell` or `16 KiB`",
+            remedy="write `64 cell`, `64 pkt` or `16 KiB`",
         )
     if value.value is None:
         return None
+    unit, size = BUFFERS[value.dimension]
     amount = value.value / size
     if amount.denominator != 1:
-        raise wrong("E0206", f"`{name}` is counted in whole {unit}, this is {amount}", span)
+        raise wrong("E0206", f"`{name}` is counted in whole {unit}s, this is {amount}", span)
     _bounds(amount, name, domain, span)
-    return Buffer(int(amount), "cell" if unit == "cells" else "byte")
+    return Buffer(int(amount), unit)
+
+
+def _load(value: Value, name: str, span: Span) -> Load | None:
+    if not isinstance(value, Amount):
+        raise _sort(name, "a rate", value.what, span)
+    if value.value is None:
+        return None
+    if value.dimension == RATE:
+        mixes.layer_of_packets(value.layer, "rate", span)
+    elif value.dimension != PACKET_RATE:
+        raise wrong(
+            "E0202",
+            f"`{name}` is a rate of bits or packets, not {named(value.dimension)}",
+            span,
+            remedy="write `64 kbit/s @ip` or `40 pkt/s`",
+        )
+    if value.value <= 0:
+        raise wrong("E0205", f"`{name}` must be more than 0", span, label="too small")
+    return Load(value.value, value.layer)

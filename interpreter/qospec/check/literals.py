@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from qospec.check.context import Refused, wrong
 from qospec.check.dimensions import LAYERS, NUMBER, named, written
+from qospec.check.mixes import Mix
 from qospec.check.values import Amount, Poison, Series, Symbol, Value, Wording
 from qospec.diagnostics import Edit, did_you_mean, respelling
 from qospec.units import misreading, table, unit
@@ -89,6 +90,8 @@ def layered(node: ast.Layered, value: Value) -> Value:
         )
     if isinstance(value, Poison):
         return value
+    if isinstance(value, Mix) and value.layer in ("", layer):
+        return value.counted(layer)
     if not isinstance(value, Amount) or not value.dimension.has_data:
         what = named(value.dimension) if isinstance(value, Amount) else value.what
         raise wrong(

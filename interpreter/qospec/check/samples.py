@@ -5,11 +5,19 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from qospec.catalogue import REQUIRED, Buffer
+from qospec.catalogue import REQUIRED, Buffer, Load, SizeMix
 
 if TYPE_CHECKING:
     from qospec.catalogue import Parameter
 
+SAMPLES: dict[str, Any] = {
+    "names": ("first",),
+    "truth": False,
+    "buffer": Buffer(1, "cell"),
+    "load": Load(Fraction(1), ""),
+    "sizes": SizeMix(((64, 1),), "ip"),
+}
+"""By domain, what is no number."""
 WHOLE = ("time", "data", "cells", "integer")
 
 
@@ -20,12 +28,8 @@ def sample(parameter: Parameter) -> Any:
         return None
     if domain.choices:
         return domain.choices[0]
-    if domain.name == "names":
-        return ("first",)
-    if domain.name == "truth":
-        return False
-    if domain.name == "buffer":
-        return Buffer(int(domain.low or 1), "cell")
+    if domain.name in SAMPLES:
+        return SAMPLES[domain.name]
     low = max(domain.low if domain.low is not None else 1, 1)
     value = low if domain.high is None else min(low, domain.high)
     return int(value) if domain.name in WHOLE else Fraction(value)

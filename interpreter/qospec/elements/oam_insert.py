@@ -38,7 +38,9 @@ class State(NamedTuple):
     period: tuple[int, int, int]
 
 
-@element(source="ITU-T I.610 (F5 flow); EANTC 2006 (two cells per minute and PVC)")
+@element(
+    source="ITU-T I.610 (F5 flow); EANTC 2006 (two cells per minute and PVC)", carries=("cell",)
+)
 @dataclass(frozen=True)
 class OamInsert:
     """Place an OAM cell directly ahead of a user cell of each connection, so many per second.

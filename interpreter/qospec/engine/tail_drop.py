@@ -117,7 +117,7 @@ def _room(line: Whole, size_bytes: int, limit: Buffer | None) -> tuple[int, int]
     """Return for how long a full buffer keeps the line busy."""
     if limit is None:
         return NO_LIMIT_PS, 0
-    places = limit.amount if limit.unit == "cell" else limit.amount // size_bytes
+    places = limit.amount if limit.unit != "byte" else limit.amount // size_bytes
     time_ps, time_part = _time(line, size_bytes)
     carried_ps, room_part = divmod(places * time_part, int(line[DENOMINATOR]))
     return min(places * time_ps + carried_ps, NO_LIMIT_PS), room_part

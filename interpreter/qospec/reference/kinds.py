@@ -39,7 +39,9 @@ SORTS = {
     "truth": Sort("true or false", "true"),
     "choice": Sort("one of", ""),
     "names": Sort("a list of names", "[high, low]"),
-    "buffer": Sort("a number of cells or a size", "64 cell"),
+    "buffer": Sort("a number of cells or packets or a size", "64 cell"),
+    "load": Sort("a rate of bits or packets", "64 kbit/s @ip"),
+    "sizes": Sort("a size or a mix of sizes", "mix { 40 B: 7, 576 B: 4, 1_500 B: 1 } @ip"),
     "delay per length": Sort("a delay per length", "5 us/km"),
     "arrivals": Sort("an arrival process", "constant { rate = 30_000 cell/s }"),
 }

@@ -10,8 +10,9 @@ from qospec.engine.marks import CLP
 from qospec.units import RATE, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from qospec.engine.clock import Clock
     from qospec.model import Case, Flow, Network, Test
     from qospec.run.network import Lowered
     from qospec.run.tables import Member, NoWayError
@@ -22,26 +23,29 @@ def overloads(
     network: Network,
     lowered: Lowered,
     members: Sequence[Member],
-    asked_bps: Sequence[Fraction],
+    asks: Callable[[Flow, Clock], Fraction],
 ) -> Iterator[Diagnostic]:
-    """Yield each line that its flows ask for more than it carries; `asked_bps` is by member."""
+    """Yield each line that its flows ask for more than it carries, in bit/s as `asks` says."""
     lines = {node: line for line, node in lowered.lines.items()}
     spans = {element.path: element.span for element in network.elements}
     for node, passing in zip(lowered.nodes, lowered.offered, strict=True):
-        asked = sum((asked_bps[number] for number in passing), Fraction(0))
-        if node.clock is not None and asked > node.clock.bit_rate:
+        if node.clock is None:
+            continue
+        asked_bps = {n: asks(case.flows[members[n].flow], node.clock) for n in passing}
+        if sum(asked_bps.values(), Fraction(0)) > node.clock.bit_rate:
+            layer = "cell" if node.clock.encapsulation is None else "line"
             shares: dict[int, Fraction] = {}
             for number in sorted(passing):
                 flow = members[number].flow
                 shares[flow] = shares.get(flow, Fraction(0)) + asked_bps[number]
             line = lines[node.path]
-            carries = f"`{line}` carries {text_of(node.clock.bit_rate, RATE)} @cell"
+            carries = f"`{line}` carries {text_of(node.clock.bit_rate, RATE)} @{layer}"
             span = spans[line]
             place = f" ({span.source.name}:{span.source.position(span.start)[0]})" if span else ""
-            yield _overload(case, shares, carries + place)
+            yield _overload(case, shares, carries + place, layer)
 
 
-def _overload(case: Case, shares: dict[int, Fraction], carries: str) -> Diagnostic:
+def _overload(case: Case, shares: dict[int, Fraction], carries: str, layer: str) -> Diagnostic:
     """Return that flows, with what each asks for in bit/s, are too much for a line."""
     *others, last = sorted(shares)
     flows = case.flows
@@ -52,7 +56,7 @@ def _overload(case: Case, shares: dict[int, Fraction], carries: str) -> Diagnost
         "E0305",
         f"{'these flows ask' if others else 'this flow asks'} for more than the link can carry",
         flows[last].span,
-        label=f"{where}{text_of(shares[last], RATE)} @cell{plus}",
+        label=f"{where}{text_of(shares[last], RATE)} @{layer}{plus}",
         others=tuple(Label(flows[n].span) for n in others),
         notes=(carries,),
         help="overload on purpose? write `overload = true` in `run`",

@@ -17,7 +17,7 @@ from qospec.engine.experiment import Experiment, Source, Watch
 from qospec.engine.graph import zero_delay_cycle
 from qospec.engine.marks import marked
 from qospec.engine.sizes import CELLS
-from qospec.run import misfits, refusals, searching
+from qospec.run import framing, misfits, refusals, searching
 from qospec.run.network import Lowered, lower
 from qospec.run.population import Population
 from qospec.run.searching import Cost
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from qospec.conditions import Value
     from qospec.diagnostics import Diagnostic, Problems
+    from qospec.engine.clock import Clock
+    from qospec.engine.connections import Contract
     from qospec.model import Case, Flow, Network, Suite, Test
 
 CELL_BYTES = 53
@@ -50,12 +52,14 @@ class Planned:
         populations: What is measured, by name.
         discarders: By flow, the elements on its ways that may discard: (path, causes).
         lines: As of `Lowered`.
+        packets: The flows of packets.
     """
 
     experiment: Experiment
     populations: dict[str, Population]
     discarders: dict[str, tuple[tuple[str, tuple[str, ...]], ...]]
     lines: dict[str, str]
+    packets: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -129,10 +133,9 @@ def _network(
     case: Case, network: Network, name: str, seed: tuple[str, ...], problems: Problems
 ) -> Planned | None:
     connections = Connections(
-        contracts=tuple(c for flow in case.flows for c in [flow.traffic.contract()] * _count(flow)),
+        contracts=tuple(c for flow in case.flows for c in [_contract(flow)] * _count(flow)),
         flow=tuple(i for i, flow in enumerate(case.flows) for _ in range(_count(flow))),
         has_oam=any(getattr(instance.element, "inserts", False) for instance in network.elements),
-        virtual_path=tuple(v for flow in case.flows for v in [flow.virtual_path] * _count(flow)),
     )
     members = tuple(_members(case.flows, network))
     try:
@@ -144,9 +147,13 @@ def _network(
     if loop is not None:
         problems.add(misfits.loop(loop, network, case))
         return None
+    unfit = list(framing.misfits(case, name, lowered, members))
+    for each in unfit:
+        problems.add(each)
+    if unfit:
+        return None
     if not case.run.overload:
-        asked = [_rate(case.flows[member.flow]) * CELL_BYTES * 8 for member in members]
-        overloads = list(misfits.overloads(case, network, lowered, members, asked))
+        overloads = list(misfits.overloads(case, network, lowered, members, _asks))
         for overload in overloads:
             problems.add(overload)
         if overloads:
@@ -164,7 +171,21 @@ def _network(
         {p.name: p for p in _populations(case, name, connections, members)},
         {flow.name: tuple(_discarders(i, lowered, members)) for i, flow in enumerate(case.flows)},
         lowered.lines,
+        frozenset(flow.name for flow in case.flows if flow.stream is not None),
     )
+
+
+def _asks(flow: Flow, clock: Clock) -> Fraction:
+    """Return the bit/s that a member of a flow asks of a line, as the line counts them."""
+    framed = clock.encapsulation
+    if flow.stream is None or framed is None:
+        return _rate(flow) * CELL_BYTES * 8
+    return _rate(flow) * 8 * framed.mean_bytes(flow.stream.sizes, "line", 0)
+
+
+def _contract(flow: Flow) -> Contract:
+    contract: Contract = flow.traffic.contract() if flow.stream is None else flow.stream.contract
+    return contract
 
 
 def _count(flow: Flow) -> int:
@@ -183,7 +204,7 @@ def _members(flows: tuple[Flow, ...], network: Network) -> Iterator[Member]:
                 network.host(target),
                 first,
                 flow.connections,
-                marked(clp=flow.clp),
+                marked(clp=flow.clp) if flow.stream is None else flow.stream.marks,
                 _asked(flow),
             )
             first += flow.connections
@@ -191,6 +212,8 @@ def _members(flows: tuple[Flow, ...], network: Network) -> Iterator[Member]:
 
 def _asked(flow: Flow) -> tuple[tuple[str, Value], ...]:
     """Return what a classifier may ask of a flow's items that no element changes."""
+    if flow.stream is not None:
+        return tuple(sorted(flow.stream.asked.items()))
     category = flow.traffic.contract().category
     return (("category", category), ("virtual_path", Fraction(flow.virtual_path)))
 
@@ -200,15 +223,18 @@ def _sources(
 ) -> Iterator[Source]:
     for member in members:
         flow = flows[member.flow]
+        stream = flow.stream
         yield Source(
             name=member.name,
             arrivals=flow.arrivals,
             first=member.first,
             connections=member.connections,
             phases=flow.phases,
-            sizes=CELLS,
+            sizes=CELLS if stream is None else stream.sizes,
             marks=member.marks,
             node=lowered.entry[member.origin],
+            encapsulation=None if stream is None else stream.encapsulation,
+            transport_bytes=0 if stream is None else stream.transport_bytes,
         )
 
 
