@@ -1,6 +1,6 @@
 # What people do with this checkout. Every target makes its own set-up; `make` alone prints this list.
 .POSIX:
-.PHONY: help setup demo test lint coverage bench fuzz-language clean
+.PHONY: help setup demo test test-nightly lint coverage bench fuzz-language clean
 
 BIN = .venv/bin
 
@@ -25,6 +25,9 @@ demo: setup ## Run the acceptance suites of the ATM encryptor and write their re
 
 test: setup ## Run all tests
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+
+test-nightly: setup ## Compare each scheduler with its book on 2,000 drawn examples
+	$(BIN)/python -m pytest testcases/unit/elements testcases/properties --hypothesis-profile nightly --numprocesses 2
 
 lint: setup ## Check format, rules, types and imports
 	$(BIN)/ruff format --check .

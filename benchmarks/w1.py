@@ -1,5 +1,8 @@
 """W1: 4,000 CBR flows through seven FIFO hops, with full statistics, against the same work in C.
 
+A hop is a line that keeps what waits without limit, as in C; `w1.fifo` has a queue before each
+line, which holds 10,000 cells and looks at each cell for whether there is room.
+
 The flows come over the tester's own line, four times as fast as the hops, which stamps each cell;
 so they queue at the first hop, at 99.9 % load. One histogram, as for a flow of 4,000 VCs.
 """
@@ -20,6 +23,8 @@ import figures
 import numpy as np
 from figures import Figure, MismatchError
 
+from qospec.catalogue import Buffer
+from qospec.elements.fifo import Fifo
 from qospec.elements.line import Line
 from qospec.engine import delays, graph
 from qospec.engine.connections import Connections, Contract
@@ -38,17 +43,20 @@ SECONDS = 20
 PS_PER_S = 10**12
 SEED = ("w1",)
 LARGEST_MIB = 300
+PLACES = 10_000
+"""In a queue: none is ever full."""
 C_CHUNK = 32_768
 """Cells per window in C, where it is fastest."""
 
 
-def experiment(seconds: int) -> Experiment:
+def experiment(seconds: int, *, queues: bool = False) -> Experiment:
     """Return W1 over so many simulated seconds."""
     arrivals = Constant(CELL_RATE / FLOWS)
     tester, line = (Line(rate, slotted=False) for rate in (TESTER_RATE, LINE_RATE))
+    hop = Fifo(limit=Buffer(PLACES, "cell")) if queues else line
     nodes = (
         Node("tester", tester, tester.clock(stamps=True)),
-        *(Node(f"hop[{n}]", line, line.clock(stamps=False)) for n in range(HOPS)),
+        *(Node(f"hop[{n}]", hop, line.clock(stamps=False)) for n in range(HOPS)),
     )
     return Experiment(
         Connections((Contract("cbr", CELL_RATE / FLOWS, 0),) * FLOWS, (0,) * FLOWS),
@@ -167,22 +175,30 @@ def check(seen: Observation, peer: InC) -> None:
 
 def speed() -> list[Figure]:
     """Measure 20 simulated seconds, ours and C's in turns."""
-    ours = experiment(SECONDS)
+    ours, queued = experiment(SECONDS), experiment(SECONDS, queues=True)
     seen = graph.run(ours)
     hops = int(seen.received.sum()) * HOPS / 1e6
     with tempfile.TemporaryDirectory() as folder:
         library = figures.compiled("w1", Path(folder))
         if library is None:
-            (seconds,) = figures.medians(lambda: graph.run(ours))
-            return [Figure("w1.speed", hops / seconds, "M cell-hops/s")]
+            seconds, behind = figures.medians(lambda: graph.run(ours), lambda: graph.run(queued))
+            return [
+                Figure("w1.speed", hops / seconds, "M cell-hops/s"),
+                Figure("w1.fifo", hops / behind, "M cell-hops/s"),
+            ]
         peer = InC(library, SECONDS)
         peer.run()
         check(seen, peer)
-        seconds, peers = figures.medians(lambda: graph.run(ours), peer.run)
+        check(graph.run(queued), peer)
+        seconds, behind, peers = figures.medians(
+            lambda: graph.run(ours), lambda: graph.run(queued), peer.run
+        )
     ratio, target = peers / seconds, "ratio >= 0.8"
+    in_c, unit = hops / peers, "M cell-hops/s"
     return [
-        Figure("w1.speed", hops / seconds, "M cell-hops/s", hops / peers, "C", ratio, target),
+        Figure("w1.speed", hops / seconds, unit, in_c, "C", ratio, target),
         Figure("w1.time", seconds, "s of CPU", peers, "C", ratio),
+        Figure("w1.fifo", hops / behind, unit, in_c, "C without limits", peers / behind),
     ]
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from qospec.catalogue import discover
 from qospec.check import check
@@ -12,6 +13,8 @@ from qospec.diagnostics import Problems
 from qospec.rendering import render_all
 from qospec.run import outcome, trial
 from qospec.run.plan import Bounds, CasePlan, plan
+
+settings.register_profile("nightly", max_examples=2_000, deadline=None)
 
 SUITES = Path(__file__).parent / "suites"
 

@@ -50,9 +50,8 @@ class Domain:
     """What a parameter may hold.
 
     `name` is one of: time, data, rate, cell rate, length, cells, ratio, integer, truth, choice,
-    names, buffer, delay per length, load,
-    sizes. Bounds are in the base unit (ps, bytes, bit/s, cells/s, m,
-    cells, 1), inclusive.
+    names, weights, counts, sizes, buffer, delay per length, load, size mix. Bounds are in the base
+    unit (ps, bytes, bit/s, cells/s, m, cells, 1), inclusive.
     """
 
     name: str
@@ -61,7 +60,10 @@ class Domain:
     choices: tuple[str, ...] = ()
 
 
-Time = Annotated[int, Domain("time", 0, 10**18)]
+LONGEST_PS = 10**18
+"""The longest time that a field may hold, of 11 days."""
+
+Time = Annotated[int, Domain("time", 0, LONGEST_PS)]
 """Whole picoseconds."""
 Data = Annotated[int, Domain("data", 0, 2**40)]
 """Whole bytes."""
@@ -82,8 +84,14 @@ Names = Annotated[tuple[str, ...], Domain("names")]
 """A list of names that the author chooses, as the inputs of a scheduler."""
 PacketLoad = Annotated[Load, Domain("load")]
 """Bits per second in a layer of packets, or packets per second; exact."""
-PacketSizes = Annotated[SizeMix, Domain("sizes")]
+PacketSizes = Annotated[SizeMix, Domain("size mix")]
 """One size of packets or a mix, in a layer."""
+Weights = Annotated[tuple[tuple[str, Fraction], ...], Domain("weights", Fraction(1, 10**6), 10**9)]
+"""A number for each name that the author chooses, in order."""
+Counts = Annotated[tuple[tuple[str, int], ...], Domain("counts", 1, 10**9)]
+"""A whole number for each."""
+Sizes = Annotated[tuple[tuple[str, int], ...], Domain("sizes", 1, 2**40)]
+"""Whole bytes for each."""
 Limit = Annotated[Buffer, Domain("buffer", 1, 2**40)]
 
 

@@ -111,23 +111,31 @@ class Problems:
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return the known name that is near enough to be meant, or nothing."""
-    close = get_close_matches(name, islice(known, _COMPARED), n=1, cutoff=NEAR)
+    compared = list(islice(known, _COMPARED))
+    close = [each for each in compared if each.lower() == name.lower() or _swapped(each, name)]
+    close = close or get_close_matches(name, compared, n=1, cutoff=NEAR)
     return close[0] if close else ""
 
 
-def respelling(span: Span, written: str, known: Iterable[str]) -> tuple[Edit, ...]:
+def respelling(
+    span: Span, written: str, known: Iterable[str], short: int = _SHORT
+) -> tuple[Edit, ...]:
     """Return the edit that spells a name right, if nothing else can have been meant.
 
     So it is where a single known name is near and they differ by about one letter, or by capitals.
+    What has fewer letters than `short` may be a name of its own.
     """
     close = get_close_matches(written, list(known), n=2, cutoff=NEAR)
     alike = [name for name in known if name.lower() == written.lower()]
     if len(alike) != 1:
-        sure = len(close) == 1 and len(written) >= _SHORT and _alike(written, close[0]) >= _SURE
+        sure = len(close) == 1 and len(written) >= short and _alike(written, close[0]) >= _SURE
         alike = close if sure else []
     return (Edit(span, alike[0]),) if alike and span.text == written else ()
 
 
 def _alike(one: str, other: str) -> float:
-    swapped = sorted(one) == sorted(other)
-    return 1.0 if swapped else SequenceMatcher(None, one, other).ratio()
+    return 1.0 if _swapped(one, other) else SequenceMatcher(None, one, other).ratio()
+
+
+def _swapped(one: str, other: str) -> bool:
+    return len(one) == len(other) and sorted(one) == sorted(other)

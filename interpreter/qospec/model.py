@@ -173,6 +173,13 @@ class Statement:
     confidence: Fraction | None = None
 
 
+MOST_REPEATS = 10_000
+"""As many repeats as a case may have."""
+
+FEWEST_REPEATS = 5
+"""Without as many there is no interval worth the name."""
+
+
 @dataclass(frozen=True)
 class Run:
     """How a case is run: `measure` begins after `warmup`; `repeat` trials with independent draws.

@@ -1,20 +1,21 @@
 """Applies the fixes that cannot be wrong, file by file, each file whole or not at all.
 
-Only files that were named are touched, and never those of the library. What a fix uncovers may be
-fixed in turn, so checking and fixing alternate a few times.
+Only files that were named are touched, and never those of the library or of a package, which are
+pinned as they are. What a fix uncovers may be fixed in turn, so checking and fixing alternate a few
+times.
 """
 
 from __future__ import annotations
 
 import os
-import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.check.files import is_folder, real, root_of
+from qospec.check.project import is_pinned
 from qospec.resources import STDLIB
-from qospec.run.record import RecordError, write_whole
 from qospec.twin.form import is_yaml
+from qospec.writing import WriteError, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -31,11 +32,15 @@ class RepairError(Exception):
 
 
 class Repaired(NamedTuple):
-    """What was done: how many mistakes were fixed, in which files, and what is left."""
+    """What was done: how many mistakes were fixed, in which files, and what is left.
+
+    `failed` says which files could not be changed, and why.
+    """
 
     fixed: int
     files: tuple[str, ...]
     problems: Problems
+    failed: tuple[str, ...]
 
 
 def repair(check: Callable[[], Problems], paths: Sequence[Path]) -> Repaired:
@@ -44,23 +49,25 @@ def repair(check: Callable[[], Problems], paths: Sequence[Path]) -> Repaired:
     Args:
         check: Checks all of it anew.
         paths: What was named; nothing stands for the project of the current folder.
-
-    Raises:
-        RepairError: A file cannot be written, or was changed meanwhile.
     """
-    fixed, files = 0, dict[str, None]()
+    fixed, files, failed = 0, dict[str, None](), dict[str, str]()
     problems = check()
     for _ in range(ROUNDS):
-        changes = _changes(problems, paths)
+        found = _changes(problems, paths)
+        changes = {source: fixes for source, fixes in found.items() if source.name not in failed}
         if not changes:
             break
         for source, fixes in changes.items():
             text, count = applied(source.text, fixes)
-            rewrite(source, text)
+            try:
+                rewrite(source, text)
+            except RepairError as error:
+                failed[source.name] = str(error)
+                continue
             fixed += count
             files[source.name] = None
         problems = check()
-    return Repaired(fixed, tuple(files), problems)
+    return Repaired(fixed, tuple(files), problems, tuple(failed.values()))
 
 
 def fixable(problems: Problems, paths: Sequence[Path]) -> int:
@@ -93,7 +100,7 @@ def fix_of(diagnostic: Diagnostic) -> tuple[Edit, ...]:
 
 def _may_change(source: Source, paths: Sequence[Path]) -> bool:
     file = real(Path(source.name))
-    if file.is_relative_to(real(STDLIB)):
+    if file.is_relative_to(real(STDLIB)) or is_pinned(file):
         return False
     return any(
         file.is_relative_to(real(path)) if is_folder(path) else file == real(path)
@@ -130,8 +137,8 @@ def rewrite(source: Source, text: str) -> None:
     try:
         if path.read_bytes() != source.text.encode("utf-8"):
             raise RepairError(f"{source.name} was changed while it was checked: check it again")
-        write_whole(path, text, stat.S_IMODE(path.stat().st_mode))
+        write_whole(path, text)
     except OSError as error:
         raise RepairError(f"cannot change {source.name}: {error.strerror or error}") from error
-    except RecordError as error:
+    except WriteError as error:
         raise RepairError(str(error)) from error

@@ -1,4 +1,4 @@
-"""Exact units: what each means, what may have been meant, and a value as people write it.
+"""Exact units: what each means, and a value as people write it.
 
 Values are fractions in base units: seconds, bits, metres, and counts of packets, frames, cells and
 calls. The units stand in `spec/units.toml`. A count is a dimension of its own, so cells per second
@@ -11,11 +11,13 @@ from __future__ import annotations
 import functools
 import tomllib
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 from qospec.resources import SPEC
+
+PS_PER_S = 10**12
+"""Picoseconds in a second: engine and fields count time in whole ones."""
 
 BASE = ("time", "data", "length", "pkt", "frame", "cell", "call")
 BASE_UNITS = ("s", "bit", "m", "pkt", "frame", "cell", "call")
@@ -116,7 +118,8 @@ def unit(text: str) -> Unit | None:
 
 
 @functools.cache
-def _tables() -> dict[str, dict[str, dict[str, Any]]]:
+def tables() -> dict[str, dict[str, dict[str, Any]]]:
+    """Return `spec/units.toml` as it stands: rows by spelling, by dimension and `misread`."""
     with (SPEC / "units.toml").open("rb") as file:
         return tomllib.load(file)
 
@@ -126,7 +129,7 @@ def table() -> tuple[dict[str, Unit], frozenset[str]]:
     """Return the simple units by spelling, and which of them make no compounds."""
     simple: dict[str, Unit] = {}
     alone = set()
-    for dimension, rows in _tables().items():
+    for dimension, rows in tables().items():
         if dimension == "misread":
             continue
         above, _, below = dimension.partition("/")
@@ -138,47 +141,6 @@ def table() -> tuple[dict[str, Unit], frozenset[str]]:
             if row.get("alone"):
                 alone.add(spelling)
     return simple, frozenset(alone)
-
-
-class Misreading(NamedTuple):
-    """The part that is no unit, what to ask the reader, and the units that may be meant."""
-
-    part: str
-    question: str
-    readings: tuple[str, ...]
-    sure: bool = False
-    """Whether `spec/units.toml` knows one reading, and nothing to ask."""
-
-    def help(self, number: str) -> str:
-        """Return the ways out: "`200 Mbit/s` or `200 MB/s` (= 1600 Mbit/s)"."""
-        shown = [f"`{number} {reading}`" for reading in self.readings]
-        last = unit(self.readings[-1]) if len(shown) > 1 else None
-        if last is not None and last.canonical.startswith(("B", "kB", "MB", "GB", "TB")):
-            bits = last.factor * Fraction(number.replace("_", ""))
-            first = unit(self.readings[0])
-            if first is not None and first.dimension == last.dimension:
-                shown[-1] += f" (= {number_text(bits / first.factor)} {first.canonical})"
-        return " or ".join(shown)
-
-
-def misreading(text: str) -> Misreading:
-    """Return what may have been meant by a unit that is none. There may be no reading."""
-    simple, _ = table()
-    parts = text.split("/")
-    wrong = next((part for part in parts if part not in simple), text)
-    row = _tables()["misread"].get(wrong)
-    listed = row is not None
-    if row is None:
-        same = [known for known in simple if known.lower() == wrong.lower()]
-        # A near spelling with another first letter would be another prefix: a thousand times off.
-        near = get_close_matches(wrong, [known for known in simple if known[0] == wrong[:1]], n=1)
-        row = {"units": same or near}
-    candidates = [
-        "/".join(each if part == wrong else part for part in parts) for each in row["units"]
-    ]
-    readings = tuple(candidate for candidate in candidates if unit(candidate) is not None)
-    sure = listed and len(readings) == 1 and not row.get("ask")
-    return Misreading(wrong, row.get("ask", ""), readings, sure)
 
 
 def base_unit(dimension: Dimension) -> str:

@@ -62,8 +62,8 @@ def values(parameter: Parameter) -> st.SearchStrategy[Any]:
         if parameter.default is REQUIRED:
             return st.integers(1, 3).map(lambda count: NAMES[:count])
         return st.sets(st.sampled_from(sorted(parameter.default))).map(lambda s: tuple(sorted(s)))
-    if domain.name == "buffer":
-        return buffers
+    if domain.name in {"weights", "counts", "sizes", "buffer"}:
+        return buffers if domain.name == "buffer" else maps
     if domain.name == "integer":
         assert domain.low is not None
         return st.integers(int(domain.low), int(domain.low) + 3)
@@ -71,7 +71,7 @@ def values(parameter: Parameter) -> st.SearchStrategy[Any]:
         "rate": [STM1, Fraction(44_736_000 * 84, 85)],
         "cell rate": [Fraction(1, 30), Fraction(352_720), Fraction(10**12, 7)],
         "time": [1, SLOT_PS, 10**9],
-        "data": [18, 64],
+        "data": [18, 64, 1_500],
         "length": [Fraction(1), Fraction(50_000)],
         "delay per length": [Fraction(5_000), Fraction(4_897, 7)],
     }[domain.name]
@@ -79,6 +79,11 @@ def values(parameter: Parameter) -> st.SearchStrategy[Any]:
     return st.sampled_from([*bounds, *usual])
 
 
+maps = st.integers(1, 3).flatmap(
+    lambda count: st.tuples(
+        *(st.tuples(st.just(name), st.sampled_from([1, 2, 5, 60, 1_500])) for name in NAMES[:count])
+    )
+)
 buffers = st.one_of(
     st.builds(Buffer, st.sampled_from([1, 2, 5, 2**40]), st.just("cell")),
     st.builds(Buffer, st.sampled_from([1, 53, 300, 2**40]), st.just("byte")),

@@ -276,7 +276,7 @@ def test_a_name_that_matches_nothing_is_told_and_runs_nothing(tmp_path: Path) ->
     first, second = two_files(tmp_path)
     result = qos("run", first, f"{second}::one", "--record", tmp_path / "records")
     assert result.exit_code == exits.NOTHING
-    assert f"no test or case of {second} is named `one`" in result.stderr
+    assert f"no test, case or property of {second} is named `one`" in result.stderr
     assert not (tmp_path / "records").exists()
 
 

@@ -1,4 +1,4 @@
-"""Units: the closed table, the algebra of dimensions, what may have been meant, values as text."""
+"""Units: the closed table, the algebra of dimensions, values as text."""
 
 from fractions import Fraction
 
@@ -17,9 +17,7 @@ from qospec.units import (
     RATIO,
     TIME,
     Dimension,
-    _tables,
     base_unit,
-    misreading,
     number_text,
     table,
     text_of,
@@ -122,47 +120,6 @@ def test_a_count_is_a_ratio_that_is_shown_otherwise() -> None:
 def test_a_dimension_has_a_name_and_a_unit(dimension: Dimension, name: str, base: str) -> None:
     assert dimension.name == name
     assert base_unit(dimension) == base
-
-
-# ---- what may have been meant
-
-
-@pytest.mark.parametrize(
-    ("text", "part", "readings"),
-    [
-        ("Mb/s", "Mb", ("Mbit/s", "MB/s")),
-        ("Kbit", "Kbit", ("kbit", "Kibit")),
-        ("mbit", "mbit", ("Mbit", "Mibit")),
-        ("usec", "usec", ("us",)),
-        ("cell/sec", "sec", ("cell/s",)),
-        ("pps", "pps", ("pkt/s",)),
-        ("cps", "cps", ("cell/s", "call/s")),
-        ("KM", "KM", ("km",)),
-        ("frmae", "frmae", ("frame",)),
-        ("kHz", "kHz", ()),
-        ("Tcell", "Tcell", ()),
-        ("furlong", "furlong", ()),
-        ("bit/s/s", "bit/s/s", ()),
-        ("", "", ()),
-    ],
-)
-def test_what_is_no_unit_is_read_in_every_way_and_never_guessed(
-    text: str, part: str, readings: tuple[str, ...]
-) -> None:
-    found = misreading(text)
-    assert (found.part, found.readings) == (part, readings)
-
-
-def test_bits_and_bytes_are_both_offered_and_compared() -> None:
-    found = misreading("Mb/s")
-    assert found.question == "megabits or megabytes?"
-    assert found.help("200") == "`200 Mbit/s` or `200 MB/s` (= 1600 Mbit/s)"
-
-
-def test_every_misreading_of_the_table_names_units() -> None:
-    for part, row in _tables()["misread"].items():
-        assert unit(part) is None
-        assert all(unit(each) is not None for each in row["units"])
 
 
 # ---- values as text

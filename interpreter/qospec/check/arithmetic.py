@@ -1,20 +1,21 @@
 """Arithmetic and comparison of exact quantities with dimensions and layers.
 
-What must be measured becomes a small tree over the same rules, so a mistake in a criterion is found
-before anything runs.
+What must be measured becomes a small tree over the same rules: its mistakes show before a run.
 """
 
 from __future__ import annotations
 
 import operator
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.check.context import wrong
-from qospec.check.dimensions import NUMBER, named
+from qospec.check.dimensions import NUMBER, named, time_of_cells
+from qospec.check.equality import countable, narrow, never_equal, nothing, zero
 from qospec.check.values import POISON, Amount, Open, Poison, Symbol, Truth, Value, Wording
 from qospec.conditions import Constant, Expression, Operation
-from qospec.units import RATIO
+from qospec.units import CELLS, RATIO
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,8 +67,8 @@ def negated(node: ast.Unary, operand: Value) -> Value:
     a = number(operand, node.operand.span, "-")
     if isinstance(a, Open):
         return Open(Operation("negate", (a.expression,), a.dimension), a.dimension, a.exact)
-    value = None if a.value is None else -a.value
-    return Amount(value, a.dimension, a.layer, f"-{a.text}" if a.text else "", a.published)
+    text = f"-{a.text}" if a.text and not a.text.startswith("-") else ""
+    return replace(a, value=None if a.value is None else -a.value, text=text)
 
 
 def number(value: Value, span: Span, sign: str) -> Amount | Open:
@@ -92,13 +93,8 @@ def compared(node: ast.Compare, left: Value, right: Value) -> Truth | Operation:
         return Truth(_same(node, left, right))
     dimension = _comparable(left, right, node.left.span, node.right.span)
     if isinstance(left, Open) or isinstance(right, Open):
-        if node.operator in ("==", "!=") and not _countable(left, right):
-            raise wrong(
-                "E0213",
-                "what is measured is never equal to the last digit",
-                node.span,
-                remedy=f"write `{node.left.span.text} within 1% of {node.right.span.text}`",
-            )
+        if node.operator in ("==", "!=") and not countable(left, right):
+            raise never_equal(node, left, right)
         return Operation(
             node.operator,
             (
@@ -129,6 +125,8 @@ def within(node: ast.Within, value: Value, tolerance: Value, target: Value) -> O
         _width(node, dimension, a, width)
     if isinstance(width, Amount) and width.value is not None and width.value < 0:
         raise wrong("E0205", "a tolerance cannot be negative", node.tolerance.span)
+    if nothing(width) or (share and nothing(b)):
+        narrow(node, a, b, share=share and not nothing(width))
     return Operation(
         "within share" if share else "within",
         (
@@ -143,20 +141,13 @@ def _width(node: ast.Within, dimension: Dimension, a: Amount | Open, width: Amou
     """Refuse a tolerance that is no width of that dimension."""
     if width.dimension != NUMBER:
         _comparable(a, width, node.value.span, node.tolerance.span)
-    elif not dimension.is_ratio and not _zero(width):
+    elif not dimension.is_ratio and not zero(width):
         raise wrong(
             "E0204",
             f"the tolerance of {named(dimension)} is a percentage or a width, not a plain number",
             node.tolerance.span,
             remedy=f"write a percentage, or a width with the unit of `{node.target.span.text}`",
         )
-
-
-def _countable(left: Amount | Open, right: Amount | Open) -> bool:
-    """Return whether equality can be judged: of counts, and of a ratio with 0."""
-    if all(side.exact for side in (left, right) if isinstance(side, Open)):
-        return True
-    return left.dimension == NUMBER and (_zero(left) or _zero(right))
 
 
 def alike(left: Value, right: Value) -> bool:
@@ -193,9 +184,9 @@ def _plain(node: ast.Binary, a: Amount | Open, b: Amount | Open) -> bool:
 
 
 def _equal(node: ast.Binary, a: Amount | Open, b: Amount | Open) -> Dimension:
-    if a.dimension == b.dimension or _zero(b):
+    if a.dimension == b.dimension or zero(b):
         return a.dimension
-    if _zero(a):
+    if zero(a):
         return b.dimension
     preposition = "to" if node.operator == "+" else "from"
     what = f"{VERBS[node.operator]} {named(b.dimension)} {preposition} {named(a.dimension)}"
@@ -210,9 +201,9 @@ def _equal(node: ast.Binary, a: Amount | Open, b: Amount | Open) -> Dimension:
 
 
 def _comparable(left: Amount | Open, right: Amount | Open, first: Span, second: Span) -> Dimension:
-    if left.dimension == right.dimension or _zero(right):
+    if left.dimension == right.dimension or zero(right):
         return left.dimension
-    if _zero(left):
+    if zero(left):
         return right.dimension
     raise wrong(
         "E0203",
@@ -228,13 +219,9 @@ def _remedy(left: Amount | Open, right: Amount | Open, second: Span) -> str:
     what, plain = named(left.dimension), right.dimension == NUMBER
     if plain and isinstance(right, Amount):
         return f"give it a unit: {what} is wanted"
-    if what == "a time" and named(right.dimension) == "a number of cells":
-        return f"at 353_207 cell/s write `{second.text} / (353_207 cell/s)`"
+    if what == "a time" and right.dimension == CELLS:
+        return time_of_cells(right.value if isinstance(right, Amount) else None, second.text)
     return f"compare with {what}"
-
-
-def _zero(value: Amount | Open) -> bool:
-    return isinstance(value, Amount) and value.value == 0 and value.dimension == NUMBER
 
 
 def _layer(node: ast.Binary, a: Amount, b: Amount) -> str:

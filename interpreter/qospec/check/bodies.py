@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from qospec.check.context import Refused, wrong
-from qospec.check.values import Amount, Poison, Series, Truth, Value, Wording
+from qospec.check.scope import settled
+from qospec.check.values import POISON, Amount, Poison, Series, Truth, Value, Wording
 from qospec.diagnostics import Edit
 from qospec.source import Span
 from qospec.syntax import ast
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from qospec.check.scope import Scope
 
 _BINDS = re.compile(r"\w+\s*=")
+_JOINED = r"(->|--)\s*{0}\b|\b{0}(\.\w+)?\s*(->|--)"
+"""A name that wires or links speak of: no value is meant by it."""
 
 HOMES: dict[type, tuple[str, str]] = {
     ast.Port: ("`port`", "a device"),
@@ -56,10 +59,23 @@ def misplaced(statement: ast.Statement, here: str) -> Refused:
     )
 
 
+def veil(node: ast.Bind, scope: Scope) -> bool:
+    """Declare the names of a binding that was refused, so that nobody misses them.
+
+    Returns whether there was any.
+    """
+    missing = [name for name in node.names if scope.find(name.text) is None]
+    for name in missing:
+        scope.names[name.text] = settled(name, "a name", POISON)
+    return bool(missing)
+
+
 def in_a_let(node: ast.Bind, value: Value) -> tuple[Edit, ...]:
     """Return the edit that makes a `let` of a binding, if its value is one and it is one name's."""
     plain = isinstance(value, Amount | Series | Truth | Wording)
     if not (plain and len(node.names) == 1 and _BINDS.match(node.span.text)):
+        return ()
+    if re.search(_JOINED.format(node.names[0].text), node.span.source.text):
         return ()
     return (Edit(Span(node.span.source, node.span.start, node.span.start), "let "),)
 

@@ -93,7 +93,7 @@ class CaseBuilder:
         searching.declare(self._scope)
         for statement in body:
             self._guard(lambda each: self._flow(each, self._scope, ""), statement)
-        searching.close(self._scope)
+        searching.close()
         for statement in body:
             self._guard(lambda each: self._control(each, found), statement)
         self._flow_list()
@@ -154,11 +154,15 @@ class CaseBuilder:
             scope.declare(settled(outside, FLOWS[1], array), self._context)
 
     def _flow_list(self) -> None:
-        if "flows" not in self._scope.names and self._scope.find("flows") is None:
-            listed = Series(tuple(self._flows.values()))
-            self._scope.names["flows"] = Binding(
-                "flows", self._test.name.span, "all flows", lambda: listed
-            )
+        known = self._scope.find("flows")
+        if known is not None:
+            message = "`flows` is the list of all flows of a test: no name hides it"
+            self._context.tell(wrong("E0102", message, known.span, remedy="choose another name"))
+            return
+        listed = Series(tuple(self._flows.values()))
+        self._scope.names["flows"] = Binding(
+            "flows", self._test.name.span, "all flows", lambda: listed
+        )
 
     def _declared(self) -> dict[str, FlowValue | FlowTurns]:
         """Return the flows by the names that they have outside of loops."""

@@ -17,6 +17,8 @@ from qospec.conditions import Counted, with_leaves
 from qospec.diagnostics import did_you_mean
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from qospec.check.context import Context
     from qospec.check.expressions import Evaluator
     from qospec.check.nodes import Design, DevicePlan
@@ -24,7 +26,11 @@ if TYPE_CHECKING:
     from qospec.source import Span
     from qospec.syntax import ast
 
+Port = tuple[str, int]
+
 NOWHERE = End("discard")
+ENTRY = Origin().part
+"""Instead of an element, of what comes in by a port."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +86,8 @@ def _put_in(template: Template, put: Template, path: str, span: Span, context: C
     if len(template.parts) + len(put.parts) > context.limits.elements:
         many = f"more than {context.limits.elements} elements"
         raise wrong("E0602", many, span, remedy="put fewer devices into it")
+    brought = 1 + len(put.parts) + len(put.machines) + len(put.invariants)
+    context.take_inner(brought, span)
     inner = Inner(path, put, len(template.parts), span)
     template.inners.append(inner)
     own = {part.path for part in put.parts}
@@ -156,11 +164,12 @@ def _followed(
 def _verify(inner: Inner, number: int, outer: dict[Origin, End], context: Context) -> None:
     """Report a port by which something leaves and goes nowhere, and a device that nothing feeds."""
     fed = {end.port for end in outer.values() if end.inner == number}
+    reached = _reached(inner.template, fed)
     leaving = {end.port for end in inner.template.wires.values() if end.kind == "port"}
     for ports in inner.template.ports.values():
         for port in _each(ports):
             wired = Origin(port=port, inner=number) in outer
-            unused = ports.count is not None and port not in fed
+            unused = ports.count is not None and port not in reached
             if port in leaving and ports.known and not wired and not unused:
                 context.tell(_unwired(inner, ports, port))
     entered = any(each.kind == "element" for each in _entries(inner.template))
@@ -176,7 +185,27 @@ def _verify(inner: Inner, number: int, outer: dict[Origin, End], context: Contex
         )
 
 
-def _each(ports: Ports) -> list[tuple[str, int]]:
+def _reached(template: Template, fed: Collection[Port]) -> set[Port]:
+    """Return the ports by which cells leave that come in by those that are fed.
+
+    A router sends cells only where their way leads on, so behind it nothing is lost.
+    """
+    found: set[Port] = set()
+    outputs: dict[int, list[End]] = {}
+    for origin, end in template.wires.items():
+        if origin.part >= 0 or origin.port in fed:
+            outputs.setdefault(origin.part, []).append(end)
+    ways = outputs.pop(ENTRY, [])
+    while ways:
+        end = ways.pop()
+        if end.kind == "port":
+            found.add(end.port)
+        elif end.kind == "element" and template.parts[end.part].kind.duty != "router":
+            ways += outputs.pop(end.part, [])
+    return found
+
+
+def _each(ports: Ports) -> list[Port]:
     return [(ports.name, index) for index in range(1 if ports.count is None else ports.count)]
 
 
@@ -184,7 +213,7 @@ def _entries(template: Template) -> list[End]:
     return [end for origin, end in template.wires.items() if origin.part < 0]
 
 
-def _unwired(inner: Inner, ports: Ports, port: tuple[str, int]) -> Refused:
+def _unwired(inner: Inner, ports: Ports, port: Port) -> Refused:
     name = ports.name if ports.count is None else f"{ports.name}[{port[1]}]"
     shown = f"{inner.path}.{name}.tx"
     return wrong(

@@ -12,8 +12,10 @@ from qospec.conditions import Constant, Expression, Operation
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
+    from qospec.check.context import Refused
     from qospec.check.expressions import Evaluator
     from qospec.check.scope import Scope
+    from qospec.source import Span
 
 
 def condition(  # noqa: PLR0911 -- one way per sort of condition
@@ -131,4 +133,15 @@ def _truth(node: ast.Expression, value: Value) -> Expression | None:
         f"a criterion is true or false, this is {what}",
         node.span,
         remedy=f"compare it, such as `{node.span.text} > 0`" if what == "a number" else "",
+    )
+
+
+def called_twice(label: str, place: ast.Node, first: Span) -> Refused:
+    """Return the mistake of a statement that is called as one before it is."""
+    return wrong(
+        "E0509",
+        f"two statements are called `{label}`",
+        place.span,
+        other=(first, "first here"),
+        remedy="give one of them another label",
     )

@@ -9,6 +9,7 @@ from qospec.check.context import wrong
 from qospec.check.dimensions import named
 from qospec.check.values import Amount, Poison
 from qospec.conditions import Operation, measurements
+from qospec.model import FEWEST_REPEATS
 from qospec.source import Span
 from qospec.syntax import ast
 
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from qospec.check.values import Value
     from qospec.conditions import Expression
     from qospec.model import Run
-
-FEWEST = 5
-"""Repeats without which there is no interval worth the name."""
 
 LEAST, MOST = Fraction(1, 2), Fraction(99_999, 100_000)
 
@@ -96,7 +94,7 @@ def _comparable(node: ast.Criterion, expression: Expression) -> None:
 
 
 def _repeated(node: ast.Criterion, test: ast.Test, run: Run | None) -> None:
-    if run is None or run.repeat >= FEWEST:
+    if run is None or run.repeat >= FEWEST_REPEATS:
         return
     statement = next((s for s in test.body.statements if isinstance(s, ast.Run)), None)
     given = None
@@ -110,7 +108,7 @@ def _repeated(node: ast.Criterion, test: ast.Test, run: Run | None) -> None:
         place = Span(statement.span.source, statement.span.end - 1, statement.span.end)
     raise wrong(
         "E0507",
-        f"a confidence of {_text(node)} needs at least {FEWEST} repeats",
+        f"a confidence of {_text(node)} needs at least {FEWEST_REPEATS} repeats",
         clause_of(node),
         other=(place, f"`repeat` is {run.repeat} here"),
         remedy="write `repeat = 10`" if given is not None else "add `repeat = 10` to `run`",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NoReturn
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from qospec.diagnostics import Diagnostic, Label
 
@@ -15,6 +16,32 @@ if TYPE_CHECKING:
     from qospec.source import Span
 
 
+class Case(NamedTuple):
+    """A case of a sweep: its name, its test, and the variables with their places."""
+
+    name: str
+    test: Span
+    variables: tuple[tuple[str, Span], ...]
+
+    def said_of(self, diagnostic: Diagnostic) -> Diagnostic:
+        """Return a mistake with the case that it comes from, if it comes from a swept value.
+
+        So it does where it names one, or lies outside of the test: there, what is wrong with any
+        value was told before.
+        """
+        span = diagnostic.span
+        inside = self.test.source is span.source and self.test.start <= span.start < self.test.end
+        words = set(re.findall(r"\w+", span.text)) if inside else None
+        for name, place in self.variables:
+            if (words is None or name in words) and not diagnostic.others:
+                swept = Label(place, f"in the case `{self.name}`")
+                return replace(diagnostic, others=(swept,))
+        return diagnostic
+
+
+FEWER = "loop or sweep over fewer values, or check a part of the project"
+
+
 @dataclass(frozen=True)
 class Limits:
     """What a specification may ask for, so that checking always ends.
@@ -22,6 +49,8 @@ class Limits:
     Attributes:
         cases: Of all tests of one file.
         elements: Of one topology.
+        inner: Of all devices inside devices of one check, each as often as it is put into one:
+            elements, machines, invariants, and the devices themselves.
         items: Of a list, a range, or an array.
         turns: Of all loops and sweeps of one check.
         steps: How many values may be worked out in one check, each as often as it is.
@@ -33,6 +62,7 @@ class Limits:
 
     cases: int = 10_000
     elements: int = 1_000_000
+    inner: int = 100_000
     items: int = 100_000
     turns: int = 100_000
     steps: int = 1_000_000
@@ -88,8 +118,11 @@ class Context:
         evaluating: The chain of names that are being worked out just now.
         calling: The declarations with parameters that are being worked out just now.
         circular: Those that were found to be made of themselves.
+        judging: Whether flows have been made, and what is worked out belongs to criteria.
         turns: How many turns of loops and points of sweeps there were.
         steps: How many values were worked out.
+        inner: How much was put into devices with the devices inside them.
+        case: Where a sweep gives the values of the case that is being worked out just now.
         mistakes: How many were told, again and again counted; it rises when something is wrong.
     """
 
@@ -99,8 +132,11 @@ class Context:
     evaluating: list[Binding] = field(default_factory=list)
     calling: list[Value] = field(default_factory=list)
     circular: set[Value] = field(default_factory=set)
+    judging: bool = False
     turns: int = 0
     steps: int = 0
+    inner: int = 0
+    case: Case | None = None
     mistakes: int = 0
     _errors: int = 0
     _told: set[tuple[str, str, int]] = field(default_factory=set)
@@ -117,8 +153,15 @@ class Context:
         if self.steps > self.limits.steps:
             self._end(f"more than {self.limits.steps:_} values have to be worked out", span)
 
-    def _end(self, message: str, span: Span) -> NoReturn:
-        remedy = "loop or sweep over fewer values, or check a part of the project"
+    def take_inner(self, count: int, span: Span) -> None:
+        """Count what a device brings into another; raises Enough beyond the limit."""
+        self.inner += count
+        if self.inner > self.limits.inner:
+            what = f"more than {self.limits.inner:_} elements"
+            remedy = "put fewer devices into devices, or check a part of the project"
+            self._end(f"devices put into devices bring {what} with them", span, remedy)
+
+    def _end(self, message: str, span: Span, remedy: str = FEWER) -> NoReturn:
         self.tell(wrong("E0608", message, span, remedy=remedy))
         raise Enough
 
@@ -133,7 +176,7 @@ class Context:
             self.mistakes += 1
         if place not in self._told:
             self._told.add(place)
-            self.problems.add(diagnostic)
+            self.problems.add(self.case.said_of(diagnostic) if self.case else diagnostic)
             self._errors += diagnostic.severity == "error"
             if self._errors >= self.limits.errors:
                 raise Enough

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check import device as devices
 from qospec.check.context import Refused, wrong
-from qospec.check.counts import count_of
+from qospec.check.counts import count_of, once
 from qospec.check.kinds import KindValue
 from qospec.check.nodes import Design, DevicePlan
 from qospec.check.parameters import Signature
@@ -156,6 +156,7 @@ class DeviceValue(Design):
         if "count" not in self.signature.parameters:
             counts = [each for each in own if each.name is not None and each.name.text == "count"]
             own = tuple(each for each in own if each not in counts)
+            once(counts)
             if counts:
                 count = count_of(counts[0].value, scope, evaluator)
         return self._plan(call, own, scope, count, evaluator)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from qospec.check import carried, composition, invariants, machines, predicates, wiring
-from qospec.check.bodies import in_a_let, misplaced, turns_of
+from qospec.check.bodies import in_a_let, misplaced, turns_of, veil
 from qospec.check.composition import InnerValue
 from qospec.check.context import Refused, wrong
 from qospec.check.counts import count_of
@@ -74,6 +74,7 @@ class _Builder:
         for statement in statements:
             if isinstance(statement, ast.Bind):
                 self._guard(self._bind, statement, scope, turns)
+                veil(statement, scope)
         for statement in statements:
             if isinstance(statement, ast.Loop):
                 self._guard(self._loop, statement, scope, turns)
@@ -114,7 +115,8 @@ class _Builder:
         if node.carries.text in LATER:
             for each in node.names:
                 self._name(scope, each.name, "a port", POISON)
-            raise not_built(node.carries.text, node.carries.span)
+            remedy = "write `: cell` or `: packet` for now"
+            raise not_built(node.carries.text, node.carries.span, remedy)
         if node.carries.text not in carried.CARRIED:
             raise wrong(
                 "E0418",
@@ -188,9 +190,9 @@ class _Builder:
         inputs = element.inputs if element is not None else ()
         outputs = element.outputs if element is not None else ()
         loose = element is None or not complete
-        return Part(
-            path, record.kind, element, conditions, node.names[0].span, inputs, outputs, loose
-        )
+        place = node.names[0].span
+        named = {name: each.name.span for name, each in record.given.items() if name in outputs}
+        return Part(path, record.kind, element, conditions, place, inputs, outputs, loose, named)
 
     def _loop(self, node: ast.Statement, scope: Scope, turns: tuple[str, ...]) -> None:
         assert isinstance(node, ast.Loop)  # noqa: S101

@@ -17,6 +17,7 @@ from qospec.units import (
     LENGTH,
     PACKET_RATE,
     PACKETS,
+    PS_PER_S,
     RATE,
     RATIO,
     TIME,
@@ -26,10 +27,10 @@ from qospec.units import (
     unit,
 )
 
-PS = 10**12
-"""Picoseconds in a second."""
-
 NUMBER = COUNT
+
+CELLS_IN_A_SECOND = "353_207"
+"""Of the line that messages speak of: an STM-1, 149.76 Mbit/s for cells. Source: ITU-T I.432.2."""
 
 LAYERS = ("line", "frame", "ip", "payload", "cell")
 """Where bits are counted. Source: spec/2-quantities.md."""
@@ -63,13 +64,13 @@ METRICS: dict[str, Dimension] = {
 """What metrics say of themselves, and the dimension it means."""
 
 BASE_UNITS: dict[str, tuple[Dimension, Fraction]] = {
-    "time": (TIME, Fraction(1, PS)),
+    "time": (TIME, Fraction(1, PS_PER_S)),
     "data": (DATA, Fraction(8)),
     "rate": (RATE, Fraction(1)),
     "cell rate": (CELL_RATE, Fraction(1)),
     "length": (LENGTH, Fraction(1)),
     "cells": (CELLS, Fraction(1)),
-    "delay per length": (DELAY_PER_LENGTH, Fraction(1, PS)),
+    "delay per length": (DELAY_PER_LENGTH, Fraction(1, PS_PER_S)),
 }
 """Per domain of the catalogue: its dimension, and one base unit of the engine in the language's."""
 
@@ -81,10 +82,12 @@ def named(dimension: Dimension) -> str:
     return dimension.name.replace("a count of", "a number of")
 
 
-def written_in(value: int | Fraction, domain: str) -> str:
-    """Return a bound of the catalogue as an author writes it."""
+def written_in(value: int | Fraction, domain: str, like: str = "") -> str:
+    """Return a bound of the catalogue as an author writes it, in percent if `like` is."""
     if domain not in BASE_UNITS:
-        return number_text(Fraction(value), exact=True)
+        percent = like.endswith("%")
+        shown = number_text(Fraction(value) * (100 if percent else 1), exact=True)
+        return f"{shown}%" if percent else shown
     dimension, factor = BASE_UNITS[domain]
     return text_of(value * factor, dimension, exact=True)
 
@@ -99,3 +102,12 @@ def written(value: Fraction, like: str) -> str:
     factor = known.factor if known else Fraction(1)
     shown = number_text(value / factor, exact=True)
     return f"{shown}{spelling}" if spelling.startswith("%") else f"{shown} {spelling}"
+
+
+def time_of_cells(cells: Fraction | None, spelt: str) -> str:
+    """Return how to write the time that some cells take, spelt so; None is not known yet."""
+    line = f"{CELLS_IN_A_SECOND} cell/s"
+    if cells is None:
+        return f"at {line} write `{spelt} / ({line})`"
+    taken = text_of(cells / Fraction(CELLS_IN_A_SECOND), TIME, digits=3)
+    return f"at {line} these take {taken}: write `{taken}`"

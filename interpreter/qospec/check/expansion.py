@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.check import vacuous
+from qospec.check import context, vacuous
 from qospec.check.case import CaseBuilder, Stage
 from qospec.check.context import Refused, too_deep, wrong
 from qospec.check.sweeps import case_name, combinations
@@ -34,8 +34,9 @@ def expanded(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) 
             room -= len(cases)
             if not (unit.tree and unit.tree.unread) and not all(map(_is_judged, cases)):
                 evaluator.context.tell(_unexpected(node))
-            for idle in vacuous.requires(cases):
-                evaluator.context.tell(idle)
+            else:
+                for idle in vacuous.criteria(cases, evaluator.context.catalogue):
+                    evaluator.context.tell(idle)
             tests.append(Test(node.name.text, node.doc, expansion.covers(), cases, node.span))
     return tests
 
@@ -84,6 +85,7 @@ class _Expansion:
                         remedy="sweep over different values",
                     )
                 before = self._context.mistakes
+                self._context.case = self._case(name, points)
                 stage = Stage(self._node, self._home, points, self._evaluator)
                 case = CaseBuilder(self._node, stage, self._networks, self._evaluator).build(
                     name, points
@@ -97,7 +99,13 @@ class _Expansion:
         except RecursionError:
             self._context.tell(too_deep(self._node.name.span))
             return ()
+        finally:
+            self._context.case = None
         return tuple(built.values())
+
+    def _case(self, name: str, points: Combination) -> context.Case | None:
+        variables = tuple((each.binding.name, each.binding.span) for each in points)
+        return context.Case(name, self._node.span, variables) if variables else None
 
     def _points(self, room: int) -> Iterator[Combination]:
         sweeps = [each for each in self._node.body.statements if isinstance(each, ast.Sweep)]

@@ -265,7 +265,7 @@ class Evaluator:
     def _named(self, name: ast.Name, scope: Scope, *, within: bool) -> Value:
         known = scope.find(name.text)
         if known is not None:
-            return known.value(self.context)
+            return known.named(name.span, self.context)
         built_in = kinds.built_in(name, self.context.catalogue)
         if built_in is not None:
             return built_in

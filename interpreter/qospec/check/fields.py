@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -10,10 +11,20 @@ from qospec.catalogue import REQUIRED, Buffer, Load
 from qospec.check import mixes
 from qospec.check.context import Refused, wrong
 from qospec.check.dimensions import BASE_UNITS, LAYERS, NUMBER, named, written_in
-from qospec.check.values import POISON, Amount, Poison, Series, Symbol, Truth, Value, Wording
+from qospec.check.values import (
+    POISON,
+    Amount,
+    Poison,
+    Series,
+    Symbol,
+    Table,
+    Truth,
+    Value,
+    Wording,
+)
 from qospec.diagnostics import Edit, did_you_mean, respelling
 from qospec.source import Span
-from qospec.units import CELL_RATE, CELLS, DATA, PACKET_RATE, PACKETS, RATE, Dimension
+from qospec.units import CELL_RATE, CELLS, DATA, PACKET_RATE, PACKETS, RATE, Dimension, number_text
 
 if TYPE_CHECKING:
     from qospec.catalogue import Domain, Kind, Parameter
@@ -43,6 +54,10 @@ BITS_OF_A_CELL = {
 """What makes cells of bits, by the layer that counts them; no other is counted in cells."""
 
 
+MAPS = {"weights": "ratio", "counts": "integer", "sizes": "data"}
+"""Per domain of maps from names: the domain of what is under each."""
+
+
 def convert(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
     """Return the value as the field's own type; None if it cannot be known yet; raises Refused."""
     if isinstance(value, Poison):
@@ -53,9 +68,11 @@ def convert(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
         return _number(value, parameter, kind, span)
     if domain.name == "choice":
         return _choice(value, name, domain, span)
+    if domain.name in MAPS:
+        return _map(value, parameter, kind, span)
     if domain.name == "buffer":
         return _buffer(value, name, domain, span)
-    others = {"truth": _truth, "names": _names, "load": _load, "sizes": mixes.size_mix}
+    others = {"truth": _truth, "names": _names, "load": _load, "size mix": mixes.size_mix}
     return others[domain.name](value, name, span)
 
 
@@ -114,8 +131,10 @@ def _sort(name: str, wanted: str, what: str, span: Span) -> Refused:
 
 
 def _layer(value: Amount, parameter: Parameter, kind: Kind, span: Span) -> None:
-    """Hold a rate, and a size of traffic, to say which bits it counts."""
+    """Hold a rate, and a size of traffic, to say which bits it counts, once it is known."""
     if kind.role == "element" and parameter.domain.name == "data":
+        return
+    if value.value is None and not value.layer:
         return
     what = "rate" if parameter.domain.name == "rate" else "size"
     if not value.layer:
@@ -158,7 +177,7 @@ def _whole(amount: Fraction, name: str, domain: Domain, span: Span) -> int:
     units = {"data": "bytes", "cells": "cells"}.get(domain.name, "numbers")
     raise wrong(
         "E0206",
-        f"`{name}` is counted in whole {units}, this is {amount}",
+        f"`{name}` is counted in whole {units}, this is {number_text(amount, exact=True)}",
         span,
         remedy="write a whole number",
     )
@@ -166,7 +185,7 @@ def _whole(amount: Fraction, name: str, domain: Domain, span: Span) -> int:
 
 def _bounds(amount: int | Fraction, name: str, domain: Domain, span: Span) -> None:
     if domain.low is not None and amount < domain.low:
-        least = written_in(domain.low, domain.name)
+        least = written_in(domain.low, domain.name, span.text)
         limit = "more than 0" if amount <= 0 < domain.low else f"at least {least}"
         raise wrong(
             "E0205",
@@ -176,7 +195,7 @@ def _bounds(amount: int | Fraction, name: str, domain: Domain, span: Span) -> No
             remedy=f"write at least {least}",
         )
     if domain.high is not None and amount > domain.high:
-        most = written_in(domain.high, domain.name)
+        most = written_in(domain.high, domain.name, span.text)
         raise wrong(
             "E0205",
             f"`{name}` must be at most {most}",
@@ -233,6 +252,24 @@ def _names(value: Value, name: str, span: Span) -> tuple[str, ...] | None:
     return tuple(found)
 
 
+def _map(
+    value: Value, parameter: Parameter, kind: Kind, span: Span
+) -> tuple[tuple[str, int | Fraction], ...] | None:
+    if not isinstance(value, Table):
+        raise _sort(parameter.name, "a map from names to numbers", value.what, span)
+    domain = replace(parameter.domain, name=MAPS[parameter.domain.name])
+    found = []
+    for key, each in value.entries.items():
+        if not isinstance(key, str):
+            raise _sort(parameter.name, "a map from names", "a map from numbers", span)
+        entry = replace(parameter, name=f"{parameter.name}[{key}]", alias="", domain=domain)
+        amount = None if isinstance(each, Poison) else _number(each, entry, kind, span)
+        if amount is None:
+            return None
+        found.append((key, amount))
+    return tuple(found)
+
+
 def _buffer(value: Value, name: str, domain: Domain, span: Span) -> Buffer | None:
     if not isinstance(value, Amount):
         raise _sort(name, "a number of cells or packets or a size", value.what, span)
@@ -248,7 +285,8 @@ def _buffer(value: Value, name: str, domain: Domain, span: Span) -> Buffer | Non
     unit, size = BUFFERS[value.dimension]
     amount = value.value / size
     if amount.denominator != 1:
-        raise wrong("E0206", f"`{name}` is counted in whole {unit}s, this is {amount}", span)
+        shown = number_text(amount, exact=True)
+        raise wrong("E0206", f"`{name}` is counted in whole {unit}s, this is {shown}", span)
     _bounds(amount, name, domain, span)
     return Buffer(int(amount), unit)
 

@@ -29,9 +29,6 @@ NO_SUCH = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
 SUFFIXES = (TEXT_SUFFIX, *YAML_SUFFIXES)
 """Of files that hold a specification."""
 
-_BEGINNING = 2**16
-"""How many bytes of a YAML file are looked at for its first key."""
-
 
 def named(path: Path, but: Sequence[Path] = ()) -> Sequence[Path]:
     """Return the file of that name, or what is `below` the folder; raises Refused."""
@@ -52,6 +49,13 @@ def below(folder: Path, but: Sequence[Path] = ()) -> list[Path]:
     """Return the specifications in a folder, at any depth, `but` for these; raises Refused.
 
     They are its `.qos` files, and those YAML files whose first key says so: others are not ours.
+    """
+    return [path for path in importable(folder, but) if not is_yaml(path.name) or _is_ours(path)]
+
+
+def importable(folder: Path, but: Sequence[Path] = ()) -> list[Path]:
+    """Return the files in a folder that an import may mean, at any depth; raises Refused.
+
     Links to folders are not followed, so that the walk ends.
     """
     left_out = {each for each in but if each != real(folder)}
@@ -68,17 +72,14 @@ def below(folder: Path, but: Sequence[Path] = ()) -> list[Path]:
     return sorted(
         parent / name
         for parent, name in walk()
-        if name.endswith(SUFFIXES) and _holds_a_specification(parent / name)
+        if name.endswith(SUFFIXES) and not is_folder(parent / name)
     )
 
 
-def _holds_a_specification(path: Path) -> bool:
-    if is_folder(path) or not is_yaml(path.name):
-        return not is_folder(path)
+def _is_ours(path: Path) -> bool:
     try:
-        with path.open("rb") as file:
-            return is_ours(file.read(_BEGINNING).decode("utf-8", "replace"))
-    except OSError:
+        return is_ours(content(path, None).decode("utf-8", "replace"))
+    except Refused:
         return False
 
 

@@ -18,24 +18,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Variable(Value):
-    """What is searched, where a criterion asks for it: it has many values."""
-
-    what: ClassVar[str] = "what is searched"
-    name: str
-    instead: str
-
-    def unfinished(self, span: Span) -> Refused:
-        """Say that a goal has found one of them."""
-        return wrong(
-            "E0515",
-            f"a search tries many values of `{self.name}`: say which is meant",
-            span,
-            remedy=f"write what a goal has found: `{self.instead}`",
-        )
-
-
-@dataclass(frozen=True)
 class OpenTruth(Value):
     """What is true or false only after the run."""
 

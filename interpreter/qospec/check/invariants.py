@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from qospec.check.conditions import condition
+from qospec.check.conditions import called_twice, condition
 from qospec.check.confidence import clause_of
 from qospec.check.context import Refused, wrong
 from qospec.check.parts import Invariant, PartValue, PortValue, Turns, lost_as
@@ -47,16 +47,7 @@ def add(
     label = f"{node.label.text if node.label else text}{turns}"
     known = next((each for each in template.invariants if each.label == label), None)
     if known is not None:
-        place = node.label or node.condition
-        evaluator.context.tell(
-            wrong(
-                "E0509",
-                f"two statements are called `{label}`",
-                place.span,
-                other=(known.span, "first here"),
-                remedy="give one of them another label",
-            )
-        )
+        evaluator.context.tell(called_twice(label, node.label or node.condition, known.span))
     elif expression is not None:
         template.invariants.append(Invariant(label, text, expression, node.span))
 
@@ -68,10 +59,8 @@ def _observable(node: ast.Node, scope: Scope, evaluator: Evaluator) -> None:
         value = known.value(evaluator.context) if known is not None else None
         if isinstance(value, PartValue | PortValue | Turns):
             _offered(node, value)
-    for part in vars(node).values():
-        for each in part if isinstance(part, tuple) else (part,):
-            if isinstance(each, ast.Node):
-                _observable(each, scope, evaluator)
+    for each in node.children():
+        _observable(each, scope, evaluator)
 
 
 def _offered(node: ast.Path, value: Value) -> None:

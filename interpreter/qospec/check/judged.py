@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.check.bodies import misplaced
-from qospec.check.conditions import condition, reported
+from qospec.check.conditions import called_twice, condition, reported
 from qospec.check.confidence import confidence_of
 from qospec.check.context import Refused, wrong
 from qospec.conditions import measurements
@@ -120,13 +120,7 @@ class Judged:
         place = name or node
         known = self._labels.get(label)
         if known is not None and (name is not None or kind != "report"):
-            raise wrong(
-                "E0509",
-                f"two statements are called `{label}`",
-                place.span,
-                other=(known.span, "first here"),
-                remedy="give one of them another label",
-            )
+            raise called_twice(label, place, known.span)
         self._labels.setdefault(label, place)
         if expression is not None:
             said = {"expect": "expect", "require": "require"}.get(kind, "report")

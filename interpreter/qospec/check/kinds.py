@@ -58,14 +58,14 @@ LATER = frozenset(
 """Words of the language that the interpreter cannot carry out yet."""
 
 
-def not_built(word: str, span: Span) -> Refused:
+def not_built(word: str, span: Span, remedy: str = "leave it out for now") -> Refused:
     """Return the refusal of a word that is known and cannot be carried out."""
     return wrong(
         "E0190",
         f"`{word}` is part of the language but not built yet",
         span,
         note="nothing is ignored: a test that leaves something out is worse than none",
-        remedy="leave it out for now",
+        remedy=remedy,
     )
 
 
@@ -113,6 +113,7 @@ class HostKind(Value):
 
     def call(self, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:
         """Return hosts: `count` of them, `slotted` or not."""
+        counts.once(call.arguments)
         count, known, slotted = None, True, True
         for argument in call.arguments:
             name = argument.name.text if argument.name else ""

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 
 from qospec.check.context import Refused, wrong
 from qospec.check.dimensions import LAYERS, NUMBER, named, written
+from qospec.check.misread import misreading
 from qospec.check.mixes import Mix
 from qospec.check.values import Amount, Poison, Series, Symbol, Value, Wording
 from qospec.diagnostics import Edit, did_you_mean, respelling
-from qospec.units import misreading, table, unit
+from qospec.units import table, unit
 
 if TYPE_CHECKING:
     from qospec.check.context import Limits
+    from qospec.check.misread import Misreading
     from qospec.source import Span
     from qospec.syntax import ast
-    from qospec.units import Misreading
 
 DIGITS = 300
 ROUNDED = "round it, or take a larger unit"
@@ -39,13 +40,14 @@ def quantity(node: ast.Quantity, limits: Limits) -> Value:
 
 def _no_unit(node: ast.Quantity) -> Refused:
     meant = misreading(node.unit)
-    ways = meant.help(node.number)
+    listed = dict.fromkeys(each.canonical for each in table()[0].values())
     return wrong(
         "E0201",
         f"`{meant.part}` is not a unit",
         node.span,
         label=meant.question,
-        remedy=ways or "write one of " + " ".join(table()[0]),
+        note="" if meant.readings or meant.question else f"units: {' '.join(listed)}",
+        remedy=meant.help(node.number),
         fix=_other_unit(node, meant),
     )
 
@@ -53,11 +55,8 @@ def _no_unit(node: ast.Quantity) -> Refused:
 def _other_unit(node: ast.Quantity, meant: Misreading) -> tuple[Edit, ...]:
     """Return the edit that writes the only unit that can have been meant."""
     plain = "".join(node.span.text.split()) == node.number + node.unit
-    if not (meant.sure and plain):
-        return ()
-    reading = meant.readings[0]
-    blank = "" if reading == "%" else " "
-    return (Edit(node.span, f"{node.number}{blank}{reading}"),)
+    way = meant.written(node.number, meant.readings[0]) if meant.sure and plain else ""
+    return (Edit(node.span, way),) if way else ()
 
 
 def _exact(text: str, span: Span, limits: Limits) -> Fraction:
@@ -118,6 +117,24 @@ def key(value: Value, span: Span) -> Fraction | str:
     raise wrong("E0204", f"a key is a number, a text or a word, this is {value.what}", span)
 
 
+def _alike(node: ast.Range, first: Amount, last: Amount, width: Amount) -> None:
+    """Refuse a range whose ends and step are not of one dimension."""
+    for side, value in ((node.last, last), (node.step, width)):
+        if (
+            side is not None
+            and value.dimension != first.dimension
+            and 0 not in (value.value, first.value)
+        ):
+            how = "to" if side is node.last else "in steps of"
+            raise wrong(
+                "E0203",
+                f"a range from {named(first.dimension)} {how} {named(value.dimension)}",
+                side.span,
+                label=f"this is {named(value.dimension)}",
+                other=(node.first.span, f"this is {named(first.dimension)}"),
+            )
+
+
 def series(node: ast.Range, first: Value, last: Value, step: Value | None, limits: Limits) -> Value:
     """Return the values from `first` to `last`, both included."""
     for side, value in ((node.first, first), (node.last, last), (node.step, step)):
@@ -128,19 +145,7 @@ def series(node: ast.Range, first: Value, last: Value, step: Value | None, limit
     assert isinstance(first, Amount)  # noqa: S101 -- seen above
     assert isinstance(last, Amount)  # noqa: S101
     width = _step(node, first, step)
-    for side, value in ((node.last, last), (node.step, width)):
-        if (
-            side is not None
-            and value.dimension != first.dimension
-            and 0 not in (value.value, first.value)
-        ):
-            raise wrong(
-                "E0203",
-                f"a range from {named(first.dimension)} to {named(value.dimension)}",
-                side.span,
-                label=f"this is {named(value.dimension)}",
-                other=(node.first.span, f"this is {named(first.dimension)}"),
-            )
+    _alike(node, first, last, width)
     if first.value is None or last.value is None or width.value is None:
         return Series((Amount(None, first.dimension, first.layer),), known=False)
     if width.value <= 0:
@@ -155,6 +160,16 @@ def series(node: ast.Range, first: Value, last: Value, step: Value | None, limit
             node.span,
             label="from high to low",
             remedy=f"write `{node.last.span.text} .. {node.first.span.text}`",
+        )
+    if count > 0 and (last.value - first.value) % width.value:
+        ends = written(first.value + (count - 1) * width.value, last.text or width.text)
+        step_by = f" step {node.step.span.text}" if node.step else ""
+        raise wrong(
+            "E0217",
+            f"no step of this range ends at `{node.last.span.text}`",
+            node.last.span,
+            label=f"the last ends at {ends}",
+            remedy=f"write `{node.first.span.text} .. {ends}{step_by}`",
         )
     if count > limits.items:
         message = f"a range of more than {limits.items} values"

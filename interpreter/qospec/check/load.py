@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from qospec.check import files
 from qospec.check.context import Refused
 from qospec.check.imports import Missing, Place, find
-from qospec.check.project import Project, project
+from qospec.check.project import Projects
 from qospec.diagnostics import Diagnostic, Label
 from qospec.twin.form import tree_of
 
@@ -49,7 +49,7 @@ class Loader:
         self._context = context
         self._units: dict[Path, Unit | None] = {}
         self._reading: list[tuple[Path, ast.Import | None]] = []
-        self._projects: dict[Path, Project] = {}
+        self._projects = Projects(context.tell)
 
     def load(self, paths: Sequence[Path]) -> tuple[Unit, ...]:
         """Return the files named (of folders all specifications) and those they import.
@@ -75,22 +75,33 @@ class Loader:
         try:
             if file is not given:
                 files.inside(file, given)
-            root = files.root_of(file)
-            self._read(file, Place(root, self._project(root)), None)
+            self._read(file, self._place(file), None)
         except Refused as refused:
             self._context.tell(refused)
 
+    def _place(self, file: Path) -> Place:
+        """Return where the imports of a file that was named are looked for; raises Refused.
+
+        A file of a package is that which was pinned, and its imports begin where they do if it is
+        imported, unless it is of a project within the package.
+        """
+        root = files.root_of(file)
+        pinned = self._projects.pinning(file)
+        if pinned is not None:
+            project, package = pinned
+            project.package(package.name, None, self._context.limits.imports)
+            if not root.is_relative_to(package.folder):
+                return Place(package.folder, project)
+        return Place(root, self._projects.at(root))
+
     def _left_out(self, path: Path) -> Sequence[Path]:
-        return self._project(files.root_of(path / "any")).exclude if files.is_folder(path) else ()
+        return (
+            self._projects.at(files.root_of(path / "any")).exclude if files.is_folder(path) else ()
+        )
 
     def _of_the_project(self) -> Sequence[Path]:
         here = Path()
-        return self._project(files.root_of(here / "any")).paths or (here,)
-
-    def _project(self, root: Path) -> Project:
-        if root not in self._projects:
-            self._projects[root] = project(root, self._context.tell)
-        return self._projects[root]
+        return self._projects.at(files.root_of(here / "any")).paths or (here,)
 
     def _read(self, written: Path, where: Place, importer: ast.Import | None) -> Unit | None:
         path = files.real(written)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from qospec.catalogue import Domain, Kind, Parameter
+from qospec.catalogue import LONGEST_PS, REQUIRED, Domain, Kind, Parameter
 from qospec.check import reach
 from qospec.check.bodies import misplaced
 from qospec.check.context import Refused, wrong
-from qospec.check.dimensions import PS, named
-from qospec.check.records import Record
+from qospec.check.dimensions import named
+from qospec.check.fields import convert
+from qospec.check.records import fields_of
 from qospec.check.values import Amount, Poison, Table, Value
 from qospec.diagnostics import did_you_mean
 from qospec.model import Machine, State, Transition
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
     from qospec.source import Span
 
 HERE = "a machine"
-LONGEST_PS = 10**18
 NAMES = Domain("names")
+LENGTH = Domain("time", 1, LONGEST_PS)
+"""Of a timer."""
 
 MACHINE = Kind(
     name="machine",
@@ -78,7 +80,7 @@ def machine(node: ast.Machine, scope: Scope, evaluator: Evaluator) -> Machine | 
     binds, states = own
     timers = [each for each in binds if each.names[0].text == TIMERS]
     others = [each for each in binds if each.names[0].text != TIMERS]
-    fields = _fields(MACHINE, others, node.body, scope, evaluator)
+    fields = fields_of(MACHINE, others, node.body, scope, evaluator)
     messages = dict.fromkeys(fields.get("messages", ()), node.name.span)
     lengths = _timers(timers, scope, evaluator)
     if not states:
@@ -129,14 +131,6 @@ def _body(
     return binds, parts
 
 
-def _fields(
-    kind: Kind, binds: Sequence[ast.Bind], body: ast.Body, scope: Scope, evaluator: Evaluator
-) -> dict[str, Any]:
-    own = ast.Body(statements=tuple(binds), span=body.span)
-    record = Record(kind, {}, body.span, evaluator).copy(own, scope, evaluator)
-    return record.arguments(evaluator)[0] if isinstance(record, Record) else {}
-
-
 def _timers(binds: Sequence[ast.Bind], scope: Scope, evaluator: Evaluator) -> dict[str, int | None]:
     """Return the timers with their lengths in ps; None of a length that is not known yet."""
     found: dict[str, int | None] = {}
@@ -169,11 +163,9 @@ def _length(name: str, value: object, span: Span) -> int | None:
     if not isinstance(value, Amount) or value.dimension != TIME:
         what = named(value.dimension) if isinstance(value, Amount) else getattr(value, "what", "")
         raise wrong("E0202", f"the timer `{name}` is a time, this is {what}", span)
-    if value.value is None:
-        return None
-    length_ps = round(value.value * PS)
-    if not 0 < length_ps <= LONGEST_PS:
+    if value.value is not None and value.value <= 0:
         raise wrong("E0205", f"the timer `{name}` must be more than 0", span)
+    length_ps: int | None = convert(value, Parameter(name, LENGTH, REQUIRED), MACHINE, span)
     return length_ps
 
 
@@ -218,7 +210,7 @@ def _transition(
     given: dict[str, Any] = {}
     if node.body is not None:
         binds, _ = _body(node.body.statements, ast.Bind, "a transition", evaluator)
-        given = _fields(TRANSITION, binds, node.body, scope, evaluator)
+        given = fields_of(TRANSITION, binds, node.body, scope, evaluator)
         for field, offered, what in (
             ("send", known.messages, "message"),
             ("start", known.timers, "timer"),

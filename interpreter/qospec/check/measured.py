@@ -22,6 +22,28 @@ if TYPE_CHECKING:
     from qospec.source import Span
     from qospec.syntax import ast
 
+QUANTILES = "p*"
+"""Stands for all quantiles among the statistics that a metric offers."""
+
+ELSEWHERE = {
+    "median": "p50",
+    "avg": "mean",
+    "average": "mean",
+    "stddev": "std",
+    "stdev": "std",
+    "sd": "std",
+    "minimum": "min",
+    "maximum": "max",
+    "p0": "min",
+    "p100": "max",
+    "latency": "delay",
+    "rtt": "delay",
+    "jitter": "cdv_2pt",
+    "loss": "lost",
+    "dropped": "lost",
+}
+"""What statistics and metrics are called elsewhere, and what is meant by it here."""
+
 QUANTILE = re.compile(r"p\d{1,2}(_\d{1,6})?")
 
 
@@ -100,18 +122,9 @@ class MetricValue(Value):
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return a statistic."""
-        quantile = "p*" in self.statistics and QUANTILE.fullmatch(name.text)
+        quantile = QUANTILES in self.statistics and QUANTILE.fullmatch(name.text)
         if name.text not in self.statistics and not quantile:
-            offered = [each.replace("p*", "p99") for each in self.statistics]
-            near = did_you_mean(name.text, offered)
-            raise wrong(
-                "E0503",
-                f"`{self.kind.name}` has no statistic `{name.text}`",
-                name.span,
-                label=f"did you mean `{near}`?" if near else "",
-                note=f"statistics of {self.kind.name}: " + " ".join(offered),
-                remedy=f"write `{near or offered[0]}`",
-            )
+            raise self._unknown(name)
         return self.measured(name.text)
 
     def measured(self, statistic: str) -> Open:
@@ -137,13 +150,35 @@ class MetricValue(Value):
 
     def unfinished(self, span: Span) -> Refused:
         """Say that a statistic is missing."""
-        offered = [each.replace("p*", "p99") for each in self.statistics]
         return wrong(
             "E0502",
             f"`{self.flow.path}.{self.spelling}` is many values: say which is meant",
             span,
-            note=f"statistics of {self.kind.name}: " + " ".join(offered),
-            remedy=f"write `{span.text}.{offered[0]}`",
+            note=self._offered(),
+            remedy=f"write `{span.text}.{self.statistics[0]}`",
+        )
+
+    def _offered(self) -> str:
+        named = " ".join(each for each in self.statistics if each != QUANTILES)
+        quantiles = ", and quantiles such as p50 p99 p99_9" if QUANTILES in self.statistics else ""
+        return f"statistics of {self.spelling}: {named}{quantiles}"
+
+    def _unknown(self, name: ast.Name) -> Refused:
+        """Return the mistake of a statistic that there is not; not every number is a quantile."""
+        meant = ELSEWHERE.get(name.text.lower(), "")
+        offered = QUANTILES in self.statistics or not QUANTILE.fullmatch(meant)
+        near = meant if offered else ""
+        near = near or did_you_mean(name.text, [e for e in self.statistics if e != QUANTILES])
+        remedy = f"write `{near}`" if near else ""
+        if not near and re.match(r"[pP]\d", name.text) and QUANTILES in self.statistics:
+            remedy = "write a quantile below 100 with six decimals at most, as `p99_9` for 99.9 %"
+        return wrong(
+            "E0503",
+            f"`{self.spelling}` has no statistic `{name.text}`",
+            name.span,
+            label=f"did you mean `{near}`?" if near else "",
+            note=self._offered(),
+            remedy=remedy,
         )
 
 
@@ -176,12 +211,13 @@ def _of(carries: str, known: dict[str, Kind]) -> list[str]:
 
 def _unknown_metric(name: ast.Name, known: dict[str, Kind]) -> Refused:
     spellings = [spelling for each in known.values() for spelling in (each.name, *each.aliases)]
-    near = did_you_mean(name.text, [*spellings, "oam"])
+    meant = ELSEWHERE.get(name.text.lower(), "")
+    near = meant if meant in spellings else did_you_mean(name.text, [*spellings, "oam"])
     return wrong(
         "E0501",
         f"`{name.text}` is nothing that is measured",
         name.span,
         label=f"did you mean `{near}`?" if near else "",
-        note="metrics: " + " ".join(sorted(known)),
+        note="metrics: " + " ".join(sorted((*e.aliases, e.name)[0] for e in known.values())),
         remedy=f"write `{near}`" if near else "",
     )

@@ -11,6 +11,7 @@ from qospec.check.scope import Binding, Scope, settled
 from qospec.check.values import POISON, Amount, Open, Poison, Symbol, Truth, Value, Wording
 from qospec.diagnostics import did_you_mean, respelling
 from qospec.syntax import ast
+from qospec.units import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
@@ -135,9 +136,10 @@ class Signature:
         order = list(self.parameters)
         for place, argument in enumerate(arguments):
             if argument.name is None and place >= len(order):
-                raise wrong(
-                    "E0114", f"`{self.name}` takes {len(order)} values at most", argument.span
+                most = {0: "no values", 1: "one value at most"}.get(
+                    len(order), f"{len(order)} values at most"
                 )
+                raise wrong("E0114", f"`{self.name}` takes {most}", argument.span)
             name = argument.name.text if argument.name else order[place]
             if name not in self.parameters:
                 raise self._unknown(name, argument, given)
@@ -170,7 +172,8 @@ class Signature:
 
 def _known_type(each: ast.Parameter, evaluator: Evaluator) -> None:
     known = [*TYPES, *WORDS]
-    if each.annotation.text not in known:
+    left_out = not each.annotation.span.text  # which has been told
+    if each.annotation.text not in known and not left_out:
         near = did_you_mean(each.annotation.text, known)
         evaluator.context.tell(
             wrong(
@@ -226,7 +229,8 @@ def fit(value: Value, each: ast.Parameter, node: ast.Expression) -> Value:
             return Amount(value.value, TYPES[annotation], value.layer, value.text, value.published)
         what = named(value.dimension) if isinstance(value, Amount) else value.what
         if isinstance(value, Amount) and annotation == "Int" and value.dimension == NUMBER:
-            what = f"{value.text or value.value}"
+            shown = "" if value.value is None else number_text(value.value, exact=True)
+            what = value.text or shown
     else:
         if _is_a(value, annotation):
             return value

@@ -12,6 +12,8 @@ from qospec.diagnostics import did_you_mean
 from qospec.units import CELLS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from qospec.catalogue import Kind
     from qospec.check.expressions import Evaluator
     from qospec.conditions import Expression
@@ -22,7 +24,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Part:
-    """An element of a device. `element` is None when it could not be built or is not known yet."""
+    """An element of a device. `element` is None when it could not be built or is not known yet.
+
+    `named` says where an output was given its name, if the text did so.
+    """
 
     path: str
     kind: Kind
@@ -32,6 +37,7 @@ class Part:
     inputs: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
     loose: bool = False
+    named: Mapping[str, Span] = field(default_factory=dict)
 
 
 class End(NamedTuple):

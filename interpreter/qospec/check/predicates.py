@@ -7,7 +7,7 @@ from itertools import islice, product
 from typing import TYPE_CHECKING, Any
 
 from qospec.check.context import wrong
-from qospec.check.dimensions import NUMBER
+from qospec.check.dimensions import NUMBER, named
 from qospec.check.kinds import not_built
 from qospec.check.scope import Scope
 from qospec.check.values import Amount, Poison, Series, Symbol, Truth, Value
@@ -135,7 +135,10 @@ def _of(attribute: Attribute, value: Value, node: ast.Expression) -> Constant:
             return Constant(value.value, None, text)
         raise wrong("E0204", f"`cell.oam` is true or false, not {value.what}", node.span)
     if not isinstance(value, Amount) or value.dimension != NUMBER:
-        raise wrong("E0204", f"a whole number is wanted, this is {value.what}", node.span)
+        what = named(value.dimension) if isinstance(value, Amount) else value.what
+        raise wrong("E0204", f"a whole number is wanted, this is {what}", node.span)
+    if value.value is not None and value.value.denominator != 1:
+        raise wrong("E0204", f"a whole number is wanted, this is {text}", node.span)
     number = value.value if value.value is not None else Fraction(0)
     most = HIGHEST.get(attribute.name)
     if most is not None and not (0 <= number <= most and number.denominator == 1):

@@ -27,6 +27,8 @@ SETTINGS: Mapping[str, Mapping[str, type]] = {
 }
 """The tables of `qos.toml` and their fields."""
 
+LOCK = "qos.lock"
+
 PINNED: Mapping[str, type] = {"folder": str, "sha256": str}
 """The fields of a package in `qos.lock`."""
 
@@ -55,27 +57,64 @@ class Project:
     exclude: tuple[Path, ...] = ()
     packages: dict[str, Package] = field(default_factory=dict)
     sound: bool = True
-    _verified: set[str] = field(default_factory=set)
+    _hashes: dict[str, str] = field(default_factory=dict)
 
-    def package(self, name: str, importer: Span, most: int) -> Package | None:
-        """Return a package whose files are those that were pinned; raises Refused."""
+    def package(self, name: str, importer: Span | None, most: int) -> Package | None:
+        """Return a package whose files are those that were pinned; raises Refused.
+
+        Args:
+            name: What it is called.
+            importer: The import that asks for it; None if a file of it was named.
+            most: How many files it may have.
+        """
         found = self.packages.get(name)
-        if found is not None and name not in self._verified:
-            _verify(found, importer, most)
-            self._verified.add(name)
+        if found is not None:
+            other = (importer, "imported here") if importer else None
+            if name not in self._hashes:
+                self._hashes[name] = _hash(found, other, most)
+            _verify(found, self._hashes[name], other)
         return found
 
     def owner(self, file: Path) -> Package | None:
-        """Return the package that a file belongs to."""
-        return next(
-            (each for each in self.packages.values() if file.is_relative_to(each.folder)), None
-        )
+        """Return the package that a file belongs to, the innermost if one is in another."""
+        owners = [each for each in self.packages.values() if file.is_relative_to(each.folder)]
+        return max(owners, key=lambda each: len(each.folder.parts), default=None)
+
+
+class Projects:
+    """The projects that files belong to, each read once; what is wrong with one is told."""
+
+    def __init__(self, tell: Callable[[Refused], None]) -> None:
+        self._tell = tell
+        self._known: dict[Path, Project] = {}
+
+    def at(self, root: Path) -> Project:
+        """Return the project of a root."""
+        if root not in self._known:
+            self._known[root] = project(root, self._tell)
+        return self._known[root]
+
+    def pinning(self, file: Path) -> tuple[Project, Package] | None:
+        """Return the package that a file belongs to, and the project whose `qos.lock` pins it."""
+        path = files.real(file)
+        for root in path.parents:
+            if files.there(root / LOCK):
+                made = self.at(root)
+                owner = made.owner(path)
+                if owner is not None:
+                    return made, owner
+        return None
+
+
+def is_pinned(file: Path) -> bool:
+    """Return whether a file is of a package, and so stays as it is."""
+    return Projects(lambda _: None).pinning(file) is not None
 
 
 def project(root: Path, tell: Callable[[Refused], None]) -> Project:
     """Return the project of a root; what is wrong with it is told, and left out."""
     made = Project(root)
-    for name, take in (("qos.toml", _settings), ("qos.lock", _packages)):
+    for name, take in (("qos.toml", _settings), (LOCK, _packages)):
         path = root / name
         if not files.there(path):
             continue
@@ -174,29 +213,32 @@ def _below(root: Path, written: str, place: Span) -> Path:
     return path
 
 
-def _verify(package: Package, importer: Span, most: int) -> None:
+def _hash(package: Package, other: tuple[Span, str] | None, most: int) -> str:
     if not files.is_folder(package.folder):
         raise wrong(
             "E0117",
             f"the package `{package.name}` is no folder",
             package.place,
-            other=(importer, "imported here"),
+            other=other,
             remedy="put its files back, or correct `folder`",
         )
-    found = fingerprint(package.folder, most)
+    return fingerprint(package.folder, most)
+
+
+def _verify(package: Package, found: str, other: tuple[Span, str] | None) -> None:
     if found != package.sha256:
         raise wrong(
             "E0117",
             f"the package `{package.name}` is not what was pinned",
             package.place,
-            other=(importer, "imported here"),
+            other=other,
             note="a file of it was changed, added or taken away",
             remedy=f'if that is meant, write `sha256 = "{found}"`',
         )
 
 
 def fingerprint(folder: Path, most: int) -> str:
-    """Return the hash of a folder's specifications: SHA-256 of their names, lengths and bytes.
+    """Return the hash of what may be imported from a folder: SHA-256 of names, lengths and bytes.
 
     Args:
         folder: Where they are, at any depth.
@@ -208,7 +250,7 @@ def fingerprint(folder: Path, most: int) -> str:
     import hashlib
 
     digest = hashlib.sha256()
-    found = files.below(folder)
+    found = files.importable(folder)
     if len(found) > most:
         raise files.too_many(most, files.nowhere(folder))
     named = sorted((file.relative_to(folder).as_posix(), file) for file in found)

@@ -170,4 +170,16 @@ def _expected(node: ast.Criterion, scope: Scope, evaluator: Evaluator) -> None:
                 remedy="leave `with … confidence` out",
             )
         )
-    evaluator.truth(node.condition, scope)
+    before = evaluator.context.mistakes
+    known = evaluator.truth(node.condition, scope)
+    same = isinstance(node.condition, ast.Compare) and node.condition.left == node.condition.right
+    if evaluator.context.mistakes == before and (same or known is not None):
+        evaluator.context.tell(
+            wrong(
+                "E0516",
+                "this does not depend on what is drawn"
+                + (": both sides are the same" if same else ""),
+                node.condition.span,
+                remedy="expect something of a value that `forall` draws",
+            )
+        )

@@ -221,6 +221,15 @@ def add_field(
     given[full] = each
 
 
+def fields_of(
+    kind: Kind, binds: Sequence[ast.Bind], body: ast.Body, scope: Scope, evaluator: Evaluator
+) -> dict[str, Any]:
+    """Return what the bindings of a body give the fields of a kind; mistakes are reported."""
+    own = ast.Body(statements=tuple(binds), span=body.span)
+    record = Record(kind, {}, body.span, evaluator).copy(own, scope, evaluator)
+    return record.arguments(evaluator)[0] if isinstance(record, Record) else {}
+
+
 def _excused(kind: Kind, names: Sequence[ast.Name], scope: Scope) -> frozenset[str]:
     """Return the fields meant by unknown names, and those in what could not be read."""
     known = spellings(kind)

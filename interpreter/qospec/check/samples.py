@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue import REQUIRED, Buffer, Load, SizeMix
+from qospec.check.fields import MAPS
 
 if TYPE_CHECKING:
     from qospec.catalogue import Parameter
@@ -15,7 +16,8 @@ SAMPLES: dict[str, Any] = {
     "truth": False,
     "buffer": Buffer(1, "cell"),
     "load": Load(Fraction(1), ""),
-    "sizes": SizeMix(((64, 1),), "ip"),
+    "size mix": SizeMix(((64, 1),), "ip"),
+    **dict.fromkeys(MAPS, (("first", 1),)),
 }
 """By domain, what is no number."""
 WHOLE = ("time", "data", "cells", "integer")

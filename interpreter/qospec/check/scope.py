@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from qospec.check.context import Refused, wrong
 from qospec.check.values import POISON
 from qospec.diagnostics import did_you_mean
+from qospec.units import unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,6 +22,13 @@ DEEPEST = 60
 """How many names may hang on each other in a chain."""
 
 
+_ELSEWHERE = {"yes": "true", "no": "false"}
+_NOTHING = frozenset({"null", "none", "nil"})
+"""How others write truths, and that there is no value."""
+_NEAR = 40
+_BEFORE_UNIT = re.compile(r"([0-9][0-9_.]*(?: *[A-Za-z]+)?) *(/?) *$")
+
+
 class Binding:
     """A name and its value, worked out when it is first asked for.
 
@@ -27,12 +36,14 @@ class Binding:
         name: The name.
         span: Where it was declared.
         what: What it is, for messages: "a parameter", "a device".
+        instead: Of what a search tries, and of what is made of that: what a criterion asks for.
     """
 
     def __init__(self, name: str, span: Span, what: str, make: Callable[[], Value]) -> None:
         self.name = name
         self.span = span
         self.what = what
+        self.instead = ""
         self._make = make
         self._value: Value | None = None
 
@@ -56,7 +67,25 @@ class Binding:
                 self._value = POISON
             finally:
                 context.evaluating.pop()
+        if self.instead:
+            for each in context.evaluating:
+                each.instead = self.instead
         return self._value
+
+    def named(self, span: Span, context: Context) -> Value:
+        """Return the value where an expression names it; raises Refused.
+
+        A criterion that is judged once cannot mean one of the many values that a search tries.
+        """
+        value = self.value(context)
+        if self.instead and context.judging and not context.evaluating:
+            raise wrong(
+                "E0515",
+                f"a search tries many values of `{self.name}`: say which is meant",
+                span,
+                remedy=f"write what a goal has found: `{self.instead}`",
+            )
+        return value
 
     def _cycle(self, evaluating: list[Binding]) -> Refused:
         chain = [binding.name for binding in evaluating[evaluating.index(self) :]]
@@ -144,11 +173,20 @@ def clash(binding: Binding, known: Binding) -> Refused:
 
 def unknown(name: str, span: Span, known: list[str], what: str = "nothing here") -> Refused:
     """Return the mistake of using a name that nobody declared."""
-    near = did_you_mean(name, known)
-    return wrong(
-        "E0101",
-        f"{what} is named `{name}`",
-        span,
-        label=f"did you mean `{near}`?" if near else "",
-        remedy=f"write `{near}`" if near else "declare it, or import the file that does",
-    )
+    near = _ELSEWHERE.get(name.lower()) or did_you_mean(name, [*known, "true", "false"])
+    remedy = f"write `{near}`" if near else "declare it, or import the file that does"
+    if not near and name.lower() in _NOTHING:
+        remedy = "leave out what has no value"
+    elif unit(name) is not None:
+        near, remedy = "", _as_unit(name, span)
+    label = f"did you mean `{near}`?" if near else ""
+    return wrong("E0101", f"{what} is named `{name}`", span, label=label, remedy=remedy)
+
+
+def _as_unit(name: str, span: Span) -> str:
+    """Return how to write a unit that stands apart from its number."""
+    line = span.source.text[max(0, span.start - _NEAR) : span.start].rpartition("\n")[2]
+    number = _BEFORE_UNIT.search(line)
+    if number is None:
+        return f"write a unit right behind its number, as in `1 {name}`"
+    return f"write `{number[1]}{'/' if number[2] else ' '}{name}`"

@@ -6,27 +6,26 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from qospec.catalogue import REQUIRED, Domain, Kind, Parameter
+from qospec.catalogue import LONGEST_PS, REQUIRED, Domain, Kind, Parameter
 from qospec.check.bodies import misplaced
 from qospec.check.context import wrong
 from qospec.check.dimensions import named
-from qospec.check.goals import GoalValue, Variable
-from qospec.check.records import Record
+from qospec.check.goals import GoalValue
+from qospec.check.records import fields_of
 from qospec.check.scope import Binding, settled
 from qospec.check.values import Amount, Poison, Value
 from qospec.model import Goal, Search
 from qospec.syntax import ast
+from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from qospec.check.expressions import Evaluator
     from qospec.check.scope import Scope
 
 HERE = "a search"
 WHAT = "what is searched"
-PS_PER_S = 10**12
-LONGEST_PS = 10**18
 FINEST = Fraction(1, 10**6)
 METHODS = ("mlrsearch", "rfc2544")
 
@@ -72,7 +71,6 @@ class Searching:
 
     def __init__(self, test: ast.Test, evaluator: Evaluator) -> None:
         self.node = _only(test, evaluator)
-        self._test = test
         self.search: Search | None = None
         self._evaluator = evaluator
         self._context = evaluator.context
@@ -80,6 +78,7 @@ class Searching:
 
     def declare(self, scope: Scope) -> None:
         """Declare what is searched and the goals; a mistake is reported."""
+        self._context.judging = False
         node = self.node
         if node is None:
             return
@@ -91,30 +90,28 @@ class Searching:
             self._used = True
             return greatest
 
-        scope.declare(Binding(node.name.text, node.name.span, WHAT, use), self._context)
+        searched = Binding(node.name.text, node.name.span, WHAT, use)
+        first = next((each.name.text for each in _goals(node)), "goal")
+        searched.instead = f"{first}.{node.name.text}"
+        scope.declare(searched, self._context)
         for goal in _goals(node):
             made = GoalValue(goal.name.text, node.name.text, high.dimension if high else None)
             scope.declare(settled(goal.name, "a goal", made), self._context)
 
-    def close(self, scope: Scope) -> None:
+    def close(self) -> None:
         """Take the variable, and what is made of it, from criteria: flows have used it."""
-        node = self.node
-        if node is None:
+        self._context.judging = True
+        if self.node is None or self._used:
             return
-        if not self._used:
-            self._context.tell(
-                wrong(
-                    "E0514",
-                    f"no flow depends on `{node.name.text}`",
-                    node.name.span,
-                    remedy=f"use it in a flow's traffic, such as `load(rate = {node.name.text})`",
-                )
+        name = self.node.name
+        self._context.tell(
+            wrong(
+                "E0514",
+                f"no flow depends on `{name.text}`",
+                name.span,
+                remedy=f"use it in a flow's traffic, such as `load(rate = {name.text})`",
             )
-        goal = next((each.name.text for each in _goals(node)), "goal")
-        for name, binding in _dependent(node.name, self._test, scope).items():
-            binding.value(self._context)
-            value = Variable(name, f"{goal}.{node.name.text}")
-            scope.names[name] = settled(ast.Name(text=name, span=binding.span), WHAT, value)
+        )
 
     def _ends(self, node: ast.Search, scope: Scope) -> tuple[Amount | None, Amount | None]:
         values = node.values
@@ -195,9 +192,7 @@ class Searching:
                 binds.append(statement)
             elif kind is GOAL or not isinstance(statement, ast.Goal):
                 self._context.tell(misplaced(statement, "a goal" if kind is GOAL else HERE))
-        own = ast.Body(statements=tuple(binds), span=body.span)
-        record = Record(kind, {}, body.span, self._evaluator).copy(own, scope, self._evaluator)
-        return record.arguments(self._evaluator)[0] if isinstance(record, Record) else {}
+        return fields_of(kind, binds, body, scope, self._evaluator)
 
     def _goal(self, node: ast.Goal, around: dict[str, Any], scope: Scope) -> Goal | None:
         own = self._fields(GOAL, node.body, scope)
@@ -242,27 +237,6 @@ def _only(test: ast.Test, evaluator: Evaluator) -> ast.Search | None:
             )
         )
     return found[0] if found else None
-
-
-def _dependent(variable: ast.Name, test: ast.Test, scope: Scope) -> dict[str, Binding]:
-    """Return the variable and every value of the test that depends on it, by name."""
-    lets = [each for each in test.body.statements if isinstance(each, ast.Let)]
-    names = {variable.text}
-    while True:
-        more = {each.name.text for each in lets if names & set(_names_in(each.value))} - names
-        if not more:
-            return {name: scope.names[name] for name in names if name in scope.names}
-        names |= more
-
-
-def _names_in(node: ast.Node) -> Iterator[str]:
-    """Yield the names with which paths begin."""
-    if isinstance(node, ast.Path):
-        yield node.name.text
-    for part in vars(node).values():
-        for each in part if isinstance(part, tuple) else (part,):
-            if isinstance(each, ast.Node):
-                yield from _names_in(each)
 
 
 def _goals(node: ast.Search) -> Sequence[ast.Goal]:

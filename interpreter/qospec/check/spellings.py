@@ -39,7 +39,7 @@ def spellings(kind: Kind) -> dict[str, Parameter]:
         if spelling
     }
     if kind.role == "traffic":
-        known["source"] = SOURCE
+        known[SOURCE.name] = SOURCE
     return known
 
 

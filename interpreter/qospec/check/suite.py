@@ -169,6 +169,9 @@ def _with_unknowns(value: TrafficValue | DeviceValue | TopologyValue, evaluator:
     turns += [True] if signature.has_defaults() else []
     for defaults in turns:
         before = evaluator.context.mistakes
+        if isinstance(value, DeviceValue) and defaults:
+            value.alone(value.node, evaluator)  # as it is used, so that it is made once
+            return
         inside = signature.alone(defaults=defaults)
         if isinstance(value, DeviceValue):
             value.template(inside, evaluator)

@@ -71,6 +71,15 @@ def _point(name: ast.Name, value: Value, text: str, *, named: bool) -> Point:
 
 def _values(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> list[tuple[Value, str]]:
     if isinstance(node, ast.ListOf):
+        for row in node.items:
+            if isinstance(row, ast.TupleOf):
+                names = ", ".join(f"x_{place + 1}" for place in range(len(row.items)))
+                raise wrong(
+                    "E0506",
+                    f"a row of {len(row.items)} values is swept by as many names",
+                    row.span,
+                    remedy=f"write `sweep ({names}) in …`",
+                )
         values = [(_item(item, scope, evaluator), item.span.text) for item in node.items]
     else:
         series = evaluator.plain(node, scope)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.check import carried
-from qospec.check.bodies import in_a_let, misplaced, turns_of
+from qospec.check.bodies import in_a_let, misplaced, turns_of, veil
 from qospec.check.context import Refused, wrong
 from qospec.check.declared import DeviceValue
 from qospec.check.kinds import HostKind, KindValue
@@ -93,6 +93,8 @@ class _Builder:
                     self._loop(statement, scope)
             except Refused as refused:
                 self._context.tell(refused)
+            if isinstance(statement, ast.Bind) and veil(statement, scope):
+                self.layout.complete = False
 
     def _early(self, statement: ast.Statement, scope: Scope, *, outermost: bool) -> None:
         if isinstance(statement, ast.Let):

@@ -11,7 +11,7 @@ from qospec.check.measured import FlowValue
 from qospec.check.parameters import let_value
 from qospec.check.scope import Binding, Scope, settled
 from qospec.check.sweeps import safe
-from qospec.check.values import Amount, Poison, Value
+from qospec.check.values import Amount, Poison, Series, Value
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from qospec.check.expressions import Evaluator
     from qospec.source import Span
+
+
+HERE = "the loop's value"
 
 
 class Turn(NamedTuple):
@@ -37,19 +40,29 @@ class Loops:
         self._opened: dict[tuple[int, int], tuple[Turn, ...]] = {}
 
     def opened(self, node: ast.Loop, scope: Scope) -> tuple[Turn, ...]:
-        """Return the turns of a loop with the loop's name and values declared; raises Refused."""
+        """Return the turns of a loop, with its name and values declared; none of a wrong list."""
         key = (id(node), id(scope))
         if key not in self._opened:
             self._opened[key] = ()  # a mistake is told once
+            turns: list[tuple[int, Value, bool]] = []
+
+            def over() -> Value:
+                turns.extend(turns_of(node, scope, self._evaluator))
+                return Series(tuple(value for _, value, _ in turns))
+
+            values = Binding(node.name.text, node.name.span, HERE, over)
+            values.value(self._evaluator.context)
             self._opened[key] = tuple(
-                Turn(index, _shown(value, index), self._names(node, value, scope))
-                for index, value, _ in turns_of(node, scope, self._evaluator)
+                Turn(index, _shown(value, index), self._names(node, value, values, scope))
+                for index, value, _ in turns
             )
         return self._opened[key]
 
-    def _names(self, node: ast.Loop, value: Value, around: Scope) -> Scope:
+    def _names(self, node: ast.Loop, value: Value, values: Binding, around: Scope) -> Scope:
         inner = Scope(around)
-        inner.declare(settled(node.name, "the loop's value", value), self._evaluator.context)
+        own = settled(node.name, HERE, value)
+        own.instead = values.instead
+        inner.declare(own, self._evaluator.context)
         for statement in node.body.statements:
             if isinstance(statement, ast.Let):
                 inner.declare(self._let(statement, inner), self._evaluator.context)

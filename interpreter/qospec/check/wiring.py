@@ -230,12 +230,13 @@ def _received(template: Template, ports: Ports, context: Context) -> None:
 
 
 def _unwired(part: Part, name: str, *, fed: bool) -> Refused:
-    shown = part.path if len(part.outputs) == 1 else f"{part.path}.{name}"
+    whole = len(part.outputs) == 1
+    shown = part.path if whole else f"{part.path}.{name}"
     return wrong(
         "E0402",
         f"output `{shown}` goes nowhere",
-        part.span,
-        label="its output goes nowhere" if fed else "declared here, never wired",
+        part.named.get(name, part.span),
+        label="its output goes nowhere" if whole and fed else "declared here, never wired",
         remedy=f"connect it (`{shown} -> …`) or write `{shown} -> discard`",
     )
 

@@ -24,6 +24,7 @@ from qospec.cli.report import report
 from qospec.cli.run import run
 from qospec.cli.schema import schema
 from qospec.version import VERSION
+from qospec.writing import reason
 
 GARBAGE = 100_000
 """Objects made, and not freed, between two searches for those that only hold each other."""
@@ -74,12 +75,20 @@ def main() -> None:
     except Exception as error:
         if os.environ.get("QOS_TRACEBACK"):
             raise
-        words = f"{type(error).__name__}: {error}"
-        click.echo(f"error: this is a mistake in qospec itself: {words}", err=True)
-        click.echo("  = help: QOS_TRACEBACK=1 shows where; please report it", err=True)
+        _tell(error)
         code = exits.ERROR
     finally:
         # All is done: Ctrl-C while Python shuts down would only show a traceback.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         gc.freeze()  # nor need Python look for waste in what it is about to leave
     sys.exit(code)
+
+
+def _tell(error: Exception) -> None:
+    """Say what nothing else has caught: that stdout cannot be written, or a mistake of ours."""
+    if isinstance(error, OSError) and error.filename is None:
+        # What is still to be written would fail once more while Python shuts down.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        click.echo(f"error: cannot write to stdout: {reason(error)}", err=True)
+        return
+    exits.tell_mistake(error)

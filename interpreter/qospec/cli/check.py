@@ -1,4 +1,4 @@
-"""`qos check`: names, units, types and wiring; runs nothing."""
+"""`qos check`: names, units, types, wiring, ways and loads; runs nothing."""
 
 from __future__ import annotations
 
@@ -21,42 +21,51 @@ if TYPE_CHECKING:
 @options.as_json
 @click.option("--fix", is_flag=True, help="Apply the fixes that cannot be wrong, and check again.")
 def check(paths: tuple[str, ...], *, as_json: bool, fix: bool) -> None:
-    """Check names, units, types and wiring; run nothing."""
+    """Check names, units, types, wiring, ways and loads; run nothing."""
     from qospec.diagnostics import Problems
 
     problems = Problems()
     repaired = _repaired(paths) if fix else None
     suite = loading.checked(paths, problems)
+    if not problems.errors:
+        from qospec.run.survey import verify
+
+        verify(suite, problems)
     document = loading.diagnostics_document(problems)
     if repaired is not None:
-        document |= {"fixed": repaired.fixed, "files": list(repaired.files)}
+        told = {"fixed": repaired.fixed, "files": repaired.files, "failed": repaired.failed}
+        document |= told
         if repaired.fixed:
             mistakes = loading.counted(repaired.fixed, "mistake")
             click.echo(f"fixed {mistakes} in {', '.join(repaired.files)}", err=True)
+        for failed in repaired.failed:
+            click.echo(f"error: {failed}", err=True)
     if as_json:
         click.echo(json.dumps(document, indent=1))
+    if repaired is not None and repaired.failed:
+        sys.exit(exits.ERROR)
+    if as_json:
         if problems.errors:
             sys.exit(exits.WRONG)
         return
     loading.tell(problems, as_json=False, hint="" if fix else _hint(problems, paths))
     cases = sum(len(test.cases) for test in suite.tests)
-    tests = loading.counted(len(suite.tests), "test")
-    click.echo(f"{tests}, {loading.counted(cases, 'case')}: nothing to complain of")
+    counted = [loading.counted(len(suite.tests), "test"), loading.counted(cases, "case")]
+    if suite.properties:
+        counted.append(loading.counted(len(suite.properties), "property", "properties"))
+    click.echo(f"{', '.join(counted)}: nothing to complain of")
 
 
 def _repaired(paths: tuple[str, ...]) -> Repaired:
     from qospec.diagnostics import Problems
-    from qospec.repair import RepairError, repair
+    from qospec.repair import repair
 
     def once() -> Problems:
         problems = Problems()
         loading.checked(paths, problems)
         return problems
 
-    try:
-        return repair(once, _named(paths))
-    except RepairError as error:
-        exits.environment(str(error))
+    return repair(once, _named(paths))
 
 
 def _hint(problems: Problems, paths: tuple[str, ...]) -> str:

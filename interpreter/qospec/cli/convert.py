@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from qospec.cli import exits, loading
+from qospec.cli.stdin import STDIN, read
 
 if TYPE_CHECKING:
     from qospec.diagnostics import Problems
 
-STDIN = "-"
 FORMS = ("yaml", "qos")
 
 
@@ -26,31 +25,34 @@ FORMS = ("yaml", "qos")
 def convert(file: str, form: str, output: str) -> None:
     """Write a file as YAML or as text; `-` reads stdin, which is in the other form."""
     from qospec.diagnostics import Problems
+    from qospec.twin.form import TEXT_SUFFIX, is_yaml
+    from qospec.writing import WriteError, write_whole
 
+    if output.endswith(TEXT_SUFFIX) if form == "yaml" else is_yaml(output):
+        exits.wrong(f"`{output}` is named as the other form is, and `--to {form}` would write it")
     problems = Problems()
     text = _converted(file, form, problems)
     loading.tell(problems, as_json=False)
-    data = (text or "").encode("utf-8")
     if output == STDIN:
-        sys.stdout.buffer.write(data)
+        click.echo((text or "").encode("utf-8"), nl=False)
         return
     try:
-        Path(output).write_bytes(data)
-    except OSError as error:
-        exits.environment(f"{output} cannot be written: {(error.strerror or str(error)).lower()}")
+        write_whole(Path(output), text or "")
+    except WriteError as error:
+        exits.environment(str(error))
 
 
 def _converted(file: str, form: str, problems: Problems) -> str | None:
     """Return a file in a form, or None where a mistake is told."""
     from qospec.check.context import Refused
-    from qospec.check.files import MOST_BYTES, decoded, source
+    from qospec.check.files import source
     from qospec.formatting import formatted
     from qospec.twin.form import TEXT_SUFFIX, YAML_SUFFIXES, is_yaml
 
     try:
         if file == STDIN:
             suffix = TEXT_SUFFIX if form == "yaml" else YAML_SUFFIXES[0]
-            found = decoded(f"stdin{suffix}", sys.stdin.buffer.read(MOST_BYTES + 1), None)
+            found = read(suffix)
         else:
             found = source(Path(file), None)
     except Refused as refused:

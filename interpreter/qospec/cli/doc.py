@@ -28,7 +28,7 @@ def doc(paths: tuple[str, ...], name: str, title: str, output: str) -> None:
     from qospec.documentation.project import page
     from qospec.reference.declarations import Declarations
     from qospec.report.render import ReportError
-    from qospec.run.record import RecordError, write_whole
+    from qospec.writing import WriteError, write_whole
 
     problems = Problems()
     declarations = Declarations([Path(path) for path in paths], discover(), problems)
@@ -43,7 +43,7 @@ def doc(paths: tuple[str, ...], name: str, title: str, output: str) -> None:
         return
     try:
         write_whole(Path(output), text)
-    except RecordError as error:
+    except WriteError as error:
         exits.environment(str(error))
 
 

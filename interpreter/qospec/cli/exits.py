@@ -31,6 +31,13 @@ def wrong(message: str) -> NoReturn:
     sys.exit(WRONG)
 
 
+def tell_mistake(error: Exception) -> None:
+    """Say that something went wrong that never should."""
+    words = f"{type(error).__name__}: {error}"
+    click.echo(f"error: this is a mistake in qospec itself: {words}", err=True)
+    click.echo("  = help: QOS_TRACEBACK=1 shows where; please report it", err=True)
+
+
 def environment(message: str) -> NoReturn:
     """End because of what lies outside: a disk, a permission."""
     click.echo(f"error: {message}", err=True)

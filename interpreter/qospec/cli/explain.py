@@ -13,7 +13,7 @@ from qospec.cli import exits, loading, options, output
 @click.argument("name", metavar="CODE|NAME")
 @options.as_json
 def explain(name: str, *, as_json: bool) -> None:
-    r"""Explain a code, a word of the language, or a name.
+    """Explain a code, a word of the language, or a name.
 
     \b
     qos explain E0210               the page of an error code
@@ -21,7 +21,7 @@ def explain(name: str, *, as_json: bool) -> None:
     qos explain gcra                an element, a kind of traffic, a metric, a unit, a device
     qos explain FILE.qos::video     a declaration: each field, its value, and who set it where
     qos explain traffic.video       the same, named as `import traffic` makes it known
-    """
+    """  # noqa: D301 -- click reads \b as a sign
     from qospec.catalogue import discover
     from qospec.diagnostics import Problems, SpecificationError
     from qospec.reference.explanation import Unknown, explained

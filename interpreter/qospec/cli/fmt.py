@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from qospec.cli import exits, loading, options
+from qospec.cli.stdin import STDIN, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qospec.diagnostics import Problems
     from qospec.source import Source
-
-STDIN = "-"
 
 
 class _Asked(NamedTuple):
@@ -49,11 +48,16 @@ def fmt(paths: tuple[str, ...], **asked: bool) -> None:
 
 def _in_place(paths: tuple[str, ...], asked: _Asked, problems: Problems) -> int:
     """Format files; return the exit code."""
-    from qospec.formatting import formatted
+    from qospec.formatting import Damaged, formatted
 
     changed = same = failed = 0
     for source in _sources(paths, problems):
-        text = formatted(source, problems)
+        try:
+            text = formatted(source, problems)
+        except Damaged as damaged:
+            exits.tell_mistake(damaged)
+            failed += 1
+            continue
         if text == source.text:
             same += 1
         elif text is not None:
@@ -89,12 +93,10 @@ def _changed(source: Source, text: str, asked: _Asked) -> bool:
 def _piped(asked: _Asked, problems: Problems) -> int:
     """Format what comes from stdin; return the exit code."""
     from qospec.check.context import Refused
-    from qospec.check.files import MOST_BYTES, decoded
     from qospec.formatting import formatted
 
-    data = sys.stdin.buffer.read(MOST_BYTES + 1)
     try:
-        source = decoded("stdin", data, None)
+        source = read()
     except Refused as refused:
         problems.add(refused.diagnostic)
         return exits.WRONG
@@ -104,23 +106,28 @@ def _piped(asked: _Asked, problems: Problems) -> int:
     if asked.diff:
         _show(source, text)
     elif not asked.check:
-        sys.stdout.buffer.write(text.encode("utf-8"))
+        click.echo(text.encode("utf-8"), nl=False)
     return exits.FAILED if (asked.check or asked.diff) and text != source.text else exits.PASSED
 
 
 def _sources(paths: tuple[str, ...], problems: Problems) -> Iterator[Source]:
-    """Yield the text of every file named and every `.qos` file below the folders named, once."""
+    """Yield the text of every file named and every `.qos` file below the folders named, once.
+
+    Files of packages are passed over, with a word: they are pinned as they are.
+    """
     from qospec.check import files
     from qospec.check.context import Refused
-    from qospec.check.project import project
+    from qospec.check.project import Projects
 
     seen: set[Path] = set()
+    packages = dict[str, None]()
+    projects = Projects(lambda refused: problems.add(refused.diagnostic))
     for given in [Path(path) for path in paths or (".",)]:
         try:
             exclude: tuple[Path, ...] = ()
             if files.is_folder(given):
                 root = files.root_of(given / "any")
-                exclude = project(root, lambda refused: problems.add(refused.diagnostic)).exclude
+                exclude = projects.at(root).exclude
             found = files.named(given, exclude)
         except Refused as refused:
             problems.add(refused.diagnostic)
@@ -130,11 +137,18 @@ def _sources(paths: tuple[str, ...], problems: Problems) -> Iterator[Source]:
                 continue
             try:
                 path = file if file == given else files.inside(file, given)
-                if files.real(path) not in seen:
-                    seen.add(files.real(path))
+                if files.real(path) in seen:
+                    continue
+                seen.add(files.real(path))
+                pinned = projects.pinning(path)
+                if pinned is None:
                     yield files.source(path, None)
+                else:
+                    packages[pinned[1].name] = None
             except Refused as refused:
                 problems.add(refused.diagnostic)
+    for name in packages:
+        click.echo(f"the package `{name}` is left as it is: its files are pinned", err=True)
 
 
 def _show(source: Source, text: str) -> None:

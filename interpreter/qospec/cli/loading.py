@@ -56,8 +56,8 @@ class _Selection(NamedTuple):
     def holds(self, thing: Test | Property) -> bool:
         return Path(thing.span.source.name).resolve().is_relative_to(Path(self.path).resolve())
 
-    def selects(self, test: Test, case: str) -> bool:
-        return self.name in ("", test.name, case) and self.holds(test)
+    def selects(self, thing: Test | Property, case: str = "") -> bool:
+        return self.name in ("", thing.name, case) and self.holds(thing)
 
 
 def checked(paths: tuple[str, ...], problems: Problems) -> Suite:
@@ -103,10 +103,11 @@ def refused(suite: Suite, plans: Iterable[CasePlan]) -> list[Diagnostic]:
 
 def _selected(suite: Suite, request: Request) -> Suite:
     selections = [_Selection.of(path) for path in request.paths]
-    cases = [(test, case.name) for test in suite.tests for case in test.cases]
-    missed = [s for s in selections if s.name and not any(s.selects(*each) for each in cases)]
+    named: list[tuple[Test | Property, str]] = [(each, "") for each in suite.properties]
+    named += [(test, case.name) for test in suite.tests for case in test.cases]
+    missed = [s for s in selections if s.name and not any(s.selects(*each) for each in named)]
     for selection in missed:
-        words = f"no test or case of {selection.path} is named `{selection.name}`"
+        words = f"no test, case or property of {selection.path} is named `{selection.name}`"
         click.echo(f"nothing selected: {words}", err=True)
     if missed:
         sys.exit(exits.NOTHING)
@@ -122,8 +123,7 @@ def _selected(suite: Suite, request: Request) -> Suite:
     properties = tuple(
         each
         for each in suite.properties
-        if not request.match
-        and (not selections or any(not s.name and s.holds(each) for s in selections))
+        if not request.match and (not selections or any(s.selects(each) for s in selections))
     )
     chosen = tuple(test for test in tests if test.cases)
     return replace(suite, tests=chosen, properties=properties)
@@ -185,6 +185,6 @@ def _edit(edit: Edit) -> dict[str, Any]:
     }
 
 
-def counted(number: int, thing: str) -> str:
-    """Return a number of things in words: `1 case`, `2 cases`."""
-    return f"{number} {thing}{'' if number == 1 else 's'}"
+def counted(number: int, thing: str, things: str = "") -> str:
+    """Return a number of things in words: `1 case`, `2 cases`; `things` of many, if irregular."""
+    return f"{number} {thing if number == 1 else things or thing + 's'}"

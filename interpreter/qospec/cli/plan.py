@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from qospec.cli import loading, options
+from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from qospec.diagnostics import Diagnostic
     from qospec.model import Goal, Search
     from qospec.run.plan import CasePlan
 
-PS_PER_S = 10**12
 MINUTE_S, HOUR_S = 60, 3600
 
 
@@ -45,7 +45,8 @@ def plan(**asked: Any) -> None:
             trials = f"at most {trials}"
         most = "at most " if row["search"] else ""
         emulated = f"{most}{_duration(row['seconds'])} emulated in all"
-        click.echo(f"{row['name']}: {trials}, at most {row['cells']:_} cells each, {emulated}")
+        cells = f"{'at most' if row['bounded'] else 'about'} {_cells(row['cells'])}"
+        click.echo(f"{row['name']}: {trials}, {cells} each, {emulated}")
         for goal in (row["search"] or {}).get("goals", ()):
             click.echo(f"  goal {goal['name']}: {goal['text']}")
     _tell_refusals(loading.refused(suite, plans))
@@ -60,6 +61,7 @@ def _row(plan: CasePlan) -> dict[str, Any]:
         "skip": plan.case.skip,
         "trials": plan.trials,
         "cells": plan.cells,
+        "bounded": plan.bounded,
         "seconds": plan.cost.emulated_ps / PS_PER_S,
         "search": None if search is None else _search(search),
     }
@@ -95,10 +97,16 @@ def _goal(goal: Goal, search: Search) -> dict[str, Any]:
     return {"name": goal.name, "loss": loss, **values, "text": f"{text}; by {search.method}"}
 
 
+def _cells(count: int) -> str:
+    return f"{count:_} cell{'' if count == 1 else 's'}"
+
+
 def _duration(seconds: float) -> str:
-    """Return a length of time: `2 h 11 min`, `1 min 3 s`, `0.5 s`."""
+    """Return a length of time: `2 h 11 min`, `1 min 3 s`, `500 ms`."""
     if seconds < MINUTE_S:
-        return f"{seconds:g} s"
+        from qospec.units import TIME, text_of
+
+        return text_of(Fraction(round(seconds * PS_PER_S), PS_PER_S), TIME)
     whole = math.ceil(seconds)
     if whole < HOUR_S:
         return f"{whole // MINUTE_S} min {whole % MINUTE_S} s"

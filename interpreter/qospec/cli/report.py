@@ -21,15 +21,16 @@ from qospec.cli import exits, reports
 @click.option("-o", "--output", default="", help="File to write; stdout if absent.")
 def report(folder: str, name: str, output: str) -> None:
     """Render a record once more: html, markdown, junit, json or a template of your own."""
-    from qospec.run import record
+    from qospec.run.record import Record, RecordError
+    from qospec.writing import WriteError, write_whole
 
     reports.check_formats((name,))
     try:
-        kept = record.Record(Path(folder))
+        kept = Record(Path(folder))
         text = reports.rendered(kept.outcome(), kept.timing(), name)
         if output:
-            record.write_whole(Path(output), text)
-    except record.RecordError as error:
+            write_whole(Path(output), text)
+    except (RecordError, WriteError) as error:
         exits.environment(str(error))
     if not output:
         click.echo(text, nl=False)

@@ -36,7 +36,7 @@ def rendered(document: dict[str, Any], timing: dict[str, Any], name: str) -> str
 def write(kept: Record, document: dict[str, Any], name: str) -> Path:
     """Write a report into a record and return its path."""
     from qospec.report.render import extension
-    from qospec.run.record import write_whole
+    from qospec.writing import write_whole
 
     path = kept.folder / f"report.{extension(name)}"
     write_whole(path, rendered(document, kept.timing(), name))

@@ -98,10 +98,11 @@ def _execute(
     assignment: Assignment, root: Path, formats: tuple[str, ...], console: Any
 ) -> tuple[dict[str, Any], list[Path]]:
     from qospec.run import execution, record
+    from qospec.writing import WriteError
 
     try:
         kept = record.create(root, assignment.seed)
         document = execution.execute(assignment, kept, console)
         return document, [reports.write(kept, document, name) for name in formats]
-    except record.RecordError as error:
+    except (record.RecordError, WriteError) as error:
         exits.environment(str(error))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from qospec.check.suite import NOUNS
 from qospec.documentation.sections import sections, value_of
@@ -15,10 +15,9 @@ from qospec.version import VERSION
 
 if TYPE_CHECKING:
     from qospec.check.load import Unit
+    from qospec.document import Document
     from qospec.reference.declarations import Declarations, Declared
     from qospec.report.render import Format
-
-Document = dict[str, Any]
 
 SCHEMA = 1
 TEMPLATES = STDLIB / "documentation"

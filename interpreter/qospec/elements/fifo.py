@@ -55,11 +55,15 @@ class State:
 
     Attributes:
         line: The line that is fed; see `engine.transmission`.
+        known_bytes: The one size of all cells, or 0.
+        owns_times: Whether departures may be written over arrivals.
         size_bytes: Of all that came so far; 0 before the first.
         queue: Only once sizes differ; before, the line alone tells what waits.
     """
 
     line: Whole
+    known_bytes: int
+    owns_times: bool
     size_bytes: int = 0
     queue: Queue | None = None
 
@@ -92,7 +96,8 @@ class Fifo:
         return transmission.least_delay_ps(clock)
 
     def start(self, setting: Setting) -> State:
-        return State(transmission.line_of(setting.clock))
+        line = transmission.line_of(setting.clock)
+        return State(line, setting.size_bytes, setting.owns_times)
 
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
@@ -105,7 +110,13 @@ class Fifo:
     def _queued(self, state: State, batch: Batch) -> tuple[Batch, Batch]:
         size_bytes = int(batch.size_bytes[0])
         if state.queue is None and size_bytes == (state.size_bytes or size_bytes):
-            done = tail_drop.through(state.line, batch, self.limit)
+            done = tail_drop.through(
+                state.line,
+                batch,
+                self.limit,
+                size_bytes=state.known_bytes,
+                owns_times=state.owns_times,
+            )
             if done is not None:
                 state.size_bytes = size_bytes
                 return done

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from qospec.catalogue import DelayPerLength, Domain, Length, Time, Truth, element
-from qospec.engine import transmission
+from qospec.engine import alike, transmission
 from qospec.engine.arrays import np
 from qospec.engine.batch import Batch
 from qospec.engine.clock import Clock
@@ -40,22 +40,6 @@ if TYPE_CHECKING:
     from qospec.engine.element import Setting
 
 
-class Alike(NamedTuple):
-    """What an item of one size takes of a line.
-
-    Attributes:
-        size_bytes: That size.
-        time_ps: Whole ps.
-        time_part: What that leaves, as a numerator.
-        time_binary: The same in 64 binary places, rounded up.
-    """
-
-    size_bytes: int
-    time_ps: int
-    time_part: int
-    time_binary: np.uint64
-
-
 class State(NamedTuple):
     """What is carried from batch to batch, and what holds for the whole trial.
 
@@ -63,14 +47,14 @@ class State(NamedTuple):
         line: See `engine.transmission`.
         slotted: Whether the line has slots.
         stamps: Whether it writes `sent_ps`.
-        alike: Of the one size of all items, if that is known.
+        size_bytes: The one size of all items, or 0.
         owns_times: Whether departures may be written over arrivals.
     """
 
     line: Whole
     slotted: bool
     stamps: bool
-    alike: Alike | None
+    size_bytes: int
     owns_times: bool
 
 
@@ -82,8 +66,6 @@ LineRate = Annotated[
 Overhead = Annotated[int, Domain("data", 0, 4_096)]
 """Whole bytes around a packet."""
 Largest = Annotated[int, Domain("data", SMALLEST_PACKET_BYTES, LARGEST_PACKET_BYTES)]
-
-MOST_ALIKE = 2**62  # items times denominator of what `_send_alike` sends in one go
 
 
 @element(
@@ -162,8 +144,8 @@ class Line:
 
     def start(self, setting: Setting) -> State:
         line = transmission.line_of(setting.clock)
-        alike = _alike(line, setting.size_bytes) if setting.size_bytes else None
-        return State(line, bool(line[SLOTTED]), bool(line[STAMPS]), alike, setting.owns_times)
+        slotted, stamps = bool(line[SLOTTED]), bool(line[STAMPS])
+        return State(line, slotted, stamps, setting.size_bytes, setting.owns_times)
 
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
@@ -174,77 +156,22 @@ class Line:
 
 def _sent(state: State, batch: Batch) -> Batch:
     line, at_ps, sizes = state.line, batch.at_ps, batch.size_bytes
+    smallest = largest = state.size_bytes
+    if not largest:
+        smallest, largest = int(sizes.min()), int(sizes.max())
+    check_load(line, batch, smallest, largest)
+    if smallest == largest and not state.slotted:
+        return alike.sent_freely(
+            line, batch, largest, room_ps=alike.NO_LIMIT_PS, owns_times=state.owns_times
+        )[0]
     left_ps = at_ps if state.owns_times else np.empty(len(at_ps), np.int64)
     began_ps = np.empty(len(at_ps) if state.stamps else 0, np.int64)
-    alike = state.alike or _alike_if(sizes, line)
-    if alike is None:
-        check_load(line, batch, int(sizes.min()), int(sizes.max()))
-    else:
-        check_load(line, batch, alike.size_bytes, alike.size_bytes)
     if state.slotted:
         _send_in_slots(at_ps, line, left_ps, began_ps)
-    elif alike is None or len(at_ps) * line.item(DENOMINATOR) >= MOST_ALIKE:
-        _send(at_ps, sizes, line, left_ps, began_ps)
     else:
-        part_binary = _binary(line.item(PART), line)
-        _, time_ps, time_part, time_binary = alike
-        _send_alike(at_ps, line, time_ps, time_part, time_binary, part_binary, left_ps, began_ps)
+        _send(at_ps, sizes, line, left_ps, began_ps)
     sent_ps = began_ps if state.stamps else batch.sent_ps
     return Batch(left_ps, sent_ps, batch.connection, sizes, batch.marks)
-
-
-def _alike_if(size_bytes: Sizes, line: Whole) -> Alike | None:
-    """Return what an item takes, if all have one size."""
-    least = int(size_bytes.min())
-    return _alike(line, least) if least == size_bytes.max() else None
-
-
-def _alike(line: Whole, size_bytes: int) -> Alike:
-    time_ps, time_part = service_time(line, size_bytes)
-    return Alike(size_bytes, time_ps, time_part, _binary(time_part, line))
-
-
-def _binary(part: int, line: Whole) -> np.uint64:
-    """Return a numerator in 64 binary places, rounded up."""
-    return np.uint64(-(-(int(part) << 64) // line.item(DENOMINATOR)))
-
-
-@kernel
-def _send_alike(  # noqa: PLR0913, PLR0917  a kernel has no objects
-    at_ps: Times,
-    line: Whole,
-    time_ps: int,
-    time_part: int,
-    time_binary: np.uint64,
-    part_binary: np.uint64,
-    left_ps: Times,
-    began_ps: Times,
-) -> None:
-    """Send items of one size, fewer than `MOST_ALIKE` / denominator. See `_send`.
-
-    Does the same, faster: busy and idle are branches, which are foreseen behind another line and
-    near full load; and what numerators come to is followed in 64 binary places, which carry when
-    they overflow. Rounded up each time, they are ahead of the numerators by less than the 2^64th
-    part of a ps per item, which for so few items is less than 1/denominator: no carry comes early,
-    and none late. What is carried on to the next batch is reckoned from the numerators alone.
-    """
-    propagation, lead, stamps = line[PROPAGATION], line[LEAD], len(began_ps) > 0
-    free, part, first = line[FREE], line[PART], 0
-    for i in range(len(at_ps)):
-        if at_ps[i] <= free:
-            if stamps:
-                began_ps[i] = free + lead
-            part_binary += time_binary
-            free += time_ps + (part_binary < time_binary)
-        else:
-            if stamps:
-                began_ps[i] = at_ps[i] + lead
-            free = at_ps[i] + time_ps
-            part_binary = time_binary
-            part, first = 0, i
-        left_ps[i] = free + propagation
-    line[FREE] = free
-    line[PART] = (part + (len(at_ps) - first) * time_part) % line[DENOMINATOR]
 
 
 @kernel

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 
 from qospec.catalogue import CellRate, Domain, element
 from qospec.engine.arrays import np
-from qospec.engine.connections import PS_PER_S
 from qospec.engine.element import Step
 from qospec.engine.kernel import kernel
 from qospec.engine.parting import uninitialised
+from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Times, Whole

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from qospec.engine.encapsulation import SMALLEST_PACKET_BYTES, Encapsulation
+from qospec.units import PS_PER_S
 
-PS_PER_S = 10**12
 CELL_BYTES = 53
 
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from qospec.units import PS_PER_S
+
 Category = Literal["cbr", "vbr_rt", "vbr_nrt", "ubr"]
-PS_PER_S = 10**12
 
 
 @dataclass(frozen=True)

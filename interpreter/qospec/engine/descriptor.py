@@ -7,7 +7,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from qospec.catalogue import CellRate, Cells, Domain, Time
-from qospec.engine.connections import PS_PER_S, Category, Contract
+from qospec.engine.connections import Category, Contract
+from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

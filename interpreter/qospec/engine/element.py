@@ -132,7 +132,10 @@ class Arrivals(Protocol):
         """Return all cells ready before `until_ps` that were not yet given, in order of time."""
 
     def mean_cell_rate(self, connections: int) -> Any:
-        """Return cells/s of all connections together, for the planner's bound."""
+        """Return cells/s of all connections together, on average."""
+
+    def most_cells(self, connections: int, length_ps: int) -> int | None:
+        """Return how many cells they have ready within a time, at most; None if that is random."""
 
 
 class Traffic(Protocol):

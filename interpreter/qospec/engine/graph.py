@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Protocol
 
 from qospec.engine.arrays import np
 from qospec.engine.batch import FOREVER_PS, Batch
-from qospec.engine.clock import PS_PER_S
 from qospec.engine.cycle import EndlessError, ZeroDelayError, components, turns, zero_delay_cycle
 from qospec.engine.draws import Draws
 from qospec.engine.element import Setting
@@ -24,6 +23,7 @@ from qospec.engine.guard import guarded
 from qospec.engine.loop import Loop
 from qospec.engine.observation import CELL_BYTES, Recorder
 from qospec.engine.station import Discard, End, Link, Nowhere, Sink, Station
+from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -8,11 +8,13 @@ kernels: Numba itself would not notice that a helper in another file has changed
 what it finds there, so it is no folder that others can write to.
 """
 
+import dis
 import functools
+import inspect
 import os
 import stat
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -44,6 +46,29 @@ def as_python(function: Callable[P, R]) -> Callable[P, R]:
     return wrapping
 
 
+def linked(function: Callable[P, R], label: str, kernels: Mapping[str, Any]) -> Callable[P, R]:
+    """Return a copy of a kernel in which the names stand for other kernels, or for numbers.
+
+    They stand for them in the kernels of its module that it calls, too. `label`, which is part of
+    the name in the cache, tells copies apart: it is an identifier, and another for other kernels.
+    """
+    return cast("Callable[P, R]", _relinked(inspect.unwrap(function), label, dict(kernels)))
+
+
+def _relinked(function: Any, label: str, scope: dict[str, Any]) -> Any:
+    """Return the copy of a function; write into `scope` those of the kernels that it calls."""
+    for name in function.__code__.co_names:
+        called = inspect.unwrap(function.__globals__.get(name))
+        if called is not function.__globals__.get(name) and name not in scope:
+            local = called.__module__ == function.__module__
+            scope[name] = _relinked(called, label, scope) if local else function.__globals__[name]
+    names = {**function.__globals__, **scope}
+    copy = types.FunctionType(function.__code__, names, function.__name__)
+    copy.__module__, copy.__doc__ = function.__module__, function.__doc__
+    copy.__qualname__ = f"{function.__qualname__}_{label}"
+    return kernel(copy)
+
+
 class _Kernel:
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
@@ -62,7 +87,10 @@ class _Kernel:
         )
         linked.__qualname__ = function.__qualname__
         linked.__module__ = function.__module__
-        compiled = numba.njit(nogil=True, error_model="numpy")(linked)
+        # No kernel allocates. Unless it slices arrays, their references need no counting, which in
+        # a loop with helpers takes more time than all else.
+        slices = any("SLICE" in each.opname for each in dis.get_instructions(function))
+        compiled = numba.njit(nogil=True, error_model="numpy", _nrt=slices)(linked)
         # What `cache=True` does, but there a full disk is an error.
         compiled._cache = _cache(linked)  # noqa: SLF001 - there is no other way
         return cast("Callable[..., Any]", compiled)

@@ -40,6 +40,11 @@ class Burst(NamedTuple):
     apart_ps: Fraction = Fraction(0)
 
 
+def most_cells(period_ps: Fraction, burst: Burst, connections: int, length_ps: int) -> int:
+    """Return how many cells are ready within a time at most: as if all began at once."""
+    return connections * burst.size * math.ceil(length_ps / period_ps)
+
+
 class Moments(NamedTuple):
     """The cells of one round, in order of time, then of connections.
 

@@ -4,13 +4,19 @@ What waits begins one after the other without a gap, the last one service time b
 free. So of a buffer with n places, a newcomer finds all taken exactly when the n-th start, counted
 back from there, still lies ahead of it. And what has not begun by some time can be told, and taken
 back, from the line alone.
+
+Most batches lose nothing. So `alike.sent_freely` goes first, as far as all certainly find room;
+only from there on is each item's fate decided.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from qospec.engine import alike
+from qospec.engine.alike import NO_LIMIT_PS
 from qospec.engine.arrays import np
+from qospec.engine.batch import Batch, joined
 from qospec.engine.kernel import kernel
 from qospec.engine.parting import split
 from qospec.engine.transmission import (
@@ -32,9 +38,6 @@ from qospec.engine.transmission import (
 if TYPE_CHECKING:
     from qospec.catalogue import Buffer
     from qospec.engine.arrays import Marks, Times, Whole
-    from qospec.engine.batch import Batch
-
-NO_LIMIT_PS = 2**62
 
 
 class Passage(NamedTuple):
@@ -63,19 +66,42 @@ def passed(batch: Batch, passage: Passage, lost: int) -> tuple[Batch, Batch]:
     return split(batch._replace(at_ps=passage.left_ps, sent_ps=sent_ps), passage.lost, lost)
 
 
-def through(line: Whole, batch: Batch, limit: Buffer | None) -> tuple[Batch, Batch] | None:
+def through(
+    line: Whole,
+    batch: Batch,
+    limit: Buffer | None,
+    *,
+    size_bytes: int = 0,
+    owns_times: bool = False,
+) -> tuple[Batch, Batch] | None:
     """Return what leaves a line behind a buffer, and what finds no room.
+
+    Args:
+        line: Carried on.
+        batch: At least one item.
+        limit: Of the buffer.
+        size_bytes: The size of all items, if that is known.
+        owns_times: Whether the batch's `at_ps` may be written over.
 
     Returns:
         None, with the line untouched, if the batch's sizes differ.
     """
-    size_bytes = int(batch.size_bytes[0])
+    if not size_bytes:
+        size_bytes = int(batch.size_bytes.min())
+        if size_bytes != batch.size_bytes.max():
+            return None
     check_load(line, batch, size_bytes, size_bytes)
-    passage = passage_of(line, batch.count)
     pace = _time(line, size_bytes) + _room(line, size_bytes, limit)
-    send = _send_in_slots if line[SLOTTED] else _send
-    lost = send(batch, line, pace, passage)
-    return None if lost < 0 else passed(batch, passage, lost)
+    if line[SLOTTED]:
+        passage = passage_of(line, batch.count)
+        return passed(batch, passage, _send_in_slots(batch, line, pace, passage))
+    free, count = alike.sent_freely(line, batch, size_bytes, room_ps=pace[2], owns_times=owns_times)
+    if count == batch.count:
+        return free, batch.part(count, count)
+    rest = batch.part(count, batch.count)
+    passage = passage_of(line, rest.count)
+    left, lost = passed(rest, passage, _send(rest, line, pace, passage))
+    return joined(free.part(0, count), left), lost
 
 
 def taken_back(line: Whole, size_bytes: int, from_ps: int) -> int:
@@ -125,23 +151,22 @@ def _room(line: Whole, size_bytes: int, limit: Buffer | None) -> tuple[int, int]
 
 @kernel
 def _send(batch: Batch, line: Whole, pace: tuple[int, int, int, int], passage: Passage) -> int:
-    """Send without slots; return how many find no room, or -1 if sizes differ.
+    """Send without slots; return how many find no room.
 
     Args:
-        batch: n items.
+        batch: n items of one size.
         line: Carried on.
         pace: The time of one item, and of all that may wait: ps and numerator each.
         passage: (n,) Written.
     """
-    at_ps, sent_ps, _, size_bytes, _ = batch
+    at_ps, sent_ps, _, _, _ = batch
     lost, left_ps, began_ps = passage
     time_ps, time_part, room_ps, room_part = pace
     free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
     propagation, lead, stamps = line[PROPAGATION], line[LEAD], len(began_ps) > 0
-    first, difference, dropped = size_bytes[0], 0, 0
+    dropped = 0
     for i in range(len(at_ps)):
         t = at_ps[i]
-        difference |= size_bytes[i] ^ first
         lost[i] = 0
         if stamps:
             began_ps[i] = max(t, free) + lead
@@ -160,8 +185,6 @@ def _send(batch: Batch, line: Whole, pace: tuple[int, int, int, int], passage: P
                 part -= denominator
                 free += 1
         left_ps[i] = free + propagation
-    if difference:
-        return -1
     line[FREE], line[PART] = free, part
     return dropped
 
@@ -171,15 +194,14 @@ def _send_in_slots(
     batch: Batch, line: Whole, pace: tuple[int, int, int, int], passage: Passage
 ) -> int:
     """Send in slots. See `_send`."""
-    at_ps, sent_ps, _, size_bytes, _ = batch
+    at_ps, sent_ps, _, _, _ = batch
     lost, left_ps, began_ps = passage
     slot_ps, slot_part, room_ps, room_part = pace
     free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
     slots = (slot_ps, slot_part, denominator, line[LEAP])
     propagation, lead, stamps = line[PROPAGATION], line[LEAD], len(began_ps) > 0
-    first, difference, dropped = size_bytes[0], 0, 0
+    dropped = 0
     for i in range(len(at_ps)):
-        difference |= size_bytes[i] ^ first
         if at_ps[i] > free:
             free, part = next_slot(slots, free, part, at_ps[i])
         # A slot begins in a whole ps: the fraction of the n-th slot back is dropped, as of any.
@@ -195,7 +217,5 @@ def _send_in_slots(
                 part -= denominator
                 free += 1
         left_ps[i] = free + propagation
-    if difference:
-        return -1
     line[FREE], line[PART] = free, part
     return dropped

@@ -109,6 +109,8 @@ class Metric(Protocol):
         exact: Whether it counts, so that it may be compared with ==.
         better: "more" if its least value is the worst of a group; may be left out, and then the
             greatest is.
+        least: What it is never below; may be left out, and then there is nothing to say of that.
+        most: What it is never above; likewise.
         needs: What the trial must record for it: "histogram" (for quantiles only), "clumping".
     """
 

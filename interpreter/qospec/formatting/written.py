@@ -15,7 +15,7 @@ from qospec.syntax.text import parse
 from qospec.syntax.tokens import tokens_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from qospec.source import Source
 
@@ -39,15 +39,7 @@ def read(source: Source, problems: Problems) -> Written | None:
 
 def children(node: ast.Node) -> list[ast.Node]:
     """Return the nodes directly below a node, in the order in which they stand."""
-    return sorted(_below(node), key=lambda child: child.span.start)
-
-
-def _below(node: ast.Node) -> Iterator[ast.Node]:
-    for value in vars(node).values():
-        if isinstance(value, ast.Node):
-            yield value
-        elif isinstance(value, tuple):
-            yield from value
+    return sorted(node.children(), key=lambda child: child.span.start)
 
 
 class Written:
@@ -139,7 +131,7 @@ class Written:
         waiting: list[ast.Node] = [self.tree]
         while waiting:
             node = waiting.pop()
-            waiting.extend(_below(node))
+            waiting.extend(node.children())
             if isinstance(node, ast.Body):
                 self._note_items(node.statements)
                 if len(node.statements) > _MOST_ON_A_LINE:

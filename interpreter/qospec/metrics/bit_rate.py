@@ -6,11 +6,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.catalogue import metric
+from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from qospec.engine.tally import Tally
 
-PS_PER_S = 10**12
 HEADER_BYTES = 5
 
 
@@ -27,6 +27,7 @@ class BitRate:
 
     dimension = "rate"
     better = "more"
+    least = 0
     statistics: tuple[str, ...] = ("cell", "payload")
     packet_statistics: tuple[str, ...] = ("line", "frame", "ip", "payload")
     exact = False

@@ -27,6 +27,7 @@ class CellDelayVariation2Point:
     """
 
     dimension = "time"
+    least = 0
     statistics: tuple[str, ...] = ("max", "mean", "p*")
     exact = False
     needs: frozenset[str] = frozenset({"histogram"})

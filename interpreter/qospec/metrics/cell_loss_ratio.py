@@ -19,6 +19,8 @@ class CellLossRatio:
     """
 
     dimension = "ratio"
+    least = 0
+    most = 1
     statistics: tuple[str, ...] = ()
     exact = False
     needs: frozenset[str] = frozenset()

@@ -16,6 +16,7 @@ class ConnectionsUp:
 
     dimension = "count"
     better = "more"
+    least = 0
     statistics: tuple[str, ...] = ()
     exact = True
     needs: frozenset[str] = frozenset()

@@ -15,6 +15,7 @@ class Lost:
     """Count the cells sent within the window that ended on the way, whatever the cause."""
 
     dimension = "cells"
+    least = 0
     statistics: tuple[str, ...] = ()
     exact = True
     needs: frozenset[str] = frozenset()

@@ -19,6 +19,7 @@ class Planned:
 
     dimension = "cells"
     better = "more"
+    least = 0
     statistics: tuple[str, ...] = ()
     exact = True
     needs: frozenset[str] = frozenset()

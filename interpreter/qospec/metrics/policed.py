@@ -18,6 +18,7 @@ class Policed:
     """
 
     dimension = "cells"
+    least = 0
     statistics: tuple[str, ...] = ()
     exact = True
     needs: frozenset[str] = frozenset()

@@ -20,6 +20,7 @@ class Sent:
 
     dimension = "cells"
     better = "more"
+    least = 0
     statistics: tuple[str, ...] = ()
     exact = True
     needs: frozenset[str] = frozenset()

@@ -6,11 +6,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.catalogue import metric
+from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from qospec.engine.tally import Tally
-
-PS_PER_S = 10**12
 
 
 @metric(source="RFC 1242, 3.17, in cells instead of frames")
@@ -23,6 +22,7 @@ class Throughput:
 
     dimension = "cell rate"
     better = "more"
+    least = 0
     statistics: tuple[str, ...] = ()
     exact = False
     needs: frozenset[str] = frozenset()

@@ -23,6 +23,7 @@ class TransferDelay:
     """
 
     dimension = "time"
+    least = 0
     statistics: tuple[str, ...] = ("mean", "min", "max", "std", "p*")
     exact = False
     needs: frozenset[str] = frozenset({"histogram"})

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from qospec.check.dimensions import TYPES, named
 from qospec.check.files import root_of
 from qospec.check.suite import NOUNS as DECLARED
 from qospec.diagnostics import Problems, did_you_mean
+from qospec.reference import words
 from qospec.reference.amounts import value_text, written_text
 from qospec.reference.declarations import Declarations, module_file
 from qospec.reference.library import (
@@ -24,13 +25,12 @@ from qospec.syntax import ast
 from qospec.syntax.keywords import keywords
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from qospec.catalogue import Catalogue
-    from qospec.reference.amounts import value_text, written_text
-from qospec.reference.declarations import Declared
-
-Document = dict[str, Any]
+    from qospec.diagnostics import Diagnostic
+    from qospec.document import Document
+    from qospec.reference.declarations import Declared
 
 
 class Unknown(Exception):  # noqa: N818 -- it is no error of ours
@@ -64,13 +64,14 @@ def _built_in(what: str, catalogue: Catalogue) -> Iterator[Document]:
     code = what.upper()
     if code in titles():
         yield {"sort": "code", "name": code, "summary": titles()[code], "description": page(code)}
-    for table, words in keywords().items():
-        if what in words:
+    for table, meanings in keywords().items():
+        if what in meanings:
             sort = "field" if table == "field" else "word"
-            yield {"sort": sort, "name": what, "summary": words[what], "description": ""}
+            yield {"sort": sort, "name": what, "summary": meanings[what], "description": ""}
     if what in TYPES:
         meaning = "a whole number" if what == "Int" else named(TYPES[what])
         yield {"sort": "type", "name": what, "summary": meaning, "description": ""}
+    yield from words.words(what, catalogue)
     for noun in NOUNS:
         known = noun.find(what, catalogue)
         if known is not None:
@@ -80,27 +81,46 @@ def _built_in(what: str, catalogue: Catalogue) -> Iterator[Document]:
 def _names(catalogue: Catalogue) -> Iterator[str]:
     yield from titles()
     yield from TYPES
-    for words in keywords().values():
-        yield from words
+    for table in keywords().values():
+        yield from table
+    yield from words.names(catalogue)
     for noun in NOUNS:
         for document in noun.documents(catalogue):
             yield from spellings(document)
 
 
 def _in_file(file: Path, path: list[str], catalogue: Catalogue, problems: Problems) -> Document:
-    declarations = Declarations([file], catalogue, problems)
+    """Explain a declaration; mistakes that do not touch it are no hindrance."""
+    told = Problems()
+    declarations = Declarations([file], catalogue, told)
+    before = told.all
     trees = [unit.tree for unit in declarations.units if unit.named and unit.tree is not None]
     if not trees:
+        _pass_on(before, problems)
         problems.raise_errors()
     seen = (declarations.find(unit, path) for unit in declarations.units if unit.named)
     declared = next((each for each in seen if each is not None), None)
     if declared is None:
+        _pass_on(before, problems)
         known = [node.name.text for tree in trees for node in tree.declarations]
         near = did_you_mean(path[-1], known)
         listed = f"it declares {' '.join(known)}" if known else "it declares nothing"
         way_out = f"did you mean `{near}`?" if near else listed
         raise Unknown(f"{file} knows no `{'.'.join(path)}`: {way_out}")
-    return declaration_document(declared, declarations)
+    document = declaration_document(declared, declarations)
+    touching = [e for e in told.all if e not in before or _within(e, declared.node)]
+    _pass_on(touching, problems)
+    return document
+
+
+def _pass_on(mistakes: Iterable[Diagnostic], problems: Problems) -> None:
+    for each in mistakes:
+        problems.add(each)
+
+
+def _within(mistake: Diagnostic, node: ast.Declaration) -> bool:
+    span, whole = mistake.span, node.span
+    return span.source is whole.source and whole.start <= span.start < whole.end
 
 
 def declaration_document(declared: Declared, declarations: Declarations) -> Document:

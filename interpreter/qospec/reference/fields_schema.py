@@ -8,10 +8,9 @@ from qospec.reference.kinds import kind_document
 
 if TYPE_CHECKING:
     from qospec.catalogue import Catalogue, Kind, Role
+    from qospec.document import Document
 
 Schema = dict[str, Any]
-Document = dict[str, Any]
-
 RECORDS: tuple[Role, ...] = ("traffic", "element", "arrivals")
 """The roles of kinds that records are made of."""
 

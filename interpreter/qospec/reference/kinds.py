@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.catalogue import REQUIRED, Buffer
 from qospec.check.dimensions import METRICS, written_in
+from qospec.check.fields import MAPS
 from qospec.check.spellings import SOURCE
 from qospec.units import text_of
 
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qospec.catalogue import Domain, Kind, Parameter
-
-Document = dict[str, Any]
+    from qospec.document import Document
 
 
 class Sort(NamedTuple):
@@ -39,9 +39,12 @@ SORTS = {
     "truth": Sort("true or false", "true"),
     "choice": Sort("one of", ""),
     "names": Sort("a list of names", "[high, low]"),
+    "weights": Sort("a map from names to numbers", "{ high: 3, low: 1 }"),
+    "counts": Sort("a map from names to whole numbers", "{ high: 3, low: 1 }"),
+    "sizes": Sort("a map from names to sizes", "{ high: 3_000 B, low: 1_500 B }"),
     "buffer": Sort("a number of cells or packets or a size", "64 cell"),
     "load": Sort("a rate of bits or packets", "64 kbit/s @ip"),
-    "sizes": Sort("a size or a mix of sizes", "mix { 40 B: 7, 576 B: 4, 1_500 B: 1 } @ip"),
+    "size mix": Sort("a size or a mix of sizes", "mix { 40 B: 7, 576 B: 4, 1_500 B: 1 } @ip"),
     "delay per length": Sort("a delay per length", "5 us/km"),
     "arrivals": Sort("an arrival process", "constant { rate = 30_000 cell/s }"),
 }
@@ -112,7 +115,7 @@ def _type(domain: Domain, sort: Sort) -> str:
 def _bound(domain: Domain, bound: Any) -> str:
     if bound is None:
         return ""
-    return str(bound) if domain.name == "buffer" else written_in(bound, domain.name)
+    return str(bound) if domain.name in ("buffer", *MAPS) else written_in(bound, domain.name)
 
 
 def default_text(parameter: Parameter) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from qospec.check.records import Record
 from qospec.diagnostics import Problems
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qospec.catalogue import Catalogue
-
-Document = dict[str, Any]
+    from qospec.document import Document
 
 
 def library(catalogue: Catalogue) -> Declarations:

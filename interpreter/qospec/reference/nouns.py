@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from qospec.diagnostics import did_you_mean
 from qospec.reference.kinds import kind_document
@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from qospec.catalogue import Catalogue, Role
-
-Document = dict[str, Any]
+    from qospec.document import Document
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ is read from the text of each copy.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from qospec.check.declared import TrafficValue
 from qospec.check.records import Record
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 
     from qospec.catalogue import Parameter
     from qospec.check.values import Value
+    from qospec.document import Document
     from qospec.reference.declarations import Declarations, Declared
-
-Document = dict[str, Any]
 
 
 def origins(declared: Declared, declarations: Declarations) -> Document | None:

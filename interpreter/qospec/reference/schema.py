@@ -70,13 +70,15 @@ def schema(catalogue: Catalogue) -> Schema:
         "$schema": DIALECT,
         "title": "A .qos specification as YAML, edition 1",
         "description": "Made by `qos schema`.",
-        **_by_type(mapping=whole, items={"minItems": 1, "prefixItems": [whole], "items": file}),
+        **_by_type(
+            mapping=whole, items={"minItems": 1, "prefixItems": [whole], "items": _or_lines(file)}
+        ),
         "$defs": {
             "file": _file(),
             "value": {"type": VALUES},
             "block": _by_type(
                 mapping={"$ref": "#/$defs/statements"},
-                items={"items": {"$ref": "#/$defs/statements"}},
+                items={"items": _or_lines({"$ref": "#/$defs/statements"})},
             ),
             "statements": _statements(()),
             "parameters": {
@@ -131,7 +133,7 @@ def _referred(shape: Shape) -> Schema:
 def _below(shape: Shape) -> Schema:
     thing = _thing(shape)
     if shape.node in _FIELDS:
-        thing = _by_type(mapping=changes(_FIELDS[shape.node]), items={"items": {"type": "object"}})
+        thing = _by_type(mapping=changes(_FIELDS[shape.node]), items={"items": {}})
     if shape.way is Way.ALONE:
         return thing
     named = {
@@ -152,12 +154,17 @@ def _thing(shape: Shape) -> Schema:
     mapping = items = text = None
     if shape.block:
         mapping = _statements(shape.parts)
-        items = {"items": _statements(shape.parts, needed=False)}
+        items = {"items": _or_lines(_statements(shape.parts, needed=False))}
     elif shape.parts:
         mapping = _mapping(shape.parts)
     if shape.short is not None:
         text = _text(shape.short.role)
     return _by_type(mapping=mapping, items=items, text=text)
+
+
+def _or_lines(mapping: Schema) -> Schema:
+    """Return an item of a list of statements: a mapping, or lines of the text form."""
+    return _by_type(mapping=mapping, text={"type": "string"})
 
 
 def _by_type(

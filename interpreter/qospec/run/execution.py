@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
     from multiprocessing.sharedctypes import Synchronized
 
+    from qospec.document import Document
     from qospec.model import Suite
     from qospec.run.plan import CasePlan
-    from qospec.run.quantity import Document
     from qospec.run.record import Record
 
     Result = tuple[Document, float]

@@ -10,20 +10,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from qospec.model import Case, Flow
-    from qospec.run.network import Lowered
-    from qospec.run.tables import Member
+    from qospec.run.draft import Drafts
+    from qospec.run.tables import Member, Passing
 
 CODE = "E0309"
 
 
 def misfits(
-    case: Case, name: str, lowered: Lowered, members: Sequence[Member]
+    case: Case, name: str, drafts: Drafts, passing: Passing, members: Sequence[Member]
 ) -> Iterator[Diagnostic]:
     """Yield each flow that a network's lines do not carry as it was worked out; once for a flow."""
     told: set[int] = set()
     for number, member in enumerate(members):
         flow = case.flows[member.flow]
-        first = lowered.nodes[lowered.entry[member.origin]].clock
+        first = drafts[case.networks[name].hosts[member.origin].line].clock
         assert first is not None  # noqa: S101 -- a host's line has one
         wanted = None if flow.stream is None else flow.stream.encapsulation
         if member.flow not in told and first.encapsulation != wanted:
@@ -31,11 +31,12 @@ def misfits(
             yield _other_framing(flow, name)
         if member.flow not in told and flow.stream is not None:
             largest = max(flow.stream.sizes.size_bytes)
-            for node, passing in zip(lowered.nodes, lowered.passing, strict=True):
-                framed = None if node.clock is None else node.clock.encapsulation
-                if number in passing and framed is not None and largest > framed.largest_bytes:
+            for index, through in sorted(passing.any.items()):
+                clock, path = drafts[index].clock, drafts[index].instance.path
+                framed = None if clock is None else clock.encapsulation
+                if number in through and framed is not None and largest > framed.largest_bytes:
                     told.add(member.flow)
-                    yield _too_large(flow, node.path, largest, framed.largest_bytes)
+                    yield _too_large(flow, path, largest, framed.largest_bytes)
                     break
 
 

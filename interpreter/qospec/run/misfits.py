@@ -14,33 +14,34 @@ if TYPE_CHECKING:
 
     from qospec.engine.clock import Clock
     from qospec.model import Case, Flow, Network, Test
-    from qospec.run.network import Lowered
-    from qospec.run.tables import Member, NoWayError
+    from qospec.run.draft import Drafts
+    from qospec.run.tables import Member, NoWayError, Passing
 
 
 def overloads(
     case: Case,
     network: Network,
-    lowered: Lowered,
+    drafts: Drafts,
+    passing: Passing,
     members: Sequence[Member],
     asks: Callable[[Flow, Clock], Fraction],
 ) -> Iterator[Diagnostic]:
     """Yield each line that its flows ask for more than it carries, in bit/s as `asks` says."""
-    lines = {node: line for line, node in lowered.lines.items()}
-    spans = {element.path: element.span for element in network.elements}
-    for node, passing in zip(lowered.nodes, lowered.offered, strict=True):
-        if node.clock is None:
+    for index, through in sorted(passing.offered.items()):
+        draft = drafts[index]
+        clock = draft.clock
+        if clock is None:
             continue
-        asked_bps = {n: asks(case.flows[members[n].flow], node.clock) for n in passing}
-        if sum(asked_bps.values(), Fraction(0)) > node.clock.bit_rate:
-            layer = "cell" if node.clock.encapsulation is None else "line"
+        asked_bps = {n: asks(case.flows[members[n].flow], clock) for n in through}
+        if sum(asked_bps.values(), Fraction(0)) > clock.bit_rate:
+            layer = "cell" if clock.encapsulation is None else "line"
             shares: dict[int, Fraction] = {}
-            for number in sorted(passing):
+            for number in sorted(through):
                 flow = members[number].flow
                 shares[flow] = shares.get(flow, Fraction(0)) + asked_bps[number]
-            line = lines[node.path]
-            carries = f"`{line}` carries {text_of(node.clock.bit_rate, RATE)} @{layer}"
-            span = spans[line]
+            line = draft.line or draft.instance.path
+            carries = f"`{line}` carries {text_of(clock.bit_rate, RATE)} @{layer}"
+            span = next(each.span for each in network.elements if each.path == line)
             place = f" ({span.source.name}:{span.source.position(span.start)[0]})" if span else ""
             yield _overload(case, shares, carries + place, layer)
 

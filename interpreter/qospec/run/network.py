@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from qospec.engine.experiment import DISCARD, END, Node, Wire
-from qospec.run.draft import Draft, Way, drafted, redirect
-from qospec.run.routing import routed
-from qospec.run.tables import Member, Table
+from qospec.run.draft import Draft, Way, redirect
 
 if TYPE_CHECKING:
     from qospec.engine.connections import Connections
     from qospec.model import Network
     from qospec.run.draft import Drafts
+    from qospec.run.survey import Survey
+    from qospec.run.tables import Member, Table
 
 
 Passing = dict[int, set[int]]
@@ -35,7 +35,6 @@ class Lowered:
         wires: Between them.
         entry: Per host, the node that its cells enter.
         passing: Per node, the members (by number) any of whose cells may pass it.
-        offered: Per node, the members whose user cells pass it as they were sent.
         lines: By a line's path, that of the node that sends on it: a queue's, if one feeds it.
     """
 
@@ -43,14 +42,12 @@ class Lowered:
     wires: tuple[Wire, ...]
     entry: dict[int, int]
     passing: tuple[frozenset[int], ...]
-    offered: tuple[frozenset[int], ...]
     lines: dict[str, str]
 
 
-def lower(network: Network, members: tuple[Member, ...], connections: Connections) -> Lowered:
-    """Return the nodes and wires that the members' cells can reach; raises NoWayError."""
-    drafts = drafted(network)
-    made, found = routed(network, drafts, members, connections)
+def lower(network: Network, survey: Survey, connections: Connections) -> Lowered:
+    """Return the nodes and wires that the members' cells can reach; the survey is used up."""
+    members, drafts, made, found = survey
     passing = found.any
     for index in passing:
         if index in made:
@@ -58,7 +55,7 @@ def lower(network: Network, members: tuple[Member, ...], connections: Connection
             drafts[index].ways = [way for way in drafts[index].ways if way.output in used]
     for index in [index for index in passing if drafts[index].duty == "router"]:
         _part_inputs(drafts, made, passing, index)
-    _leave_out(drafts, made, passing, members, connections)
+    _leave_out(drafts, made, passing, members)
     kept = sorted(passing)
     position = {index: place for place, index in enumerate(kept)}
     hosts = enumerate(network.hosts)
@@ -67,7 +64,6 @@ def lower(network: Network, members: tuple[Member, ...], connections: Connection
         _wires(drafts, position),
         {number: position[host.line] for number, host in hosts if host.line in position},
         tuple(frozenset(passing[i]) for i in kept),
-        tuple(frozenset(found.offered.get(i, ())) for i in kept),
         {drafts[i].line or drafts[i].instance.path: drafts[i].instance.path for i in kept},
     )
 
@@ -111,7 +107,6 @@ def _leave_out(
     made: dict[int, Table],
     passing: Passing,
     members: tuple[Member, ...],
-    connections: Connections,
 ) -> None:
     for index in list(passing):
         draft = drafts[index]
@@ -119,7 +114,7 @@ def _leave_out(
             _as_queue(drafts, index, passing)
         elif len(draft.ways) == 1 and (
             (draft.duty == "classifier" and len(made[index].used) == 1)
-            or not _concerned(draft.instance.element, passing[index], members, connections)
+            or not _concerned(draft.instance.element, passing[index], members)
         ):
             redirect(drafts, index, draft.ways[0])
             del passing[index]
@@ -139,14 +134,10 @@ def _as_queue(drafts: Drafts, index: int, passing: Passing) -> None:
         redirect(drafts, index, Way(0, "element", index, 0))
 
 
-def _concerned(
-    element: object, passing: set[int], members: tuple[Member, ...], connections: Connections
-) -> bool:
+def _concerned(element: object, passing: set[int], members: tuple[Member, ...]) -> bool:
     """Return whether the element does anything to cells of any of these members."""
     concerns = getattr(element, "concerns", None)
-    return concerns is None or any(
-        concerns(connections.contracts[members[n].first]) for n in passing
-    )
+    return concerns is None or any(concerns(members[n].contract) for n in passing)
 
 
 def _node(

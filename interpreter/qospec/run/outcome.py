@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue import discover
 from qospec.conditions import measurements
-from qospec.engine.connections import PS_PER_S
 from qospec.run.measure import QUANTILES
-from qospec.run.quantity import HISTOGRAM_ERROR, Document, quantity
+from qospec.run.quantity import HISTOGRAM_ERROR, quantity
 from qospec.run.statements import statement_document
 from qospec.run.verdict import ORDER, Verdict, worst
-from qospec.units import CELL_RATE, PACKET_RATE, TIME, text_of
+from qospec.units import CELL_RATE, PACKET_RATE, PS_PER_S, TIME, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from qospec.document import Document
     from qospec.model import Flow, Network, Statement, Suite, Test
     from qospec.run.plan import CasePlan
     from qospec.run.trial import Repeat, Result

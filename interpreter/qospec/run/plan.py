@@ -15,25 +15,20 @@ from qospec.conditions import measurements
 from qospec.engine.connections import Connections
 from qospec.engine.experiment import Experiment, Source, Watch
 from qospec.engine.graph import zero_delay_cycle
-from qospec.engine.marks import marked
 from qospec.engine.sizes import CELLS
-from qospec.run import framing, misfits, refusals, searching
+from qospec.run import misfits, refusals, searching
 from qospec.run.network import Lowered, lower
 from qospec.run.population import Population
 from qospec.run.searching import Cost
-from qospec.run.tables import Member, NoWayError
+from qospec.run.survey import cell_rate, surveyed
+from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qospec.conditions import Value
     from qospec.diagnostics import Diagnostic, Problems
-    from qospec.engine.clock import Clock
-    from qospec.engine.connections import Contract
     from qospec.model import Case, Flow, Network, Suite, Test
-
-CELL_BYTES = 53
-PS_PER_S = 10**12
+    from qospec.run.tables import Member
 
 
 @dataclass(frozen=True)
@@ -66,13 +61,15 @@ class Planned:
 class CasePlan:
     """A case, ready to run: its networks under "" and the controls' names.
 
-    `refusal` says why it cannot be run all the same.
+    It sends so many cells in each trial at most where that is `bounded`, else on average. `refusal`
+    says why it cannot be run all the same.
     """
 
     test: str
     case: Case
     networks: dict[str, Planned]
     cells: int
+    bounded: bool = True
     refusal: Diagnostic | None = None
 
     @property
@@ -109,9 +106,9 @@ def plan(suite: Suite, seed: str, bounds: Bounds, problems: Problems) -> tuple[C
 
 
 def _case(test: Test, case: Case, seed: str, bounds: Bounds, problems: Problems) -> CasePlan | None:
-    seconds = Fraction(case.run.warmup_ps + case.run.measure_ps, PS_PER_S)
-    rate = sum((_rate(flow) * len(flow.origins) for flow in case.flows), Fraction(0))
-    cells = int(rate * seconds)
+    length_ps = case.run.warmup_ps + case.run.measure_ps
+    sent = [_sent(flow, length_ps) for flow in case.flows]
+    cells = round(sum(count for count, _ in sent))
     if cells > bounds.most_cells:
         problems.add(misfits.too_many_cells(test, case, cells, bounds.most_cells))
         return None
@@ -121,43 +118,34 @@ def _case(test: Test, case: Case, seed: str, bounds: Bounds, problems: Problems)
         if planned is None:
             return None
         networks[name] = planned
-    return CasePlan(test.name, case, networks, cells, refusals.of_case(test, case))
+    bounded = all(bound for _, bound in sent)
+    return CasePlan(test.name, case, networks, cells, bounded, refusals.of_case(test, case))
 
 
-def _rate(flow: Flow) -> Fraction:
-    """Return the cells/s of one member of a flow."""
-    return Fraction(flow.arrivals.mean_cell_rate(flow.connections))
+def _sent(flow: Flow, length_ps: int) -> tuple[Fraction, bool]:
+    """Return how many cells a flow sends at most, and true; on average, and false, if random."""
+    most = flow.arrivals.most_cells(flow.connections, length_ps)
+    each = cell_rate(flow) * length_ps / PS_PER_S if most is None else Fraction(most)
+    return len(flow.origins) * each, most is not None
 
 
 def _network(
     case: Case, network: Network, name: str, seed: tuple[str, ...], problems: Problems
 ) -> Planned | None:
+    survey = surveyed(case, name, problems)
+    if survey is None:
+        return None
+    members = survey.members
     connections = Connections(
-        contracts=tuple(c for flow in case.flows for c in [_contract(flow)] * _count(flow)),
-        flow=tuple(i for i, flow in enumerate(case.flows) for _ in range(_count(flow))),
+        contracts=tuple(c for m in members for c in [m.contract] * m.connections),
+        flow=tuple(i for m in members for i in [m.flow] * m.connections),
         has_oam=any(getattr(instance.element, "inserts", False) for instance in network.elements),
     )
-    members = tuple(_members(case.flows, network))
-    try:
-        lowered = lower(network, members, connections)
-    except NoWayError as error:
-        problems.add(misfits.no_way(case, network, error))
-        return None
+    lowered = lower(network, survey, connections)
     loop = zero_delay_cycle(lowered.nodes, lowered.wires)
     if loop is not None:
         problems.add(misfits.loop(loop, network, case))
         return None
-    unfit = list(framing.misfits(case, name, lowered, members))
-    for each in unfit:
-        problems.add(each)
-    if unfit:
-        return None
-    if not case.run.overload:
-        overloads = list(misfits.overloads(case, network, lowered, members, _asks))
-        for overload in overloads:
-            problems.add(overload)
-        if overloads:
-            return None
     experiment = Experiment(
         connections=connections,
         sources=tuple(_sources(case.flows, members, lowered)),
@@ -173,49 +161,6 @@ def _network(
         lowered.lines,
         frozenset(flow.name for flow in case.flows if flow.stream is not None),
     )
-
-
-def _asks(flow: Flow, clock: Clock) -> Fraction:
-    """Return the bit/s that a member of a flow asks of a line, as the line counts them."""
-    framed = clock.encapsulation
-    if flow.stream is None or framed is None:
-        return _rate(flow) * CELL_BYTES * 8
-    return _rate(flow) * 8 * framed.mean_bytes(flow.stream.sizes, "line", 0)
-
-
-def _contract(flow: Flow) -> Contract:
-    contract: Contract = flow.traffic.contract() if flow.stream is None else flow.stream.contract
-    return contract
-
-
-def _count(flow: Flow) -> int:
-    return flow.connections * len(flow.origins)
-
-
-def _members(flows: tuple[Flow, ...], network: Network) -> Iterator[Member]:
-    first = 0
-    for number, flow in enumerate(flows):
-        for turn, (origin, target) in enumerate(zip(flow.origins, flow.targets, strict=True)):
-            name = flow.name if len(flow.origins) == 1 else f"{flow.name}[{turn}]"
-            yield Member(
-                number,
-                name,
-                network.host(origin),
-                network.host(target),
-                first,
-                flow.connections,
-                marked(clp=flow.clp) if flow.stream is None else flow.stream.marks,
-                _asked(flow),
-            )
-            first += flow.connections
-
-
-def _asked(flow: Flow) -> tuple[tuple[str, Value], ...]:
-    """Return what a classifier may ask of a flow's items that no element changes."""
-    if flow.stream is not None:
-        return tuple(sorted(flow.stream.asked.items()))
-    category = flow.traffic.contract().category
-    return (("category", category), ("virtual_path", Fraction(flow.virtual_path)))
 
 
 def _sources(

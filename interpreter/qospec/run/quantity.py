@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from qospec.units import base_unit, text_of
 
 if TYPE_CHECKING:
+    from qospec.document import Document
     from qospec.run.verdict import Side
     from qospec.units import Dimension
-
-Document = dict[str, Any]
 
 DIGITS = 4
 MOST_DIGITS = 18

@@ -8,18 +8,16 @@ timing.json    the only file that differs between equal runs: when, and how long
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import re
 import shutil
-import tempfile
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from qospec.document import Document
 from qospec.run.outcome import completed
-from qospec.run.quantity import Document
+from qospec.writing import WriteError, reason, write_whole
 
 LONGEST_SLUG = 40
 
@@ -70,14 +68,18 @@ class Record:
         return self._read("timing.json") if (self.folder / "timing.json").exists() else {}
 
     def _write(self, name: str, document: Document) -> None:
-        write_whole(self.folder / name, json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+        text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+        try:
+            write_whole(self.folder / name, text)
+        except WriteError as error:
+            raise RecordError(str(error)) from error
 
     def _read(self, name: str) -> Document:
         path = self.folder / name
         try:
             document = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            raise RecordError(f"cannot read `{path}`: {_reason(error)}") from error
+            raise RecordError(f"cannot read `{path}`: {reason(error)}") from error
         if not isinstance(document, dict):
             raise RecordError(f"cannot read `{path}`: it holds no JSON object")
         return document
@@ -100,7 +102,7 @@ def create(root: Path, seed: str, now: datetime | None = None) -> Record:
                 ) from None
             continue
         except OSError as error:
-            raise RecordError(f"cannot write records to `{root}`: {_reason(error)}") from error
+            raise RecordError(f"cannot write records to `{root}`: {reason(error)}") from error
         return Record(folder)
     raise RecordError(f"cannot write records to `{root}`: too many of the same second")
 
@@ -111,48 +113,3 @@ def _make_inside(folder: Path) -> None:
     except OSError:
         folder.rmdir()
         raise
-
-
-def write_whole(path: Path, text: str, mode: int | None = None) -> None:
-    """Write a file so that its name never stands for half of it. Raises RecordError.
-
-    `mode` are its permissions; left out, those that new files get.
-    """
-    temporary = ""
-    try:
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(0o666 & ~_umask() if mode is None else mode)
-        Path(temporary).replace(path)
-        _sync_folder(path.parent)
-    except OSError as error:
-        raise RecordError(f"cannot write `{path}`: {_reason(error)}") from error
-    finally:
-        if temporary:
-            with contextlib.suppress(OSError):
-                Path(temporary).unlink(missing_ok=True)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the new name last; some file systems cannot, which loses nothing that was complete."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror.lower()
-    return str(error)

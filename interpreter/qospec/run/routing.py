@@ -16,14 +16,13 @@ from qospec.run.walk import Walk
 
 if TYPE_CHECKING:
     from qospec.conditions import Leaf, Value
-    from qospec.engine.connections import Connections
     from qospec.model import Instance, Network
     from qospec.run.draft import Drafts
     from qospec.run.tables import Member
 
 
 def routed(
-    network: Network, drafts: Drafts, members: tuple[Member, ...], connections: Connections
+    network: Network, drafts: Drafts, members: tuple[Member, ...]
 ) -> tuple[dict[int, Table], Passing]:
     """Return the table of every router and classifier, and where cells pass; raises NoWayError."""
     made: dict[int, Table] = {}
@@ -34,7 +33,7 @@ def routed(
             made[index] = Table()
     passing = Passing()
     for number, member in enumerate(members):
-        walk = Walk(drafts, made, number, member, connections.contracts[member.first])
+        walk = Walk(drafts, made, number, member)
         start = State(network.hosts[member.origin].line, Sort(oam=False, marks=member.marks))
         if start.element < 0:
             raise NoWayError(member, start.sort)  # no link is at the host

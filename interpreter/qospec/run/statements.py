@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.conditions import Constant, Measured, Operation
-from qospec.run.confidence import judge_together
-from qospec.run.quantity import Document, compared, quantity
+from qospec.conditions import Constant, Operation
+from qospec.run.confidence import judge_together, unfinished
+from qospec.run.losses import judged, losses, percent
+from qospec.run.quantity import compared, quantity
 from qospec.run.verdict import worst
-from qospec.units import CELLS, RATIO, number_text, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from qospec.conditions import Expression
+    from qospec.conditions import Expression, Reader
+    from qospec.document import Document
     from qospec.model import Statement
     from qospec.run.trial import Result
     from qospec.run.verdict import Judgement
 
-DOUBT = 0.05
-"""How likely a bound that is said of a count of zero may be wrong."""
-
-PERCENT = -2
-TWO_DIGITS = 100
-
-LOSSES = ("lost", "cell_loss_ratio")
+SURE = Fraction(95, 100)
+"""How sure a bound is that is said of a count of zero."""
 
 
 def statement_document(statement: Statement, number: int, result: Result, repeats: int) -> Document:
@@ -41,7 +35,10 @@ def statement_document(statement: Statement, number: int, result: Result, repeat
     shown_one = next((j for j in judgements if j.verdict == (verdict or None)), None)
     note = "" if shown_one is not None or result.errors else "not reached"
     if verdict == "pass":
-        note = "; ".join(_zeros(statement.expression, result))
+        readers = [repeat.readings.read for repeat in result.repeats]
+        note = "; ".join(dict.fromkeys(_zeros(statement.expression, readers)))
+        if len(readers) < repeats:
+            verdict, note = "inconclusive", unfinished(len(readers), repeats)
     return _document(statement, verdict, shown_one, note)
 
 
@@ -56,7 +53,7 @@ def _document(
         "text": statement.text,
         "place": statement.span.place,
         **_sides(shown_one),
-        "confidence": "" if confidence is None else text_of(confidence, RATIO),
+        "confidence": "" if confidence is None else percent(confidence),
         "interval": _interval(shown_one),
         "note": note,
     }
@@ -84,40 +81,18 @@ def _interval(shown_one: Judgement | None) -> Document | None:
     return {"lower": lower, "upper": upper, "repeats": found.repeats}
 
 
-def _zeros(expression: Expression, result: Result) -> Iterator[str]:
+def _zeros(expression: Expression, readers: Sequence[Reader]) -> Iterator[str]:
     """Yield what it means that none were lost: how many were sent decides what that proves."""
-    if isinstance(expression, Operation) and expression.operator == "and":
-        for part in expression.operands:
-            yield from _zeros(part, result)
-    if not isinstance(expression, Operation) or expression.operator not in ("==", "<="):
+    if not isinstance(expression, Operation):
         return
-    leaf, bound = expression.operands
-    if isinstance(leaf, Measured) and leaf.metric in LOSSES and isinstance(bound, Constant):
-        sent = replace(leaf, metric="sent", statistic="", dimension=CELLS)
-        counts = [repeat.readings.read(sent) for repeat in result.repeats]
-        cells = sum(int(count) for count in counts if isinstance(count, Fraction))
-        if bound.value == 0 and cells:
-            ratio = f"with 95 % confidence the ratio is below {_above(_greatest_ratio(cells))}"
-            yield f"0 of {number_text(cells, exact=True)} lost: {ratio}"
+    if expression.operator == "and":
+        for part in expression.operands:
+            yield from _zeros(part, readers)
+    leaf = judged(expression) if expression.operator in ("==", "<=") else None
+    counted = losses(leaf, readers) if leaf is not None else None
+    if counted is not None and not counted.lost and not _value(expression.operands[1]):
+        yield counted.said(SURE)
 
 
-def _greatest_ratio(cells: int) -> float:
-    """Return the loss ratio at which `cells` in a row arrive in one of twenty trials.
-
-    Exact if each cell is lost independently of the others: (1 - ratio) ** cells = 5 %.
-    """
-    return -math.expm1(math.log(DOUBT) / cells)
-
-
-def _above(ratio: float) -> str:
-    """Return a ratio in two digits that are not below it: `2.5 × 10⁻⁶`."""
-    power = math.floor(math.log10(ratio))
-    digits = math.ceil(ratio / 10.0**power * 10 - 1e-6)
-    if digits == TWO_DIGITS:
-        digits, power = 10, power + 1
-    if power >= PERCENT:
-        return text_of(Fraction(digits, 10 ** (1 - power)), RATIO)
-    return f"{digits / 10:.1f} × 10{str(power).translate(_RAISED)}"
-
-
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+def _value(expression: Expression) -> object:
+    return expression.value if isinstance(expression, Constant) else None

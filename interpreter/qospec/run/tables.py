@@ -10,7 +10,7 @@ from qospec.engine.arrays import np
 if TYPE_CHECKING:
     from qospec.conditions import Value
     from qospec.engine.arrays import Marks
-    from qospec.engine.connections import Connections
+    from qospec.engine.connections import Connections, Contract
 
 NEVER = 255
 
@@ -28,6 +28,7 @@ class Member:
     target: int
     first: int
     connections: int
+    contract: Contract
     marks: int = 0
     asked: tuple[tuple[str, Value], ...] = ()
 

@@ -16,7 +16,6 @@ from qospec.run.tables import NoWayError, Sort, State
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qospec.engine.connections import Contract
     from qospec.run.draft import Drafts, Way
     from qospec.run.tables import Member, Passing, Table
 
@@ -33,13 +32,11 @@ class Walk:
         made: dict[int, Table],
         number: int,
         member: Member,
-        contract: Contract,
     ) -> None:
         self._drafts = drafts
         self._made = made
         self._number = number
         self._member = member
-        self._contract = contract
 
     def choose(self, start: State) -> None:
         """Write the shortest way of user cells to the target into the routers on it.
@@ -141,7 +138,7 @@ class Walk:
             return
         yield sort
         tags = getattr(element, "tags", None)
-        if tags is not None and not sort.marks & CLP and tags(self._contract):
+        if tags is not None and not sort.marks & CLP and tags(self._member.contract):
             yield Sort(sort.oam, sort.marks | CLP)
         if getattr(element, "inserts", False) and not sort.oam:
             yield Sort(oam=True, marks=0)

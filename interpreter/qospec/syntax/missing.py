@@ -26,6 +26,8 @@ _OPENING = frozenset(
     {"TOPOLOGY", "DEVICE", "TEST", "PROPERTY", "REFERENCE", "FOR", "RUN", "SEARCH", "GOAL"}
 )
 """What a block must follow."""
+_TYPED = frozenset({"LET", "TRAFFIC", "DEVICE", "TOPOLOGY"})
+"""What has types behind colons."""
 
 
 def unclosed(place: Place) -> Mistake | None:
@@ -73,6 +75,12 @@ def block_missing(place: Place) -> Mistake | None:
     """A block must follow, and does not begin."""
     if "LBRACE" not in place.accepted or place.first not in _OPENING or place.open >= 0:
         return None
+    if place.kind == "COLON" and place.tokens.kinds[place.at + 1] == "LBRACE":
+        span = place.tokens.span(place.at)
+        told = place.tell(
+            "E0011", "no `:` stands before a block", "leave it out", fix=(Edit(span, ""),)
+        )
+        return Mistake(told, Mend("out"))
     if place.kind == "COLON":
         told = place.tell(
             "E0011", "a block stands between `{` and `}`", "write `{` here, and `}` where it ends"
@@ -117,7 +125,7 @@ def untyped(place: Place) -> Mistake | None:
             f"write its type, as in `{name}: Time`",
             span=place.behind(place.at - 1),
         )
-        return Mistake(told)
+        return Mistake(told, Mend("before", "COLON NAME", ": _"))
     return None
 
 
@@ -134,9 +142,11 @@ def nothing_follows(place: Place) -> Mistake | None:
         return None
     if last < place.start or tokens.kinds[last] not in _VALUED | _NAMED:
         return None
-    what = "a name" if tokens.kinds[last] in _NAMED else "a value"
+    what, mend = "a name" if tokens.kinds[last] in _NAMED else "a value", None
+    if place.first in _TYPED and place.before == "COLON" and place.accepted == {"NAME"}:
+        what, mend = "a type", Mend("before", "NAME", "_")
     message = f"{what} is missing behind {place.quoted(last)}"
-    return Mistake(place.tell("E0011", message, span=place.behind(last)))
+    return Mistake(place.tell("E0011", message, span=place.behind(last)), mend)
 
 
 def step_missing(place: Place) -> Mistake | None:

@@ -37,11 +37,7 @@ _GLUED = re.compile(r"[0-9][0-9_.]*[A-Za-z_]")
 def side_by_side(place: Place) -> Mistake | None:
     """What was taken for a new statement stands behind another on its line."""
     tokens, start = place.tokens, place.start
-    if (
-        place.block < 0
-        or tokens.opens_line(start)
-        or tokens.kinds[start - 1] in {"COMMA", "LBRACE"}
-    ):
+    if not place.is_split:
         return None
     word = tokens.text(start)
     meant = "step" if word in _STEPPING else did_you_mean(word, keywords()["word"])
@@ -81,7 +77,10 @@ def wrong_sign(place: Place) -> Mistake | None:
     }
     for kind, sign, message in wanted.get(place.kind, []):
         if kind in place.accepted:
-            fix = (Edit(place.tokens.span(place.at), sign),) if (kind, place.kind) in _SURE else ()
+            here, touches = place.tokens.span(place.at), place.tokens.touches
+            apart = touches(place.at) and not touches(place.at + 1)
+            sure = (kind, place.kind) in _SURE
+            fix = (Edit(here, f" {sign}" if apart else sign),) if sure else ()
             told = place.tell("E0010", message, f"write `{sign}`", fix=fix)
             return Mistake(told, Mend("instead", kind, sign))
     return None
@@ -100,6 +99,7 @@ def reserved(place: Place) -> Mistake | None:
     if (
         place.kind in reserved
         and "NAME" in place.accepted
+        and "LET" not in place.accepted  # a name would begin the next statement
         and place.start < place.at
         and not begins
     ):
@@ -169,17 +169,20 @@ def _misspelt(
     span = place.tokens.span(at)
     if not meant:
         return Mistake(place.tell("E0004", message, span=span, note=note))
+    message = f"`{shortened(word)}`: did you mean `{meant}`?"
+    if word in _FOREIGN and meant == "import":  # and whether there is such a file is another matter
+        return Mistake(place.tell("E0004", message, f"write `{meant}`", span=span))
     fix = _respelling(span, word, meant, known)
-    told = place.tell("E0004", f"`{shortened(word)}`: did you mean `{meant}`?", span=span, fix=fix)
+    told = place.tell("E0004", message, span=span, fix=fix)
     how: Literal["first", "instead"] = "first" if at == place.start else "instead"
     return Mistake(told, Mend(how, grammar().keywords[meant], meant))
 
 
 def _respelling(span: Span, word: str, meant: str, known: Iterable[str]) -> tuple[Edit, ...]:
     """Return the edit that writes the keyword that was meant, if it was meant for sure."""
-    if word in _STEPPING and meant == "step":
+    if (word in _STEPPING and meant == "step") or _FOREIGN.get(word) == meant:
         return (Edit(span, meant),)
-    fix = respelling(span, word, known)
+    fix = respelling(span, word, known, short=1)
     return fix if fix and fix[0].text == meant else ()
 
 

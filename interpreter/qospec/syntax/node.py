@@ -10,7 +10,7 @@ from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, NoReturn, dataclass_transform
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from qospec.source import Span
 
@@ -64,6 +64,13 @@ class Node(_Fields):
     """Anything with a place."""
 
     span: Span = field(compare=False, repr=False)
+
+    def children(self) -> Iterator[Node]:
+        """Yield the nodes directly below this one, as its fields have them."""
+        for value in self.__dict__.values():
+            for each in value if isinstance(value, tuple) else (value,):
+                if isinstance(each, Node):
+                    yield each
 
 
 class Documented(Node):

@@ -24,11 +24,14 @@ VALUES = NUMBERS | {"STRING", "NAME", "TRUE", "FALSE", "OTHERWISE", "LPAR", "LSQ
 
 
 class Mend(NamedTuple):
-    """How to go on: a token before the one at fault, instead of it, or first in its statement."""
+    """How to go on: tokens before the one at fault, one instead of it or first in its statement.
 
-    how: Literal["before", "instead", "first"]
-    kind: str
-    word: str
+    Or the one at fault is left out. Several kinds and words have blanks between them.
+    """
+
+    how: Literal["before", "instead", "first", "out"]
+    kind: str = ""
+    word: str = ""
 
 
 class Mistake(NamedTuple):
@@ -81,6 +84,13 @@ class Place:
     def first(self) -> str:
         """Return the terminal that its statement begins with."""
         return self.tokens.kinds[self.start]
+
+    @property
+    def is_split(self) -> bool:
+        """Return whether its statement stands behind another, which hence was taken for whole."""
+        if self.block < 0 or self.tokens.opens_line(self.start):
+            return False
+        return self.tokens.kinds[self.start - 1] not in {"COMMA", "LBRACE"}
 
     @property
     def text(self) -> str:

@@ -29,6 +29,7 @@ _BEHIND_NAME = frozenset({"EQUAL", "ARROW", "DOT", "LSQB", "COMMA"})
 """What follows a name that begins a statement."""
 _BEFORE = frozenset({"COMMA", "LBRACE"})
 """What a statement may begin behind on the same line."""
+_NAME = re.compile(r"[^\W\d]\w*")
 _MOST_MENDS = 200
 _MOST_WORK = 2_000_000
 """Tokens looked at, each as often as it is, before the rest of a file is given up."""
@@ -90,12 +91,13 @@ class Recovery:
         mend = mistake.mend
         if mend is not None and self._mends_left > 0 and self._mends(mend, at, start, height):
             self._mends_left -= 1
-            return start if mend.how == "first" else at
+            return {"first": start, "out": at + 1}.get(mend.how, at)
         if mistake.spoils:
             self._forget_last(height)
         end = self._next(at, start, heights)
-        words = (self._tokens.text(i) for i in range(start, end) if self._tokens.kinds[i] == "NAME")
-        self.unread.update(words)
+        kinds = self._tokens.kinds
+        given_up = (i for i in range(start, end) if kinds[i] in {"NAME", "STRING", "RUN"})
+        self.unread.update(word for i in given_up for word in _NAME.findall(self._tokens.text(i)))
         self._work += end - start
         return end
 
@@ -165,10 +167,14 @@ class Recovery:
     def _mends(self, mend: Mend, at: int, start: int, height: int) -> bool:
         """Mend the mistake, if the parser then accepts what stands there."""
         tokens, machine = self._tokens, self._machine
+        if mend.how == "out":
+            return machine.accepts(tokens.kinds[at + 1])
         if mend.how == "before":
-            if not machine.accepts(mend.kind, tokens.kinds[at]):
+            kinds = mend.kind.split()
+            if not machine.accepts(*kinds, tokens.kinds[at]):
                 return False
-            tokens.insert(at, mend.kind, mend.word)
+            for kind, word in reversed([*zip(kinds, mend.word.split(), strict=True)]):
+                tokens.insert(at, kind, word)
             self.__dict__.pop("_brackets", None)
             return True
         place = start if mend.how == "first" else at
@@ -186,7 +192,7 @@ class Recovery:
         read = self._machine.values[height - 1]
         if isinstance(read, list) and read:
             text = read.pop().span.text
-            self.unread.update(word for word in re.findall(r"\w+", text) if not word[0].isdigit())
+            self.unread.update(_NAME.findall(text))
 
     def _next(self, at: int, start: int, heights: dict[int, int]) -> int:
         """Cut the stack back and return where to go on."""

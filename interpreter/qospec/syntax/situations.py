@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from qospec.syntax import missing, mistaken
+from qospec.syntax import missing, mistaken, phrases
 from qospec.syntax.grammar import END, grammar
-from qospec.syntax.place import Mistake, Place
+from qospec.syntax.place import Mend, Mistake, Place
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _SITUATIONS: tuple[Callable[[Place], Mistake | None], ...] = (
     missing.unclosed,
     missing.closing,
+    phrases.phrase,
     mistaken.side_by_side,
     missing.nothing_follows,
     missing.block_missing,
@@ -38,6 +39,8 @@ _CONTINUING = frozenset(
 )
 """What can go on with nearly anything, and so says little."""
 _FEW = 2
+_ONE_QUOTED = 2
+"""Signs around what is quoted."""
 
 
 def mistake_at(place: Place) -> Mistake:
@@ -58,11 +61,26 @@ def _anything(place: Place) -> Mistake:
         message = f"something is missing behind {place.quoted(place.at - 1)}"
         if wanted:
             message = f"{wanted} is missing behind {place.quoted(place.at - 1)}"
-        return Mistake(place.tell("E0011", message, span=place.behind(place.at - 1)))
+        way_out = f"write {wanted}" if wanted.count("`") == _ONE_QUOTED else ""
+        return Mistake(place.tell("E0011", message, way_out, span=place.behind(place.at - 1)))
     if place.kind == END:
         return Mistake(place.tell("E0001", "the file ends too early"))
     told = place.tell("E0001", f"{place.quoted(place.at)} cannot stand here")
-    return Mistake(replace(told, label=f"{wanted} is wanted" if wanted else ""))
+    told = replace(told, label=f"{wanted} is wanted" if wanted else "")
+    left_out = _left_out(place)
+    if left_out is None:
+        return Mistake(told)
+    help_ = f"write `{left_out.word}` before {place.quoted(place.at)}"
+    return Mistake(replace(told, help=help_), left_out)
+
+
+def _left_out(place: Place) -> Mend | None:
+    """Return the only sign or word that may come, if what is there then fits."""
+    few = place.accepted - _CONTINUING or place.accepted
+    kind = next(iter(few)) if len(few) == 1 else ""
+    sign, behind = grammar().spellings.get(kind, ""), place.tokens.kinds[place.at + 1 :][:1]
+    fits = sign and place.machine.accepts(kind, place.kind, *behind)
+    return Mend("before", kind, sign) if fits else None
 
 
 def _wanted(place: Place) -> str:

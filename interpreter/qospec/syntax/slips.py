@@ -187,6 +187,8 @@ def shortened(text: str, most: int = 40) -> str:
     return shown if len(shown) <= most else f"{shown[: most - 1]}…"
 
 
+_POWER = Slip("E0009", "there are no powers", "write the product out, as in `x * x`", "TIMES", "*")
+
 _SPECIAL = {
     "'": Slip("E0008", 'a text stands between `"` and `"`', "write `\"` for `'`"),
     "%": Slip("E0009", "`%` stands behind a number", "write the number before it, as in `95%`"),
@@ -194,9 +196,8 @@ _SPECIAL = {
         "E0009", "a carriage return does not end a line", "end lines as this system's editors do"
     ),
     ";": Slip("E0009", "a statement ends with its line, not with `;`", "leave it out"),
-    "**": Slip(
-        "E0009", "there are no powers", "write the product out, as in `x * x`", "TIMES", "*"
-    ),
+    "**": _POWER,
+    "^": _POWER,
 }
 
 _SLIPS = {

@@ -11,7 +11,7 @@ from qospec.syntax.grammar import END
 from qospec.syntax.keywords import keywords
 from qospec.syntax.limits import too_deep, too_long
 from qospec.syntax.machine import Machine
-from qospec.syntax.slips import shortened
+from qospec.syntax.slips import shortened, slip_of
 from qospec.syntax.tokens import tokens_of
 from qospec.syntax.tree import Tree
 
@@ -30,7 +30,7 @@ def parse(source: Source, problems: Problems) -> ast.File | None:
     What cannot be read is left out of the tree; its names are in `unread`. Returns None where so
     much is wrong, or blocks fit together so badly, that checking what is left would only mislead.
     """
-    beyond = too_long(source)
+    beyond = too_long(source) or _without_lines(source)
     if beyond is None:
         tokens = tokens_of(source, problems)
         if len(tokens.mistaken) > MOST:
@@ -41,7 +41,18 @@ def parse(source: Source, problems: Problems) -> ast.File | None:
         return None
     machine = Machine(tokens, Tree(tokens, problems).builders)
     at = machine.run(_edition(machine, tokens, problems))
-    return machine.file if at < 0 else _mended(machine, tokens, problems, at)
+    file = machine.file if at < 0 else _mended(machine, tokens, problems, at)
+    meant = tokens.look_alikes()
+    return replace(file, unread=file.unread | meant) if file is not None and meant else file
+
+
+def _without_lines(source: Source) -> Diagnostic | None:
+    """Return the mistake of a text whose lines all end in a way that none does."""
+    first = source.text.find("\r")
+    if first < 0 or "\n" in source.text:
+        return None
+    slip = slip_of("STRAY", "\r")
+    return Diagnostic(slip.code, slip.message, Span(source, first, first + 1), help=slip.help)
 
 
 def _mended(machine: Machine, tokens: Tokens, problems: Problems, at: int) -> ast.File | None:

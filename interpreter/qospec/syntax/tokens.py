@@ -43,6 +43,7 @@ class Tokens:
         behind: Doc comments by the offset at which the token before them ends.
         heading: The doc comment that stands by itself below the first line.
         mistaken: Where a mistake was told.
+        foreign: Names with letters that no name has.
     """
 
     source: Source
@@ -54,6 +55,7 @@ class Tokens:
     behind: dict[int, str] = field(default_factory=dict)
     heading: str = ""
     mistaken: list[int] = field(default_factory=list)
+    foreign: set[str] = field(default_factory=set)
 
     def text(self, index: int) -> str:
         """Return a token as it is to be read."""
@@ -76,6 +78,14 @@ class Tokens:
         text, start = self.source.text, self.starts[index]
         line = text[text.rfind("\n", 0, start) + 1 : start + 1]
         return len(line) - len(line.lstrip())
+
+    def look_alikes(self) -> frozenset[str]:
+        """Return the names that may have been meant by those with letters that no name has."""
+        shapes = [re.sub(r"[^\x00-\x7f]", ".", name) for name in self.foreign]
+        if not shapes:
+            return frozenset()
+        names = {self.text(at) for at, kind in enumerate(self.kinds) if kind == "NAME"}
+        return frozenset(name for name in names for shape in shapes if re.fullmatch(shape, name))
 
     def insert(self, at: int, kind: str, word: str) -> None:
         """Put a token that was left out before the token `at`."""
@@ -194,6 +204,8 @@ class _Reader:
         ):
             start = tokens.starts.pop()
             del tokens.kinds[-1], tokens.ends[-1]
+        if kind == "FOREIGN":
+            tokens.foreign.add(tokens.source.text[start:end])
         span = Span(tokens.source, start, end)
         sure = slip.plain is not None and self._stands_alone(kind, end)
         fix = (Edit(span, slip.plain or ""),) if sure else ()

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated
 
-from qospec.catalogue import Cells, Domain, arrivals
-from qospec.engine.connections import PS_PER_S
+from qospec.catalogue import LONGEST_PS, Cells, Domain, arrivals
 from qospec.engine.pattern import Burst as Shape
-from qospec.engine.pattern import Pattern, pattern
+from qospec.engine.pattern import Pattern, most_cells, pattern
+from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Times
     from qospec.engine.draws import Draws
 
-Interval = Annotated[Fraction, Domain("time", 1, 10**18)]
+Interval = Annotated[Fraction, Domain("time", 1, LONGEST_PS)]
 """Exact: what follows from two rates need not be whole ps."""
 PeakRate = Annotated[Fraction | None, Domain("cell rate", Fraction(1, 10**6), 10**11)]
 """Cells per second, exact; None: without end."""
@@ -50,6 +50,9 @@ class Burst:
 
     def emit(self, state: Pattern, until_ps: int) -> tuple[Times, Indices]:
         return state.before(until_ps)
+
+    def most_cells(self, connections: int, length_ps: int) -> int:
+        return most_cells(Fraction(self.every), Shape(self.size), connections, length_ps)
 
     def mean_cell_rate(self, connections: int) -> Fraction:
         return connections * self.size * PS_PER_S / Fraction(self.every)

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.catalogue import CellRate, arrivals
-from qospec.engine.connections import PS_PER_S
-from qospec.engine.pattern import Burst, Pattern, pattern
+from qospec.engine.pattern import Burst, Pattern, most_cells, pattern
+from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Times
@@ -35,3 +35,6 @@ class Constant:
 
     def mean_cell_rate(self, connections: int) -> Fraction:
         return connections * Fraction(self.rate)
+
+    def most_cells(self, connections: int, length_ps: int) -> int:
+        return most_cells(PS_PER_S / Fraction(self.rate), Burst(), connections, length_ps)

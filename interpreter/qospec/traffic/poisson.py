@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from qospec.catalogue import Domain, arrivals
 from qospec.engine.arrays import np
-from qospec.engine.connections import PS_PER_S
+from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -83,3 +83,6 @@ class Poisson:
 
     def mean_cell_rate(self, connections: int) -> Fraction:
         return connections * Fraction(self.rate)
+
+    def most_cells(self, connections: int, length_ps: int) -> None:
+        return None

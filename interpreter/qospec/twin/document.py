@@ -111,6 +111,28 @@ def _hidden(source: Source) -> Diagnostic | None:
     return Diagnostic("E0009", message, span, help=way_out)
 
 
+def first_key(text: str) -> str | None:
+    """Return the first key of the first mapping; None if something else comes first."""
+    import yaml
+
+    opened = False
+    try:
+        for event in _events_of(text.removeprefix("\ufeff")):
+            if isinstance(event, yaml.ScalarEvent):
+                return str(event.value) if opened else None
+            opened = isinstance(event, yaml.MappingStartEvent)
+    except yaml.YAMLError:
+        return None
+    return None
+
+
+def _events_of(text: str) -> Iterator[Any]:
+    """Yield PyYAML's events, by its C loader if it has one: they are the same, but sooner."""
+    import yaml
+
+    yield from yaml.parse(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
+
+
 class _Composer:
     """Follows the events of one file."""
 
@@ -135,14 +157,12 @@ class _Composer:
         return Document(self._source, self._root, tuple(self._comments))
 
     def _events(self) -> Iterator[Any]:
-        """Yield PyYAML's events, by its C loader if it has one: they are the same, but sooner."""
         import yaml
 
         from qospec.twin.mishaps import mishap
 
-        loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
         try:
-            yield from yaml.parse(self._source.text[self._mark :], Loader=loader)
+            yield from _events_of(self._source.text[self._mark :])
         except yaml.YAMLError as error:
             raise Unreadable(mishap(error, self._source, self._mark)) from error
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from qospec.syntax import text
@@ -15,24 +14,17 @@ if TYPE_CHECKING:
 TEXT_SUFFIX = ".qos"
 YAML_SUFFIXES = (".yaml", ".yml")
 
-_BEGINNING = re.compile(
-    r"""\ufeff?
-    (?: [ \t]* (?:\#[^\n]*)? \r?\n | ---[ \t]* (?:\#[^\n]*)? \r?\n )*
-    (?: -[ \t]+ | \{[ \t]* )?
-    (?: qos | "qos" | 'qos' ) [ \t]*:(?=\s)
-    """,
-    re.VERBOSE,
-)
-
 
 def is_yaml(name: str) -> bool:
     """Return whether a file of that name is in YAML."""
     return name.endswith(YAML_SUFFIXES)
 
 
-def is_ours(beginning: str) -> bool:
+def is_ours(written: str) -> bool:
     """Return whether a YAML text begins as a specification does, with the key `qos`."""
-    return _BEGINNING.match(beginning) is not None
+    from qospec.twin.document import first_key
+
+    return first_key(written) == "qos"
 
 
 def tree_of(source: Source, problems: Problems) -> ast.File | None:

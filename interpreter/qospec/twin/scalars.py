@@ -176,5 +176,6 @@ def _is_named(kinds: Sequence[str], at: int, word: str, role: Role) -> bool:
     return (
         (at > 0 and kinds[at - 1] == "DOT")
         or kinds[at + 1] == "DOT"
-        or (alone and (role is Role.IMPORT or word in keywords()["field"]))
+        or (at == 0 and role is Role.IMPORT)
+        or (alone and word in keywords()["field"])
     )

@@ -1,8 +1,11 @@
 """Devices inside devices: the same network as if their elements stood there by themselves."""
 
+import time
+
 import pytest
 
 from qospec.check import Limits
+from qospec.check import device as devices
 
 STAGE = """
 device stage(buffer: Count = 8 cell) {
@@ -154,11 +157,71 @@ def test_a_part_with_a_mistake_is_told_once(codes):
     assert codes(broken + box) == ["E0104"]
 
 
-def test_parts_of_parts_come_to_an_end(codes):
-    doubled = "".join(
+def doubled(body: str) -> str:
+    """Return devices each of which holds the one before twice, 40 times."""
+    again = "".join(
         f"device d{n + 1} {{ port p: cell\n i, j = d{n}\n p.rx -> i.p.rx\n i.p.tx -> j.p.rx\n"
         " j.p.tx -> p.tx }\n"
         for n in range(40)
     )
-    first = "device d0 { port p: cell\n x = delay { time = 1 us }\n p.rx -> x -> p.tx }\n"
-    assert set(codes(first + doubled, limits=Limits(elements=1_000))) == {"E0602"}
+    return f"device d0 {{ port p: cell\n {body} }}\n{again}"
+
+
+ONE_ELEMENT = "x = delay { time = 1 us }\n p.rx -> x -> p.tx"
+ONE_MACHINE = "p.rx -> p.tx\n machine m { messages = [go]\n state s { on go -> s } }"
+
+
+@pytest.mark.parametrize(
+    ("body", "limits", "expected"),
+    [
+        (ONE_ELEMENT, Limits(elements=1_000), {"E0602"}),
+        (ONE_ELEMENT, Limits(inner=1_000), {"E0608"}),
+        (ONE_MACHINE, Limits(inner=1_000), {"E0608"}),
+    ],
+)
+def test_parts_of_parts_come_to_an_end(codes, body, limits, expected):
+    assert set(codes(doubled(body), limits=limits)) == expected
+
+
+def test_parts_of_parts_come_to_an_end_soon(checked):
+    """Without a limit of its own the last of these would take hours, and all memory."""
+    start = time.perf_counter()
+    (told,) = checked(doubled(ONE_ELEMENT))[1]
+    assert (told.code, told.span.text) == ("E0608", "j")
+    assert time.perf_counter() - start < 30
+
+
+def test_a_device_without_parameters_is_worked_out_once(checked, monkeypatch):
+    made = []
+    template = devices.template
+    monkeypatch.setattr(
+        devices,
+        "template",
+        lambda node, *rest: made.append(node.name.text) or template(node, *rest),
+    )
+    checked(STAGE + INSIDE + BENCH)
+    assert sorted(made) == ["box", "patch", "stage", "stage", "stage"]
+
+
+CROSSED = """
+device crossed {
+  port i[3]: cell
+  d = delay { time = 1 us }
+  i[0].rx -> d -> i[1].tx
+  i[1].rx -> i[0].tx
+  i[2].rx -> i[2].tx
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("wires", "expected"),
+    [
+        ("w.rx -> x.i[0].rx\n x.i[0].tx -> w.tx", ["E0402"]),
+        ("w.rx -> x.i[0].rx\n x.i[1].tx -> w.tx", []),
+        ("w.rx -> x.i[1].rx\n x.i[0].tx -> w.tx", []),
+        ("w.rx -> x.i[2].rx\n x.i[2].tx -> w.tx", []),
+    ],
+)
+def test_what_leaves_by_a_port_that_is_reached_goes_somewhere(codes, wires, expected):
+    assert codes(f"{CROSSED}device box {{\n port w: cell\n x = crossed\n {wires}\n}}\n") == expected

@@ -39,7 +39,7 @@ def condition_of(checked, statement):
     ],
 )
 def test_the_worst_member_is_the_one_with_most_or_least(checked, metric, operator):
-    worst = condition_of(checked, f"expect worst(user.{metric}) >= 0").operands[0]
+    worst = condition_of(checked, f"expect worst(user.{metric}) > 0").operands[0]
     assert worst.operator == operator
     assert [leaf.member for leaf in worst.operands] == [0, 1, 2]
 
@@ -88,8 +88,23 @@ def test_what_has_no_worst_is_refused(codes, statement, code):
         ("one.sent > 0", []),
         ("one.sent > -1 cell", ["W0601"]),
         ("one.sent >= 1 cell", []),
-        ("one.delay.mean >= 0", []),
-        ("0 cell == 0 cell", []),
+        ("one.delay.mean >= 0", ["W0601"]),
+        ("one.cdv_1pt.min >= 0", []),
+        ("0 cell == 0 cell", ["W0601"]),
+        ("0 cell == 1 cell", []),
+        ("one.clr <= 99%", []),
+        ("one.clr * one.sent + 1 cell > 0", ["W0601"]),
+        ("one.sent - one.lost >= 0", []),
+        ("one.sent < one.sent", []),
+        ("not (one.sent < one.sent)", ["W0601"]),
+        ("one.sent == one.received", []),
+        ("min(one.sent, -1 cell) < 0 cell", ["W0601"]),
+        ("min(one.sent, 1 cell) < 1 cell", []),
+        ("one.lost > 0 or one.sent >= 0", ["W0601"]),
+        ("one.lost > 0 and one.sent >= 0", []),
+        ("not (one.lost < 0 and one.sent > 0)", ["W0601"]),
+        ("one.sent in [one.lost, 5 cell]", []),
+        ("one.sent in [one.lost, one.sent]", ["W0601"]),
     ],
 )
 def test_a_require_that_cannot_fail_is_told(codes, condition, told):

@@ -165,6 +165,55 @@ def test_a_file_of_a_package_is_not_imported_round_its_pin(locked, tmp_path):
     assert (problem.code, problem.help) == ("E0117", "write `import acme.lib`")
 
 
+@pytest.mark.parametrize(
+    "beginning", ["#" * 70_000 + "\nqos: 1", '"q\\x6fs": 1', "{ # c\n qos: 1}", "? qos\n: 1"]
+)
+def test_a_file_of_a_package_is_pinned_however_it_begins(locked, tmp_path, beginning):
+    text = f"{beginning}\n" if beginning.startswith("{") else f"{beginning}\nlet: {{b: 1}}\n"
+    written = {"packages__acme__other.yaml": text}
+    locked(PINNED.format("0"), **written)
+    known = pinned(tmp_path)
+    assert locked(known, **written) == ()
+    written = {"packages__acme__other.yaml": f"{text}# changed\n"}
+    assert [each.code for each in locked(known, **written)] == ["E0117"]
+
+
+@pytest.mark.parametrize("named", [".", "packages", "packages/acme/lib.qos", "link.qos"])
+def test_a_package_that_was_changed_is_refused_where_its_files_are_named(project, tmp_path, named):
+    lock = {"qos_DOT_toml": "", "qos_DOT_lock": PINNED.format("0")}
+    (tmp_path / "link.qos").symlink_to("packages/acme/lib.qos")
+    suite, (problem,) = project(named, packages__acme__lib="", packages__acme__part="", **lock)
+    assert (problem.code, problem.span.place) == ("E0117", "qos.lock:3:10")
+    assert problem.others == ()
+    assert [source.name for source in suite.sources] == []
+
+
+def test_the_imports_of_a_package_s_file_begin_at_its_folder_where_it_is_named(project, tmp_path):
+    written = {
+        "packages__acme__deep__lib": "import deep.part\nlet b = part.c\n",
+        "packages__acme__deep__part": "let c = 1\n",
+        "qos_DOT_toml": "",
+    }
+    project(".", qos_DOT_lock=PINNED.format("0"), **written)
+    for named in (".", "packages/acme/deep/lib.qos"):
+        assert project(named, qos_DOT_lock=pinned(tmp_path), **written)[1] == ()
+
+
+def test_a_package_within_a_package(project, tmp_path):
+    written = {
+        "a": "import inner.deep\nimport outer.top\nlet a = deep.x + top.y\n",
+        "vendor__pkg__top": "let y = 1\n",
+        "vendor__pkg__sub__deep": "let x = 1\n",
+        "qos_DOT_toml": "",
+    }
+    project("a.qos", **written)
+    lock = "".join(
+        f'[package.{name}]\nfolder = "{folder}"\nsha256 = "{fingerprint(tmp_path / folder, 9)}"\n'
+        for name, folder in (("outer", "vendor/pkg"), ("inner", "vendor/pkg/sub"))
+    )
+    assert project("a.qos", qos_DOT_lock=lock, **written)[1] == ()
+
+
 def test_a_package_and_a_folder_of_one_name(locked, tmp_path):
     locked(PINNED.format("0"))
     assert [each.code for each in locked(pinned(tmp_path), acme__lib="")] == ["E0111"]

@@ -92,3 +92,31 @@ def test_a_let_has_the_type_that_it_says(codes):
     assert codes("let a: Time = 5 us\nlet b: Int = 3\n") == []
     assert codes("let a: Time = 5 cell\n") == ["E0204"]
     assert codes("let a: Tiem = 5 cell\n") == ["E0115"]
+
+
+def test_a_mistake_of_a_swept_value_names_its_case(checked):
+    text = """
+topology bench {
+  a, b = host
+  link a -- b via line { rate = 149.76 Mbit/s @cell }
+}
+traffic at(r: CellRate) = ubr { pcr = r }
+test outside on bench {
+  sweep rate in [5 cell/s, 0 cell/s]
+  flow f = at(r = rate) from a to b
+  run { measure = 1 s }
+  expect f.lost == 0 cell
+}
+test inside on bench {
+  sweep (length, n) in [(1 s, 1), (0 s, 2)]
+  flow f = at(r = 1 cell/s) from a to b
+  run { measure = length }
+  expect f.lost < 3 s
+}
+"""
+    assert "in the case" not in str(checked(text)[1][1].others)
+    told = checked(text.replace("expect f.lost < 3 s", "expect f.lost == 0 cell"))[1]
+    assert [(each.code, [(o.span.text, o.text) for o in each.others]) for each in told] == [
+        ("E0205", [("rate", "in the case `outside:rate=0cell_per_s`")]),
+        ("E0205", [("length", "in the case `inside:length=0s`")]),
+    ]

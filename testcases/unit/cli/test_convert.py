@@ -1,5 +1,6 @@
 """`qos convert`: both ways, from files and from stdin, and how it ends."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,7 @@ def test_it_writes_a_file_if_one_is_named(here: Path) -> None:
 def test_a_file_that_cannot_be_written_is_told(here: Path) -> None:
     done = convert("a.qos", "--to", "yaml", "--output", here / "none" / "c.yaml")
     assert done.exit_code == 4
-    assert "cannot be written: no such file or directory" in done.stderr
+    assert ": no such file or directory" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -70,3 +71,25 @@ def test_a_file_that_is_not_there_is_told(here: Path) -> None:
     done = convert(here / "none.qos", "--to", "yaml")
     assert done.exit_code == 2
     assert "E0106" in done.stderr
+
+
+@pytest.mark.parametrize(("form", "name"), [("yaml", "a.qos"), ("qos", "b.yaml"), ("qos", "c.yml")])
+def test_a_form_is_not_written_under_a_name_of_the_other(here: Path, form: str, name: str) -> None:
+    before = {path.name: path.read_bytes() for path in here.iterdir()}
+    done = convert("a.qos", "--to", form, "-o", name)
+    assert done.exit_code == 2
+    assert f"`{name}` is named as the other form is" in done.stderr
+    assert {path.name: path.read_bytes() for path in here.iterdir()} == before
+
+
+def test_a_write_that_fails_leaves_what_was_there(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    done = convert("a.qos", "--to", "yaml", "-o", "b.yaml")
+    assert done.exit_code == 4
+    assert "cannot write `b.yaml`: no space left on device" in done.stderr
+    assert (here / "b.yaml").read_text(encoding="utf-8") == YAML.replace('"', "")

@@ -146,3 +146,40 @@ def test_a_declaration_with_a_mistake_is_refused_with_it(folder: Path) -> None:
     result = explain("bad.qos::a")
     assert result.exit_code == 2
     assert "E0203" in result.stderr
+
+
+def test_a_mistake_elsewhere_in_the_file_is_no_hindrance(folder: Path) -> None:
+    text = VIDEO + "\nlet b = 3 sekunden\ntraffic other = cbr {\n  pcr = = 1\n}\n"
+    (folder / "traffic.qos").write_text(text, encoding="utf-8")
+    shown = explain("traffic.qos::hd")
+    assert (shown.exit_code, shown.stderr) == (0, "")
+    assert "60_000 cell/s" in shown.stdout
+    assert explain("traffic.qos::other").exit_code == 2
+
+
+def test_the_lines_of_its_help_stay_apart() -> None:
+    lines = [line.strip() for line in explain("--help").stdout.splitlines()]
+    assert any(line.startswith("qos explain sweep") for line in lines)
+    assert "\\b" not in explain("--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "piece"),
+    [
+        ("host", "a port of the tester"),
+        ("flows", "list of all flows"),
+        ("worst", "greatest"),
+        ("p99", "99 % of"),
+        ("p99_9", "99.9 % of"),
+        ("pcr", "cbr"),
+        ("cdvt", "cell delay variation tolerance"),
+        ("limit", "fifo"),
+        ("ip", "IP packets"),
+        ("@ip", "IP packets"),
+        ("@cell", "53"),
+    ],
+)
+def test_what_stands_in_every_file_is_known(name: str, piece: str) -> None:
+    shown = explain(name)
+    assert shown.exit_code == 0, shown.stderr
+    assert piece in shown.stdout

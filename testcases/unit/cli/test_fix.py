@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from qospec import cli
+from qospec.check.project import fingerprint
 
 CONTRACT = "traffic v = cbr { pcr = 3 cell/s, cvdt = 10 us }\n"
 
@@ -25,7 +26,6 @@ def write(path: Path, text: str) -> Path:
     [
         (CONTRACT, CONTRACT.replace("cvdt", "cdvt")),
         ("let a = 3 seconds\n", "let a = 3 s\n"),
-        ("let a = 64 Kbps\n", "let a = 64 kbit/s\n"),
         ("let a = 95 percent\n", "let a = 95%\n"),
         ("let a = 1e3\n", "let a = 1_000\n"),
         ("let a = .5 s\n", "let a = 0.5 s\n"),
@@ -132,6 +132,7 @@ def test_the_document_carries_fixes(tmp_path: Path) -> None:
         "diagnostics": [],
         "fixed": 1,
         "files": [found["file"]],
+        "failed": [],
     }
 
 
@@ -196,3 +197,38 @@ def test_a_file_that_may_not_be_written_is_said(
     assert result.exit_code == 4
     assert "it may not be written to" in result.stderr
     assert "3 seconds" in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_where_one_file_cannot_be_written_the_others_are_fixed_and_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, as_json: bool
+) -> None:
+    closed, *others = (write(tmp_path / f"{name}.qos", "let a = 3 seconds\n") for name in "bac")
+    monkeypatch.setattr("os.access", lambda path, _: Path(path).name != "b.qos")
+    result = check("--fix", tmp_path, *["--json"] * as_json)
+    assert result.exit_code == 4
+    assert "3 seconds" in closed.read_text(encoding="utf-8")
+    assert all("3 s\n" in other.read_text(encoding="utf-8") for other in others)
+    assert f"fixed 2 mistakes in {others[0]}, {others[1]}" in result.stderr
+    assert f"cannot change {closed}: it may not be written to" in result.stderr
+    if as_json:
+        document = json.loads(result.stdout)
+        assert (document["fixed"], document["files"]) == (2, [str(each) for each in others])
+        assert document["failed"] == [f"cannot change {closed}: it may not be written to"]
+        assert [each["code"] for each in document["diagnostics"]] == ["E0201"]
+
+
+def test_a_package_is_never_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "acme").mkdir()
+    path = write(tmp_path / "acme" / "lib.qos", "let a = 3 seconds\n")
+    before = path.read_bytes()
+    lock = f'[package.acme]\nfolder = "acme"\nsha256 = "{fingerprint(path.parent, 9)}"\n'
+    (tmp_path / "qos.lock").write_text(lock, encoding="utf-8")
+    (tmp_path / "qos.toml").write_text("", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    for named in ([], ["acme"], ["acme/lib.qos"]):
+        result = check("--fix", *named)
+        assert result.exit_code == 2
+        assert "E0201" in result.stderr
+        assert "fixed" not in result.stderr
+    assert path.read_bytes() == before

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from qospec import cli
-from qospec.formatting import Damaged
+from qospec.check.project import fingerprint
 from qospec.formatting.pen import Pen
 
 UNTIDY = "qos 1\nlet a=1 s # kept\n"
@@ -129,10 +129,37 @@ def test_a_file_that_cannot_be_written_is_told(here: Path, monkeypatch) -> None:
     assert sorted(path.name for path in here.iterdir()) == ["below", "other.txt", "untidy.qos"]
 
 
-def test_what_would_say_something_else_is_not_written(here: Path, monkeypatch) -> None:
-    monkeypatch.setattr(Pen, "finished", lambda _: "qos 1\n")
-    assert isinstance(fmt("untidy.qos").exception, Damaged)
-    assert (here / "untidy.qos").read_text(encoding="utf-8") == UNTIDY
+def test_what_would_say_something_else_is_not_written_and_the_others_are(
+    here: Path, monkeypatch
+) -> None:
+    def finished(pen: Pen) -> str:
+        text = right(pen)
+        return text.replace("2 s", "3 s")
+
+    right = Pen.finished
+    (here / "other.qos").write_text(UNTIDY.replace("1 s", "2 s"), encoding="utf-8")
+    monkeypatch.setattr(Pen, "finished", finished)
+    result = fmt("other.qos", "untidy.qos")
+    assert result.exit_code == 4
+    assert "mistake in qospec itself: Damaged: other.qos" in result.stderr
+    assert "2 s" in (here / "other.qos").read_text(encoding="utf-8")
+    assert (here / "untidy.qos").read_text(encoding="utf-8") == TIDY
+
+
+def test_a_package_is_left_as_it_is(here: Path) -> None:
+    """Even by a link, and where it is named: what is pinned must not change."""
+    folder = here / "below" / "acme"
+    folder.mkdir()
+    (folder / "lib.qos").write_text(UNTIDY, encoding="utf-8")
+    (here / "link.qos").symlink_to(folder / "lib.qos")
+    lock = f'[package.acme]\nfolder = "below/acme"\nsha256 = "{fingerprint(folder, 9)}"\n'
+    (here / "qos.toml").write_text("", encoding="utf-8")
+    (here / "qos.lock").write_text(lock, encoding="utf-8")
+    result = fmt(".", folder, folder / "lib.qos", "link.qos")
+    assert result.exit_code == 0
+    assert "the package `acme` is left as it is: its files are pinned\n" in result.stderr
+    assert "1 file changed, 1 as it should be\n" in result.stderr
+    assert (folder / "lib.qos").read_text(encoding="utf-8") == UNTIDY
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,20 @@
 """What the tests of elements share: batches, settings, and a way to carry cells in cut time."""
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 
+from qospec.catalogue import Buffer
 from qospec.engine.batch import FOREVER_PS, Batch, empty, joined
 from qospec.engine.clock import Clock
 from qospec.engine.connections import Connections, Contract
 from qospec.engine.draws import Draws
-from qospec.engine.element import Setting
+from qospec.engine.element import Setting, Waiting
 
 CBR = Contract("cbr", Fraction(1_000), 0)
 
@@ -78,3 +81,143 @@ class Lab:
 def lab() -> Lab:
     """Return the place where elements are tried."""
     return Lab()
+
+
+# ---- schedulers against their books
+
+STM1 = Fraction(149_760_000)
+SLOT_PS = 2_831_196
+LARGEST = 1_500
+
+Cell = tuple[int, int, int]
+"""When it comes, its size, and its number."""
+
+
+class Scheduling(NamedTuple):
+    """What a scheduler is tried with: how the line sends, its queues' limits, who comes, cuts."""
+
+    clock: Clock
+    limits: list[Buffer | None]
+    inputs: list[list[Cell]]
+    cuts: list[int]
+
+
+@st.composite
+def scheduling(draw: st.DrawFn, inputs: int, *, unlimited: bool = False) -> Scheduling:
+    """Draw busy periods and idle ones, ties, sizes alike and not, small queues and large ones."""
+    slotted = not unlimited and draw(st.booleans())
+    sizes = [53] if slotted else draw(st.sampled_from([[53], [53, 64, 400, LARGEST]]))
+    usual = [0, 0, 1, SLOT_PS - 1, SLOT_PS, 3 * SLOT_PS, 80 * SLOT_PS]
+    gaps = st.one_of(st.sampled_from(usual), st.integers(0, 6 * SLOT_PS))
+    found: list[list[Cell]] = []
+    for _ in range(inputs):
+        first = sum(map(len, found))
+        at_ps = np.cumsum(draw(st.lists(gaps, max_size=20))).tolist()
+        found.append([(t, draw(st.sampled_from(sizes)), first + n) for n, t in enumerate(at_ps)])
+    buffers = st.one_of(
+        st.none(),
+        st.builds(Buffer, st.sampled_from([1, 2, 5]), st.just("cell")),
+        st.builds(Buffer, st.sampled_from([LARGEST, 4_000]), st.just("byte")),
+    )
+    limits = [None if unlimited else draw(buffers) for _ in range(inputs)]
+    cuts = draw(st.lists(st.integers(0, 60 * SLOT_PS), max_size=4))
+    return Scheduling(Clock(STM1, slotted), limits, found, cuts)
+
+
+class Book:
+    """A line and its queues, one event after the other, in exact fractions.
+
+    Its policy is told `arrived(k, cell, now)` and `sent(k, cell, end)`, and is asked `choose()`
+    whenever the line is free; it finds what waits in `queues` and answers None if nothing does.
+    """
+
+    def __init__(self, policy: Any, case: Scheduling) -> None:
+        self.clock, self.limits = case.clock, case.limits
+        self.coming = [list(cells) for cells in case.inputs]
+        self.queues: list[list[Cell]] = [[] for _ in case.inputs]
+        self.left: list[tuple[int, int]] = []
+        self.lost: list[tuple[int, int]] = []
+        self.slot, self.free = 0, Fraction(0)
+        self.policy = policy
+        policy.queues, policy.clock = self.queues, case.clock
+        self._run()
+
+    def _run(self) -> None:
+        while True:
+            for _, k in sorted((cell[0], k) for k, come in enumerate(self.coming) for cell in come):
+                if self.coming[k][0][0] < self.free:
+                    self._let_in(k)
+            for k, queue in enumerate(self.queues):
+                if not queue and self.coming[k] and self.coming[k][0][0] == self.free:
+                    self._let_in(k)
+            k = self.policy.choose()
+            if k is not None:
+                self._send(k)
+            elif any(self.coming):
+                self._wait(min(cells[0][0] for cells in self.coming if cells))
+            else:
+                return
+
+    def _let_in(self, k: int) -> None:
+        cell, limit = self.coming[k].pop(0), self.limits[k]
+        bytes_ = limit is not None and limit.unit == "byte"
+        taken = sum(each[1] if bytes_ else 1 for each in (*self.queues[k], cell))
+        if limit is not None and taken > limit.amount:
+            self.lost.append((k, cell[2]))
+        else:
+            self.queues[k].append(cell)
+            self.policy.arrived(k, cell, cell[0])
+
+    def _send(self, k: int) -> None:
+        cell = self.queues[k].pop(0)
+        self.slot += 1
+        ends = self.slot * self.clock.slot_ps
+        later = self.free + cell[1] * self.clock.byte_time_ps
+        self.free = Fraction(math.floor(ends)) if self.clock.slotted else later
+        self.left.append((math.floor(self.free), cell[2]))
+        self.policy.sent(k, cell, self.free)
+
+    def _wait(self, until_ps: int) -> None:
+        self.slot = max(self.slot, math.ceil(until_ps / self.clock.slot_ps))
+        if self.clock.slotted and math.floor((self.slot - 1) * self.clock.slot_ps) >= until_ps:
+            self.slot -= 1
+        starts = math.floor(self.slot * self.clock.slot_ps)
+        self.free = Fraction(starts if self.clock.slotted else until_ps)
+
+
+class Schedulers:
+    """Where a scheduler is compared with its book."""
+
+    case = staticmethod(scheduling)
+    book = staticmethod(Book)
+
+    @staticmethod
+    def carried(element: Any, case: Scheduling) -> tuple[list[Any], list[Any]]:
+        """Return when each cell leaves with its number, and the queue and number of who is lost."""
+        queues = tuple(Waiting(f"q{k}", limit) for k, limit in enumerate(case.limits))
+        batches = [
+            Lab.cells(
+                [t for t, _, _ in cells],
+                size_bytes=[size for _, size, _ in cells],
+                sent_ps=[name for _, _, name in cells],
+            )
+            for cells in case.inputs
+        ]
+        setting = Lab.setting(clock=case.clock, queues=queues)
+        got = Lab.carry(element, setting, *batches, cuts=case.cuts)
+        (left,) = got.departures
+        lost = sorted((int(path[1:]), name) for _, path, _, name in got.lost)
+        return list(zip(left.at_ps.tolist(), left.sent_ps.tolist(), strict=True)), lost
+
+    def agree(self, element: Any, policy: Any, case: Scheduling) -> None:
+        """Hold an element to its book."""
+        book = Book(policy, case)
+        left, lost = self.carried(element, case)
+        assert left == book.left
+        assert lost == sorted(book.lost)
+
+
+@pytest.fixture(scope="session")
+def schedulers() -> Schedulers:
+    """Return the place where schedulers are compared with their books."""
+    return Schedulers()

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from qospec.elements.gcra import Gcra
 from qospec.engine.batch import FOREVER_PS
-from qospec.engine.connections import PS_PER_S, Contract
+from qospec.engine.connections import Contract
+from qospec.units import PS_PER_S
 
 SECOND_PS = PS_PER_S
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qospec.elements.oam_insert import OamInsert
-from qospec.engine.connections import PS_PER_S
+from qospec.units import PS_PER_S
 
 CONNECTIONS = 3
 

@@ -6,7 +6,7 @@ import pytest
 
 from qospec.conditions import Constant, Expression, Measured, Operation
 from qospec.model import Statement
-from qospec.run.confidence import DIFFERENCE, GRAIN, judge_together
+from qospec.run.confidence import ALIKE, DIFFERENCE, GRAIN, judge_together
 from qospec.run.verdict import Judgement
 from qospec.source import Source, Span
 from qospec.units import CELLS, RATIO
@@ -24,10 +24,15 @@ def constant(value: object, dimension: object = CELLS) -> Constant:
 
 
 def judged(
-    operator: str, *operands: Expression, kind: str = "expect", repeats: int = 5, **read: tuple
+    operator: str,
+    *operands: Expression,
+    kind: str = "expect",
+    repeats: int = 5,
+    confidence: str = "0.95",
+    **read: tuple,
 ) -> Judgement:
-    confidence = Fraction(95, 100)
-    statement = Statement(kind, "", "", Operation(operator, operands), SPAN, confidence)
+    condition = Operation(operator, operands)
+    statement = Statement(kind, "", "", condition, SPAN, Fraction(confidence))
     rows = [dict(zip(read, row, strict=True)) for row in zip(*read.values(), strict=True)]
 
     def reader(row):
@@ -65,9 +70,10 @@ def test_all_of_the_interval_must_be_on_one_side(operator, bound, verdict) -> No
     [
         ("1.6", "10", "pass"),
         ("1.4", "10", "inconclusive"),
-        ("1", "12.4", "inconclusive"),
-        ("1", "12.6", "fail"),
-        ("1", "7.4", "fail"),
+        ("1", "12.9", "inconclusive"),  # each side has half the doubt: 97.5 % reach 1.963
+        ("1", "13.0", "fail"),
+        ("1", "7.1", "inconclusive"),
+        ("1", "7.0", "fail"),
     ],
 )
 def test_within_is_judged_at_both_sides(width, target, verdict) -> None:
@@ -78,7 +84,10 @@ def test_within_is_judged_at_both_sides(width, target, verdict) -> None:
 
 
 def test_a_failed_require_is_inconclusive() -> None:
-    assert judged("<", LOST, constant(8), kind="require", lost=SPREAD).verdict == "inconclusive"
+    shown = judged("<", LOST, constant(8), kind="require", lost=SPREAD)
+    assert (shown.verdict, shown.note) == ("inconclusive", "it does not hold")
+    near = judged("within", LOST, constant(1), constant(13), kind="require", lost=SPREAD)
+    assert (near.verdict, near.note) == ("inconclusive", "it does not hold")
 
 
 def test_mean_and_interval_are_shown() -> None:
@@ -89,19 +98,92 @@ def test_mean_and_interval_are_shown() -> None:
     assert (shown.interval.repeats, shown.note) == (5, "")
 
 
-def test_equal_repeats_have_an_interval_of_no_width() -> None:
+def test_equal_repeats_have_an_interval_of_no_width_and_say_so() -> None:
     third = Fraction(1, 3)
-    shown = judged("<=", LOST, constant(third), lost=(third,) * 5)
-    assert shown.verdict == "pass"
+    shown = judged("<=", SENT, constant(third), sent=(third,) * 5)
+    assert (shown.verdict, shown.note) == ("pass", ALIKE)
     assert shown.interval.lower.value == shown.interval.upper.value == third
-    assert judged("<", LOST, constant(third), lost=(third,) * 5).verdict == "fail"
-    assert judged(">", LOST, constant(third), lost=(third,) * 5).verdict == "fail"
+    assert judged("<", SENT, constant(third), sent=(third,) * 5).verdict == "fail"
+    assert judged(">", SENT, constant(third), sent=(third,) * 5).verdict == "fail"
+
+
+@pytest.mark.parametrize(
+    ("repeats", "confidence", "more"),
+    [(5, "0.95", 0), (5, "0.99", 2), (10, "0.999", 0), (5, "0.99999", 12), (17, "0.99999", 0)],
+)
+def test_equal_repeats_are_as_sure_as_a_sign_test(repeats, confidence, more) -> None:
+    equal = {"repeats": repeats, "confidence": confidence, "sent": (3,) * repeats}
+    for operator, decided in (("<", "pass"), (">", "fail")):
+        shown = judged(operator, SENT, constant(4), **equal)
+        assert shown.verdict == ("inconclusive" if more else decided)
+        outlook = f"about {more} more repeats would decide; " if more else ""
+        assert shown.note == outlook + ALIKE
+
+
+RATE = Measured("", "f", None, False, "cell_loss_ratio", "", RATIO, "")  # noqa: FBT003
+
+
+def of_losses(operator: str, lost: int, bound: str, confidence: str = "0.95") -> Judgement:
+    """Judge a ratio of five repeats that each lost so many cells of 20."""
+    ratio = Fraction(lost, 20)
+    seen = {"cell_loss_ratio": (ratio,) * 5, "lost": (lost,) * 5, "sent": (20,) * 5}
+    return judged(operator, RATE, constant(bound, RATIO), confidence=confidence, **seen)
+
+
+@pytest.mark.parametrize(
+    ("bound", "confidence", "verdict"),
+    [
+        ("0.000000001", "0.99999", "inconclusive"),
+        ("0.0296", "0.95", "pass"),  # 1 - 0.05 ** (1 / 100) = 2.951 %
+        ("0.0295", "0.95", "inconclusive"),
+        ("0.1088", "0.99999", "pass"),  # 1 - 0.00001 ** (1 / 100) = 10.875 %
+        ("0.1087", "0.99999", "inconclusive"),
+    ],
+)
+def test_no_losses_are_judged_by_how_many_cells_were_sent(bound, confidence, verdict) -> None:
+    shown = of_losses("<", 0, bound, confidence)
+    assert shown.verdict == verdict
+    assert float(shown.interval.upper.value) == pytest.approx(
+        1 - (1 - float(confidence)) ** (1 / 100)
+    )
+    assert shown.interval.lower.value == 0
+    assert "0 of 100 lost: with " in shown.note
+
+
+def test_how_many_more_repeats_would_decide_of_losses() -> None:
+    # 1 - 0.05 ** (1 / n) < 1 % first at 299 cells: 15 repeats of 20
+    assert of_losses("<", 0, "0.01").note.startswith("about 10 more repeats would decide; 0 of 100")
+    assert of_losses("<=", 0, "0").note.startswith("even 10_000 repeats would hardly decide")
+
+
+def test_the_interval_of_equal_losses_holds_that_of_the_binomial_distribution() -> None:
+    shown = of_losses("<", 1, "0.2")
+    # Clopper and Pearson of 5 of 100: 1.99 % to 10.23 % to either side with 95 %
+    low, high = (float(side.value) for side in (shown.interval.lower, shown.interval.upper))
+    assert 0.01 < low <= 0.0199
+    assert 0.1023 <= high < 0.125
+    assert shown.verdict == "pass"
+    assert of_losses(">", 1, "0.01").verdict == "pass"
+    assert of_losses("<", 1, "0.01").verdict == "fail"
+    assert of_losses("<", 20, "0.9").verdict == "fail"
+
+
+def test_lost_cells_are_counted_as_their_ratio() -> None:
+    seen = {"lost": (0,) * 5, "sent": (20,) * 5}
+    shown = judged("<", LOST, constant("0.592"), **seen)  # 2.951 % of 20 cells
+    assert shown.verdict == "pass"
+    assert judged("<", LOST, constant("0.590"), **seen).verdict == "inconclusive"
+    assert judged(">", constant("0.590"), LOST, **seen).verdict == "inconclusive"
+    assert judged("within", LOST, constant("0.592"), constant(0), **seen).verdict == "pass"
+    assert judged("within", LOST, constant("0.590"), constant(0), **seen).verdict != "pass"
 
 
 def test_two_measured_sides_are_judged_by_their_difference() -> None:
     shown = judged("<", LOST, SENT, lost=(1, 20, 3, 40, 5), sent=(2, 21, 4, 41, 6))
     assert (shown.verdict, shown.measured.value, shown.bound.value) == ("pass", -1, 0)
-    assert shown.note == DIFFERENCE
+    assert shown.note == f"{ALIKE}; {DIFFERENCE}"
+    differing = judged("<", LOST, SENT, lost=(1, 20, 3, 40, 5), sent=(2, 22, 4, 41, 6))
+    assert (differing.verdict, differing.note) == ("pass", DIFFERENCE)
     share = judged(
         "within share", LOST, constant("0.1", RATIO), SENT,
         lost=(100, 210, 95, 300, 100), sent=(100, 200, 100, 300, 104),
@@ -131,6 +213,8 @@ def test_no_data_in_a_repeat_decides_nothing() -> None:
 def test_too_few_repeats_decide_nothing() -> None:
     shown = judged("<", LOST, constant(100), repeats=10, lost=(1, 1))
     assert (shown.verdict, shown.note) == ("inconclusive", "2 of 10 repeats were run")
+    most = judged("<", LOST, constant(100), repeats=10, lost=(1, 1, 2, 1, 1, 3))
+    assert (most.verdict, most.note) == ("inconclusive", "6 of 10 repeats were run")
 
 
 def test_values_stay_short_however_many_there_are() -> None:

@@ -27,22 +27,6 @@ def test_a_document_comes_back_as_it_was(tmp_path: Path) -> None:
     assert kept.outcome() == {"name": "Zelle ✓"}
 
 
-def test_a_write_that_fails_leaves_the_old_file_and_no_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    target = tmp_path / "outcome.json"
-    record.write_whole(target, "old")
-
-    def full(_: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(record.RecordError, match=r"outcome\.json.*no space left on device"):
-        record.write_whole(target, "new")
-    assert target.read_text() == "old"
-    assert [path.name for path in tmp_path.iterdir()] == ["outcome.json"]
-
-
 def test_a_root_that_is_a_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "records").write_text("")
     with pytest.raises(record.RecordError, match="records"):

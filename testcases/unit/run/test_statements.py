@@ -67,6 +67,19 @@ def test_none_lost_says_what_it_proves(planned) -> None:
         assert float(digits) - 0.1 < ratio * 1_000 <= float(digits)
 
 
+def test_what_zero_proves_is_said_once(planned) -> None:
+    (found,) = document(planned, RUN, "expect f.lost == 0 and f.lost == 0")["statements"]
+    assert found["note"].count("with 95 % confidence") == 1
+
+
+def test_a_confidence_in_losses_is_judged_by_the_cells_that_were_counted(planned) -> None:
+    lines = (RUN, "expect f.clr < 0.000000001 with 99.999% confidence")
+    (found,) = document(planned, *lines)["statements"]
+    assert (found["verdict"], found["confidence"]) == ("inconclusive", "99.999 %")
+    assert " lost: with 99.999 % confidence the ratio is below " in found["note"]
+    assert found["interval"]["upper"]["text"] != "0 %"
+
+
 @pytest.mark.parametrize(
     "condition", ["f.lost < 1 cell", "f.lost == 0 or f.lost == 1 cell", "f.sent == f.sent"]
 )
@@ -77,7 +90,10 @@ def test_other_conditions_prove_nothing_of_zero(planned, condition) -> None:
 
 def test_a_failed_require_ends_its_case_unless_it_is_to_go_on(planned) -> None:
     lines = (RUN, "require f.sent == 0", "expect f.lost == 0")
-    assert len(document(planned, *lines)["repeats"]) == 1
+    ended = document(planned, *lines)
+    assert len(ended["repeats"]) == 1
+    (_, lost) = ended["statements"]
+    assert (lost["verdict"], lost["note"]) == ("inconclusive", "1 of 6 repeats were run")
     assert len(document(planned, *lines, keep_going=True)["repeats"]) == 6
 
 
@@ -85,6 +101,7 @@ def test_a_require_with_confidence_ends_nothing(planned) -> None:
     found = document(planned, RUN, "require f.sent < 1 cell with 95% confidence")
     assert len(found["repeats"]) == 6
     assert found["verdict"] == "inconclusive"
+    assert found["statements"][0]["note"] == "it does not hold"
 
 
 def test_too_few_repeats_ran_for_a_confidence(planned) -> None:

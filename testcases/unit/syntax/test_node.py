@@ -5,8 +5,10 @@ from dataclasses import FrozenInstanceError, fields, replace
 
 import pytest
 
+from qospec.diagnostics import Problems
 from qospec.source import Source, Span
 from qospec.syntax import ast
+from qospec.syntax.text import parse
 
 SOURCE = Source("a.qos", "a b")
 HERE, THERE = Span(SOURCE, 0, 1), Span(SOURCE, 2, 3)
@@ -57,3 +59,13 @@ def test_it_is_a_dataclass_to_whoever_walks_the_tree() -> None:
     assert [field.name for field in fields(ast.Path)] == ["span", "name", "trail"]
     assert replace(name("a"), text="b", span=THERE) == name("b")
     assert pickle.loads(pickle.dumps(name("a"))) == name("a")  # noqa: S301 -- our own
+
+
+def test_the_children_of_a_node_are_what_stands_in_its_fields() -> None:
+    tree = parse(Source("a.qos", "qos 1\nlet a = 1 s + b\n"), Problems())
+    assert tree is not None
+    (let,) = tree.children()
+    name, value = let.children()
+    assert (type(let), name.span.text, value.span.text) == (ast.Let, "a", "1 s + b")
+    assert [each.span.text for each in value.children()] == ["1 s", "b"]
+    assert [each.span.text for each in [*value.children()][1].children()] == ["b"]

@@ -323,3 +323,9 @@ def test_a_file_is_documented_at_its_top(text: str) -> None:
     file = tree(text)
     assert file.doc == "Of the file."
     assert file.declarations[0].doc == "Of the value."
+
+
+def test_a_text_of_one_line_by_its_carriage_returns_is_told_once() -> None:
+    problems = Problems()
+    assert parse(Source("a.qos", "qos 1\rlet a = 1 s\rlet b = = 2 s\r"), problems) is None
+    assert [(each.code, each.span.start) for each in problems.all] == [("E0009", 5)]

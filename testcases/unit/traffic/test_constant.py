@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from qospec.engine.connections import PS_PER_S
 from qospec.traffic.constant import Constant
+from qospec.units import PS_PER_S
 
 BEYOND_A_ROUND = [Fraction(number, 40) for number in range(200 * 40, 215 * 40)]
 """So many intervals are one round of the pattern, which then begins within a ps."""

@@ -18,13 +18,18 @@ test: {NAME: {on: pair, run: {measure: 1 s}, expect: [1 == 1]}}
 @pytest.mark.parametrize(
     "text",
     ["qos: 1", "qos: '1'", '"qos": 1', "'qos': 1", "- qos: 1", "{qos: 1}", "\ufeffqos: 1",
-     "# a\n\n  # b\r\nqos: 1", "---\nqos: 1", "--- # a\nqos: 1", "qos:\n  1"],
+     "# a\n\n  # b\r\nqos: 1", "---\nqos: 1", "--- # a\nqos: 1", "qos:\n  1",
+     "#" * 70_000 + "\nqos: 1", '"q\\x6fs": 1', "{ # c\n qos: 1}", "? qos\n: 1"],
 )  # fmt: skip
 def test_a_file_whose_first_key_is_qos_is_ours(text: str) -> None:
     assert is_ours(text + "\n")
 
 
-@pytest.mark.parametrize("text", ["", "a: b\nqos: 1\n", "qosmos: 1\n", "qos 1\n", "x: {qos: 1}\n"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "a: b\nqos: 1\n", "qosmos: 1\n", "qos 1\n", "qos\n", "x: {qos: 1}\n", "{x: [",
+     "- a: 1\n- qos: 1\n", "\t"],
+)  # fmt: skip
 def test_others_are_not(text: str) -> None:
     assert not is_ours(text)
 

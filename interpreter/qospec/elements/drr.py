@@ -1,0 +1,118 @@
+"""A scheduler: deficit round robin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from qospec.catalogue import Data, Weights, element
+from qospec.engine.kernel import kernel
+from qospec.engine.policy import Policy
+from qospec.engine.scheduling import Scheduler, names_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from qospec.engine.clock import Clock
+    from qospec.engine.scheduler_tree import Tree
+
+LARGEST_QUANTUM = 2**40
+
+
+@kernel
+def _chosen(tree: Tree, scheduler: int) -> int:
+    """Return the first on the list whose deficit covers its packet; the others go to the end."""
+    mine = tree[scheduler]
+    while True:
+        k = mine["front"]
+        head = tree[k]
+        if head["waits"]:
+            if not mine["granted"]:
+                head["deficit"] += head["quantum"]
+                mine["granted"] = 1
+            if head["size"] <= head["deficit"]:
+                return k  # type: ignore[no-any-return]
+            tree[mine["back"]]["behind"] = k
+            mine["back"] = k
+        else:
+            head["active"], head["deficit"] = 0, 0
+        mine["front"], head["behind"] = head["behind"], 0
+        mine["granted"] = 0
+
+
+@kernel
+def _arrived(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:  # noqa: ARG001
+    """Put an input at the end of the list, unless it is on it."""
+    mine = tree[scheduler]
+    if not tree[k]["active"]:
+        tree[k]["active"], tree[k]["deficit"], tree[k]["behind"] = 1, 0, 0
+        if mine["front"]:
+            tree[mine["back"]]["behind"] = k
+        else:
+            mine["front"] = k
+        mine["back"] = k
+    return 0
+
+
+@kernel
+def _served(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:  # noqa: ARG001
+    tree[k]["deficit"] -= size_bytes
+    return 0
+
+
+@kernel
+def _finished(tree: Tree, scheduler: int, k: int) -> int:
+    """Take an input off the list, whose front it is; all of them, if nothing waits."""
+    mine = tree[scheduler]
+    tree[k]["active"], tree[k]["deficit"] = 0, 0
+    mine["front"], mine["granted"] = tree[k]["behind"], 0
+    if mine["waits"] == 0:
+        mine["front"] = 0
+        for each in range(mine["first"], mine["last"]):
+            tree[each]["active"], tree[each]["deficit"] = 0, 0
+    return 0
+
+
+@element(source="Shreedhar and Varghese 1995, Efficient fair queueing, 3", duty="scheduler")
+@dataclass(frozen=True)
+class Drr(Scheduler):
+    """Serve the inputs in turn, each with its quantum of bytes; what is left over is kept.
+
+    An input at which something waits is on a list. In its turn its deficit grows by its
+    quantum, and its packets are sent as long as the deficit covers them. Then it goes to the end of
+    the list with the deficit that is left, or off the list without any, if nothing waits.
+
+    A quantum below the largest packet costs turns in which nothing is sent, and delay.
+    """
+
+    weights: Weights
+    """How many quanta each input has."""
+
+    quantum: Data = 1_500
+    """What an input of weight 1 may send in its turn."""
+
+    policy = Policy(
+        "drr",
+        _chosen,
+        _arrived,
+        _served,
+        _finished,
+        ("front", "back", "granted", "behind", "active", "deficit", "quantum"),
+    )
+
+    def __post_init__(self) -> None:
+        names_of("weights", self.weights)
+        if self.quantum == 0:
+            raise ValueError("quantum: at least one byte is needed")
+        for name, weight in self.weights:
+            if (weight * self.quantum).denominator != 1:
+                raise ValueError(f"weights: {name} has no whole number of bytes per turn")
+            if weight * self.quantum > LARGEST_QUANTUM:
+                raise ValueError(f"weights: {name} has more than 1 TiB per turn")
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.weights)
+
+    def fields(self, clock: Clock) -> Mapping[str, int | tuple[int, ...]]:
+        return {"quantum": tuple(int(weight * self.quantum) for _, weight in self.weights)}

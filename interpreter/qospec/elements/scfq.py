@@ -1,0 +1,83 @@
+"""A scheduler: self-clocked fair queueing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from qospec.catalogue import Weights, element
+from qospec.engine.kernel import kernel
+from qospec.engine.policy import Policy
+from qospec.engine.scheduling import Scheduler, names_of
+from qospec.engine.virtual_time import costs_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from qospec.engine.clock import Clock
+    from qospec.engine.scheduler_tree import Tree
+
+
+@kernel
+def _chosen(tree: Tree, scheduler: int) -> int:
+    """Return the input whose first packet has the least tag."""
+    found, least = 0, 0
+    for k in range(tree[scheduler]["first"], tree[scheduler]["last"]):
+        if tree[k]["waits"]:
+            tag = tree[k]["start"] + tree[k]["size"] * tree[k]["cost"]
+            if found == 0 or tag < least:
+                found, least = k, tag
+    return found
+
+
+@kernel
+def _arrived(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:  # noqa: ARG001
+    if tree[k]["waits"] == 1:
+        tree[k]["start"] = max(tree[scheduler]["virtual"], tree[k]["start"])
+    return 0
+
+
+@kernel
+def _served(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:  # noqa: ARG001
+    tree[k]["start"] += size_bytes * tree[k]["cost"]
+    tree[scheduler]["virtual"] = tree[k]["start"]
+    return 0
+
+
+@kernel
+def _finished(tree: Tree, scheduler: int, k: int) -> int:  # noqa: ARG001
+    mine = tree[scheduler]
+    if mine["waits"] == 0:
+        mine["virtual"] = 0
+        for each in range(mine["first"], mine["last"]):
+            tree[each]["start"] = 0
+    return 0
+
+
+@element(source="Golestani 1994, A self-clocked fair queueing scheme, II", duty="scheduler")
+@dataclass(frozen=True)
+class Scfq(Scheduler):
+    """Serve the packet with the least service tag; that of the one being sent is virtual time.
+
+    A packet's tag is its length over its input's weight, added to the tag of the one before it at
+    that input, or to the virtual time when it comes if that is later. Among equal tags the first
+    input goes first. With each busy period of the line virtual time begins anew.
+    """
+
+    weights: Weights
+    """The share of each input, in relation to the others."""
+
+    policy = Policy(
+        "scfq", _chosen, _arrived, _served, _finished, ("virtual", "start", "cost"), ("start",)
+    )
+
+    def __post_init__(self) -> None:
+        names_of("weights", self.weights)
+        costs_of([weight for _, weight in self.weights])
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.weights)
+
+    def fields(self, clock: Clock) -> Mapping[str, int | tuple[int, ...]]:
+        return {"cost": costs_of([weight for _, weight in self.weights]).costs}

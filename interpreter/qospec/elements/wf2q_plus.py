@@ -1,0 +1,117 @@
+"""A scheduler: worst-case fair weighted fair queueing, with the simpler virtual time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from qospec.catalogue import Weights, element
+from qospec.engine.kernel import kernel
+from qospec.engine.policy import Policy
+from qospec.engine.scheduling import Scheduler, names_of
+from qospec.engine.virtual_time import CLOCK, clock_fields, costs_of, position, proceed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from qospec.engine.clock import Clock
+    from qospec.engine.scheduler_tree import Tree
+
+
+@kernel
+def _pass(tree: Tree, scheduler: int, now: int, newcomer: int) -> None:
+    """Let virtual time go as far as the work, and at least to the first start of who waits."""
+    mine = tree[scheduler]
+    mine["virtual"] += (now - mine["seen"]) * mine["whole"]
+    mine["seen"] = now
+    found, least = False, 0
+    for k in range(mine["first"], mine["last"]):
+        if tree[k]["waits"] and k != newcomer and (not found or tree[k]["start"] < least):
+            found, least = True, tree[k]["start"]
+    if found:
+        mine["virtual"] = max(mine["virtual"], least)
+
+
+@kernel
+def _chosen(tree: Tree, scheduler: int) -> int:
+    """Return the input whose first packet ends first, of those that should have begun by now."""
+    mine = tree[scheduler]
+    _pass(tree, scheduler, mine["work"] << mine["fine"], 0)
+    found, least = 0, 0
+    for k in range(mine["first"], mine["last"]):
+        if tree[k]["waits"] and tree[k]["start"] <= mine["virtual"]:
+            end = tree[k]["start"] + tree[k]["size"] * tree[k]["cost"]
+            if found == 0 or end < least:
+                found, least = k, end
+    return found
+
+
+@kernel
+def _arrived(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:  # noqa: ARG001
+    if tree[k]["waits"] == 1:
+        _pass(tree, scheduler, position(tree, scheduler, now_ps), k)
+        tree[k]["start"] = max(tree[k]["start"], tree[scheduler]["virtual"])
+    return 0
+
+
+@kernel
+def _served(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:
+    tree[k]["start"] += size_bytes * tree[k]["cost"]
+    proceed(tree, scheduler, size_bytes, end_ps)
+    return 0
+
+
+@kernel
+def _finished(tree: Tree, scheduler: int, k: int) -> int:  # noqa: ARG001
+    mine = tree[scheduler]
+    if mine["waits"] == 0:
+        mine["virtual"], mine["seen"] = 0, 0
+        mine["work"], mine["begun"], mine["end_ps"] = 0, 0, 0
+        for each in range(mine["first"], mine["last"]):
+            tree[each]["start"] = 0
+    return 0
+
+
+@element(
+    source="Bennett and Zhang 1996, WF2Q; 1997, Hierarchical packet fair queueing algorithms, 4",
+    duty="scheduler",
+    name="wf2q_plus",
+)
+@dataclass(frozen=True)
+class Wf2qPlus(Scheduler):
+    """Of the packets that should have begun by now, serve the one that should end first.
+
+    The first packet at an input should begin when the one before it should have ended or, where
+    none was, when it comes; and end its length over its guaranteed rate later. Both are in virtual
+    time, which goes as far as the line has sent, and at least to the first beginning of all. Among
+    equals the first input goes first. With each busy period of the line virtual time begins anew.
+
+    Below another scheduler virtual time goes as far as this one has sent.
+    """
+
+    weights: Weights
+    """The share of each input, in relation to the others."""
+
+    policy = Policy(
+        "wf2q_plus",
+        _chosen,
+        _arrived,
+        _served,
+        _finished,
+        ("virtual", "seen", "whole", "cost", "start", *CLOCK),
+        ("start",),
+    )
+
+    def __post_init__(self) -> None:
+        names_of("weights", self.weights)
+        costs_of([weight for _, weight in self.weights])
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.weights)
+
+    def fields(self, clock: Clock) -> Mapping[str, int | tuple[int, ...]]:
+        costs, weights, whole = costs_of([weight for _, weight in self.weights])
+        own = clock_fields(clock, max(costs) * sum(weights))
+        fine = tuple(cost * sum(weights) << own["fine"] for cost in costs)
+        return {**own, "whole": whole, "cost": fine}

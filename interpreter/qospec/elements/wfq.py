@@ -1,0 +1,131 @@
+"""A scheduler: weighted fair queueing, packet by packet as a fluid server would finish."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from qospec.catalogue import Weights, element
+from qospec.engine.kernel import kernel
+from qospec.engine.policy import Policy
+from qospec.engine.scheduling import Scheduler, names_of
+from qospec.engine.virtual_time import CLOCK, clock_fields, costs_of, position, proceed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from qospec.engine.clock import Clock
+    from qospec.engine.scheduler_tree import Tree
+
+
+@kernel
+def _chosen(tree: Tree, scheduler: int) -> int:
+    """Return the input whose first packet the fluid server would finish first."""
+    found, least = 0, 0
+    for k in range(tree[scheduler]["first"], tree[scheduler]["last"]):
+        if tree[k]["waits"]:
+            tag = max(tree[k]["came"], tree[k]["finish"]) + tree[k]["size"] * tree[k]["cost"]
+            if found == 0 or tag < least:
+                found, least = k, tag
+    return found
+
+
+@kernel
+def _arrived(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:
+    """Return the virtual time, and give the fluid server its new packet."""
+    mine = tree[scheduler]
+    now = position(tree, scheduler, now_ps)
+    _flow(tree, scheduler, (now - mine["seen"]) * mine["whole"] + mine["rest"])
+    mine["seen"] = now
+    if tree[k]["fluid"] <= mine["virtual"]:
+        tree[k]["fluid"] = mine["virtual"]
+        mine["busy"] += tree[k]["weight"]
+        mine["rest"] = 0
+    tree[k]["fluid"] += size_bytes * tree[k]["cost"]
+    return mine["virtual"]  # type: ignore[no-any-return]
+
+
+@kernel
+def _flow(tree: Tree, scheduler: int, work: int) -> None:
+    """Let the fluid server do so much work: virtual time passes the slower, the more are busy."""
+    mine = tree[scheduler]
+    while mine["busy"] > 0:
+        least = mine["virtual"] + work // mine["busy"]
+        for k in range(mine["first"], mine["last"]):
+            if tree[k]["fluid"] > mine["virtual"]:
+                least = min(least, tree[k]["fluid"])
+        work -= (least - mine["virtual"]) * mine["busy"]
+        left = 0
+        for k in range(mine["first"], mine["last"]):
+            if tree[k]["fluid"] > least:
+                left += tree[k]["weight"]
+        same = left == mine["busy"]
+        mine["virtual"], mine["busy"] = least, left
+        if same:
+            break
+    mine["rest"] = work if mine["busy"] > 0 else 0
+
+
+@kernel
+def _served(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:
+    began = max(tree[k]["came"], tree[k]["finish"])
+    tree[k]["finish"] = began + size_bytes * tree[k]["cost"]
+    proceed(tree, scheduler, size_bytes, end_ps)
+    return 0
+
+
+@kernel
+def _finished(tree: Tree, scheduler: int, k: int) -> int:  # noqa: ARG001
+    mine = tree[scheduler]
+    if mine["waits"] == 0:
+        mine["virtual"], mine["rest"], mine["busy"], mine["seen"] = 0, 0, 0, 0
+        mine["work"], mine["begun"], mine["end_ps"] = 0, 0, 0
+        for each in range(mine["first"], mine["last"]):
+            tree[each]["fluid"], tree[each]["finish"] = 0, 0
+    return 0
+
+
+@element(
+    source="Parekh and Gallager 1993, A generalized processor sharing approach: the single-node "
+    "case, III (PGPS); Demers, Keshav and Shenker 1989",
+    duty="scheduler",
+)
+@dataclass(frozen=True)
+class Wfq(Scheduler):
+    """Serve the packet that a fluid server, which serves all inputs at once by weight, ends first.
+
+    The fluid server is followed exactly, event by event. Virtual time is a whole number: it is
+    rounded down, by less than 2^-16 of a byte as a rule, when an input becomes busy there while
+    others are, for no fraction holds it for ever. Among equals the first input goes first. With
+    each busy period of the line virtual time begins anew.
+
+    Below another scheduler the fluid server works at the pace at which this one is let.
+    """
+
+    weights: Weights
+    """The share of each input, in relation to the others."""
+
+    policy = Policy(
+        "wfq",
+        _chosen,
+        _arrived,
+        _served,
+        _finished,
+        ("virtual", "rest", "busy", "seen", "whole", "weight", "cost", "fluid", "finish", *CLOCK),
+        ("fluid", "finish"),
+        marks=True,
+    )
+
+    def __post_init__(self) -> None:
+        names_of("weights", self.weights)
+        costs_of([weight for _, weight in self.weights])
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.weights)
+
+    def fields(self, clock: Clock) -> Mapping[str, int | tuple[int, ...]]:
+        costs, weights, whole = costs_of([weight for _, weight in self.weights])
+        own = clock_fields(clock, max(costs))
+        fine = tuple(cost << own["fine"] for cost in costs)
+        return {**own, "whole": whole, "weight": weights, "cost": fine}

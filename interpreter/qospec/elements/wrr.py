@@ -1,0 +1,54 @@
+"""A scheduler: weighted round robin, in packets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from qospec.catalogue import Counts, element
+from qospec.engine import turns
+from qospec.engine.kernel import kernel
+from qospec.engine.policy import Policy
+from qospec.engine.scheduling import Scheduler, names_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from qospec.engine.clock import Clock
+    from qospec.engine.scheduler_tree import Tree
+
+
+@kernel
+def _served(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:  # noqa: ARG001
+    tree[scheduler]["left"] -= 1
+    return 0
+
+
+@element(
+    source="Katevenis, Sidiropoulos and Courcoubetis 1991, Weighted round-robin cell multiplexing",
+    duty="scheduler",
+)
+@dataclass(frozen=True)
+class Wrr(Scheduler):
+    """Serve the inputs in turn, each with as many packets per turn as its weight says.
+
+    A turn ends early when nothing waits at that input; what was left of it is lost. Shares are
+    those of the weights only if packets are of one size.
+    """
+
+    weights: Counts
+    """How many packets each input may send in its turn; the inputs take turns in that order."""
+
+    policy = Policy(
+        "wrr", turns.chosen, served=_served, finished=turns.finished, fields=turns.FIELDS
+    )
+
+    def __post_init__(self) -> None:
+        names_of("weights", self.weights)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.weights)
+
+    def fields(self, clock: Clock) -> Mapping[str, int | tuple[int, ...]]:
+        return {"turn": tuple(weight for _, weight in self.weights)}

@@ -1,0 +1,286 @@
+"""What all schedulers share: an element whose file holds its parameters and its policy.
+
+A scheduler serves a line, and does not preempt. The queues before it hold what waits, each to its
+own limit, which counts what waits, not what is being sent. When the line is free at some time, who
+comes in that very ps is a choice too, and one that is chosen as it comes needs no room.
+
+An input of a scheduler may be another one. That is asked when the line is free, and never runs
+ahead: `Combined` is the tree of both as one element, whose inputs are the queues.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from qospec.engine import tail_drop, transmission
+from qospec.engine.arrays import np
+from qospec.engine.batch import FOREVER_PS, Batch, empty, joined
+from qospec.engine.element import Loss, Step, Waiting
+from qospec.engine.policy import Policy, loop_of
+from qospec.engine.scheduler_tree import NO_LIMIT, planted
+from qospec.engine.service import Service
+from qospec.engine.transmission import FREE, STAMPS
+from qospec.engine.virtual_time import rebase
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from fractions import Fraction
+
+    from qospec.engine.arrays import Whole
+    from qospec.engine.clock import Clock
+    from qospec.engine.element import Setting
+    from qospec.engine.policy import Serve
+    from qospec.engine.scheduler_tree import Tree
+
+    Served = tuple[Batch, tuple[Loss, ...]]
+    """What left and what was lost."""
+
+
+def names_of(field: str, values: Sequence[tuple[str, Fraction | int]]) -> None:
+    """Refuse what cannot be the inputs of a scheduler with a number each; in the author's words."""
+    if not values:
+        raise ValueError(f"{field}: at least one input is needed")
+    if len({name for name, _ in values}) < len(values):
+        raise ValueError(f"{field}: an input is named twice")
+    for name, value in values:
+        if value <= 0:
+            raise ValueError(f"{field}: {name} would never be served; give more than 0")
+
+
+@dataclass
+class State:
+    """What is carried from batch to batch.
+
+    Attributes:
+        line: The line that is fed; see `engine.transmission`.
+        queues: The queue of each input.
+        tree: What the schedulers know; see `engine.service`.
+        leaves: The row of each input.
+        policies: Of the tree, by number.
+        serve: The loop for these.
+        waiting: Per input, what has found room and waits.
+        came: Per input, (levels, n) what was noted of each cell that waits.
+        size_bytes: Of all that came so far; 0 before the first, -1 once sizes differ.
+    """
+
+    line: Whole
+    queues: tuple[Waiting, ...]
+    tree: Tree
+    leaves: list[int]
+    policies: tuple[Policy, ...]
+    serve: Serve
+    waiting: list[Batch]
+    came: list[Whole]
+    size_bytes: int = 0
+
+
+class Scheduler(ABC):
+    """An element that decides who is sent next on a line."""
+
+    causes: ClassVar[tuple[str, ...]] = ("overflow",)
+    policy: ClassVar[Policy]
+
+    @property
+    @abstractmethod
+    def inputs(self) -> tuple[str, ...]:
+        """Return the names of its inputs, in order."""
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Return the name of its output."""
+        return ("out",)
+
+    @property
+    def branches(self) -> tuple[Scheduler | None, ...]:
+        """Return the scheduler at each of its own inputs; None: a queue."""
+        return (None,) * len(self.inputs)
+
+    def fields(self, clock: Clock) -> Mapping[str, int | tuple[int, ...]]:  # noqa: ARG002
+        """Return the fields of its policy that do not begin as 0: its own, or one per input."""
+        return {}
+
+    def least_delay_ps(self, clock: Clock | None) -> int:
+        """Return a time that no cell can undercut."""
+        return transmission.least_delay_ps(clock)
+
+    def start(self, setting: Setting) -> State:
+        """Return its state at the beginning of a trial."""
+        line = transmission.line_of(setting.clock)
+        assert setting.clock is not None  # noqa: S101 -- or there were no line
+        tree, leaves, policies = planted(self, setting.clock)
+        inputs = len(leaves)
+        came = np.zeros((int(tree["level"].max()) + 1, 0), np.int64)
+        queues = setting.queues or (Waiting("", None),) * inputs
+        for row, (_, limit) in zip(leaves, queues, strict=True):
+            tree["limit"][row] = NO_LIMIT if limit is None else limit.amount
+        return State(
+            line,
+            queues,
+            tree,
+            leaves,
+            policies,
+            loop_of(policies),
+            [empty()] * inputs,
+            [came] * inputs,
+        )
+
+    def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+        """Carry `arrivals`, a batch per input."""
+        busy = [i for i, batch in enumerate(arrivals) if batch.count or state.waiting[i].count]
+        done: Served | None = None if busy else (empty(), ())
+        if len(busy) == 1:
+            done = _serve_one(state, busy[0], arrivals[busy[0]], until_ps)
+        sent, losses = done or _serve_all(state, arrivals, until_ps)
+        return Step((sent,), (transmission.watermark_ps(state.line, until_ps),), losses)
+
+
+@dataclass(frozen=True)
+class Combined(Scheduler):
+    """A scheduler with others at its inputs, as one: its inputs are the queues, level by level.
+
+    Attributes:
+        outer: The one that serves the line.
+        inner: Per input of that, the scheduler which feeds it, if one does.
+    """
+
+    outer: Scheduler
+    inner: tuple[Scheduler | None, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.inner) != len(self.outer.inputs):
+            raise ValueError("as many as the outer scheduler has inputs are needed")
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Return those of the queues: `rest.af` for input `af` of the one at `rest`."""
+        found: list[str] = []
+        for name, inner in zip(self.outer.inputs, self.inner, strict=True):
+            found += [name] if inner is None else [f"{name}.{each}" for each in inner.inputs]
+        return tuple(found)
+
+    @property
+    def policy(self) -> Policy:  # type: ignore[override]
+        """Return the policy of the one that serves the line."""
+        return self.outer.policy
+
+    @property
+    def branches(self) -> tuple[Scheduler | None, ...]:
+        """Return the scheduler at each input of the one that serves the line."""
+        return self.inner
+
+    def fields(self, clock: Clock) -> Mapping[str, int | tuple[int, ...]]:
+        """Return the fields of the one that serves the line."""
+        return self.outer.fields(clock)
+
+
+def _serve_one(state: State, number: int, batch: Batch, until_ps: int) -> Served | None:
+    """Serve a single input, like a queue of its own; return None, nothing done, if that is not it.
+
+    It is not if sizes differ, or if policies have something to remember: unless nothing waits, for
+    then that is whose turn it was, as after any one cell.
+    """
+    waiting = state.waiting[number]
+    first = waiting if waiting.count else batch
+    size_bytes = int(first.size_bytes[0])
+    if size_bytes != (state.size_bytes or size_bytes):
+        return None
+    before = state.line.copy()
+    sent, lost = waiting, empty()
+    if waiting.count:
+        sent, _ = tail_drop.through(state.line, waiting, None) or (waiting, lost)
+    if batch.count:
+        done = tail_drop.through(state.line, batch, state.queues[number].limit)
+        if done is None or int(batch.size_bytes[0]) != size_bytes:
+            state.line[:] = before
+            return None
+        sent, lost = joined(sent, done[0]), done[1]
+    # What begins now or later may yet have to stand back; that it waits, not since when, matters.
+    count = tail_drop.taken_back(state.line, size_bytes, until_ps)
+    if not all(policy.forgets for policy in state.policies):
+        if count or state.line[FREE] >= until_ps:
+            state.line[:] = before
+            return None
+        _remember(state, number, first.part(0, 1))
+    state.size_bytes = size_bytes
+    kept = sent.part(sent.count - count, sent.count)
+    state.waiting[number] = kept.moved(np.full(count, until_ps, np.int64))
+    return sent.part(0, sent.count - count), _loss(state, number, lost)
+
+
+def _remember(state: State, number: int, cell: Batch) -> None:
+    """Let the policies know that a cell of one input was sent, and that nothing waits now."""
+    state.waiting[number] = empty()
+    arrivals = tuple(cell if i == number else empty() for i in range(len(state.leaves)))
+    service = _prepared(state, arrivals, cell)
+    service.amount[:] = 0
+    state.serve(cell, state.line.copy(), state.tree, FOREVER_PS, service)
+
+
+def _loss(state: State, number: int, lost: Batch) -> tuple[Loss, ...]:
+    loss = Loss("overflow", lost.connection, lost.sent_ps, state.queues[number].element)
+    return (loss,) if lost.count else ()
+
+
+def _serve_all(state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Served:
+    cells = joined(*(part for pair in zip(state.waiting, arrivals, strict=True) for part in pair))
+    largest, smallest = int(cells.size_bytes.max()), int(cells.size_bytes.min())
+    transmission.check_load(state.line, cells, smallest, largest)
+    alike = largest == smallest == (state.size_bytes or largest)
+    state.size_bytes = largest if alike else -1
+
+    service = _prepared(state, arrivals, cells)
+    count = state.serve(cells, state.line, state.tree, until_ps, service)
+    sent = cells.select(service.order[:count]).moved(service.left_ps[:count])
+    if state.line[STAMPS]:
+        sent = sent._replace(sent_ps=service.began_ps[:count])
+    losses: tuple[Loss, ...] = ()
+    start = 0
+    for number, (row, batch) in enumerate(zip(state.leaves, arrivals, strict=True)):
+        end = start + state.waiting[number].count + batch.count
+        lost = start + service.lost[start:end].nonzero()[0]
+        losses += _loss(state, number, cells.select(lost))
+        leaf = state.tree[row]
+        kept = service.queue[leaf["head"] : leaf["tail"]]
+        state.waiting[number] = cells.select(kept)
+        if len(service.came):
+            state.came[number] = service.came[:, kept]
+        start = end
+    return sent, losses
+
+
+def _prepared(state: State, arrivals: tuple[Batch, ...], cells: Batch) -> Service:
+    """Return columns for these cells, and make the tree ready for them."""
+    tree, count = state.tree, cells.count
+    service = Service(
+        np.zeros(count, np.bool_),
+        np.arange(count + 1) % count,
+        np.ones(count, np.int64),
+        np.append(cells.at_ps[1:], NO_LIMIT),
+        np.zeros((len(state.came[0]), count), np.int64),
+        *(np.empty(count, np.int64) for _ in range(3)),
+    )
+    rebase(tree, state.policies, state.leaves, state.came)
+    tree["waits"] = 0
+    end = 0
+    for number, (row, batch) in enumerate(zip(state.leaves, arrivals, strict=True)):
+        waiting, limit = state.waiting[number].count, state.queues[number].limit
+        start, first, end = end, end + waiting, end + waiting + batch.count
+        if limit is not None and limit.unit == "byte":
+            service.amount[start:end] = cells.size_bytes[start:end]
+        leaf = tree[row]
+        leaf["head"], leaf["tail"], leaf["next"], leaf["item"] = start, first, first, start
+        leaf["amount"] = service.amount[start:first].sum()
+        leaf["next_ps"] = batch.at_ps[0] if batch.count else NO_LIMIT
+        if start < end:
+            service.following_ps[end - 1] = NO_LIMIT
+        if waiting:
+            leaf["size"] = cells.size_bytes[start]
+            if len(service.came):
+                service.came[:, start:first] = state.came[number]
+        above = row
+        while above >= 0:
+            tree["waits"][above] += waiting
+            above = tree["parent"][above]
+    return service

@@ -1,0 +1,88 @@
+"""What stands in every file and is no keyword and no kind: layers, functions, fields, quantiles.
+
+The names come from the tables of the checker; here stands only what is said of each.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.check.dimensions import LAYERS
+from qospec.check.functions import FUNCTIONS
+from qospec.check.measured import QUANTILE
+from qospec.reference.kinds import field_document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qospec.catalogue import Catalogue, Role
+    from qospec.document import Document
+
+ROLES: tuple[Role, ...] = ("traffic", "element", "arrivals")
+
+SAID: dict[str, str] = {
+    "host": "a port of the tester, as in `a, b = host` or `a = host(count = 4, slotted = false)`",
+    "flows": "the list of all flows of a test, as in `report worst(flows).delay.p99`",
+    "line": "all bits of the line, with its own overhead",
+    "frame": "the bits of frames",
+    "ip": "the bits of IP packets, headers included",
+    "payload": "the bits that a cell or packet carries: 48 bytes of a cell",
+    "cell": "the bits of cells: 53 bytes each",
+    "min": "the least of several values",
+    "max": "the greatest of several values",
+    "abs": "a value without its sign",
+    "worst": "of each member of a group the same measurement, and of these the greatest",
+}
+"""By name."""
+
+STATISTICS = {
+    "mean": "the mean of all cells",
+    "min": "the least of all cells",
+    "max": "the greatest of all cells",
+    "std": "the standard deviation of all cells",
+}
+
+
+def words(what: str, catalogue: Catalogue) -> Iterator[Document]:
+    """Yield what a name stands for, once for each of its uses."""
+    bare = what.removeprefix("@")
+    if bare in LAYERS:
+        yield _word("layer", f"@{bare}", SAID[bare])
+    if what in ("host", "flows"):
+        yield _word("built in", what, SAID[what])
+    if what in FUNCTIONS:
+        yield _word("function", what, SAID[what])
+    if what in STATISTICS:
+        yield _word("statistic", what, STATISTICS[what])
+    if QUANTILE.fullmatch(what):
+        share = what[1:].replace("_", ".")
+        yield _word("statistic", what, f"the quantile that {share} % of the cells do not exceed")
+    yield from _fields(what, catalogue)
+
+
+def names(catalogue: Catalogue) -> Iterator[str]:
+    """Yield all these names, but for the quantiles, of which there are too many."""
+    yield from (*LAYERS, *FUNCTIONS, "host", "flows", *STATISTICS)
+    for role in ROLES:
+        for kind in catalogue.of(role).values():
+            for each in kind.parameters.values():
+                yield from (each.alias or each.name, each.name)
+
+
+def _fields(what: str, catalogue: Catalogue) -> Iterator[Document]:
+    """Yield a field once, with all kinds that have it and say the same of it."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for role in ROLES:
+        for name, kind in sorted(catalogue.of(role).items()):
+            for each in kind.parameters.values():
+                if what and what in (each.name, each.alias):
+                    said = field_document(each, kind)
+                    meaning = said["meaning"] or each.name.replace("_", " ")
+                    text = f"{meaning}, {said['type']}: {said['description']}".rstrip(": ")
+                    found.setdefault((said["name"], text), []).append(name)
+    for (name, text), kinds in found.items():
+        yield _word("field", name, f"a field of {', '.join(kinds)}; {text}")
+
+
+def _word(sort: str, name: str, summary: str) -> Document:
+    return {"sort": sort, "name": name, "summary": summary, "description": ""}

@@ -1,0 +1,123 @@
+"""Where the cells of a case go in a network, and whether that fits: found without arrays.
+
+A plan goes on from here; `qos check` tells what does not fit, and leaves it at that.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.engine.clock import CELL_BYTES
+from qospec.engine.marks import marked
+from qospec.run import framing, misfits
+from qospec.run.draft import drafted
+from qospec.run.routing import routed
+from qospec.run.tables import Member, NoWayError
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator
+
+    from qospec.conditions import Value
+    from qospec.diagnostics import Problems
+    from qospec.engine.clock import Clock
+    from qospec.engine.connections import Contract
+    from qospec.model import Case, Flow, Network, Suite
+    from qospec.run.draft import Drafts
+    from qospec.run.tables import Passing, Table
+
+
+class Survey(NamedTuple):
+    """A network with the ways of a case's cells.
+
+    Attributes:
+        members: Each origin and target of each flow.
+        drafts: The elements in place.
+        tables: Which output cells take, of every router and classifier.
+        passing: Where cells pass.
+    """
+
+    members: tuple[Member, ...]
+    drafts: Drafts
+    tables: dict[int, Table]
+    passing: Passing
+
+
+def surveyed(case: Case, name: str, problems: Problems) -> Survey | None:
+    """Return where the cells of a case go in one of its networks.
+
+    None if it does not fit, which is in `problems`.
+    """
+    network = case.networks[name]
+    members = tuple(_members(case.flows, network))
+    drafts = drafted(network)
+    try:
+        tables, passing = routed(network, drafts, members)
+    except NoWayError as error:
+        problems.add(misfits.no_way(case, network, error))
+        return None
+    unfit = [*framing.misfits(case, name, drafts, passing, members)]
+    if not unfit and not case.run.overload:
+        unfit = [*misfits.overloads(case, network, drafts, passing, members, _asked_bps)]
+    for each in unfit:
+        problems.add(each)
+    if unfit:
+        return None
+    return Survey(members, drafts, tables, passing)
+
+
+def verify(suite: Suite, problems: Problems) -> None:
+    """Tell what of a checked suite cannot be planned: no way, or a line asked for too much.
+
+    What cases have in common is looked at once.
+    """
+    fitting: set[Hashable] = set()
+    for case in (case for test in suite.tests for case in test.cases if not case.skip):
+        streams = tuple(s and (s.sizes, s.encapsulation) for s in (f.stream for f in case.flows))
+        rates = () if case.run.overload else tuple(map(cell_rate, case.flows))
+        for name, network in case.networks.items():
+            key = (id(network), tuple(_members(case.flows, network)), streams, rates)
+            if key not in fitting and surveyed(case, name, problems) is not None:
+                fitting.add(key)
+
+
+def cell_rate(flow: Flow) -> Fraction:
+    """Return the cells/s of one member of a flow."""
+    return Fraction(flow.arrivals.mean_cell_rate(flow.connections))
+
+
+def _asked_bps(flow: Flow, clock: Clock) -> Fraction:
+    """Return what a member of a flow asks of a line, as the line counts bits."""
+    framed = clock.encapsulation
+    if flow.stream is None or framed is None:
+        return cell_rate(flow) * CELL_BYTES * 8
+    return cell_rate(flow) * 8 * framed.mean_bytes(flow.stream.sizes, "line", 0)
+
+
+def _members(flows: tuple[Flow, ...], network: Network) -> Iterator[Member]:
+    first = 0
+    for number, flow in enumerate(flows):
+        contract, marks, asked = _sent(flow)
+        for turn, (origin, target) in enumerate(zip(flow.origins, flow.targets, strict=True)):
+            yield Member(
+                number,
+                flow.name if len(flow.origins) == 1 else f"{flow.name}[{turn}]",
+                network.host(origin),
+                network.host(target),
+                first,
+                flow.connections,
+                contract,
+                marks,
+                asked,
+            )
+            first += flow.connections
+
+
+def _sent(flow: Flow) -> tuple[Contract, int, tuple[tuple[str, Value], ...]]:
+    """Return a flow's contract, what its items are marked with, and what else a classifier asks."""
+    if flow.stream is not None:
+        stream = flow.stream
+        return stream.contract, stream.marks, tuple(sorted(stream.asked.items()))
+    contract = flow.traffic.contract()
+    asked = (("category", contract.category), ("virtual_path", Fraction(flow.virtual_path)))
+    return contract, marked(clp=flow.clp), asked

@@ -1,0 +1,177 @@
+"""What people write as other languages have it, and how it is written here: one row for each.
+
+A row speaks where its pattern fits the line and the token at fault stands in what it fits.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.diagnostics import Edit
+from qospec.source import Span
+from qospec.syntax.place import Mistake
+
+if TYPE_CHECKING:
+    from qospec.syntax.place import Place
+
+
+class Phrase(NamedTuple):
+    """One row.
+
+    Attributes:
+        code: Of the error.
+        pattern: What fits; its group `at` is what the message points at.
+        message: What is told; `{name}` stands for a group of the pattern.
+        way_out: The help, likewise.
+        instead: What surely is meant by the group `at`; "" if nothing is sure.
+    """
+
+    code: str
+    pattern: re.Pattern[str]
+    message: str
+    way_out: str
+    instead: str = ""
+
+
+def _row(code: str, pattern: str, message: str, way_out: str, instead: str = "") -> Phrase:
+    return Phrase(code, re.compile(pattern), message, way_out, instead)
+
+
+_LONGEST = 300
+"""Of a line that is looked at: none longer was written by hand."""
+_CONFIDENCE = "a confidence is written `with 95% confidence`"
+
+_PHRASES = (
+    _row(
+        "E0004",
+        r"^\s*(?P<at>from\s+(?P<folder>[\w.]+)\s+import\s+(?P<file>\w+))",
+        "an import begins with `import`",
+        "write `import {folder}.{file}`",
+    ),
+    _row(
+        "E0001",
+        r"^\s*import\s+[\w.]+\.(?P<at>\*)",
+        "a file is imported by its name, not all of a folder",
+        "write the names of the files, with `,` between them",
+    ),
+    _row(
+        "E0001",
+        r"""^\s*import\s+(?P<at>["'](\./)?(?P<path>\w[\w/.]*?)(\.qos)?["']|\./(?P<path_>\w[\w/]*)(\.qos)?)""",
+        "a file is imported by its name alone",
+        "write `import {path}`",
+    ),
+    _row(
+        "E0001",
+        r"^\s*(?P<at>if)\b",
+        "`if` begins no statement: it stands between two values",
+        'write `value if condition else other`, or `skip unless condition "why"`',
+    ),
+    _row(
+        "E0011",
+        r'^\s*skip\s+(?P<at>(?P<why>"[^"]*"))',
+        "`skip` says first which cases stay",
+        "write `skip unless condition {why}`",
+    ),
+    _row(
+        "E0011",
+        r"^\s*(?P<word>flow|for|forall|search|sweep)(?P<at>)\s+(from|in)\b(?!\s*[=:])",
+        "a name is missing behind `{word}`",
+        "write `{word} name …`",
+    ),
+    _row(
+        "E0011",
+        r"^\s*run\s+(?P<at>(?P<fields>\w+\s*=[^#{}]*[^#{}\s]))",
+        "what `run` says stands between `{{` and `}}`",
+        "write `run {{ {fields} }}`",
+        "{{ {fields} }}",
+    ),
+    _row(
+        "E0001",
+        r"^\s*(?P<word>expect|require|invariant|report)\s*(?P<at>:)",
+        "a label is missing before this `:`",
+        "leave the `:` out, or write `{word} label: …`",
+    ),
+    _row(
+        "E0001",
+        r"^\s*report\b.*?(?P<at>\bwith\b.*\bconfidence)",
+        "a report asks for values, and has no confidence",
+        "leave it out, or judge the value by `expect`",
+    ),
+    _row(
+        "E0004",
+        r"(?P<at>\bwith\s+confidence\s+(of\s+)?(?P<share>[0-9.]+\s*%))",
+        _CONFIDENCE,
+        "write `with {share} confidence`",
+        "with {share} confidence",
+    ),
+    _row(
+        "E0004", r"(?P<at>\bat\s+(?P<share>[0-9.]+\s*%))", _CONFIDENCE,
+        "write `with {share} confidence`",
+    ),
+    _row(
+        "E0010",
+        r"(?P<at>\bis\s+not\b)",
+        "`is not` compares nothing",
+        "write `!=`",
+        "!=",
+    ),
+    _row("E0010", r"(?P<at>\bis\b)\s*\S+", "`is` compares nothing", "write `==`", "=="),
+    _row(
+        "E0001",
+        r"([<>]=?|[!=]=)\s*(?P<middle>[^<>=!#]*[^<>=!#\s])\s*(?P<at>(?P<sign>[<>]=?|[!=]=))",
+        "a comparison has two sides",
+        "write `and {middle} {sign} …` here",
+    ),
+    _row(
+        "E0011",
+        r"\bwithin\s+(?P<width>[0-9._]+\s*(%|[a-z]+))(?P<at>)\s+(?!of\b)[0-9a-z]",
+        "`of` is missing behind `{width}`",
+        "write `within {width} of …`",
+    ),
+    _row(
+        "E0007",
+        r"\.(?P<at>p(?P<whole>[0-9]+)\.(?P<rest>[0-9]+))\b",
+        "the decimals of a quantile stand behind `_`",
+        "write `p{whole}_{rest}`",
+        "p{whole}_{rest}",
+    ),
+    _row(
+        "E0001",
+        r"(^|[^\w\])])\[[^\[\]]*\](?P<at>\[[^\[\]]*\])",
+        "only what has a name has an index",
+        "name the list by `let` first",
+    ),
+    _row(
+        "E0009",
+        r"[0-9][ \t]+(?P<at>%)[ \t]+[\w(]",
+        "`%` makes a percentage of the number before it, and there is no remainder",
+        "write a `,` or a sign behind it if a percentage is meant",
+    ),
+)  # fmt: skip
+
+
+def phrase(place: Place) -> Mistake | None:
+    """The line says what is said otherwise here."""
+    text, at = place.tokens.source.text, place.tokens.starts[place.at]
+    start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
+    line = text[start : end if end >= 0 else len(text)]
+    if len(line) > _LONGEST:
+        return None
+    for row in _PHRASES:
+        for match in row.pattern.finditer(line):
+            if match.start() <= at - start <= match.end():
+                return _told(place, row, match, start)
+    return None
+
+
+def _told(place: Place, row: Phrase, match: re.Match[str], start: int) -> Mistake:
+    groups = {name.rstrip("_"): each for name, each in match.groupdict().items() if each}
+    if "path" in groups:
+        groups["path"] = groups["path"].replace("/", ".")
+    span = Span(place.tokens.source, start + match.start("at"), start + match.end("at"))
+    fix = (Edit(span, row.instead.format(**groups)),) if row.instead else ()
+    told = place.tell(
+        row.code, row.message.format(**groups), row.way_out.format(**groups), span=span, fix=fix
+    )
+    return Mistake(told, spoils=place.is_split)

@@ -1,0 +1,97 @@
+"""Writes a file so that its name never stands for half of it."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+
+class WriteError(Exception):
+    """A file cannot be written; the message is for the user."""
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Put a text in place of what a file holds, all of it or nothing.
+
+    A link is followed, and a file keeps its permissions. What is no file, such as a device or a
+    pipe, is written to as it is.
+
+    Raises:
+        WriteError: It cannot be written.
+    """
+    data = text.encode("utf-8")
+    try:
+        mode = _mode(path)
+        if mode is None or stat.S_ISREG(mode):
+            _replace(Path(os.path.realpath(path)), data, mode)
+        else:
+            _pour(path, data)
+    except OSError as error:
+        raise WriteError(f"cannot write `{path}`: {reason(error)}") from error
+
+
+def reason(error: Exception) -> str:
+    """Return why something failed, in the system's words where it has any."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror.lower()
+    return str(error)
+
+
+def _mode(path: Path) -> int | None:
+    """Return what is there and its permissions; None if nothing is."""
+    try:
+        return path.stat().st_mode
+    except FileNotFoundError:
+        return None
+
+
+def _replace(path: Path, data: bytes, mode: int | None) -> None:
+    if mode is not None and not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, "It may not be written to")
+    temporary = ""
+    try:
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).chmod(0o666 & ~_umask() if mode is None else stat.S_IMODE(mode))
+        Path(temporary).replace(path)
+        _sync_folder(path.parent)
+    finally:
+        if temporary:
+            with contextlib.suppress(OSError):
+                Path(temporary).unlink(missing_ok=True)
+
+
+def _pour(path: Path, data: bytes) -> None:
+    """Write to a device or a pipe. A pipe that nobody reads is refused, not waited for."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+    except OSError as error:
+        if error.errno == errno.ENXIO:
+            raise OSError(error.errno, "Nobody reads from it") from error
+        raise
+    os.set_blocking(descriptor, True)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name last; some file systems cannot, which loses nothing that was complete."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

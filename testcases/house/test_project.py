@@ -1,0 +1,23 @@
+"""What this checkout ships, taken as one project: `qos check` has nothing to complain of."""
+
+from pathlib import Path
+
+import pytest
+
+from qospec.catalogue import discover
+from qospec.check import check
+from qospec.diagnostics import Problems
+from qospec.rendering import render_all
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("named", [["stdlib", "testcases"], []], ids=["named", "by qos.toml"])
+def test_the_library_the_suites_and_what_is_accepted_check_clean(named, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    problems = Problems()
+    suite = check([Path(each) for each in named], discover(), problems)
+    assert not problems.all, render_all(problems.all)
+    files = {Path(test.span.source.name).parts[:3] for test in suite.tests}
+    assert files >= {("testcases", "suites", "eantc"), ("testcases", "language", "accept")}
+    assert ("testcases", "language", "reject") not in files

@@ -1,0 +1,211 @@
+"""What is accepted is also understood: the files of `accept` say what they mean.
+
+A comment `# = 42 cell` says what the `let`, or the field of traffic, on its line is worth. One like
+`# name = text` says something of the declaration that it stands in, several are parted by `; `:
+
+- of traffic and of a line: the value of the field, `kind`
+- of a device: `ports`, `elements`, `machines`; of a topology: `nodes`, `links`, a value by its name
+- of a test: `cases`, `skipped`, `flows`, a flow's members by its name, `controls`, `statements`,
+  `run`, `search`, `elements`, `covers` of the first case; `cells`, the most that each case sends
+- of a reference: `title`, `entries`; of a test and a property: `doc`
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from qospec.catalogue import discover
+from qospec.check import check
+from qospec.check.topology import layout
+from qospec.check.values import Open, Series, Table, Value
+from qospec.diagnostics import Problems
+from qospec.model import Case, Flow, Suite
+from qospec.reference.amounts import value_text
+from qospec.reference.declarations import Declarations, Declared
+from qospec.reference.origins import origins
+from qospec.run.plan import Bounds, plan
+from qospec.syntax import ast
+from qospec.units import TIME, text_of
+
+HERE = Path(__file__).parent
+CATALOGUE = discover()
+COMMENT = re.compile(r"(?:^|\s)# ((?:[\w.]+ )?= .*)$")
+SAYING = re.compile(r"(?:([\w.]+) )?= (.*)")
+PS_PER_S = 10**12
+
+
+class Saying(NamedTuple):
+    """What a file says of itself: on which line, of what, and the text that it is to be."""
+
+    line: int
+    name: str
+    text: str
+
+
+def sayings(text: str) -> Iterator[Saying]:
+    for number, line in enumerate(text.split("\n"), 1):
+        comment = COMMENT.search(line)
+        for part in comment[1].split("; ") if comment else ():
+            match = SAYING.fullmatch(part)
+            assert match, f"line {number}: `{part}` is not like `name = text`"
+            yield Saying(number, match[1] or "", match[2].strip())
+
+
+def listed(texts: object) -> str:
+    return ", ".join(map(str, texts))
+
+
+def shown(value: Value | None) -> str:
+    """Return a value as text, lists and maps too."""
+    if isinstance(value, Series):
+        return f"[{listed(map(shown, value.items))}]"
+    if isinstance(value, Table):
+        return f"{{{listed(f'{key}: {shown(item)}' for key, item in value.entries.items())}}}"
+    return "measured" if isinstance(value, Open) else value_text(value)
+
+
+class Meaning:
+    """What a file means, piece by piece."""
+
+    def __init__(self, path: Path) -> None:
+        problems = Problems()
+        self.declarations = Declarations([path], CATALOGUE, problems)
+        self.suite: Suite = check([path], CATALOGUE, problems)
+        self.cells = {
+            each.case.name: each.cells for each in plan(self.suite, "0", Bounds(), problems)
+        }
+        assert not problems.errors
+
+    def of(self, saying: Saying) -> str:
+        """Return what is so, of that on which the file says something else or the same."""
+        declared = self._around(saying.line)
+        say = {
+            ast.Test: self._of_a_test,
+            ast.Device: self._of_a_device,
+            ast.Topology: self._of_a_topology,
+            ast.Reference: self._of_a_reference,
+            ast.Property: self._of_a_property,
+        }.get(type(declared.node), self._of_a_value)
+        return say(declared, saying) or "-"
+
+    def _of_a_value(self, declared: Declared, saying: Saying) -> str:
+        made = origins(declared, self.declarations)
+        if made is None:
+            return shown(self.declarations.value(declared))
+        if saying.name == "kind":
+            return str(made["kind"])
+        here = f":{saying.line}"
+        asked = [
+            field
+            for field in made["fields"]
+            if (field["name"] == saying.name if saying.name else field["place"].endswith(here))
+        ]
+        return listed(field["value"] for field in asked)
+
+    def _of_a_reference(self, declared: Declared, saying: Saying) -> str:
+        found = next(each for each in self.suite.references if each.name == declared.name)
+        entries = dict(found.entries)
+        known = {"title": found.title, "entries": listed(entries)}
+        return known[saying.name]
+
+    def _of_a_property(self, declared: Declared, saying: Saying) -> str:
+        found = next(each for each in self.suite.properties if each.name == declared.name)
+        assert saying.name == "doc", saying.name
+        return " ".join(found.doc.split())
+
+    def _around(self, line: int) -> Declared:
+        for declared in self.declarations.named():
+            span = declared.node.span
+            first = span.source.position(span.start)[0]
+            if first <= line <= first + span.text.count("\n"):
+                return declared
+        pytest.fail(f"line {line} is in no declaration")
+
+    def _of_a_test(self, declared: Declared, saying: Saying) -> str:
+        what = saying.name
+        test = next(each for each in self.suite.tests if each.name == declared.name)
+        first = test.cases[0]
+        known = {
+            "cases": lambda: listed(case.name.removeprefix(f"{test.name}:") for case in test.cases),
+            "cells": lambda: listed(f"{self.cells[case.name]:_}" for case in test.cases),
+            "skipped": lambda: listed(
+                f'"{case.skip}"' if case.skip else "-" for case in test.cases
+            ),
+            "doc": lambda: " ".join(test.doc.split()),
+            "covers": lambda: listed(test.covers),
+            "flows": lambda: listed(flow.name for flow in first.flows),
+            "controls": lambda: listed(sorted(set(first.networks) - {""})),
+            "statements": lambda: listed(f"{each.kind} {each.label}" for each in first.statements),
+            "run": lambda: ran(first),
+            "search": lambda: sought(first),
+            "elements": lambda: listed(each.path for each in first.networks[""].elements),
+        }
+        if what in known:
+            return known[what]()
+        return listed(members(next(flow for flow in first.flows if flow.name == what)))
+
+    def _of_a_device(self, declared: Declared, saying: Saying) -> str:
+        what = saying.name
+        value = self.declarations.value(declared)
+        inside = value.signature.alone(defaults=True)
+        made = value.template(inside, self.declarations.evaluator)
+        if what == "machines":
+            return listed(
+                f"{each.name}: {' '.join(state.name for state in each.states)}"
+                for each in made.machines
+            )
+        if what == "ports":
+            return listed(
+                name if port.count is None else f"{name}[{port.count}]"
+                for name, port in made.ports.items()
+            )
+        assert what == "elements", what
+        return listed(part.path for part in made.parts)
+
+    def _of_a_topology(self, declared: Declared, saying: Saying) -> str:
+        what = saying.name
+        value = self.declarations.value(declared)
+        inside = value.signature.alone(defaults=True)
+        made = layout(declared.node, inside, self.declarations.evaluator)
+        if what == "links":
+            return listed(f"{cable.left[2]} -- {cable.right[2]}" for cable in made.cables)
+        if what == "nodes":
+            return listed(node.path for node in made.nodes)
+        return shown(made.names[what].value(self.declarations.evaluator.context))
+
+
+def members(flow: Flow) -> Iterator[str]:
+    for origin, target in zip(flow.origins, flow.targets, strict=True):
+        yield f"{origin} -> {target}"
+
+
+def ran(case: Case) -> str:
+    run = case.run
+    times = " + ".join(
+        text_of(each / PS_PER_S, TIME) for each in (run.warmup_ps, run.measure_ps) if each
+    )
+    return times + (f" x {run.repeat}" if run.repeat > 1 else "") + run.overload * " overload"
+
+
+def sought(case: Case) -> str:
+    found = case.search
+    assert found is not None
+    ends = [text_of(each, found.dimension) for each in (found.low, found.high)]
+    goals = listed(goal.name for goal in found.goals)
+    return f"{found.name} {ends[0]} .. {ends[1]} {found.method}: {goals}"
+
+
+@pytest.mark.parametrize(
+    "path", sorted((HERE / "accept").glob("*.qos")), ids=lambda path: path.stem
+)
+def test_it_means_what_it_says(path: Path) -> None:
+    said = list(sayings(path.read_text(encoding="utf-8")))
+    assert said, "this file says nothing of what it means: see above"
+    meaning = Meaning(path)
+    wrong = [(each, found) for each in said if (found := meaning.of(each)) != each.text]
+    assert not wrong, "\n".join(
+        f"line {each.line}: {each.name} = {found}, not {each.text}" for each, found in wrong
+    )

@@ -1,0 +1,25 @@
+"""What `qos check` says when there is nothing to complain of."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from qospec.cli import qos
+
+PROPERTY = "property p{} {{ forall n: Int in 1 .. 5\n expect n * n > n }}\n"
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [
+        (0, "0 tests, 0 cases: nothing to complain of\n"),
+        (1, "0 tests, 0 cases, 1 property: nothing to complain of\n"),
+        (2, "0 tests, 0 cases, 2 properties: nothing to complain of\n"),
+    ],
+)
+def test_properties_are_counted(tmp_path: Path, count: int, said: str) -> None:
+    path = tmp_path / "drawn.qos"
+    path.write_text("qos 1\n" + "".join(PROPERTY.format(n) for n in range(count)), encoding="utf-8")
+    result = CliRunner().invoke(qos, ["check", str(path)])
+    assert (result.exit_code, result.output) == (0, said)

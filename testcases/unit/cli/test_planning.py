@@ -1,0 +1,108 @@
+"""`qos plan`, and what `qos check` tells of it: bounds that hold, ways, loads, properties."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from qospec.cli import qos
+
+WIRE = """qos 1
+import std.media
+
+topology wire {
+  a, b = host
+  link a -- b via media.stm1
+}
+topology other {
+  a, b = host
+}
+
+traffic steady(rate: CellRate = 1_000 cell/s) = ubr { pcr = rate }
+"""
+
+
+def asked(folder: Path, text: str, command: str, name: str = "", *more: str) -> Result:
+    path = folder / "a.qos"
+    path.write_text(WIRE + text, encoding="utf-8")
+    selection = f"{path}::{name}" if name else str(path)
+    return CliRunner().invoke(qos, [command, selection, *more])
+
+
+@pytest.mark.parametrize(
+    ("flow", "length", "most"),
+    [
+        ("steady", "1 us", "at most 1 cell each, 1 us"),
+        ("steady", "1_500 us", "at most 2 cells each, 1.5 ms"),
+        ("steady { connections = 3, phases = random }", "1_500 us", "at most 6 cells each, 1.5 ms"),
+        ("steady { source = burst { size = 5 cell, every = 5 ms } }", "6 ms", "at most 10 cells"),
+        ("steady { source = poisson { rate = 500 cell/s } }", "1 ms", "about 0 cells each"),
+    ],
+)
+def test_a_plan_s_bound_is_one(tmp_path, flow, length, most) -> None:
+    test = f"""
+test t on wire {{
+  flow f = {flow} from a to b
+  run {{ measure = {length} }}
+  expect f.lost == 0 cell
+}}
+"""
+    assert most in asked(tmp_path, test, "plan").output
+
+
+PROPERTY = """
+property law {
+  forall rate: CellRate in 1 cell/s .. 2 cell/s
+  expect rate > 0 cell/s
+}
+test t on wire {
+  flow f = steady from a to b
+  run { measure = 1 ms }
+  expect f.lost == 0 cell
+}
+"""
+
+
+def test_a_property_is_selected_by_name(tmp_path) -> None:
+    result = asked(tmp_path, PROPERTY, "run", "law", "--record", str(tmp_path / "records"))
+    assert result.exit_code == 2
+    assert "E0590" in result.stderr
+
+
+def test_a_test_beside_a_property_is_selected_by_name(tmp_path) -> None:
+    assert asked(tmp_path, PROPERTY, "plan", "t").stderr == ""
+
+
+def test_what_is_neither_is_not_found(tmp_path) -> None:
+    result = asked(tmp_path, PROPERTY, "plan", "lew")
+    assert result.exit_code == 5
+    assert "no test, case or property of" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("topology", "more", "codes"),
+    [
+        ("wire", "", []),
+        ("other", "", ["E0308"]),
+        ("wire", "control bare = other", ["E0308"]),
+        ("wire", "flow much = steady(rate = 400_000 cell/s) from a to b", ["E0305"]),
+        ("wire", "skip unless 1 > 2 'never'", []),
+    ],
+)
+@pytest.mark.parametrize("command", ["check", "plan"])
+def test_a_check_tells_what_a_plan_does(tmp_path, topology, more, codes, command) -> None:
+    more = more.replace("'", '"')
+    test = f"""
+test t on {topology} {{
+  flow f = steady from a to b
+  {more}
+  run {{ measure = 1 ms }}
+  report f.lost
+}}
+"""
+    result = asked(tmp_path, test, command, "", "--json")
+    if codes:
+        assert result.exit_code == 2
+        assert [f'"code": "{code}"' in result.stdout for code in codes] == [True]
+    else:
+        assert result.exit_code == 0

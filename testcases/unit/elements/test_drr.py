@@ -1,0 +1,126 @@
+"""Deficit round robin against the pseudo-code of its paper; its shares and its latency."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qospec.elements.drr import Drr
+from qospec.engine.clock import Clock
+
+NAMES = "abc"
+LARGEST = 1_500
+GIGABIT = Clock(Fraction(10**9), slotted=False)
+drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+quanta = st.lists(st.sampled_from([40, 53, 500, 1_500, 4_500]), min_size=1, max_size=3)
+
+
+class ActiveList:
+    """Shreedhar and Varghese 1995, figure 4: enqueueing and dequeueing modules."""
+
+    def __init__(self, quanta):
+        self.quanta = quanta
+        self.deficits = [0] * len(quanta)
+        self.active = []
+        self.server = self.dequeue()
+
+    def arrived(self, k, _cell, _now):
+        if k not in self.active:
+            self.active.append(k)
+            self.deficits[k] = 0
+
+    def dequeue(self):
+        while True:
+            while not self.active:
+                yield None
+            k = self.active[0]
+            self.deficits[k] += self.quanta[k]
+            while self.queues[k] and self.queues[k][0][1] <= self.deficits[k]:
+                self.deficits[k] -= self.queues[k][0][1]
+                yield k
+            self.active.pop(0)
+            if self.queues[k]:
+                self.active.append(k)
+            else:
+                self.deficits[k] = 0
+
+    def choose(self):
+        return next(self.server)
+
+    def sent(self, k, cell, end):
+        pass
+
+
+def drr(quanta):
+    return Drr(tuple((n, Fraction(q)) for n, q in zip(NAMES, quanta, strict=False)), quantum=1)
+
+
+@drawn
+@given(data=st.data(), quanta=quanta)
+def test_it_serves_by_the_book(schedulers, data, quanta):
+    case = data.draw(schedulers.case(len(quanta)))
+    schedulers.agree(drr(quanta), ActiveList(quanta), case)
+
+
+@drawn
+@given(
+    quanta=st.lists(st.integers(LARGEST, 5_000), min_size=2, max_size=3),
+    sizes=st.lists(st.integers(53, LARGEST), min_size=30, max_size=30),
+)
+def test_what_is_sent_in_any_time_is_near_the_quanta(lab, quanta, sizes):
+    """Theorem: |sent_i / Q_i - sent_j / Q_j| <= 1 + largest (1/Q_i + 1/Q_j) while both wait."""
+    where = lab.setting(clock=GIGABIT)
+    batches = [lab.cells([0] * 30, connection=k, size_bytes=sizes) for k in range(len(quanta))]
+    (left,) = lab.carry(drr(quanta), where, *batches).departures
+    owing, sent = [30] * len(quanta), [0] * len(quanta)
+    for k, size in zip(left.connection.tolist(), left.size_bytes.tolist(), strict=True):
+        sent[k] += size
+        owing[k] -= 1
+        if not all(owing):
+            break
+        for i, first in enumerate(quanta):
+            for j, second in enumerate(quanta):
+                apart = Fraction(sent[i], first) - Fraction(sent[j], second)
+                assert apart <= 1 + LARGEST * (Fraction(1, first) + Fraction(1, second))
+
+
+@drawn
+@given(
+    quanta=st.lists(st.integers(LARGEST, 5_000), min_size=3, max_size=3),
+    comes=st.integers(0, 10**9),
+)
+def test_who_comes_first_waits_no_longer_than_the_others_quanta(lab, quanta, comes):
+    """Two busy inputs; the third one's packet waits a packet of each and their quanta, at most."""
+    where = lab.setting(clock=GIGABIT)
+    busy = [lab.cells([0] * 200, connection=k, size_bytes=LARGEST) for k in range(2)]
+    alone = lab.cells([comes], connection=2, size_bytes=LARGEST)
+    (left,) = lab.carry(drr(quanta), where, *busy, alone).departures
+    (at_ps,) = left.at_ps[left.connection == 2].tolist()
+    most_bytes = quanta[0] + quanta[1] + 3 * LARGEST
+    assert at_ps - comes <= most_bytes * GIGABIT.byte_time_ps
+
+
+def test_a_quantum_that_is_too_small_saves_up(lab):
+    """Q = 500: the packet of 1,500 goes in the third turn; three of 500 have gone meanwhile."""
+    where = lab.setting(clock=GIGABIT)
+    large = lab.cells([0], connection=0, size_bytes=1_500)
+    small = lab.cells([0] * 4, connection=1, size_bytes=500)
+    (left,) = lab.carry(drr([500, 500]), where, large, small).departures
+    assert left.connection.tolist() == [1, 1, 0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"weights": ()},
+        {"weights": (("a", Fraction(0)),)},
+        {"weights": (("a", Fraction(1)), ("a", Fraction(1)))},
+        {"weights": (("a", Fraction(1, 7)),)},
+        {"weights": (("a", Fraction(10**9)),), "quantum": 2**40},
+        {"weights": (("a", Fraction(1)),), "quantum": 0},
+    ],
+)
+def test_every_input_has_a_quantum_of_whole_bytes(fields):
+    with pytest.raises(ValueError, match=r"^(weights|quantum): "):
+        Drr(**fields)

@@ -1,0 +1,86 @@
+"""Self-clocked fair queueing against tags that are written on each packet."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qospec.elements.scfq import Scfq
+from qospec.engine.clock import Clock
+
+NAMES = "abc"
+drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+weights = st.lists(st.sampled_from([1, 2, 3, Fraction(1, 2), 7]), min_size=1, max_size=3)
+
+
+class Tags:
+    """Golestani 1994, (4): F = max(F before, v) + L / w; v is the tag of what is being sent."""
+
+    def __init__(self, weights):
+        self.weights = weights
+        self.last = [Fraction(0)] * len(weights)
+        self.tags = {}
+        self.virtual = Fraction(0)
+
+    def arrived(self, k, cell, _now):
+        begins = max(self.last[k], self.virtual)
+        self.last[k] = self.tags[cell] = begins + cell[1] / Fraction(self.weights[k])
+
+    def choose(self):
+        waiting = [(self.tags[queue[0]], k) for k, queue in enumerate(self.queues) if queue]
+        return min(waiting)[1] if waiting else None
+
+    def sent(self, _k, cell, _end):
+        self.virtual = self.tags[cell]
+
+
+def scfq(weights):
+    return Scfq(tuple((n, Fraction(w)) for n, w in zip(NAMES, weights, strict=False)))
+
+
+@drawn
+@given(data=st.data(), weights=weights)
+def test_it_serves_by_the_book(schedulers, data, weights):
+    case = data.draw(schedulers.case(len(weights)))
+    schedulers.agree(scfq(weights), Tags(weights), case)
+
+
+@drawn
+@given(sizes=st.lists(st.integers(53, 1_500), min_size=30, max_size=30), weights=weights)
+def test_what_is_sent_in_any_time_is_near_the_weights(lab, sizes, weights):
+    """Theorem 1: |sent_i / w_i - sent_j / w_j| <= L_i / w_i + L_j / w_j while both wait."""
+    where = lab.setting(clock=Clock(Fraction(10**9), slotted=False))
+    batches = [lab.cells([0] * 30, connection=k, size_bytes=sizes) for k in range(len(weights))]
+    (left,) = lab.carry(scfq(weights), where, *batches).departures
+    owing, sent = [30] * len(weights), [Fraction(0)] * len(weights)
+    for k, size in zip(left.connection.tolist(), left.size_bytes.tolist(), strict=True):
+        sent[k] += size / Fraction(weights[k])
+        owing[k] -= 1
+        if not all(owing):
+            break
+        for i, first in enumerate(weights):
+            for j, second in enumerate(weights):
+                allowed = max(sizes) / Fraction(first) + max(sizes) / Fraction(second)
+                assert sent[i] - sent[j] <= allowed
+
+
+def test_virtual_time_does_not_outgrow_what_holds_it(lab):
+    """Two inputs busy for ever, in many small batches."""
+    element = scfq([1, 4_000])
+    state = element.start(lab.setting(clock=Clock(Fraction(10**9), slotted=False)))
+    left = 0
+    for k in range(300):
+        cells = lab.cells([k * 10**6] * 20, size_bytes=1_500)
+        step = element.process(state, (cells, cells), (k + 1) * 10**6)
+        left += step.departures[0].count
+    assert left
+    assert abs(int(state.tree["virtual"][0])) < 2**50
+
+
+@pytest.mark.parametrize(
+    "weights", [[], [0], [Fraction(-1)], [Fraction(1, 10**6), 10**9], [9_973, 9_967]]
+)
+def test_weights_are_above_zero_and_can_be_kept_exactly(weights):
+    with pytest.raises(ValueError, match=r"^weights: "):
+        scfq(weights)

@@ -1,0 +1,137 @@
+"""Weighted fair queueing against a fluid server in exact fractions, and its bound on delay."""
+
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qospec.elements.wfq import Wfq
+from qospec.engine.clock import Clock
+
+NAMES = "abc"
+FINE = 2**16
+drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+weights = st.lists(st.integers(1, 4), min_size=1, max_size=3)
+
+
+class Fluid:
+    """Parekh and Gallager 1993, III.B: V grows by work over the sum of the busy inputs' weights.
+
+    `finish` is, per packet, when the fluid server ends it, in virtual time. Where V is kept as a
+    whole number of `unit`s, it is rounded down when an input becomes busy while others are.
+    """
+
+    def __init__(self, weights, unit):
+        self.weights, self.unit = weights, unit
+        self.finish, self.last = {}, [Fraction(0)] * len(weights)
+        self.virtual = self.done = Fraction(0)
+
+    def busy(self):
+        return [k for k, tag in enumerate(self.last) if tag > self.virtual]
+
+    def flow(self, until):
+        """Work until so many bytes are done since the busy period began."""
+        while self.busy() and self.done < until:
+            together = sum(self.weights[k] for k in self.busy())
+            least = min(self.last[k] for k in self.busy())
+            work = min(until - self.done, (least - self.virtual) * together)
+            self.done += work
+            self.virtual += work / Fraction(together)
+        self.done = until
+
+    def come(self, k, name, size, until):
+        self.flow(until)
+        if self.last[k] <= self.virtual:
+            self.virtual = self.virtual // self.unit * self.unit if self.unit else self.virtual
+        self.last[k] = max(self.last[k], self.virtual) + Fraction(size, self.weights[k])
+        self.finish[name] = self.last[k]
+
+
+class Packets:
+    """Send what the fluid server would end first, of what is here."""
+
+    def __init__(self, weights):
+        self.weights = weights
+        self.begin()
+
+    def begin(self):
+        unit = Fraction(1, FINE * math.lcm(*self.weights))
+        self.fluid, self.work, self.end, self.size = Fluid(self.weights, unit), 0, 0, 0
+
+    def arrived(self, k, cell, now):
+        left = math.floor(max(0, math.ceil(self.end) - now) / self.clock.byte_time_ps * FINE)
+        self.fluid.come(k, cell, cell[1], self.work - min(Fraction(left, FINE), self.size))
+
+    def choose(self):
+        waiting = [(self.fluid.finish[q[0]], k) for k, q in enumerate(self.queues) if q]
+        if not waiting:
+            self.begin()
+        return min(waiting)[1] if waiting else None
+
+    def sent(self, _k, cell, end):
+        self.work, self.end, self.size = self.work + cell[1], end, cell[1]
+
+
+def wfq(weights):
+    return Wfq(tuple((n, Fraction(w)) for n, w in zip(NAMES, weights, strict=False)))
+
+
+@drawn
+@given(data=st.data(), weights=weights)
+def test_it_serves_by_the_book(schedulers, data, weights):
+    case = data.draw(schedulers.case(len(weights)))
+    schedulers.agree(wfq(weights), Packets(weights), case)
+
+
+@drawn
+@given(data=st.data(), weights=weights)
+def test_no_packet_ends_later_than_fluid_by_more_than_one_packet(schedulers, data, weights):
+    """Parekh and Gallager 1993, theorem 1: F_packet - F_fluid <= L_max / r."""
+    case = data.draw(schedulers.case(len(weights), unlimited=True))
+    left, _ = schedulers.carried(wfq(weights), case)
+    byte_ps = case.clock.byte_time_ps
+    fluid = _fluid_ends(weights, case.inputs, byte_ps)
+    for at_ps, name in left:
+        assert at_ps <= fluid[name] + 1_500 * byte_ps + 1
+
+
+def _fluid_ends(weights, inputs, byte_ps):
+    """Return when each packet ends in a fluid server, in ps, by what is left at each input."""
+    coming = sorted((t, name, size, k) for k, cells in enumerate(inputs) for t, size, name in cells)
+    backlog = [[] for _ in inputs]
+    now, ends = Fraction(0), {}
+    while coming or any(backlog):
+        while coming and coming[0][0] <= now:
+            _, name, size, k = coming.pop(0)
+            backlog[k].append([Fraction(size), name])
+        busy = [k for k, queue in enumerate(backlog) if queue]
+        if not busy:
+            now = Fraction(coming[0][0])
+            continue
+        together = sum(weights[k] for k in busy)
+        step = min(backlog[k][0][0] * together / weights[k] for k in busy) * byte_ps
+        step = min(step, coming[0][0] - now) if coming else step
+        now += step
+        for k in busy:
+            backlog[k][0][0] -= step / byte_ps * weights[k] / Fraction(together)
+            if backlog[k][0][0] == 0:
+                ends[backlog[k].pop(0)[1]] = now
+    return ends
+
+
+def test_a_burst_is_sent_ahead_as_the_papers_example_shows(lab):
+    """Bennett and Zhang 1996, figure 2: WFQ sends ten of the large share in a row."""
+    names = "abcdefghijk"
+    element = Wfq(tuple((n, Fraction(w)) for n, w in zip(names, [10] + [1] * 10, strict=True)))
+    where = lab.setting(clock=Clock(Fraction(10**9), slotted=False))
+    batches = [lab.cells([0] * 11)] + [lab.cells([0], connection=k) for k in range(1, 11)]
+    (left,) = lab.carry(element, where, *batches).departures
+    assert left.connection.tolist()[:10] == [0] * 10
+
+
+@pytest.mark.parametrize("weights", [[], [0], [-1], [9_973, 9_967]])
+def test_weights_are_above_zero_and_can_be_kept_exactly(weights):
+    with pytest.raises(ValueError, match=r"^weights: "):
+        wfq(weights)

@@ -1,0 +1,64 @@
+"""Weighted round robin against a server that goes from queue to queue."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qospec.elements.wrr import Wrr
+from qospec.engine.clock import Clock
+
+NAMES = "abc"
+drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+
+
+class Rounds:
+    """Visit one queue after the other, and send up to its weight of packets from each."""
+
+    def __init__(self, weights):
+        self.weights = weights
+        self.server = self.walk()
+
+    def walk(self):
+        while True:
+            for k, weight in enumerate(self.weights):
+                while not any(self.queues):
+                    yield None
+                for _ in range(weight):
+                    if self.queues[k]:
+                        yield k
+
+    def choose(self):
+        return next(self.server)
+
+    def arrived(self, k, cell, now):
+        pass
+
+    def sent(self, k, cell, end):
+        pass
+
+
+@drawn
+@given(data=st.data(), weights=st.lists(st.sampled_from([1, 2, 3, 7]), min_size=1, max_size=3))
+def test_it_serves_by_the_book(schedulers, data, weights):
+    case = data.draw(schedulers.case(len(weights)))
+    element = Wrr(tuple(zip(NAMES, weights, strict=False)))
+    schedulers.agree(element, Rounds(weights), case)
+
+
+def test_packets_are_shared_by_weight_and_bytes_are_not(lab):
+    """3 : 1 in packets, so 3 x 100 : 1 x 1,500 in bytes."""
+    where = lab.setting(clock=Clock(Fraction(10**9), slotted=False))
+    few, many = (
+        lab.cells([0] * 40, connection=1, size_bytes=1_500),
+        lab.cells([0] * 40, size_bytes=100),
+    )
+    (left,) = lab.carry(Wrr((("a", 3), ("b", 1))), where, many, few).departures
+    assert left.connection[:40].tolist() == [0, 0, 0, 1] * 10
+
+
+@pytest.mark.parametrize("weights", [(), (("a", 0),), (("a", -1),), (("a", 1), ("a", 2))])
+def test_weights_are_above_zero_and_inputs_have_names_of_their_own(weights):
+    with pytest.raises(ValueError, match=r"^weights: "):
+        Wrr(weights)

@@ -1,0 +1,137 @@
+"""Schedulers before schedulers: the inner one is asked when the line is free, and not before."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qospec.catalogue import Buffer
+from qospec.elements.drr import Drr
+from qospec.elements.scfq import Scfq
+from qospec.elements.strict import Strict
+from qospec.elements.wf2q_plus import Wf2qPlus
+from qospec.elements.wfq import Wfq
+from qospec.elements.wrr import Wrr
+from qospec.engine.batch import FOREVER_PS, Batch, empty, joined
+from qospec.engine.clock import Clock
+from qospec.engine.connections import Connections, Contract
+from qospec.engine.draws import Draws
+from qospec.engine.element import Setting, Waiting
+from qospec.engine.scheduling import Combined
+
+GIGABIT = Clock(Fraction(10**9), slotted=False)
+SHARES = (("af", Fraction(3)), ("be", Fraction(1)))
+FAIR = Drr(SHARES, quantum=1_500)
+TOP = Combined(Strict(("ef", "rest")), (None, FAIR))
+WEIGHTED = [Scfq(SHARES), Wfq(SHARES), Wf2qPlus(SHARES), Drr(SHARES), Wrr((("af", 3), ("be", 1)))]
+
+drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+
+
+def packets(first, cells):
+    """Return a batch of (at_ps, bytes) pairs; the connection is 0, and `sent_ps` a number."""
+    at_ps, sizes = zip(*cells, strict=True) if cells else ((), ())
+    count = len(cells)
+    return Batch(
+        np.array(at_ps, np.int64),
+        np.arange(first, first + count),
+        np.zeros(count, np.int32),
+        np.array(sizes, np.int32),
+        np.zeros(count, np.uint8),
+    )
+
+
+def carried(element, inputs, cuts=(), limit=None):
+    """Return the numbers of who left, in order, when, and who was lost."""
+    contract = Contract("cbr", Fraction(1_000), 0)
+    queues = tuple(Waiting(name, limit) for name in element.inputs)
+    connections = Connections((contract,), (0,), has_oam=True)
+    state = element.start(Setting(connections, Draws(("test",)), GIGABIT, queues))
+    firsts = np.cumsum([0, *map(len, inputs)]).tolist()
+    batches = [packets(first, cells) for first, cells in zip(firsts, inputs, strict=False)]
+    left, lost, done = empty(), [], [0] * len(batches)
+    for until_ps in (*sorted(cuts), FOREVER_PS):
+        stops = [int(batch.at_ps.searchsorted(until_ps)) for batch in batches]
+        parts = tuple(b.part(i, j) for b, i, j in zip(batches, done, stops, strict=True))
+        step = element.process(state, parts, until_ps)
+        left, done = joined(left, step.departures[0]), stops
+        lost += [(loss.element, name) for loss in step.losses for name in loss.sent_ps.tolist()]
+    return left.sent_ps.tolist(), left.at_ps.tolist(), sorted(lost)
+
+
+def test_its_inputs_are_the_queues():
+    assert TOP.inputs == ("ef", "rest.af", "rest.be")
+    assert TOP.outputs == ("out",)
+
+
+def test_what_is_urgent_goes_first_and_the_rest_is_shared():
+    """Packets of 1,500 B take 12 us: one that is urgent comes in the third one's time."""
+    rest = [(0, 1_500)] * 8
+    names, times, _ = carried(TOP, [[(25_000_000, 100)], rest, rest])
+    assert names == [1, 2, 3, 0, 9, 4, 5, 6, 10, 7, 8, 11, 12, 13, 14, 15, 16]
+    assert times[3] == 36_000_000 + 800_000
+
+
+def test_the_inner_one_does_not_run_ahead():
+    """While what is urgent keeps the line busy, nothing leaves the queues, which overflow."""
+    urgent = [(0, 1_500)] * 4
+    late = [(n * 1_000_000, 1_500) for n in range(4)]
+    names, _, lost = carried(TOP, [urgent, late, []], limit=Buffer(3, "cell"))
+    assert names == [0, 1, 2, 3, 4, 5, 6]
+    assert lost == [("rest.af", 7)]
+
+
+cells = st.lists(
+    st.tuples(st.integers(0, 40_000_000), st.sampled_from([64, 576, 1_500])), max_size=12
+).map(sorted)
+
+
+@drawn
+@given(data=st.data(), inner=st.sampled_from(WEIGHTED), inputs=st.tuples(cells, cells))
+def test_alone_below_another_it_is_as_without(data, inner, inputs):
+    cuts = data.draw(st.lists(st.integers(0, 60_000_000), max_size=4))
+    limit = data.draw(st.sampled_from([None, Buffer(2, "cell")]))
+    tree = Combined(Strict(("ef", "rest")), (None, inner))
+    names, times, lost = carried(tree, [[], *inputs], cuts, limit)
+    alone = carried(inner, list(inputs), limit=limit)
+    assert (names, times) == alone[:2]
+    assert [(path.removeprefix("rest."), name) for path, name in lost] == alone[2]
+
+
+@drawn
+@given(
+    data=st.data(),
+    outer=st.sampled_from(WEIGHTED),
+    inner=st.sampled_from(WEIGHTED),
+    inputs=st.tuples(cells, cells, cells),
+)
+def test_time_may_be_cut_anywhere_in_any_tree(data, outer, inner, inputs):
+    cuts = data.draw(st.lists(st.integers(0, 60_000_000), max_size=4))
+    limit = data.draw(st.sampled_from([None, Buffer(2, "cell"), Buffer(100, "byte")]))
+    tree = Combined(outer, (None, inner))
+    assert carried(tree, inputs, cuts, limit) == carried(tree, inputs, limit=limit)
+
+
+@drawn
+@given(data=st.data(), inputs=st.tuples(cells, cells, cells, cells))
+def test_two_beside_each_other_have_virtual_times_of_their_own(data, inputs):
+    cuts = data.draw(st.lists(st.integers(0, 60_000_000), max_size=4))
+    tree = Combined(Wrr((("left", 1), ("right", 2))), (Wfq(SHARES), Wfq(SHARES)))
+    assert carried(tree, inputs, cuts) == carried(tree, inputs)
+
+
+@pytest.mark.parametrize("outer", WEIGHTED)
+@pytest.mark.parametrize("inner", WEIGHTED)
+def test_shares_are_shares_of_shares(outer, inner):
+    """3 : 1, and the 1 once more 3 : 1, so of 16 packets 12, 3 and 1."""
+    always = [(0, 1_500)] * 400
+    names, _, _ = carried(Combined(outer, (None, inner)), [always, always, always])
+    sent = np.bincount(np.array(names[:320]) // 400)
+    assert np.abs(sent - [240, 60, 20]).max() <= 3
+
+
+def test_as_many_are_combined_as_there_are_inputs():
+    with pytest.raises(ValueError, match="inputs"):
+        Combined(Strict(("ef", "rest")), (FAIR,))

@@ -1,0 +1,50 @@
+"""What metrics declare of their least and greatest values."""
+
+from collections.abc import Callable, Iterator
+from itertools import product
+
+import pytest
+
+from qospec.catalogue import Kind, discover
+from qospec.engine.tally import Tally
+
+METRICS = discover().of("metric")
+
+
+def seen(tally: Callable[..., Tally]) -> Iterator[Tally]:
+    """Yield tallies at the edges of what can be seen: nothing sent, all lost, one cell, many."""
+    yield tally()
+    for sent, lost, delays in product((1, 7), (0, 1, 7), ((1,), (0, 0), (5, 9, 70))):
+        if lost <= sent:
+            yield tally(
+                sent=sent,
+                planned=sent,
+                received=sent - lost,
+                carried=sent - lost,
+                up=min(1, sent - lost),
+                lost={("q", "policed"): lost},
+                delays_ps=delays,
+                clumping_min_ps=-3,
+                clumping_max_ps=-1,
+            )
+
+
+def measured(kind: Kind, tally: Callable[..., Tally]) -> list[object]:
+    metric = kind.build()
+    statistics = [name.replace("p*", "p99") for name in metric.statistics] or [""]
+    values = [metric.measure(each, name) for each in seen(tally) for name in statistics]
+    return [value for value in values if value is not None]
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_no_value_is_beyond_what_its_metric_declares(name, tally) -> None:
+    kind = METRICS[name]
+    values = measured(kind, tally)
+    assert len(values) > 1
+    assert min(values) >= getattr(kind.build, "least", min(values))
+    assert max(values) <= getattr(kind.build, "most", max(values))
+
+
+def test_only_what_may_be_early_is_below_zero() -> None:
+    unbounded = [name for name, kind in METRICS.items() if not hasattr(kind.build, "least")]
+    assert unbounded == ["cell_delay_variation_1_point"]

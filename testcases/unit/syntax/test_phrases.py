@@ -1,0 +1,79 @@
+"""What is written as elsewhere: the help says how it is written here, and some of it is sure."""
+
+import pytest
+
+from qospec.diagnostics import Diagnostic, Problems
+from qospec.repair import applied
+from qospec.source import Source
+from qospec.syntax.text import parse
+
+
+def told(text: str) -> tuple[Source, tuple[Diagnostic, ...]]:
+    problems = Problems()
+    source = Source("a.qos", f"qos 1\n{text}\n")
+    parse(source, problems)
+    return source, problems.all
+
+
+def in_a_test(statement: str) -> str:
+    return f"test t on two {{\n  {statement}\n}}"
+
+
+@pytest.mark.parametrize(
+    ("text", "way_out"),
+    [
+        ("from std import media", "write `import std.media`"),
+        ("from a.b import c", "write `import a.b.c`"),
+        ("import ./x", "write `import x`"),
+        ('import "below/x.qos"', "write `import below.x`"),
+        ("include x", "write `import`"),
+        ("let a = 2 ^ 3", "write the product out, as in `x * x`"),
+        (in_a_test('skip "why"'), 'write `skip unless condition "why"`'),
+        (in_a_test("expect a < b <= c"), "write `and b <= …` here"),
+        (in_a_test("expect p.delay.p99.9 < 1 s"), "write `p99_9`"),
+        (in_a_test("expect a < b at 95%"), "write `with 95% confidence`"),
+        (in_a_test("expect a < b with confidence 99 %"), "write `with 99 % confidence`"),
+        (in_a_test("expect a within 10% 1 ms"), "write `within 10% of …`"),
+        (in_a_test("run measure = 1 s"), "write `run { measure = 1 s }`"),
+        (in_a_test("flow from a to b"), "write `flow name …`"),
+        (in_a_test("for in 0 .. 3 { a -> b }"), "write `for name …`"),
+        (in_a_test("flow a b from c to d"), "write `=` before `b`"),
+        (in_a_test("expect a is 0"), "write `==`"),
+        (in_a_test("run: { measure = 1 s }"), "leave it out"),
+        (in_a_test("expect a < b with 95%"), "write `confidence`"),
+    ],
+)
+def test_the_help_says_how_it_is_written(text: str, way_out: str) -> None:
+    assert [each.help for each in told(text)[1]] == [way_out]
+
+
+@pytest.mark.parametrize(
+    ("statement", "fixed"),
+    [
+        ("flow p: voice from a to b", "flow p = voice from a to b"),
+        ("flow p : voice from a to b", "flow p = voice from a to b"),
+        ("flw p = voice from a to b", "flow p = voice from a to b"),
+        ("assert a == b", "expect a == b"),
+        ("run: { measure = 1 s }", "run { measure = 1 s }"),
+        ("run measure = 1 s", "run { measure = 1 s }"),
+        ("expect p.delay.p99.9 < 1 s", "expect p.delay.p99_9 < 1 s"),
+        ("expect a is not 0", "expect a != 0"),
+        ("expect a < b with confidence 95%", "expect a < b with 95% confidence"),
+    ],
+)
+def test_what_is_sure_is_fixed(statement: str, fixed: str) -> None:
+    source, mistakes = told(in_a_test(statement))
+    text, count = applied(source.text, [each.fix for each in mistakes])
+    assert (text, count) == (f"qos 1\n{in_a_test(fixed)}\n", 1)
+
+
+@pytest.mark.parametrize(
+    "text", [in_a_test("flow flow = voice from a to b"), in_a_test("run = 3"), "let from = 3"]
+)
+def test_a_reserved_word_where_a_name_stands_is_told_as_such(text: str) -> None:
+    assert [each.code for each in told(text)[1]] == ["E0005"]
+
+
+def test_a_line_that_nobody_wrote_is_not_looked_at() -> None:
+    text = in_a_test("expect " + "a < " * 100_000 + "b")
+    assert [each.code for each in told(text)[1]] == ["E0001"]
