@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
-from qospec.catalogue import REQUIRED, Buffer, Load
+from qospec.catalogue import REQUIRED, Buffer
 from qospec.check import mixes
 from qospec.check.context import Refused, wrong
 from qospec.check.dimensions import BASE_UNITS, LAYERS, NUMBER, named, written_in
@@ -24,7 +24,7 @@ from qospec.check.values import (
 )
 from qospec.diagnostics import Edit, did_you_mean, respelling
 from qospec.source import Span
-from qospec.units import CELL_RATE, CELLS, DATA, PACKET_RATE, PACKETS, RATE, Dimension, number_text
+from qospec.units import CELL_RATE, CELLS, DATA, PACKETS, RATE, Dimension, number_text
 
 if TYPE_CHECKING:
     from qospec.catalogue import Domain, Kind, Parameter
@@ -72,7 +72,7 @@ def convert(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
         return _map(value, parameter, kind, span)
     if domain.name == "buffer":
         return _buffer(value, name, domain, span)
-    others = {"truth": _truth, "names": _names, "load": _load, "size mix": mixes.size_mix}
+    others = {"truth": _truth, "names": _names, "load": mixes.load, "size mix": mixes.size_mix}
     return others[domain.name](value, name, span)
 
 
@@ -289,22 +289,3 @@ def _buffer(value: Value, name: str, domain: Domain, span: Span) -> Buffer | Non
         raise wrong("E0206", f"`{name}` is counted in whole {unit}s, this is {shown}", span)
     _bounds(amount, name, domain, span)
     return Buffer(int(amount), unit)
-
-
-def _load(value: Value, name: str, span: Span) -> Load | None:
-    if not isinstance(value, Amount):
-        raise _sort(name, "a rate", value.what, span)
-    if value.value is None:
-        return None
-    if value.dimension == RATE:
-        mixes.layer_of_packets(value.layer, "rate", span)
-    elif value.dimension != PACKET_RATE:
-        raise wrong(
-            "E0202",
-            f"`{name}` is a rate of bits or packets, not {named(value.dimension)}",
-            span,
-            remedy="write `64 kbit/s @ip` or `40 pkt/s`",
-        )
-    if value.value <= 0:
-        raise wrong("E0205", f"`{name}` must be more than 0", span, label="too small")
-    return Load(value.value, value.layer)

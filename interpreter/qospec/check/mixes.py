@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
-from qospec.catalogue import SizeMix
+from qospec.catalogue import Load, SizeMix
 from qospec.check.context import Refused, wrong
 from qospec.check.dimensions import LAYERS, NUMBER, named
 from qospec.check.values import Amount, Poison, Series, Value
-from qospec.units import DATA
+from qospec.units import DATA, PACKET_RATE, RATE
 
 if TYPE_CHECKING:
     from qospec.check.expressions import Evaluator
@@ -126,6 +126,28 @@ def size_mix(value: Value, name: str, span: Span) -> SizeMix | None:
     return SizeMix(
         tuple((size, each // divisor) for size, each in zip(sizes, whole, strict=True)), value.layer
     )
+
+
+def load(value: Value, name: str, span: Span) -> Load | None:
+    """Return the rate of a field of packets as the catalogue has it; None if not known yet."""
+    if not isinstance(value, Amount):
+        raise wrong(
+            "E0204", f"`{name}` is a rate, not {value.what}", span, label=f"this is {value.what}"
+        )
+    if value.value is None:
+        return None
+    if value.dimension == RATE:
+        layer_of_packets(value.layer, "rate", span)
+    elif value.dimension != PACKET_RATE:
+        raise wrong(
+            "E0202",
+            f"`{name}` is a rate of bits or packets, not {named(value.dimension)}",
+            span,
+            remedy="write `64 kbit/s @ip` or `40 pkt/s`",
+        )
+    if value.value <= 0:
+        raise wrong("E0205", f"`{name}` must be more than 0", span, label="too small")
+    return Load(value.value, value.layer)
 
 
 def layer_of_packets(layer: str, what: str, span: Span) -> None:

@@ -20,6 +20,8 @@ class LossRatio:
     """Divide the packets lost by the packets sent, of those sent within the window."""
 
     dimension = "ratio"
+    least = 0
+    most = 1
     statistics: tuple[str, ...] = ()
     exact = False
     needs: frozenset[str] = frozenset()
