@@ -7,9 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qospec.catalogue import Buffer
+from qospec.elements.drr import Drr
 from qospec.elements.fifo import Fifo
 from qospec.elements.line import Line
 from qospec.elements.strict import Strict
+from qospec.elements.wf2q_plus import Wf2qPlus
+from qospec.elements.wfq import Wfq
+from qospec.elements.wrr import Wrr
 from qospec.engine.element import Waiting
 
 RATES = [Fraction(10**7), Fraction(10**8), Fraction(10**9), Fraction(2_048_000), Fraction(10**8, 7)]
@@ -74,6 +78,42 @@ def test_a_queue_and_a_scheduler_send_as_the_line_does(lab, gaps):
     chosen = where._replace(queues=(Waiting("q", None),))
     (served,) = lab.carry(Strict(("q",)), chosen, batch).departures
     assert queued.at_ps.tolist() == served.at_ps.tolist() == alone.at_ps.tolist()
+
+
+@pytest.mark.parametrize(
+    "scheduler",
+    [
+        Wrr((("a", 1), ("b", 2))),
+        Drr((("a", Fraction(1)), ("b", Fraction(2)))),
+        Wfq((("a", Fraction(1)), ("b", Fraction(2)))),
+        Wf2qPlus((("a", Fraction(1)), ("b", Fraction(2)))),
+    ],
+    ids=lambda scheduler: type(scheduler).__name__,
+)
+@settings(deadline=None, max_examples=40)
+@given(gaps=packets, cuts=st.lists(st.integers(0, 10**7), max_size=4))
+def test_schedulers_keep_the_line_as_busy_as_the_standard_says(lab, scheduler, gaps, cuts):
+    at_ps, now = [], 0
+    for gap, _ in gaps:
+        now += gap
+        at_ps.append(now)
+    inputs = [
+        lab.cells(at_ps[first::2], size_bytes=[size for _, size in gaps][first::2])
+        for first in (0, 1)
+    ]
+    rate = Fraction(10**9)
+    clock = ethernet(rate).clock(stamps=False)
+    where = lab.setting(clock=clock, queues=(Waiting("a", None), Waiting("b", None)))
+    (left,) = lab.carry(scheduler, where, *inputs, cuts=cuts).departures
+    assert left.count == len(at_ps)
+    byte_ps = 8 * 10**12 // rate
+    took_ps = [(8 + max(size + 18, 64) + 12) * byte_ps for size in left.size_bytes.tolist()]
+    ends_ps = [at + 12 * byte_ps for at in left.at_ps.tolist()]
+    begun_ps = [end - took for end, took in zip(ends_ps, took_ps, strict=True)]
+    # No frame begins before the one ahead ends, and none is put off while something is here.
+    waited = list(zip(begun_ps, [0, *ends_ps], strict=False))
+    assert all(begun >= free for begun, free in waited)
+    assert all(begun == free or begun in at_ps for begun, free in waited)
 
 
 def test_a_gap_of_fast_ethernet_is_960_ns(lab):
