@@ -31,6 +31,7 @@ from qospec.engine.connections import Connections, Contract
 from qospec.engine.draws import Draws
 from qospec.engine.experiment import END, Experiment, Node, Source, Watch, Wire
 from qospec.engine.observation import Observation
+from qospec.engine.sizes import CELLS
 from qospec.traffic.constant import Constant
 
 FLOWS = 4_000
@@ -59,7 +60,7 @@ def experiment(seconds: int, *, queues: bool = False) -> Experiment:
     )
     return Experiment(
         Connections((Contract("cbr", CELL_RATE / FLOWS, 0),) * FLOWS, (0,) * FLOWS),
-        (Source("flows", arrivals, 0, FLOWS, "random", 53, 0, 0),),
+        (Source("flows", arrivals, 0, FLOWS, "random", CELLS, 0, 0),),
         nodes,
         tuple(Wire(n, 0, n + 1 if n < HOPS else END) for n in range(HOPS + 1)),
         Watch(0, seconds * PS_PER_S, (0,) * FLOWS),

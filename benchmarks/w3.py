@@ -35,14 +35,14 @@ FIELDS = ("due_ps", "part", "increment_ps", "increment_part", "denominator", "to
 def cells() -> list[Batch]:
     """Return the cells in batches."""
     draws = Draws(("w3",)).stream()
-    sizes, clp = np.full(graph.CHUNK, 53, np.int32), np.zeros(graph.CHUNK, np.uint8)
+    sizes, marks = np.full(graph.CHUNK, 53, np.int32), np.zeros(graph.CHUNK, np.uint16)
     batches, now_ps = [], 0
     for start in range(0, CELLS, graph.CHUNK):
         count = min(graph.CHUNK, CELLS - start)
         at_ps = now_ps + np.cumsum(draws.integers(0, 2 * GAP_PS, count))
         now_ps = int(at_ps[-1])
         flow = draws.integers(0, FLOWS, count).astype(np.int32)
-        batches.append(Batch(at_ps, at_ps, flow, sizes[:count], clp[:count]))
+        batches.append(Batch(at_ps, at_ps, flow, sizes[:count], marks[:count]))
     return batches
 
 

@@ -17,15 +17,32 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, ge
 
 Role = Literal["element", "traffic", "arrivals", "metric"]
 Duty = Literal["element", "queue", "scheduler", "line", "router", "classifier"]
+Carried = Literal["cell", "packet"]
 
+CARRIED: tuple[Carried, ...] = ("cell", "packet")
+"""What moves through a network; no line and no port carries both."""
 PACKAGES = ("qospec.elements", "qospec.traffic", "qospec.metrics")
 
 
 class Buffer(NamedTuple):
-    """A limit on what waits: so many cells, or so many bytes."""
+    """A limit on what waits: so many cells, packets or bytes."""
 
     amount: int
-    unit: Literal["cell", "byte"]
+    unit: Literal["cell", "packet", "byte"]
+
+
+class Load(NamedTuple):
+    """What a source offers: bits per second in a layer, or items per second if there is none."""
+
+    amount: Fraction
+    layer: str
+
+
+class SizeMix(NamedTuple):
+    """Sizes in bytes of one layer, each with its weight: whole numbers without common divisor."""
+
+    parts: tuple[tuple[int, int], ...]
+    layer: str
 
 
 @dataclass(frozen=True)
@@ -33,8 +50,8 @@ class Domain:
     """What a parameter may hold.
 
     `name` is one of: time, data, rate, cell rate, length, cells, ratio, integer, truth, choice,
-    names, weights, counts, sizes, buffer, delay per length. Bounds are in the base unit (ps, bytes,
-    bit/s, cells/s, m, cells, 1), inclusive.
+    names, weights, counts, sizes, buffer, delay per length, load, size mix. Bounds are in the base
+    unit (ps, bytes, bit/s, cells/s, m, cells, 1), inclusive.
     """
 
     name: str
@@ -65,6 +82,10 @@ Integer = Annotated[int, Domain("integer")]
 Truth = Annotated[bool, Domain("truth")]
 Names = Annotated[tuple[str, ...], Domain("names")]
 """A list of names that the author chooses, as the inputs of a scheduler."""
+PacketLoad = Annotated[Load, Domain("load")]
+"""Bits per second in a layer of packets, or packets per second; exact."""
+PacketSizes = Annotated[SizeMix, Domain("size mix")]
+"""One size of packets or a mix, in a layer."""
 Weights = Annotated[tuple[tuple[str, Fraction], ...], Domain("weights", Fraction(1, 10**6), 10**9)]
 """A number for each name that the author chooses, in order."""
 Counts = Annotated[tuple[tuple[str, int], ...], Domain("counts", 1, 10**9)]
@@ -111,6 +132,7 @@ class Kind:
         aliases: Other spellings of its name (`clr` for `cell_loss_ratio`).
         from_contract: For an arrival process: its fields that are those of the traffic that it is
             the source of, by their names there, if the author gives none.
+        carries: What an element is for: cells, packets or both.
     """
 
     name: str
@@ -123,6 +145,12 @@ class Kind:
     open_fields: bool = False
     aliases: tuple[str, ...] = ()
     from_contract: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    carries: tuple[Carried, ...] = CARRIED
+
+    def statistics(self, carries: str) -> tuple[str, ...]:
+        """Return the statistics that a metric offers of a flow of cells or packets."""
+        offered = tuple(getattr(self.build, "statistics", ()))
+        return tuple(getattr(self.build, f"{carries}_statistics", offered))
 
     def parameter(self, name: str) -> Parameter | None:
         """Return the parameter that `name` or its usual abbreviation stands for."""
@@ -159,6 +187,7 @@ class _Mark:
     abbreviations: Mapping[str, str]
     open_fields: bool
     from_contract: Mapping[str, str]
+    carries: tuple[Carried, ...]
 
 
 def _marker(role: Role) -> Callable[..., Callable[[type], type]]:
@@ -171,6 +200,7 @@ def _marker(role: Role) -> Callable[..., Callable[[type], type]]:
         abbreviations: Mapping[str, str] | None = None,
         open_fields: bool = False,
         from_contract: Mapping[str, str] | None = None,
+        carries: tuple[Carried, ...] = CARRIED,
     ) -> Callable[[type], type]:
         def attach(cls: type) -> type:
             spelt = name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
@@ -183,6 +213,7 @@ def _marker(role: Role) -> Callable[..., Callable[[type], type]]:
                 dict(abbreviations or {}),
                 open_fields,
                 dict(from_contract or {}),
+                carries,
             )
             return cls
 
@@ -234,6 +265,7 @@ def _kind(cls: type) -> Kind:
         open_fields=mark.open_fields,
         aliases=mark.aliases,
         from_contract=mark.from_contract,
+        carries=mark.carries,
     )
 
 

@@ -137,6 +137,7 @@ class Flow:
         phases: "even" or "random".
         clp: Of each cell.
         virtual_path: VPI.
+        stream: Of packets: what is sent on the first link. None for cells.
     """
 
     name: str
@@ -150,6 +151,7 @@ class Flow:
     clp: int
     virtual_path: int
     span: Span = field(compare=False)
+    stream: Any = None
 
 
 # ---- tests

@@ -72,6 +72,8 @@ CELL_RATE = CELLS / TIME
 CALL_RATE = CALLS / TIME
 SPEED = LENGTH / TIME
 DELAY_PER_LENGTH = TIME / LENGTH
+IN_PACKETS = {CELLS: PACKETS, CELL_RATE: PACKET_RATE}
+"""What a dimension of cells is where packets are carried."""
 
 _NAMES = {
     RATIO: "a ratio",

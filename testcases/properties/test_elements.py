@@ -22,10 +22,12 @@ from qospec.engine.clock import Clock
 from qospec.engine.connections import Connections, Contract
 from qospec.engine.draws import Draws
 from qospec.engine.element import Setting, Waiting
+from qospec.engine.encapsulation import Encapsulation
 
 ELEMENTS = discover(("qospec.elements",)).of("element")
 STM1 = Fraction(149_760_000)
 SLOT_PS = 2_831_196
+ETHERNET = Encapsulation(8, 18, 64, 12)
 NAMES = ("a", "b", "c")
 
 few = settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
@@ -69,7 +71,7 @@ def values(parameter: Parameter) -> st.SearchStrategy[Any]:
         "rate": [STM1, Fraction(44_736_000 * 84, 85)],
         "cell rate": [Fraction(1, 30), Fraction(352_720), Fraction(10**12, 7)],
         "time": [1, SLOT_PS, 10**9],
-        "data": [53, 1_500],
+        "data": [18, 64, 1_500],
         "length": [Fraction(1), Fraction(50_000)],
         "delay per length": [Fraction(5_000), Fraction(4_897, 7)],
     }[domain.name]
@@ -125,7 +127,8 @@ def found(draw: st.DrawFn, kind: Kind, element: Any) -> Setting:
         return setting._replace(clock=element.clock(stamps=False))
     if kind.duty in ("queue", "scheduler"):
         slotted, delay_ps = draw(st.booleans()), draw(st.sampled_from([0, 10**6]))
-        setting = setting._replace(clock=Clock(STM1, slotted, delay_ps))
+        framed = None if slotted else draw(st.sampled_from([None, ETHERNET, Encapsulation()]))
+        setting = setting._replace(clock=Clock(STM1, slotted, delay_ps, encapsulation=framed))
     if kind.duty == "scheduler":
         queues = (Waiting(name, draw(st.none() | buffers)) for name in element.inputs)
         setting = setting._replace(queues=tuple(queues))
@@ -145,13 +148,14 @@ def coming(draw: st.DrawFn, indices: int, clock: Clock | None, first: int) -> Ba
     at_ps = np.cumsum(draw(st.lists(gaps, max_size=25)), dtype=np.int64)
     count = len(at_ps)
     alike = draw(st.booleans()) or (clock is not None and clock.slotted)
-    sizes = np.full(count, 53) if alike else draw(_column([53, 53, 53, 64, 1_500], count))
+    small = 53 if clock is None else clock.smallest_bytes
+    sizes = np.full(count, 53) if alike else draw(_column([53, 53, small, 64, 1_500], count))
     return Batch(
         at_ps,
         np.arange(first, first + count),
         np.array(draw(_column(range(indices), count)), np.int32),
         np.array(sizes, np.int32),
-        np.array(draw(_column([0, 1], count)), np.uint8),
+        np.array(draw(_column([0, 1], count)), np.uint16),
     )
 
 

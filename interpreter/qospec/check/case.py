@@ -130,8 +130,8 @@ class CaseBuilder:
                 node.name.span,
                 remedy="loop over values that differ, and give each loop's flows another name",
             )
-        made, many = flow_rules.flow(node, name, scope, self._evaluator)
-        value = FlowValue("", name, many)
+        made, many, carries = flow_rules.flow(node, name, scope, self._evaluator)
+        value = FlowValue("", name, many, carries=carries)
         self._flows[name] = value
         scope.declare(settled(node.name, FLOWS[0], value), self._context)
         if made is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from qospec.check import composition, invariants, machines, predicates, wiring
+from qospec.check import carried, composition, invariants, machines, predicates, wiring
 from qospec.check.bodies import in_a_let, misplaced, turns_of, veil
 from qospec.check.composition import InnerValue
 from qospec.check.context import Refused, wrong
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from qospec.conditions import Expression
 
 HERE = "a device"
-LATER = ("packet", "frame")
+LATER = ("frame",)
 ALLOWED = (ast.Bind, ast.Let, ast.Port, ast.Wire, ast.Loop)
 
 
@@ -47,6 +47,7 @@ def template(device: ast.Device, scope: Scope, evaluator: Evaluator) -> Template
     if builder.complete:
         composition.join(builder.template, evaluator.context)
         wiring.verify(builder.template, evaluator.context)
+        carried.verify(builder.template, evaluator.context)
     for criterion, where, turns in builder.invariants:
         invariants.add(criterion, where, turns, builder.template, evaluator)
     builder.template.complete = builder.complete and evaluator.context.mistakes == before
@@ -114,13 +115,14 @@ class _Builder:
         if node.carries.text in LATER:
             for each in node.names:
                 self._name(scope, each.name, "a port", POISON)
-            raise not_built(node.carries.text, node.carries.span, "write `: cell` for now")
-        if node.carries.text != "cell":
+            remedy = "write `: cell` or `: packet` for now"
+            raise not_built(node.carries.text, node.carries.span, remedy)
+        if node.carries.text not in carried.CARRIED:
             raise wrong(
                 "E0418",
                 f"`{node.carries.text}` is nothing that a port carries",
                 node.carries.span,
-                remedy="write `: cell`",
+                remedy="write `: cell` or `: packet`",
             )
         if turns:
             raise wrong(
@@ -133,7 +135,7 @@ class _Builder:
             count, known = None, True
             if each.count is not None:
                 count, known = count_of(each.count, scope, self._evaluator)
-            ports = Ports(each.name.text, count, known, each.name.span)
+            ports = Ports(each.name.text, count, known, each.name.span, node.carries.text)
             self.template.ports[ports.name] = ports
             self._name(scope, each.name, "a port", PortValue(ports))
 
@@ -182,6 +184,8 @@ class _Builder:
             classes, conditions, fine = _classes(record, self._evaluator)
             arguments["classes"] = classes
             complete = complete and fine
+        if record.kind.duty == "line":
+            carried.of_line(record, arguments, self._evaluator)
         element = built(record, arguments, complete=complete, evaluator=self._evaluator)
         inputs = element.inputs if element is not None else ()
         outputs = element.outputs if element is not None else ()

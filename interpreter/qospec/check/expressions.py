@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from qospec.check import arithmetic, kinds, literals
+from qospec.check import arithmetic, kinds, literals, mixes
 from qospec.check.context import Refused, too_deep, wrong
 from qospec.check.functions import FUNCTIONS
 from qospec.check.scope import unknown
@@ -234,7 +234,7 @@ class Evaluator:
 
     def _map(self, node: ast.MapOf, scope: Scope) -> Value:
         if node.mix:
-            raise kinds.not_built("mix", node.span)
+            return mixes.mix(node, scope, self)
         entries: dict[Fraction | str, Value] = {}
         for pair in node.pairs:
             key = literals.key(self.word(pair.key, scope), pair.key.span)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from qospec.catalogue import REQUIRED, Buffer
+from qospec.check import mixes
 from qospec.check.context import Refused, wrong
 from qospec.check.dimensions import BASE_UNITS, LAYERS, NUMBER, named, written_in
 from qospec.check.values import (
@@ -23,11 +24,10 @@ from qospec.check.values import (
 )
 from qospec.diagnostics import Edit, did_you_mean, respelling
 from qospec.source import Span
-from qospec.units import CELL_RATE, CELLS, DATA, RATE, number_text
+from qospec.units import CELL_RATE, CELLS, DATA, PACKETS, RATE, Dimension, number_text
 
 if TYPE_CHECKING:
     from qospec.catalogue import Domain, Kind, Parameter
-    from qospec.units import Dimension
 
 NUMERIC: dict[str, tuple[Dimension, Fraction]] = {
     **BASE_UNITS,
@@ -38,6 +38,13 @@ NUMERIC: dict[str, tuple[Dimension, Fraction]] = {
 
 WHOLE = ("time", "data", "cells", "integer")
 """Domains that the engine counts in whole base units."""
+
+BUFFERS: dict[Dimension, tuple[Literal["cell", "packet", "byte"], int]] = {
+    CELLS: ("cell", 1),
+    PACKETS: ("packet", 1),
+    DATA: ("byte", 8),
+}
+"""By dimension of a limit: what it counts, and how many base units that is."""
 
 BITS_OF_A_CELL = {
     "": "53 B/cell @cell",
@@ -51,9 +58,7 @@ MAPS = {"weights": "ratio", "counts": "integer", "sizes": "data"}
 """Per domain of maps from names: the domain of what is under each."""
 
 
-def convert(  # noqa: PLR0911
-    value: Value, parameter: Parameter, kind: Kind, span: Span
-) -> Any:
+def convert(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
     """Return the value as the field's own type; None if it cannot be known yet; raises Refused."""
     if isinstance(value, Poison):
         return None
@@ -61,17 +66,14 @@ def convert(  # noqa: PLR0911
     name = parameter.alias or parameter.name
     if domain.name in NUMERIC:
         return _number(value, parameter, kind, span)
-    if domain.name == "truth":
-        return _truth(value, name, span)
     if domain.name == "choice":
         return _choice(value, name, domain, span)
-    if domain.name == "names":
-        return _names(value, name, span)
     if domain.name in MAPS:
         return _map(value, parameter, kind, span)
     if domain.name == "buffer":
         return _buffer(value, name, domain, span)
-    raise wrong("E0190", f"`{name}` cannot be given yet", span)
+    others = {"truth": _truth, "names": _names, "load": mixes.load, "size mix": mixes.size_mix}
+    return others[domain.name](value, name, span)
 
 
 def from_default(parameter: Parameter) -> Value:
@@ -148,12 +150,13 @@ def _layer(value: Amount, parameter: Parameter, kind: Kind, span: Span) -> None:
             remedy=f"for cells of 53 bytes write `{span.text} @cell`",
             fix=(Edit(Span(span.source, span.end, span.end), " @cell"),) if simple else (),
         )
-    if kind.role == "element" and value.layer != "cell":
+    if kind.role == "element" and value.layer not in ("cell", "line"):
         raise wrong(
             "E0212",
             f"`{parameter.name}` counts the bits of cells, this counts @{value.layer}",
             span,
-            remedy="give the rate that is left for cells, `@cell`",
+            remedy="give the rate that is left for cells, `@cell`; of packets, all that is sent, "
+            "`@line`",
         )
 
 
@@ -269,20 +272,20 @@ def _map(
 
 def _buffer(value: Value, name: str, domain: Domain, span: Span) -> Buffer | None:
     if not isinstance(value, Amount):
-        raise _sort(name, "a number of cells or a size", value.what, span)
-    unit, size = {CELLS: ("cells", 1), DATA: ("bytes", 8)}.get(value.dimension, ("", 1))
-    if not unit:
+        raise _sort(name, "a number of cells or packets or a size", value.what, span)
+    if value.dimension not in BUFFERS:
         raise wrong(
             "E0202",
-            f"`{name}` is a number of cells or a size, not {named(value.dimension)}",
+            f"`{name}` is a number of cells or packets or a size, not {named(value.dimension)}",
             span,
-            remedy="write `64 cell` or `16 KiB`",
+            remedy="write `64 cell`, `64 pkt` or `16 KiB`",
         )
     if value.value is None:
         return None
+    unit, size = BUFFERS[value.dimension]
     amount = value.value / size
     if amount.denominator != 1:
         shown = number_text(amount, exact=True)
-        raise wrong("E0206", f"`{name}` is counted in whole {unit}, this is {shown}", span)
+        raise wrong("E0206", f"`{name}` is counted in whole {unit}s, this is {shown}", span)
     _bounds(amount, name, domain, span)
-    return Buffer(int(amount), "cell" if unit == "cells" else "byte")
+    return Buffer(int(amount), unit)

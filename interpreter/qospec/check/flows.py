@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
+from qospec.check import first_links
 from qospec.check.context import Refused, wrong
 from qospec.check.declared import traffic_of
 from qospec.check.device import built
-from qospec.check.kinds import KindValue
+from qospec.check.first_links import Sending
+from qospec.check.kinds import KindValue, not_built
 from qospec.check.nodes import NodeArray, NodeValue
 from qospec.check.records import Record
 from qospec.check.values import Poison
 from qospec.model import Flow
 
 if TYPE_CHECKING:
-    from qospec.catalogue import Kind
     from qospec.check.expressions import Evaluator
+    from qospec.check.nodes import Node
     from qospec.check.scope import Scope
     from qospec.syntax import ast
 
@@ -23,30 +25,29 @@ Ends = tuple[tuple[str, ...], int | None]
 """The hosts at one end of a flow, and how many they are if they are an array."""
 
 
-class Sending(NamedTuple):
-    """Traffic, built: its kind, what it declares, what it emits, and its arguments."""
-
-    kind: Kind
-    traffic: Any
-    arrivals: Any
-    arguments: dict[str, Any]
-
-
 def flow(
     node: ast.Flow, name: str, scope: Scope, evaluator: Evaluator
-) -> tuple[Flow | None, int | None]:
-    """Return a flow of that name and how many members it has; None if something is wrong."""
-    sending = _sending(node, scope, evaluator)
+) -> tuple[Flow | None, int | None, str]:
+    """Return a flow of that name, how many members it has, and whether it is of cells or packets.
+
+    The flow is None if something of it is wrong.
+    """
     origins, many = _hosts(node.origin, scope, evaluator)
     targets, others = _hosts(node.target, scope, evaluator)
+    record = _record(node, scope, evaluator)
+    packets = record is not None and hasattr(record.kind.build, "stream")
+    sending = None if record is None else _sending(record, node, name, origins, evaluator)
+    carries = "packet" if packets else "cell"
     if origins is None or targets is None:
-        return None, many
+        return None, many, carries
     try:
-        _verify(node, name, (origins, many), (targets, others))
+        starts = tuple(each.path for each in origins)
+        stops = tuple(each.path for each in targets)
+        _verify(node, name, (starts, many), (stops, others))
     except Refused as refused:
         evaluator.context.tell(refused)
-        return None, many
-    return sending and _built(node, name, sending, (origins, targets)), many
+        return None, many, carries
+    return sending and _built(node, name, sending, (starts, stops)), many, carries
 
 
 def _verify(node: ast.Flow, name: str, origin: Ends, target: Ends) -> None:
@@ -81,7 +82,7 @@ def _count(many: int | None) -> str:
 
 def _hosts(
     node: ast.Path, scope: Scope, evaluator: Evaluator
-) -> tuple[tuple[str, ...] | None, int | None]:
+) -> tuple[tuple[Node, ...] | None, int | None]:
     value = evaluator.value(node, scope)
     if isinstance(value, Poison):
         return None, None
@@ -103,10 +104,10 @@ def _hosts(
         )
         evaluator.context.tell(refused)
         return None, None
-    return tuple(each.path for each in nodes), len(nodes) if isinstance(value, NodeArray) else None
+    return nodes, len(nodes) if isinstance(value, NodeArray) else None
 
 
-def _sending(node: ast.Flow, scope: Scope, evaluator: Evaluator) -> Sending | None:
+def _record(node: ast.Flow, scope: Scope, evaluator: Evaluator) -> Record | None:
     try:
         value = evaluator.strict(node.traffic, scope)
         if node.body is not None:
@@ -115,13 +116,30 @@ def _sending(node: ast.Flow, scope: Scope, evaluator: Evaluator) -> Sending | No
     except Refused as refused:
         evaluator.context.tell(refused)
         return None
-    return sent(value, evaluator) if isinstance(value, Record) else None
+    return value if isinstance(value, Record) else None
+
+
+def _sending(
+    record: Record,
+    node: ast.Flow,
+    name: str,
+    origins: tuple[Node, ...] | None,
+    evaluator: Evaluator,
+) -> Sending | None:
+    sending = sent(record, evaluator)
+    if sending is None or origins is None:
+        return sending
+    try:
+        return first_links.on(sending, node, name, origins, evaluator)
+    except Refused as refused:
+        evaluator.context.tell(refused)
+        return None
 
 
 def _built(
     node: ast.Flow, name: str, sending: Sending, ends: tuple[tuple[str, ...], tuple[str, ...]]
 ) -> Flow:
-    kind, traffic, arrivals, arguments = sending
+    kind, traffic, arrivals, arguments, stream = sending
     defaults = {each.name: each.default for each in kind.parameters.values()}
     shared = {**defaults, **arguments}
     return Flow(
@@ -132,9 +150,10 @@ def _built(
         *ends,
         connections=shared["connections"],
         phases=shared["phases"],
-        clp=shared["clp"],
-        virtual_path=shared["virtual_path"],
+        clp=shared.get("clp", 0),
+        virtual_path=shared.get("virtual_path", 0),
         span=node.span,
+        stream=stream,
     )
 
 
@@ -148,9 +167,15 @@ def sent(record: Record, evaluator: Evaluator) -> Sending | None:
     traffic = built(record, arguments, complete=True, evaluator=evaluator)
     if traffic is None or isinstance(source, Poison):
         return None
+    if source is not None and hasattr(traffic, "stream"):
+        place = record.given["source"].value.span
+        evaluator.context.tell(not_built(f"source` of `{record.kind.name}", place))
+        return None
     if source is not None:
         given, whole = source.arguments(evaluator)
         arrivals = built(source, given, complete=True, evaluator=evaluator) if whole else None
+    elif hasattr(traffic, "stream"):
+        return Sending(record.kind, traffic, None, arguments)
     else:
         name, given = traffic.conforming_source()
         kind = evaluator.context.catalogue.find("arrivals", name)

@@ -31,13 +31,11 @@ ARTICLES = {
 LATER = frozenset(
     [
         "abr",
-        "packets",
         "frames",
         "tcp",
         "calls",
         "replay",
         "shaped",
-        "mix",
         "pcap",
         "trace",
         "on_off",
@@ -55,7 +53,6 @@ LATER = frozenset(
         "crossbar",
         "clp_first",
         "frame",
-        "packet",
     ]
 )
 """Words of the language that the interpreter cannot carry out yet."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from qospec.check.context import Refused, wrong
 from qospec.check.dimensions import LAYERS, NUMBER, named, written
 from qospec.check.misread import misreading
+from qospec.check.mixes import Mix
 from qospec.check.values import Amount, Poison, Series, Symbol, Value, Wording
 from qospec.diagnostics import Edit, did_you_mean, respelling
 from qospec.units import table, unit
@@ -88,6 +89,8 @@ def layered(node: ast.Layered, value: Value) -> Value:
         )
     if isinstance(value, Poison):
         return value
+    if isinstance(value, Mix) and value.layer in ("", layer):
+        return value.counted(layer)
     if not isinstance(value, Amount) or not value.dimension.has_data:
         what = named(value.dimension) if isinstance(value, Amount) else value.what
         raise wrong(

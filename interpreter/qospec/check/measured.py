@@ -11,6 +11,7 @@ from qospec.check.dimensions import METRICS
 from qospec.check.values import Open, Value, position
 from qospec.conditions import Measured
 from qospec.diagnostics import did_you_mean
+from qospec.units import IN_PACKETS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,6 +57,7 @@ class FlowValue(Value):
     members: int | None
     member: int | None = None
     oam: bool = False
+    carries: str = "cell"
 
     @property
     def path(self) -> str:
@@ -78,11 +80,19 @@ class FlowValue(Value):
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return a metric, or its OAM cells."""
-        if name.text == "oam" and not self.oam:
+        if name.text == "oam" and not self.oam and self.carries == "cell":
             return replace(self, oam=True)
         kind = evaluator.context.catalogue.find("metric", name.text)
         if kind is None:
             raise _unknown_metric(name, evaluator.context.catalogue.of("metric"))
+        if self.carries not in kind.carries:
+            raise wrong(
+                "E0501",
+                f"`{name.text}` is not measured of {self.carries}s",
+                name.span,
+                note=f"metrics of {self.carries}s: "
+                + " ".join(sorted(_of(self.carries, evaluator.context.catalogue.of("metric")))),
+            )
         metric = MetricValue(self, kind, name.text)
         return metric if metric.statistics else metric.measured("")
 
@@ -108,7 +118,7 @@ class MetricValue(Value):
     @property
     def statistics(self) -> tuple[str, ...]:
         """Return the statistics that it offers; `p*` stands for quantiles."""
-        return tuple(getattr(self.kind.build, "statistics", ()))
+        return self.kind.statistics(self.flow.carries)
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return a statistic."""
@@ -122,6 +132,8 @@ class MetricValue(Value):
         cls: Any = self.kind.build
         flow = self.flow
         dimension = METRICS[cls.dimension]
+        if flow.carries == "packet":
+            dimension = IN_PACKETS.get(dimension, dimension)
         text = f"{flow.path}.{self.spelling}" + (f".{statistic}" if statistic else "")
         measured = Measured(
             flow.network,
@@ -191,6 +203,10 @@ class ControlValue(Value):
                 remedy=f"write `{near}`" if near else "",
             )
         return known.on(self.name)
+
+
+def _of(carries: str, known: dict[str, Kind]) -> list[str]:
+    return [name for name, kind in known.items() if carries in kind.carries]
 
 
 def _unknown_metric(name: ast.Name, known: dict[str, Kind]) -> Refused:

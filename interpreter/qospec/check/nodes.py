@@ -13,6 +13,7 @@ from qospec.diagnostics import did_you_mean
 if TYPE_CHECKING:
     from qospec.check.expressions import Evaluator
     from qospec.check.parts import Template
+    from qospec.check.records import Record
     from qospec.source import Span
     from qospec.syntax import ast
 
@@ -49,7 +50,7 @@ class DevicePlan(Value):
 
 @dataclass(eq=False)
 class Node:
-    """One host or one device in place. `links` says by port where it is linked."""
+    """One host or one device in place. `links` says by port where it is linked, `media` to what."""
 
     path: str
     template: Template | None
@@ -57,6 +58,7 @@ class Node:
     known: bool
     links: dict[tuple[str, int], Span] = field(default_factory=dict)
     rates: dict[tuple[str, int], Value] = field(default_factory=dict)
+    media: dict[tuple[str, int], Record] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

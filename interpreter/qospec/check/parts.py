@@ -73,6 +73,7 @@ class Ports:
     count: int | None
     known: bool
     span: Span
+    carries: str = "cell"
 
 
 class Inner(NamedTuple):

@@ -5,30 +5,33 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from qospec.catalogue import REQUIRED, Buffer
+from qospec.catalogue import REQUIRED, Buffer, Load, SizeMix
 from qospec.check.fields import MAPS
 
 if TYPE_CHECKING:
     from qospec.catalogue import Parameter
 
+SAMPLES: dict[str, Any] = {
+    "names": ("first",),
+    "truth": False,
+    "buffer": Buffer(1, "cell"),
+    "load": Load(Fraction(1), ""),
+    "size mix": SizeMix(((64, 1),), "ip"),
+    **dict.fromkeys(MAPS, (("first", 1),)),
+}
+"""By domain, what is no number."""
 WHOLE = ("time", "data", "cells", "integer")
 
 
-def sample(parameter: Parameter) -> Any:  # noqa: PLR0911
+def sample(parameter: Parameter) -> Any:
     """Return a value that the parameter may have; None if it is left out."""
     domain = parameter.domain
     if parameter.default is not REQUIRED:
         return None
     if domain.choices:
         return domain.choices[0]
-    if domain.name == "names":
-        return ("first",)
-    if domain.name in MAPS:
-        return (("first", 1),)
-    if domain.name == "truth":
-        return False
-    if domain.name == "buffer":
-        return Buffer(int(domain.low or 1), "cell")
+    if domain.name in SAMPLES:
+        return SAMPLES[domain.name]
     low = max(domain.low if domain.low is not None else 1, 1)
     value = low if domain.high is None else min(low, domain.high)
     return int(value) if domain.name in WHOLE else Fraction(value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from qospec.check import carried
 from qospec.check.bodies import in_a_let, misplaced, turns_of, veil
 from qospec.check.context import Refused, wrong
 from qospec.check.declared import DeviceValue
@@ -181,6 +182,7 @@ class _Builder:
         if left[0] is right[0] and left[1] == right[1] and left[3]:
             raise wrong("E0411", f"`{left[2]}` is linked to itself", node.span)
         rate = medium.kind.parameter("rate")
+        carries = carried.of_line(medium, medium.arguments(self._evaluator)[0], self._evaluator)
         for end, place in ((left, node.left), (right, node.right)):
             known = end[0].links.get(end[1])
             if known is not None and end[3]:
@@ -192,7 +194,9 @@ class _Builder:
                     other=(known, "first linked here"),
                     remedy="use another port",
                 )
+            self._fits(end[0], end[1], carries, place)
             end[0].links[end[1]] = place.span
+            end[0].media[end[1]] = medium
             if rate is not None:
                 end[0].rates[end[1]] = medium.value_of(rate, self._evaluator)
         self.layout.cables.append(Cable(left[:3], right[:3], medium, node.span))
@@ -217,6 +221,21 @@ class _Builder:
             node.span,
             remedy=remedy,
         )
+
+    def _fits(self, node: Node, port: tuple[str, int], carries: str, place: ast.Path) -> None:
+        """Report a port of packets at a line of cells, and the other way round."""
+        ports = None if node.template is None else node.template.ports.get(port[0])
+        if ports is not None and ports.carries != carries:
+            self._context.tell(
+                wrong(
+                    "E0425",
+                    f"`{place.span.text}` is a port of {ports.carries}s, and this link carries "
+                    f"{carries}s",
+                    place.span,
+                    other=(ports.span, "declared here"),
+                    remedy=f"take a medium for {ports.carries}s",
+                )
+            )
 
     def _medium(self, node: ast.Link, scope: Scope) -> Record | None:
         value = self._evaluator.value(node.medium, scope)

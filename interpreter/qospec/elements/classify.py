@@ -45,7 +45,7 @@ class Classify:
         return 0
 
     def start(self, setting: Setting) -> Routes:
-        return routes(setting.outputs)
+        return routes(setting)
 
     def process(self, state: Routes, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals

@@ -13,6 +13,7 @@ from qospec.engine.kernel import kernel
 from qospec.engine.transmission import (
     DENOMINATOR,
     FREE,
+    LEAD,
     LEAP,
     PART,
     PROPAGATION,
@@ -203,7 +204,7 @@ def _queue(
         lost[i] = full
         dropped += full
         if stamps:
-            began_ps[i] = sent_ps[i] if full else free
+            began_ps[i] = sent_ps[i] if full else free + line[LEAD]
         if not full:
             if begun > at_ps[i]:
                 ring[tail & mask, 0], ring[tail & mask, 1] = begun, amount

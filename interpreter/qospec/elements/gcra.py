@@ -10,6 +10,7 @@ from qospec.engine.arrays import np
 from qospec.engine.connections import Category
 from qospec.engine.element import Loss, Step
 from qospec.engine.kernel import kernel
+from qospec.engine.marks import CLP
 from qospec.engine.parting import split
 
 if TYPE_CHECKING:
@@ -61,7 +62,9 @@ class State(NamedTuple):
     fold: int
 
 
-@element(source="ITU-T I.371, Annex A; ATM Forum TM 4.1 (af-tm-0121), 4.3 and 4.4.2")
+@element(
+    source="ITU-T I.371, Annex A; ATM Forum TM 4.1 (af-tm-0121), 4.3 and 4.4.2", carries=("cell",)
+)
 @dataclass(frozen=True)
 class Gcra:
     """Hold each connection to its contract: discard or tag what comes too early.
@@ -143,7 +146,7 @@ class Gcra:
         police = _police_twice if len(state.second) else _police
         discarded, tagged = police(batch, state, violated, verdict)
         if tagged:
-            batch = batch._replace(clp=batch.clp | (verdict == TAGGED))
+            batch = batch._replace(marks=batch.marks | (verdict == TAGGED))
             verdict = (verdict == DISCARDED).view(np.uint8)
         kept, lost = split(batch, verdict, discarded)
         losses = (Loss("policed", lost.connection, lost.sent_ps),) if discarded else ()
@@ -204,7 +207,7 @@ def _police(batch: Batch, state: State, violated: int, verdict: Marks) -> tuple[
 @kernel
 def _police_twice(batch: Batch, state: State, violated: int, verdict: Marks) -> tuple[int, int]:
     """Hold cells to both tests of their connection. See `_police`."""
-    at_ps, _, connection, _, clp = batch
+    at_ps, _, connection, _, marks = batch
     firsts, seconds, fold = state
     discarded = tagged = 0
     for i in range(len(at_ps)):
@@ -212,7 +215,7 @@ def _police_twice(batch: Batch, state: State, violated: int, verdict: Marks) -> 
         v = v - fold if v >= fold else v
         first, second, t = firsts[v], seconds[v], at_ps[i]
         early = t + first["tolerance_ps"] < first["due_ps"] + (first["part"] > 0)
-        counts = clp[i] == 0 or not second["only_clp_0"]
+        counts = marks[i] & CLP == 0 or not second["only_clp_0"]
         bursts = counts and t + second["tolerance_ps"] < second["due_ps"] + (second["part"] > 0)
         if early or (bursts and not second["tags"]):
             verdict[i] = violated

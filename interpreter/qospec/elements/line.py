@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from qospec.catalogue import DelayPerLength, Domain, Length, Time, Truth, element
 from qospec.engine import alike, transmission
@@ -12,10 +12,16 @@ from qospec.engine.arrays import np
 from qospec.engine.batch import Batch
 from qospec.engine.clock import Clock
 from qospec.engine.element import Step
+from qospec.engine.encapsulation import (
+    LARGEST_PACKET_BYTES,
+    SMALLEST_PACKET_BYTES,
+    Encapsulation,
+)
 from qospec.engine.kernel import kernel
 from qospec.engine.transmission import (
     DENOMINATOR,
     FREE,
+    LEAD,
     LEAP,
     PART,
     PROPAGATION,
@@ -57,25 +63,33 @@ LineRate = Annotated[
 ]
 """Bits per second for which times stay exact and within int64."""
 
+Overhead = Annotated[int, Domain("data", 0, 4_096)]
+"""Whole bytes around a packet."""
+Largest = Annotated[int, Domain("data", SMALLEST_PACKET_BYTES, LARGEST_PACKET_BYTES)]
+
 
 @element(
-    source="ITU-T I.432.2 (cells at a fixed rate); ITU-T G.652 (group delay of fibre)", duty="line"
+    source="ITU-T I.432.2 (cells at a fixed rate); IEEE 802.3, 4.4.2 (frames and their gap);"
+    " ITU-T G.652 (group delay of fibre)",
+    duty="line",
 )
 @dataclass(frozen=True)
 class Line:
-    """Carry cells one after the other at an exact rate over a length.
+    """Carry cells or packets one after the other at an exact rate over a length.
 
     A cell may begin in the very ps in which it is ready and the line is free. It leaves, with its
     last bit at the far end, when its time and that of the way are over. A line that nothing queues
-    for elsewhere keeps what waits, without limit, first come, first served.
+    for elsewhere keeps what waits, without limit, first come, first served. A packet takes the line
+    for max(size + header, least) + preamble + gap bytes; its first bit is that behind the preamble,
+    its last that ahead of the gap.
 
-    Not modelled: bit errors, framing overhead within a slot, jitter of the line's own clock.
+    Not modelled: bit errors, bit stuffing, jitter of the line's own clock.
     """
 
     rate: LineRate
-    """Bits per second, counted as sizes are; for cells 53 bytes each."""
+    """Bits per second: of cells, 53 bytes each, or of all that is sent, `@line`."""
     slotted: Truth = True
-    """Whether a cell begins only where a slot does, floor(k * 424 bit / rate)."""
+    """Whether a cell begins only where a slot does, floor(k * 424 bit / rate); not for packets."""
     length: Length = Fraction(0)
     """How far the other end is."""
     delay_per_length: DelayPerLength = Fraction(5_000)
@@ -83,7 +97,25 @@ class Line:
     phase: Time = 0
     """When slot 0 begins."""
 
+    carries: Annotated[Literal["cell", "packet"], Domain("choice", choices=("cell", "packet"))] = (
+        "cell"
+    )
+    """What is sent: cells, 53 bytes each, or packets in frames."""
+    preamble: Overhead = 0
+    """What goes ahead of each frame."""
+    header: Overhead = 0
+    """What a frame holds besides the packet, check sequence included."""
+    least: Overhead = 0
+    """A shorter frame is filled up to this."""
+    gap: Overhead = 0
+    """The least time between two frames, in bytes."""
+    largest: Largest = LARGEST_PACKET_BYTES
+    """The largest IP packet."""
+
     def __post_init__(self) -> None:
+        framed = (self.preamble, self.header, self.least, self.gap)
+        if self.carries == "cell" and any(framed):
+            raise ValueError("carries: only packets are framed; write `carries = packet`")
         transmission.check(self.clock(stamps=False))
 
     @property
@@ -97,7 +129,15 @@ class Line:
     def clock(self, *, stamps: bool) -> Clock:
         """Return how this line serves what queues for it; propagation is rounded to a whole ps."""
         propagation_ps = round(self.length * self.delay_per_length)
-        return Clock(Fraction(self.rate), self.slotted, propagation_ps, stamps, self.phase)
+        rate, slotted = Fraction(self.rate), self.slotted and self.carries == "cell"
+        return Clock(rate, slotted, propagation_ps, stamps, self.phase, self.encapsulation)
+
+    @property
+    def encapsulation(self) -> Encapsulation | None:
+        """Return what is put around each packet; None where cells are carried."""
+        if self.carries == "cell":
+            return None
+        return Encapsulation(self.preamble, self.header, self.least, self.gap, self.largest)
 
     def least_delay_ps(self, clock: Clock | None) -> int:
         return transmission.least_delay_ps(clock)
@@ -131,7 +171,7 @@ def _sent(state: State, batch: Batch) -> Batch:
     else:
         _send(at_ps, sizes, line, left_ps, began_ps)
     sent_ps = began_ps if state.stamps else batch.sent_ps
-    return Batch(left_ps, sent_ps, batch.connection, sizes, batch.clp)
+    return Batch(left_ps, sent_ps, batch.connection, sizes, batch.marks)
 
 
 @kernel
@@ -146,15 +186,14 @@ def _send(at_ps: Times, size_bytes: Sizes, line: Whole, left_ps: Times, began_ps
         began_ps: (n,) Written: first bit sent, rounded down; or (0,): not asked for.
     """
     free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
-    size, time, stamps = 0, (0, 0), len(began_ps) > 0
+    size, time, lead, stamps = 0, (0, 0), line[LEAD], len(began_ps) > 0
     for i in range(len(at_ps)):
         if size_bytes[i] != size:
-            size = int(size_bytes[i])
-            time = service_time(line, size)
+            size, time = int(size_bytes[i]), service_time(line, size_bytes[i])
         if at_ps[i] > free:
             free, part = at_ps[i], 0
         if stamps:
-            began_ps[i] = free
+            began_ps[i] = free + lead
         free, part = after(free, part, time, denominator)
         left_ps[i] = free + line[PROPAGATION]
     line[FREE], line[PART] = free, part
@@ -173,12 +212,12 @@ def _send_in_slots(at_ps: Times, line: Whole, left_ps: Times, began_ps: Times) -
     free, part = line[FREE], line[PART]
     slot, slot_part, denominator = line[SLOT], line[SLOT_PART], line[DENOMINATOR]
     pace = (slot, slot_part, denominator, line[LEAP])
-    propagation, stamps = line[PROPAGATION], len(began_ps) > 0
+    propagation, lead, stamps = line[PROPAGATION], line[LEAD], len(began_ps) > 0
     for i in range(len(at_ps)):
         if at_ps[i] > free:
             free, part = next_slot(pace, free, part, at_ps[i])
         if stamps:
-            began_ps[i] = free
+            began_ps[i] = free + lead
         free += slot
         part += slot_part
         if part >= denominator:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from qospec.engine.element import Setting
 
 
-@element(source="ITU-T I.610 (F5 flow: OAM cells of a VC within the VC)")
+@element(source="ITU-T I.610 (F5 flow: OAM cells of a VC within the VC)", carries=("cell",))
 @dataclass(frozen=True)
 class OamExtract:
     """Part the OAM cells of all connections from their user cells."""

@@ -38,7 +38,9 @@ class State(NamedTuple):
     period: tuple[int, int, int]
 
 
-@element(source="ITU-T I.610 (F5 flow); EANTC 2006 (two cells per minute and PVC)")
+@element(
+    source="ITU-T I.610 (F5 flow); EANTC 2006 (two cells per minute and PVC)", carries=("cell",)
+)
 @dataclass(frozen=True)
 class OamInsert:
     """Place an OAM cell directly ahead of a user cell of each connection, so many per second.
@@ -139,8 +141,8 @@ def _insert(batch: Batch, before: Whole, oam: int, with_oam: Batch) -> None:
         oam: By how much the index of an OAM cell is higher than that of its connection.
         with_oam: n + m cells, written.
     """
-    at_1, sent_1, connection_1, size_1, clp_1 = batch
-    at, sent, connection, size, clp = with_oam
+    at_1, sent_1, connection_1, size_1, marks_1 = batch
+    at, sent, connection, size, marks = with_oam
     start = 0
     for m in range(len(before) + 1):
         stop = before[m] if m < len(before) else len(at_1)
@@ -148,9 +150,9 @@ def _insert(batch: Batch, before: Whole, oam: int, with_oam: Batch) -> None:
         sent[start + m : stop + m] = sent_1[start:stop]
         connection[start + m : stop + m] = connection_1[start:stop]
         size[start + m : stop + m] = size_1[start:stop]
-        clp[start + m : stop + m] = clp_1[start:stop]
+        marks[start + m : stop + m] = marks_1[start:stop]
         if m < len(before):
             at[stop + m] = sent[stop + m] = at_1[stop]
             connection[stop + m] = connection_1[stop] + oam
-            size[stop + m], clp[stop + m] = CELL_BYTES, 0
+            size[stop + m], marks[stop + m] = CELL_BYTES, 0
         start = stop

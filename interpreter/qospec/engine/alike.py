@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 from qospec.engine.arrays import np
 from qospec.engine.batch import Batch
 from qospec.engine.kernel import kernel
-from qospec.engine.transmission import DENOMINATOR, FREE, PART, PROPAGATION, STAMPS, service_time
+from qospec.engine.transmission import (
+    DENOMINATOR,
+    FREE,
+    LEAD,
+    PART,
+    PROPAGATION,
+    STAMPS,
+    service_time,
+)
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Times, Whole
@@ -44,7 +52,7 @@ def sent_freely(
         sent += _send_freely(columns, line, (time_ps, time_part, room_ps), binary)
         done = here.stop
     sent_ps = began_ps if line[STAMPS] else batch.sent_ps
-    return Batch(left_ps, sent_ps, batch.connection, batch.size_bytes, batch.clp), sent
+    return Batch(left_ps, sent_ps, batch.connection, batch.size_bytes, batch.marks), sent
 
 
 def _binary(part: int, denominator: int) -> np.uint64:
@@ -77,7 +85,8 @@ def _send_freely(
     at_ps, left_ps, began_ps = columns
     time_ps, time_part, room_ps = pace
     part_binary, time_binary = binary
-    propagation, stamps, bounded = line[PROPAGATION], len(began_ps) > 0, room_ps < NO_LIMIT_PS
+    propagation, lead = line[PROPAGATION], line[LEAD]
+    stamps, bounded = len(began_ps) > 0, room_ps < NO_LIMIT_PS
     free, part, first, sent = line[FREE], line[PART], 0, len(at_ps)
     for i in range(len(at_ps)):
         t = at_ps[i]
@@ -86,12 +95,12 @@ def _send_freely(
                 sent = i
                 break
             if stamps:
-                began_ps[i] = free
+                began_ps[i] = free + lead
             part_binary += time_binary
             free += time_ps + (part_binary < time_binary)
         else:
             if stamps:
-                began_ps[i] = t
+                began_ps[i] = t + lead
             free = t + time_ps
             part_binary = time_binary
             part, first = 0, i

@@ -8,7 +8,7 @@ arguments and use nothing of `np`, so the compiler never meets this stand-in.
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["Doubles", "Indices", "Marks", "Rows", "Sizes", "Times", "Truths", "Whole", "np"]
+__all__ = ["Bits", "Doubles", "Indices", "Marks", "Rows", "Sizes", "Times", "Truths", "Whole", "np"]
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     """Bytes."""
     Marks = NDArray[np.uint8]
     """Small codes: cell loss priority, fate, or an output's number."""
+    Bits = NDArray[np.uint16]
+    """What items are marked with; see `engine.marks`."""
     Whole = NDArray[np.int64]
     """Counters and state."""
     Truths = NDArray[np.bool_]
@@ -39,4 +41,4 @@ else:
             return value
 
     np = _Numpy()
-    Times = Indices = Rows = Sizes = Marks = Whole = Truths = Doubles = None
+    Times = Indices = Rows = Sizes = Marks = Whole = Truths = Doubles = Bits = None

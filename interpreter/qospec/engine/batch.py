@@ -1,4 +1,4 @@
-"""Batches: cells in order of time, one row each, as columns.
+"""Batches: items, cells or packets, in order of time, one row each, as columns.
 
 An element that moves cells in time gives another `at_ps` and shares the other columns, which are
 never changed. Between one element and the next `at_ps` has one owner, who may write over it
@@ -15,29 +15,29 @@ from qospec.engine.arrays import np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from qospec.engine.arrays import Indices, Marks, Sizes, Times, Truths, Whole
+    from qospec.engine.arrays import Bits, Indices, Sizes, Times, Truths, Whole
 
 FOREVER_PS = 2**62
 """A time that no trial reaches: the watermark of what has ended."""
 
 
 class Batch(NamedTuple):
-    """Cells at one point, in order of time.
+    """Items at one point, in order of time; cells or packets, never both.
 
     Attributes:
         at_ps: (n,) When the last bit was at this point; it does not fall.
         sent_ps: (n,) When the first bit left the source's own line (I.356, cell exit event); before
             that line, when the source had the cell ready.
         connection: (n,) Index into `Connections`.
-        size_bytes: (n,) Length on the line; 53 for a cell.
-        clp: (n,) Cell loss priority, 0 or 1.
+        size_bytes: (n,) Length in its own layer: 53 for a cell, the IP packet's for a packet.
+        marks: (n,) What it is marked with; see `engine.marks`.
     """
 
     at_ps: Times
     sent_ps: Times
     connection: Indices
     size_bytes: Sizes
-    clp: Marks
+    marks: Bits
 
     @property
     def count(self) -> int:  # type: ignore[override]
@@ -46,19 +46,21 @@ class Batch(NamedTuple):
 
     def part(self, start: int, stop: int) -> Batch:
         """Return the cells from `start` up to `stop`, as views."""
-        at_ps, sent_ps, connection, size_bytes, clp = self
+        at_ps, sent_ps, connection, size_bytes, marks = self
         return Batch(
             at_ps[start:stop],
             sent_ps[start:stop],
             connection[start:stop],
             size_bytes[start:stop],
-            clp[start:stop],
+            marks[start:stop],
         )
 
     def select(self, which: Whole | Truths) -> Batch:
         """Return the cells of an index array or a boolean mask."""
-        at_ps, sent_ps, connection, size_bytes, clp = self
-        return Batch(at_ps[which], sent_ps[which], connection[which], size_bytes[which], clp[which])
+        at_ps, sent_ps, connection, size_bytes, marks = self
+        return Batch(
+            at_ps[which], sent_ps[which], connection[which], size_bytes[which], marks[which]
+        )
 
     def moved(self, at_ps: Times) -> Batch:
         """Return the same cells at other times."""
@@ -78,7 +80,7 @@ def empty() -> Batch:
         np.empty(0, np.int64),
         np.empty(0, np.int32),
         np.empty(0, np.int32),
-        np.empty(0, np.uint8),
+        np.empty(0, np.uint16),
     )
 
 

@@ -9,7 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from qospec.engine.encapsulation import SMALLEST_PACKET_BYTES, Encapsulation
 from qospec.units import PS_PER_S
+
+CELL_BYTES = 53
 
 
 @dataclass(frozen=True)
@@ -17,11 +20,12 @@ class Clock:
     """How a line sends.
 
     Attributes:
-        bit_rate: Bits per second, in the layer in which sizes are counted.
+        bit_rate: Bits per second: of cells, or all that a line of packets sends.
         slotted: Whether a cell begins only where a slot does, floor(k * 424 / bit_rate) + phase_ps.
         propagation_ps: Added to every departure.
         stamps: Whether this line is a source's own, and so writes `sent_ps`.
         phase_ps: When slot 0 begins.
+        encapsulation: What it puts around each packet; None for a line of cells.
     """
 
     bit_rate: Fraction
@@ -29,6 +33,7 @@ class Clock:
     propagation_ps: int = 0
     stamps: bool = False
     phase_ps: int = 0
+    encapsulation: Encapsulation | None = None
 
     @property
     def byte_time_ps(self) -> Fraction:
@@ -36,6 +41,29 @@ class Clock:
         return 8 * PS_PER_S / self.bit_rate
 
     @property
+    def smallest_bytes(self) -> int:
+        """Return the size of the smallest item that it sends: a cell, or an IP header."""
+        return CELL_BYTES if self.encapsulation is None else SMALLEST_PACKET_BYTES
+
+    @property
     def slot_ps(self) -> Fraction:
-        """Return the time of one 53-byte cell."""
-        return 53 * self.byte_time_ps
+        """Return the time of the smallest item: of a 53-byte cell, for one."""
+        framed = self.encapsulation
+        size_bytes = CELL_BYTES if framed is None else framed.line_bytes(SMALLEST_PACKET_BYTES)
+        return size_bytes * self.byte_time_ps
+
+    @property
+    def lead_ps(self) -> int:
+        """Return when the first bit of a frame is sent, behind the preamble, as a whole ps."""
+        framed = self.encapsulation
+        return 0 if framed is None else round(framed.preamble_bytes * self.byte_time_ps)
+
+    @property
+    def arrival_ps(self) -> int:
+        """Return what passes until the last bit is there, when the line is free for the next.
+
+        The way, less the gap behind a frame, rounded to a whole ps; it may be negative.
+        """
+        framed = self.encapsulation
+        gap_ps = Fraction(0) if framed is None else framed.gap_bytes * self.byte_time_ps
+        return self.propagation_ps - round(gap_ps)

@@ -20,8 +20,8 @@ class Contract:
     """A traffic contract. Source: ATM Forum TM 4.1, 4.3 and 4.4; ITU-T I.371.
 
     Attributes:
-        category: The service category.
-        peak_cell_rate: In cells/s.
+        category: The service category; "packets", where a rate is planned and nothing promised.
+        peak_cell_rate: In cells/s, or packets/s.
         cell_delay_variation_tolerance_ps: tau of the peak cell rate's GCRA.
         sustainable_cell_rate: In cells/s, for VBR.
         maximum_burst_size: In cells, for VBR.
@@ -29,7 +29,7 @@ class Contract:
         tagging: Whether a CLP=0 cell that fails only the second GCRA is tagged (VBR.3), not lost.
     """
 
-    category: Category
+    category: Category | Literal["packets"]
     peak_cell_rate: Fraction
     cell_delay_variation_tolerance_ps: int
     sustainable_cell_rate: Fraction | None = None
@@ -64,13 +64,11 @@ class Connections:
         contracts: One per VC, in order of index.
         flow: The flow (statement) that each VC belongs to.
         has_oam: Whether some element inserts OAM cells: indices count..2*count-1 are in use.
-        virtual_path: The VPI of each VC.
     """
 
     contracts: tuple[Contract, ...]
     flow: tuple[int, ...]
     has_oam: bool = False
-    virtual_path: tuple[int, ...] = ()
 
     @property
     def count(self) -> int:

@@ -17,6 +17,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from qospec.engine.marks import CLP
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -69,8 +71,9 @@ class Setting(NamedTuple):
         draws: The streams of this element.
         clock: For a line, a queue and a scheduler: the line that they are served by.
         queues: For a scheduler: the queue before each input, in order of inputs.
-        outputs: For a router and a classifier: (indices, 2) the output's number by connection and
-            CLP, 255 where no cell of that connection comes.
+        outputs: For a router and a classifier: (indices, marks) the output's number by connection
+            and by `columns`, 255 where no such item comes.
+        columns: The marks that its columns are for.
         size_bytes: The one size that all cells have; 0 if they differ, or if that is not known.
         owns_times: Whether `at_ps` of what comes is the element's own: nobody else will look at it
             again, so departures may be written over it.
@@ -81,6 +84,7 @@ class Setting(NamedTuple):
     clock: Clock | None = None
     queues: tuple[Waiting, ...] = ()
     outputs: Marks | None = None
+    columns: tuple[int, ...] = (0, CLP)
     size_bytes: int = 0
     owns_times: bool = False
 

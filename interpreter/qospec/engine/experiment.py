@@ -9,12 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.element import Waiting
+from qospec.engine.marks import CLP
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Marks
     from qospec.engine.clock import Clock
     from qospec.engine.connections import Connections
     from qospec.engine.element import Arrivals, Element
+    from qospec.engine.encapsulation import Encapsulation
+    from qospec.engine.sizes import Sizes
 
 END = -1
 """Where a cell has arrived: it counts as received."""
@@ -31,10 +34,13 @@ class Source(NamedTuple):
         first: Index of its first connection.
         connections: How many it has.
         phases: "even" or "random": how the connections' beginnings lie to each other.
-        size_bytes: Length of each cell.
-        clp: Cell loss priority of each cell.
+        sizes: Lengths of its items.
+        marks: Of each item, as `engine.marks` reads them.
         node: Index of the node that it feeds.
         input: That node's input.
+        encapsulation: That of the first link of a source of packets: bytes of its frames are
+            counted as they are there.
+        transport_bytes: Headers in each packet, behind IP's.
     """
 
     name: str
@@ -42,10 +48,12 @@ class Source(NamedTuple):
     first: int
     connections: int
     phases: str
-    size_bytes: int
-    clp: int
+    sizes: Sizes
+    marks: int
     node: int
     input: int = 0
+    encapsulation: Encapsulation | None = None
+    transport_bytes: int = 0
 
 
 class Node(NamedTuple):
@@ -56,8 +64,9 @@ class Node(NamedTuple):
         element: Its parameters.
         clock: The line it is served by, for a line, a queue or a scheduler.
         queues: The queues before a scheduler's inputs.
-        outputs: For a router or classifier: (indices, 2) output number by connection and CLP; 255:
-            never comes.
+        outputs: For a router or classifier: (indices, marks) output number by connection and by
+            `columns`; 255: never comes.
+        columns: The marks that its columns are for.
     """
 
     path: str
@@ -65,6 +74,7 @@ class Node(NamedTuple):
     clock: Clock | None = None
     queues: tuple[Waiting, ...] = ()
     outputs: Marks | None = None
+    columns: tuple[int, ...] = (0, CLP)
 
 
 class Wire(NamedTuple):

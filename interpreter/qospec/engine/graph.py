@@ -119,21 +119,21 @@ class _Origin:
         self._state = source.arrivals.start(source.connections, source.phases, draws)
         self._link = link
         self._recorder = recorder
-        self._sizes = np.empty(0, np.int32)
-        self._clp = np.empty(0, np.uint8)
+        self._sizes = source.sizes.start(draws)
+        self._marks = np.empty(0, np.uint16)
 
     def emit(self, until_ps: int, watermark_ps: int) -> None:
         """Send on the cells that are ready before `until_ps`."""
         at_ps, connection = self._source.arrivals.emit(self._state, until_ps)
         count = len(at_ps)
-        if count > len(self._sizes):
-            self._sizes = np.full(count, self._source.size_bytes, np.int32)
-            self._clp = np.full(count, self._source.clp, np.uint8)
+        sizes = self._sizes.next(count)
+        if count > len(self._marks):
+            self._marks = np.full(count, self._source.marks, np.uint16)
         if self._source.first:
             connection = connection + np.int32(self._source.first)
         # Only what a line will stamp may share its times: others may write over them.
         sent_ps = at_ps if self._stamped else at_ps.copy()
-        batch = Batch(at_ps, sent_ps, connection, self._sizes[:count], self._clp[:count])
+        batch = Batch(at_ps, sent_ps, connection, sizes, self._marks[:count])
         if count:
             self._recorder.planned(batch)
         self._link.put(batch, watermark_ps)
@@ -204,13 +204,16 @@ class _Network:
 
 def _station(node: Node, experiment: Experiment, recorder: Recorder) -> Station:
     element, connections = node.element, experiment.connections
-    size_bytes = {CELL_BYTES, *(source.size_bytes for source in experiment.sources)}
+    size_bytes = {size for source in experiment.sources for size in source.sizes.size_bytes}
+    if connections.has_oam:
+        size_bytes.add(CELL_BYTES)
     setting = Setting(
         connections=connections,
         draws=Draws(experiment.seed).below("element", node.path),
         clock=node.clock,
         queues=node.queues,
         outputs=node.outputs,
+        columns=node.columns,
         size_bytes=size_bytes.pop() if len(size_bytes) == 1 else 0,
         owns_times=True,
     )

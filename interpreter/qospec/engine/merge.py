@@ -37,7 +37,7 @@ def _merged_pair(first: Batch, second: Batch) -> Batch:
         np.empty(count, np.int64),
         np.empty(count, np.int32),
         np.empty(count, np.int32),
-        np.empty(count, np.uint8),
+        np.empty(count, np.uint16),
     )
     _merge(first, second, both)
     return both
@@ -53,9 +53,9 @@ def _merge(first: Batch, second: Batch, both: Batch) -> None:
         both: (n + m) Written.
     """
     # Taken apart before the loop: fields reached inside it make compiled code four times slower.
-    at_1, sent_1, connection_1, size_1, clp_1 = first
-    at_2, sent_2, connection_2, size_2, clp_2 = second
-    at, sent, connection, size, clp = both
+    at_1, sent_1, connection_1, size_1, marks_1 = first
+    at_2, sent_2, connection_2, size_2, marks_2 = second
+    at, sent, connection, size, marks = both
     n, m = len(at_1), len(at_2)
     i = j = k = 0
     while i < n and j < m:
@@ -64,17 +64,17 @@ def _merge(first: Batch, second: Batch, both: Batch) -> None:
         sent[k] = sent_1[i] if ahead else sent_2[j]
         connection[k] = connection_1[i] if ahead else connection_2[j]
         size[k] = size_1[i] if ahead else size_2[j]
-        clp[k] = clp_1[i] if ahead else clp_2[j]
+        marks[k] = marks_1[i] if ahead else marks_2[j]
         i += ahead
         j += not ahead
         k += 1
     while i < n:
         at[k], sent[k], connection[k] = at_1[i], sent_1[i], connection_1[i]
-        size[k], clp[k] = size_1[i], clp_1[i]
+        size[k], marks[k] = size_1[i], marks_1[i]
         i += 1
         k += 1
     while j < m:
         at[k], sent[k], connection[k] = at_2[j], sent_2[j], connection_2[j]
-        size[k], clp[k] = size_2[j], clp_2[j]
+        size[k], marks[k] = size_2[j], marks_2[j]
         j += 1
         k += 1

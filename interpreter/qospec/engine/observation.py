@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.engine import clumping, delays
 from qospec.engine.arrays import np
 from qospec.engine.tally import Delays, Tally
+from qospec.engine.volume import Volumes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,11 +38,12 @@ class Observation(NamedTuple):
         first_bucket: What bucket the histogram's first column is.
         losses: By (element's path, cause): (n,) how many cells of `sent` ended there.
         clumping_ps: (VCs, 2) Largest and least 1-point CDV, if it was followed.
-        size_bytes: (n,) Length of the cells.
+        size_bytes: (n,) Length of the items, if all are alike; else the mean, rounded down.
         window_ps: Length of the window.
         cell_hops: Cells times elements: the work of the trial.
         departed: By element's path, how many cells left it in the whole trial, warmup and all.
         ended: By (element's path, cause), how many cells ended there in the whole trial.
+        volumes: The bytes of `sent` and `carried`; None where there are cells.
     """
 
     planned: Whole
@@ -57,6 +59,7 @@ class Observation(NamedTuple):
     cell_hops: int
     departed: dict[str, int] = {}  # noqa: RUF012 -- a NamedTuple's default, which nobody changes
     ended: dict[tuple[str, str], int] = {}  # noqa: RUF012
+    volumes: Volumes | None = None
 
     @property
     def received(self) -> Whole:
@@ -65,7 +68,7 @@ class Observation(NamedTuple):
 
     def tally(self, first: int, stop: int) -> Tally:
         """Return the counts of connection indices `first` up to `stop`, pooled."""
-        part = slice(first, stop)
+        part, volumes = slice(first, stop), self.volumes
         received = self.received[part]
         largest_ps, least_ps = self._clumping_ps(part)
         lost = {name: int(counts[part].sum()) for name, counts in sorted(self.losses.items())}
@@ -80,6 +83,8 @@ class Observation(NamedTuple):
             size_bytes=int(self.size_bytes[first]) if stop > first else CELL_BYTES,
             window_ps=self.window_ps,
             delays=self._delays(part),
+            volume=None if volumes is None else volumes.carried(self.carried, part),
+            sent_volume=None if volumes is None else volumes.sent(self.sent, part),
             clumping_max_ps=largest_ps,
             clumping_min_ps=least_ps,
         )
@@ -145,8 +150,10 @@ class Recorder:
         self._ended: Counter[tuple[str, str]] = Counter()
         self._clumping: dict[int, Whole] = {}
         self._size_bytes = np.full(indices, CELL_BYTES, np.int64)
+        self._volumes = Volumes(experiment)
         for source in experiment.sources:
-            self._size_bytes[source.first : source.first + source.connections] = source.size_bytes
+            mean = source.sizes.mean_of(lambda size: size)
+            self._size_bytes[source.first : source.first + source.connections] = int(mean)
 
     def planned(self, batch: Batch) -> None:
         """Count cells that a source has ready; at least one."""
@@ -155,6 +162,8 @@ class Recorder:
     def sent(self, batch: Batch) -> None:
         """Count cells that leave a source's own line; at least one."""
         self._count(batch.connection, batch.sent_ps, self._sent, latest_ps=batch.at_ps[-1])
+        if self._volumes.needed:
+            self._weigh(batch, batch.sent_ps, self._volumes.sent_bytes)
 
     def inserted(self, before: tuple[Batch, ...], step: Step) -> int:
         """Count as sent the OAM cells that an element made of itself; return how many."""
@@ -174,6 +183,8 @@ class Recorder:
 
     def arrived(self, batch: Batch, point: int) -> None:
         """Count cells, at least one, that reached the end numbered `point`, and their delays."""
+        if self._volumes.needed:
+            self._weigh(batch, batch.at_ps, self._volumes.carried_bytes)
         if self._wholly_inside(batch.sent_ps, batch.at_ps[-1]):
             self._delayed(batch, point)
             return
@@ -184,6 +195,12 @@ class Recorder:
         first = int(sent.argmin()) if not sent.all() else batch.count
         self._delayed(batch.part(0, first), point)
         self._delayed(batch.part(first, batch.count).select(sent[first:]), point)
+
+    def _weigh(self, batch: Batch, time_ps: Times, counts: Whole) -> None:
+        """Add the bytes of packets that are within the window by that time."""
+        if not self._wholly_inside(time_ps, batch.at_ps[-1]):
+            batch = batch.select(self._inside(time_ps))
+        self._volumes.add(batch.connection, batch.size_bytes, counts)
 
     def _delayed(self, batch: Batch, point: int) -> None:
         """Count the delays of cells that belong to the population."""
@@ -221,6 +238,7 @@ class Recorder:
             cell_hops=cell_hops,
             departed=dict(departed),
             ended=dict(self._ended),
+            volumes=self._volumes if self._volumes.needed else None,
         )
 
     def _filled_buckets(self) -> tuple[int, int]:

@@ -10,27 +10,42 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.batch import Batch, empty
 from qospec.engine.kernel import kernel
+from qospec.engine.marks import VALUES
 
 if TYPE_CHECKING:
-    from qospec.engine.arrays import Indices, Marks, Whole
+    from qospec.engine.arrays import Marks, Whole
+    from qospec.engine.element import Setting
 
 WAYS = 255
 """How many ways a table can name; 255 itself stands for none."""
 
 
 class Routes(NamedTuple):
-    """Where cells go: `table` by connection index and CLP, and the only way, or -1."""
+    """Where items go.
+
+    Attributes:
+        table: (indices, columns) Their way by connection index and column.
+        column: (VALUES,) The column of each value that marks can have.
+        only: The only way there is, or -1.
+    """
 
     table: Marks
+    column: Marks
     only: int
 
 
-def routes(table: Marks | None) -> Routes:
+def routes(setting: Setting) -> Routes:
     """Return the planner's table, ready for use."""
+    table, marks = setting.outputs, setting.columns
     if table is None:
         raise ValueError("no table says where connections go")
     ways = np.unique(table[table < WAYS])
-    return Routes(np.ascontiguousarray(table, np.uint8), int(ways[0]) if len(ways) == 1 else -1)
+    # One column more: there lead marks that nobody planned for.
+    whole = np.full((len(table), len(marks) + 1), WAYS, np.uint8)
+    whole[:, :-1] = table
+    column = np.full(VALUES, len(marks), np.uint8)
+    column[list(marks)] = np.arange(len(marks))
+    return Routes(whole, column, int(ways[0]) if len(ways) == 1 else -1)
 
 
 def routed(batch: Batch, where: Routes, ways: int) -> tuple[Batch, ...]:
@@ -40,12 +55,12 @@ def routed(batch: Batch, where: Routes, ways: int) -> tuple[Batch, ...]:
         ValueError: If a cell came that the table has no way for; nobody looks where there is but
             one way.
     """
-    table, only = where
+    table, column, only = where
     if only >= 0:
         return tuple(batch if number == only else empty() for number in range(ways))
     way = np.empty(batch.count, np.uint8)
     tallies = np.zeros((2, WAYS + 1), np.int64)
-    _route(batch.connection, batch.clp, table, way, tallies)
+    _route(batch, column, table, way, tallies)
     counts = tallies.sum(axis=0)
     if counts[ways:].any():
         astray = int(batch.connection[way >= ways][0])
@@ -79,19 +94,20 @@ def uninitialised(count: int) -> Batch:
         np.empty(count, np.int64),
         np.empty(count, np.int32),
         np.empty(count, np.int32),
-        np.empty(count, np.uint8),
+        np.empty(count, np.uint16),
     )
 
 
 @kernel
-def _route(connection: Indices, clp: Marks, table: Marks, way: Marks, tallies: Whole) -> None:
+def _route(batch: Batch, column: Marks, table: Marks, way: Marks, tallies: Whole) -> None:
     """Write the way of each cell, and add to the number of cells of each way.
 
     Cells are tallied in turns in two rows of `tallies`, for to add to what was written just before
     is to wait for it.
     """
+    _, _, connection, _, marks = batch
     for i in range(len(connection)):
-        number = table[connection[i], clp[i]]
+        number = table[connection[i], column[marks[i]]]
         way[i] = number
         tallies[i & 1, number] += 1
 
@@ -106,20 +122,20 @@ def _deal(batch: Batch, way: Marks, place: Whole, dealt: Batch) -> None:
         place: Per way, where its next cell goes; written.
         dealt: n cells, written.
     """
-    at_1, sent_1, connection_1, size_1, clp_1 = batch
-    at, sent, connection, size, clp = dealt
+    at_1, sent_1, connection_1, size_1, marks_1 = batch
+    at, sent, connection, size, marks = dealt
     for i in range(len(way)):
         k = place[way[i]]
         place[way[i]] = k + 1
         at[k], sent[k], connection[k] = at_1[i], sent_1[i], connection_1[i]
-        size[k], clp[k] = size_1[i], clp_1[i]
+        size[k], marks[k] = size_1[i], marks_1[i]
 
 
 @kernel
 def _split(batch: Batch, gone: Marks, staying: int, dealt: Batch) -> None:
     """Move each cell that stays to the front, and each that is gone behind the `staying` others."""
-    at_1, sent_1, connection_1, size_1, clp_1 = batch
-    at, sent, connection, size, clp = dealt
+    at_1, sent_1, connection_1, size_1, marks_1 = batch
+    at, sent, connection, size, marks = dealt
     here, there = 0, staying
     for i in range(len(gone)):
         goes = gone[i] != 0
@@ -127,4 +143,4 @@ def _split(batch: Batch, gone: Marks, staying: int, dealt: Batch) -> None:
         there += goes
         here += not goes
         at[k], sent[k], connection[k] = at_1[i], sent_1[i], connection_1[i]
-        size[k], clp[k] = size_1[i], clp_1[i]
+        size[k], marks[k] = size_1[i], marks_1[i]

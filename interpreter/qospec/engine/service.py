@@ -15,6 +15,7 @@ from qospec.engine.scheduler_tree import NO_LIMIT
 from qospec.engine.transmission import (
     DENOMINATOR,
     FREE,
+    LEAD,
     LEAP,
     PART,
     PROPAGATION,
@@ -148,7 +149,7 @@ def serve(  # noqa: C901, PLR0912, PLR0915
         if size_bytes[i] != size and not slotted:
             size = size_bytes[i]
             time = service_time(line, size)
-        order[sent], began_ps[sent] = i, free
+        order[sent], began_ps[sent] = i, free + line[LEAD]
         free, part = after(free, part, time, denominator)
         left_ps[sent] = free + line[PROPAGATION]
         sent += 1

@@ -22,6 +22,7 @@ from qospec.engine.parting import split
 from qospec.engine.transmission import (
     DENOMINATOR,
     FREE,
+    LEAD,
     LEAP,
     PART,
     PROPAGATION,
@@ -142,7 +143,7 @@ def _room(line: Whole, size_bytes: int, limit: Buffer | None) -> tuple[int, int]
     """Return for how long a full buffer keeps the line busy."""
     if limit is None:
         return NO_LIMIT_PS, 0
-    places = limit.amount if limit.unit == "cell" else limit.amount // size_bytes
+    places = limit.amount if limit.unit != "byte" else limit.amount // size_bytes
     time_ps, time_part = _time(line, size_bytes)
     carried_ps, room_part = divmod(places * time_part, int(line[DENOMINATOR]))
     return min(places * time_ps + carried_ps, NO_LIMIT_PS), room_part
@@ -162,13 +163,13 @@ def _send(batch: Batch, line: Whole, pace: tuple[int, int, int, int], passage: P
     lost, left_ps, began_ps = passage
     time_ps, time_part, room_ps, room_part = pace
     free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
-    propagation, stamps = line[PROPAGATION], len(began_ps) > 0
+    propagation, lead, stamps = line[PROPAGATION], line[LEAD], len(began_ps) > 0
     dropped = 0
     for i in range(len(at_ps)):
         t = at_ps[i]
         lost[i] = 0
         if stamps:
-            began_ps[i] = max(t, free)
+            began_ps[i] = max(t, free) + lead
         if t > free:
             free = t + time_ps
             part = time_part
@@ -198,7 +199,7 @@ def _send_in_slots(
     slot_ps, slot_part, room_ps, room_part = pace
     free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
     slots = (slot_ps, slot_part, denominator, line[LEAP])
-    propagation, stamps = line[PROPAGATION], len(began_ps) > 0
+    propagation, lead, stamps = line[PROPAGATION], line[LEAD], len(began_ps) > 0
     dropped = 0
     for i in range(len(at_ps)):
         if at_ps[i] > free:
@@ -208,7 +209,7 @@ def _send_in_slots(
         lost[i] = full
         dropped += full
         if stamps:
-            began_ps[i] = sent_ps[i] if full else free
+            began_ps[i] = sent_ps[i] if full else free + lead
         if not full:
             free += slot_ps
             part += slot_part

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from qospec.engine.volume import Volume
 
 
 def share_of(quantile: str) -> Fraction | None:
@@ -69,6 +72,8 @@ class Tally:
         size_bytes: Length of a cell.
         window_ps: Length of the window.
         delays: Of `received`.
+        volume: Of packets: the bytes of `carried`, by layer.
+        sent_volume: Likewise, of `sent`.
         clumping_max_ps: Largest 1-point CDV y_k (cells early, in clumps), with `Watch.clumping`.
         clumping_min_ps: Smallest y_k (gaps).
     """
@@ -83,6 +88,8 @@ class Tally:
     window_ps: int
     carried: int = 0
     delays: Delays = field(default_factory=Delays)
+    volume: Volume | None = None
+    sent_volume: Volume | None = None
     clumping_max_ps: int | None = None
     clumping_min_ps: int | None = None
 

@@ -3,7 +3,9 @@
 The line is one flat int64 array, which is all that the kernel of a line, a queue or a scheduler
 needs: how it sends, and in FREE and PART when it is free next, as whole ps and a numerator over
 DENOMINATOR. A continuous line is free from that moment on; a slotted one begins only with the slot
-that starts there. Times grow by carrying the numerator: nothing rounded is ever added up.
+that starts there. Times grow by carrying the numerator: nothing rounded is ever added up. SLOT is
+the time of the smallest item. A packet takes the time of what is sent of it, max(size + HEADER,
+LEAST) + EXTRA bytes; the gap behind its frame keeps the line busy, not the packet from arriving.
 """
 
 from __future__ import annotations
@@ -12,6 +14,8 @@ from typing import TYPE_CHECKING
 
 from qospec.engine.arrays import np
 from qospec.engine.batch import FOREVER_PS
+from qospec.engine.clock import CELL_BYTES
+from qospec.engine.encapsulation import Framing
 from qospec.engine.kernel import kernel
 
 if TYPE_CHECKING:
@@ -19,19 +23,19 @@ if TYPE_CHECKING:
     from qospec.engine.batch import Batch
     from qospec.engine.clock import Clock
 
-CELL_BYTES = 53
 LOWEST_BIT_RATE = 1_000
 """Below, the backlog of one batch could outlast what int64 can tell."""
 HIGHEST_BIT_RATE = 10**14
 """Where a cell takes four picoseconds; they could not be told apart much above."""
 LARGEST_BYTES = 65_535
 LARGEST_DENOMINATOR = 2**62 // (LARGEST_BYTES + 1)
-"""So that bytes times numerator, and a carry on top, fit int64."""
+"""So that bytes, with 16 KiB around them, times numerator, and a carry on top, fit int64."""
 
 FREE, PART, DENOMINATOR = 0, 1, 2
 BYTE, BYTE_PART, SLOT, SLOT_PART = 3, 4, 5, 6
 PROPAGATION, SLOTTED, STAMPS, LEAP = 7, 8, 9, 10
-FIELDS = 11
+HEADER, LEAST, EXTRA, SMALLEST, LEAD = 11, 12, 13, 14, 15
+FIELDS = 16
 
 Pace = tuple[int, int, int, int]
 """The fields SLOT, SLOT_PART, DENOMINATOR and LEAP of a line, as a kernel's helper takes them."""
@@ -56,12 +60,17 @@ def line_of(clock: Clock | None) -> Whole:
     byte, denominator = clock.byte_time_ps, clock.byte_time_ps.denominator
     line[DENOMINATOR] = denominator
     line[BYTE], line[BYTE_PART] = divmod(byte.numerator, denominator)
-    line[SLOT], line[SLOT_PART] = divmod(CELL_BYTES * byte.numerator, denominator)
-    line[PROPAGATION] = clock.propagation_ps
+    slot = int(clock.slot_ps * denominator)
+    line[SLOT], line[SLOT_PART] = divmod(slot, denominator)
+    line[PROPAGATION] = clock.arrival_ps
     line[SLOTTED] = clock.slotted
     line[STAMPS] = clock.stamps
     line[LEAP] = 2**62 // denominator - 1
     line[FREE] = clock.phase_ps if clock.slotted else 0
+    framing = Framing() if clock.encapsulation is None else clock.encapsulation.framing
+    line[HEADER], line[LEAST], line[EXTRA] = framing
+    line[SMALLEST] = clock.smallest_bytes
+    line[LEAD] = clock.lead_ps
     return line
 
 
@@ -69,7 +78,7 @@ def least_delay_ps(clock: Clock | None) -> int:
     """Return what no cell can undercut: its own time and the way; `check_load` holds to that."""
     if clock is None:
         raise ValueError("no line serves this element")
-    return int(clock.slot_ps) + clock.propagation_ps
+    return int(clock.slot_ps) + clock.arrival_ps
 
 
 def watermark_ps(line: Whole, until_ps: int) -> int:
@@ -92,12 +101,14 @@ def check_load(line: Whole, batch: Batch, smallest_bytes: int, largest_bytes: in
         ValueError: If an item is shorter than a cell, or does not fit a slot.
         OverflowError: If the last might have to wait for longer than int64 can tell.
     """
-    if smallest_bytes < CELL_BYTES:
-        raise ValueError(f"what a line sends has at least {CELL_BYTES} bytes, not {smallest_bytes}")
+    if smallest_bytes < line[SMALLEST]:
+        least = line.item(SMALLEST)
+        raise ValueError(f"what a line sends has at least {least} bytes, not {smallest_bytes}")
     if line[SLOTTED] and largest_bytes > CELL_BYTES:
         raise ValueError(f"a slot holds {CELL_BYTES} bytes, not {largest_bytes}")
     latest_ps = max(line.item(FREE), batch.at_ps.item(-1))
-    if latest_ps + len(batch.at_ps) * largest_bytes * (line.item(BYTE) + 1) >= FOREVER_PS:
+    on_the_line = _line_bytes(line, largest_bytes)
+    if latest_ps + len(batch.at_ps) * on_the_line * (line.item(BYTE) + 1) >= FOREVER_PS:
         raise OverflowError("more waits for a line than it can send in 50 days")
 
 
@@ -136,10 +147,15 @@ def after(free_ps: int, part: int, time: tuple[int, int], denominator: int) -> t
     return free_ps, part
 
 
+def _line_bytes(line: Whole, size_bytes: int) -> int:
+    return max(size_bytes + line.item(HEADER), line.item(LEAST)) + line.item(EXTRA)
+
+
 @kernel
 def service_time(line: Whole, size_bytes: int) -> tuple[int, int]:
-    """Return how long an item of that size takes: whole ps and a numerator."""
+    """Return how long an item of that size takes, framed: whole ps and a numerator."""
     denominator = line[DENOMINATOR]
-    part = size_bytes * line[BYTE_PART]
+    sent_bytes = max(size_bytes + line[HEADER], line[LEAST]) + line[EXTRA]
+    part = sent_bytes * line[BYTE_PART]
     carried = part // denominator
-    return size_bytes * line[BYTE] + carried, part - carried * denominator
+    return sent_bytes * line[BYTE] + carried, part - carried * denominator

@@ -3,7 +3,8 @@
 A byte of an input of weight w costs D / w, D the least common multiple of all weights: no division
 is left to round. What a scheduler has sent is its own clock, so it may be one of several in a tree:
 exact whenever it decides, for then it has sent whole packets. Of a packet that is on its way when
-another one comes, what is still to be sent is rounded down to a whole 2^-fine of a byte.
+another one comes, what is still to be sent is rounded down to a whole 2^-fine of a byte. A packet
+in a frame goes evenly over the time of its frame.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.arrays import np
+from qospec.engine.encapsulation import Framing
 from qospec.engine.kernel import kernel
 from qospec.engine.transmission import LARGEST_BYTES
 
@@ -30,7 +32,7 @@ FINEST = 16
 FAR = 2**60
 """A tag further back than that is as good as one that far back."""
 
-CLOCK = ("work", "end_ps", "begun", "fine", "units", "per_ps")
+CLOCK = ("work", "end_ps", "begun", "fine", "units", "per_ps", "header", "least", "extra")
 """The fields by which a scheduler knows how far it has come."""
 
 
@@ -66,7 +68,9 @@ def clock_fields(clock: Clock, largest_cost: int) -> Mapping[str, int]:
     fine = min(FINEST, (LARGEST_COST // largest_cost).bit_length() - 1)
     fine = max(0, min(fine, 62 - (LARGEST_BYTES * byte_ps.numerator).bit_length()))
     pace = 2**fine / byte_ps
-    return {"fine": fine, "units": pace.numerator, "per_ps": pace.denominator}
+    framing = Framing() if clock.encapsulation is None else clock.encapsulation.framing
+    around = dict(zip(("header", "least", "extra"), framing, strict=True))
+    return {"fine": fine, "units": pace.numerator, "per_ps": pace.denominator, **around}
 
 
 def rebase(
@@ -107,6 +111,9 @@ def position(tree: Tree, scheduler: int, now_ps: int) -> int:
     left = 0
     if now_ps < mine["end_ps"]:
         left = (mine["end_ps"] - now_ps) * mine["units"] // mine["per_ps"]
+        framed = max(mine["begun"] + mine["header"], mine["least"]) + mine["extra"]
+        if framed != mine["begun"]:
+            left = left * mine["begun"] // framed
     return (mine["work"] << mine["fine"]) - min(left, mine["begun"] << mine["fine"])  # type: ignore[no-any-return]
 
 

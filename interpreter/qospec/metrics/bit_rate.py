@@ -14,25 +14,33 @@ if TYPE_CHECKING:
 HEADER_BYTES = 5
 
 
-@metric(source="ITU-T I.361, 2 (a cell has 53 octets, 48 of them payload)")
+@metric(
+    source="ITU-T I.361, 2 (a cell has 53 octets, 48 of them payload); RFC 1242, 3.17 (throughput)"
+)
 class BitRate:
     """Divide the bits that arrived in the window by its length, in bit/s.
 
-    `cell` counts the 53 octets of each cell, `payload` the 48 behind its header.
+    `cell` counts the 53 octets of each cell, `payload` the 48 behind its header. Packets are
+    counted as the first link frames them: `line` with preamble and gap, `frame` from its header to
+    its check sequence, `ip` the packet, `payload` what is behind the headers of IP, UDP or TCP.
     """
 
     dimension = "rate"
     better = "more"
     least = 0
     statistics: tuple[str, ...] = ("cell", "payload")
+    packet_statistics: tuple[str, ...] = ("line", "frame", "ip", "payload")
     exact = False
     needs: frozenset[str] = frozenset()
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | None:
         """Return bit/s in one layer; None if the window has no length."""
-        if statistic not in self.statistics:
+        volume = tally.volume
+        if statistic not in (self.statistics if volume is None else self.packet_statistics):
             raise ValueError(f"bit_rate has no statistic `{statistic}`")
         if not tally.window_ps:
             return None
+        if volume is not None:
+            return Fraction(getattr(volume, statistic) * 8 * PS_PER_S, tally.window_ps)
         size_bytes = tally.size_bytes - (HEADER_BYTES if statistic == "payload" else 0)
         return Fraction(tally.carried * size_bytes * 8 * PS_PER_S, tally.window_ps)

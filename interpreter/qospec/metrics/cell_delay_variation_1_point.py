@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     source="ITU-T I.356, 6 (1-point cell delay variation)",
     name="cell_delay_variation_1_point",
     aliases=("cdv_1pt",),
+    carries=("cell",),
 )
 class CellDelayVariation1Point:
     """Compare the arrivals of each VC with a clock at its peak cell rate 1/T, in ps.

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     source="ITU-T I.356, 6 (2-point cell delay variation)",
     name="cell_delay_variation_2_point",
     aliases=("cdv_2pt",),
+    carries=("cell",),
 )
 class CellDelayVariation2Point:
     """Measure by how much delays exceed the least delay of the population, in ps.

@@ -42,7 +42,9 @@ SORTS = {
     "weights": Sort("a map from names to numbers", "{ high: 3, low: 1 }"),
     "counts": Sort("a map from names to whole numbers", "{ high: 3, low: 1 }"),
     "sizes": Sort("a map from names to sizes", "{ high: 3_000 B, low: 1_500 B }"),
-    "buffer": Sort("a number of cells or a size", "64 cell"),
+    "buffer": Sort("a number of cells or packets or a size", "64 cell"),
+    "load": Sort("a rate of bits or packets", "64 kbit/s @ip"),
+    "size mix": Sort("a size or a mix of sizes", "mix { 40 B: 7, 576 B: 4, 1_500 B: 1 } @ip"),
     "delay per length": Sort("a delay per length", "5 us/km"),
     "arrivals": Sort("an arrival process", "constant { rate = 30_000 cell/s }"),
 }

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from qospec.conditions import Operation, Reader
 
-RATIO_OF = "cell_loss_ratio"
-METRICS = ("lost", RATIO_OF)
+RATIOS = ("cell_loss_ratio", "loss_ratio")
+METRICS = ("lost", *RATIOS)
 
 DIGITS = 9
 """Ratios are rounded to so many digits, where no two machines differ in the logarithm."""
@@ -70,7 +70,7 @@ def losses(leaf: Measured, readers: Sequence[Reader]) -> Losses | None:
     lost, sent = (_sum(leaf, metric, readers) for metric in ("lost", "sent"))
     if not sent:
         return None
-    unit = Fraction(1) if leaf.metric == RATIO_OF else Fraction(sent, len(readers))
+    unit = Fraction(1) if leaf.metric in RATIOS else Fraction(sent, len(readers))
     return Losses(lost, sent, len(readers), unit)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from qospec.conditions import Attribute, Counted, Found
 from qospec.run.population import population_name
-from qospec.units import CELL_RATE, CELLS, COUNT, RATE, RATIO, TIME
+from qospec.units import CELL_RATE, CELLS, COUNT, IN_PACKETS, RATE, RATIO, TIME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -58,11 +58,14 @@ class Readings:
         self._catalogue = catalogue
         self._seen = seen
         self._tallies: dict[str, Tally] = {}
+        self._packets: set[str] = set()
         for network, (planned, observation) in seen.items():
             prefix = f"{network}." if network else ""
             for population in planned.populations.values():
                 tally = observation.tally(population.first, population.stop)
                 self._tallies[prefix + population.name] = tally
+                if population.flow in planned.packets:
+                    self._packets.add(prefix + population.name)
         for name, tally in self._tallies.items():
             if tally.sent != tally.received + tally.lost_count:
                 ended = f"{tally.received} received, {tally.lost_count} lost"
@@ -101,10 +104,15 @@ class Readings:
         for population, tally in self._tallies.items():
             for name, kind in sorted(self._catalogue.of("metric").items()):
                 metric = kind.build()
+                carries = "packet" if population in self._packets else "cell"
+                if carries not in kind.carries:
+                    continue
                 if "clumping" in metric.needs and tally.clumping_max_ps is None:
                     continue
-                dimension, _ = DIMENSIONS[metric.dimension]
-                for statistic in _statistics(metric.statistics):
+                dimension = DIMENSIONS[metric.dimension][0]
+                if carries == "packet":
+                    dimension = IN_PACKETS.get(dimension, dimension)
+                for statistic in _statistics(kind.statistics(carries)):
                     shown = f"{name}.{statistic}" if statistic else name
                     yield population, shown, self._measure(name, tally, statistic), dimension
 

@@ -6,11 +6,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.diagnostics import Diagnostic, Label
+from qospec.engine.marks import CLP
 from qospec.units import RATE, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from qospec.engine.clock import Clock
     from qospec.model import Case, Flow, Network, Test
     from qospec.run.draft import Drafts
     from qospec.run.tables import Member, NoWayError, Passing
@@ -22,25 +24,29 @@ def overloads(
     drafts: Drafts,
     passing: Passing,
     members: Sequence[Member],
-    asked_bps: Sequence[Fraction],
+    asks: Callable[[Flow, Clock], Fraction],
 ) -> Iterator[Diagnostic]:
-    """Yield each line that its flows ask for more than it carries; `asked_bps` is by member."""
+    """Yield each line that its flows ask for more than it carries, in bit/s as `asks` says."""
     for index, through in sorted(passing.offered.items()):
         draft = drafts[index]
-        asked = sum((asked_bps[number] for number in through), Fraction(0))
-        if draft.clock is not None and asked > draft.clock.bit_rate:
+        clock = draft.clock
+        if clock is None:
+            continue
+        asked_bps = {n: asks(case.flows[members[n].flow], clock) for n in through}
+        if sum(asked_bps.values(), Fraction(0)) > clock.bit_rate:
+            layer = "cell" if clock.encapsulation is None else "line"
             shares: dict[int, Fraction] = {}
             for number in sorted(through):
                 flow = members[number].flow
                 shares[flow] = shares.get(flow, Fraction(0)) + asked_bps[number]
             line = draft.line or draft.instance.path
-            carries = f"`{line}` carries {text_of(draft.clock.bit_rate, RATE)} @cell"
+            carries = f"`{line}` carries {text_of(clock.bit_rate, RATE)} @{layer}"
             span = next(each.span for each in network.elements if each.path == line)
             place = f" ({span.source.name}:{span.source.position(span.start)[0]})" if span else ""
-            yield _overload(case, shares, carries + place)
+            yield _overload(case, shares, carries + place, layer)
 
 
-def _overload(case: Case, shares: dict[int, Fraction], carries: str) -> Diagnostic:
+def _overload(case: Case, shares: dict[int, Fraction], carries: str, layer: str) -> Diagnostic:
     """Return that flows, with what each asks for in bit/s, are too much for a line."""
     *others, last = sorted(shares)
     flows = case.flows
@@ -51,7 +57,7 @@ def _overload(case: Case, shares: dict[int, Fraction], carries: str) -> Diagnost
         "E0305",
         f"{'these flows ask' if others else 'this flow asks'} for more than the link can carry",
         flows[last].span,
-        label=f"{where}{text_of(shares[last], RATE)} @cell{plus}",
+        label=f"{where}{text_of(shares[last], RATE)} @{layer}{plus}",
         others=tuple(Label(flows[n].span) for n in others),
         notes=(carries,),
         help="overload on purpose? write `overload = true` in `run`",
@@ -76,7 +82,7 @@ def no_way(case: Case, network: Network, error: NoWayError) -> Diagnostic:
 def _cells(error: NoWayError, flow: Flow) -> str:
     if error.sort.oam:
         return f"OAM cells of `{flow.name}`"
-    tagged = error.sort.clp != error.member.clp
+    tagged = error.sort.marks & CLP > error.member.marks & CLP
     return f"{'tagged ' if tagged else ''}cells of `{flow.name}`"
 
 

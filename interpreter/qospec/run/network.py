@@ -143,8 +143,15 @@ def _concerned(element: object, passing: set[int], members: tuple[Member, ...]) 
 def _node(
     draft: Draft, table: Table | None, members: tuple[Member, ...], connections: Connections
 ) -> Node:
-    outputs = table.by_connection(members, connections) if table is not None else None
-    return Node(draft.instance.path, draft.instance.element, draft.clock, draft.waiting, outputs)
+    path, element, clock, waiting = (
+        draft.instance.path,
+        draft.instance.element,
+        draft.clock,
+        draft.waiting,
+    )
+    if table is None:
+        return Node(path, element, clock, waiting)
+    return Node(path, element, clock, waiting, *table.by_connection(members, connections))
 
 
 def _wires(drafts: Drafts, position: dict[int, int]) -> tuple[Wire, ...]:

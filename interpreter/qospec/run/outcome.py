@@ -15,13 +15,13 @@ from qospec.run.measure import QUANTILES
 from qospec.run.quantity import HISTOGRAM_ERROR, quantity
 from qospec.run.statements import statement_document
 from qospec.run.verdict import ORDER, Verdict, worst
-from qospec.units import CELL_RATE, PS_PER_S, TIME, text_of
+from qospec.units import CELL_RATE, PACKET_RATE, PS_PER_S, TIME, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from qospec.document import Document
-    from qospec.model import Network, Statement, Suite, Test
+    from qospec.model import Flow, Network, Statement, Suite, Test
     from qospec.run.plan import CasePlan
     from qospec.run.trial import Repeat, Result
 
@@ -186,11 +186,17 @@ def _flows(test: Test) -> list[Document]:
             "from": _hosts(flow.origins),
             "to": _hosts(flow.targets),
             "traffic": f"{flow.kind.name}, {flow.connections * len(flow.origins):_} connections,"
-            f" {text_of(flow.traffic.contract().peak_cell_rate, CELL_RATE)} each",
+            f" {_each(flow)} each",
         }
         for case in test.cases[:1]
         for flow in case.flows
     ]
+
+
+def _each(flow: Flow) -> str:
+    if flow.stream is None:
+        return text_of(flow.traffic.contract().peak_cell_rate, CELL_RATE)
+    return text_of(flow.stream.contract.peak_cell_rate, PACKET_RATE)
 
 
 def _hosts(paths: tuple[str, ...]) -> str:

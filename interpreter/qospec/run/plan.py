@@ -15,11 +15,12 @@ from qospec.conditions import measurements
 from qospec.engine.connections import Connections
 from qospec.engine.experiment import Experiment, Source, Watch
 from qospec.engine.graph import zero_delay_cycle
+from qospec.engine.sizes import CELLS
 from qospec.run import misfits, refusals, searching
 from qospec.run.network import Lowered, lower
 from qospec.run.population import Population
 from qospec.run.searching import Cost
-from qospec.run.survey import CELL_BYTES, cell_rate, surveyed
+from qospec.run.survey import cell_rate, surveyed
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -46,12 +47,14 @@ class Planned:
         populations: What is measured, by name.
         discarders: By flow, the elements on its ways that may discard: (path, causes).
         lines: As of `Lowered`.
+        packets: The flows of packets.
     """
 
     experiment: Experiment
     populations: dict[str, Population]
     discarders: dict[str, tuple[tuple[str, tuple[str, ...]], ...]]
     lines: dict[str, str]
+    packets: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -129,7 +132,7 @@ def _sent(flow: Flow, length_ps: int) -> tuple[Fraction, bool]:
 def _network(
     case: Case, network: Network, name: str, seed: tuple[str, ...], problems: Problems
 ) -> Planned | None:
-    survey = surveyed(case, network, problems)
+    survey = surveyed(case, name, problems)
     if survey is None:
         return None
     members = survey.members
@@ -137,7 +140,6 @@ def _network(
         contracts=tuple(c for m in members for c in [m.contract] * m.connections),
         flow=tuple(i for m in members for i in [m.flow] * m.connections),
         has_oam=any(getattr(instance.element, "inserts", False) for instance in network.elements),
-        virtual_path=tuple(v for m in members for v in [m.virtual_path] * m.connections),
     )
     lowered = lower(network, survey, connections)
     loop = zero_delay_cycle(lowered.nodes, lowered.wires)
@@ -157,6 +159,7 @@ def _network(
         {p.name: p for p in _populations(case, name, connections, members)},
         {flow.name: tuple(_discarders(i, lowered, members)) for i, flow in enumerate(case.flows)},
         lowered.lines,
+        frozenset(flow.name for flow in case.flows if flow.stream is not None),
     )
 
 
@@ -165,15 +168,18 @@ def _sources(
 ) -> Iterator[Source]:
     for member in members:
         flow = flows[member.flow]
+        stream = flow.stream
         yield Source(
             name=member.name,
             arrivals=flow.arrivals,
             first=member.first,
             connections=member.connections,
             phases=flow.phases,
-            size_bytes=CELL_BYTES,
-            clp=flow.clp,
+            sizes=CELLS if stream is None else stream.sizes,
+            marks=member.marks,
             node=lowered.entry[member.origin],
+            encapsulation=None if stream is None else stream.encapsulation,
+            transport_bytes=0 if stream is None else stream.transport_bytes,
         )
 
 

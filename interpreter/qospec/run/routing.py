@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.conditions import Attribute, evaluate
+from qospec.engine.marks import MARKS
 from qospec.run.tables import NEVER, NoWayError, Passing, Sort, State, Table
 from qospec.run.walk import Walk
 
@@ -27,13 +28,13 @@ def routed(
     made: dict[int, Table] = {}
     for index, draft in drafts.items():
         if draft.duty == "classifier":
-            made[index] = _classes(draft.instance, members)
+            made[index] = Classes(draft.instance, members)
         elif draft.duty == "router":
-            made[index] = Table([(NEVER, NEVER)] * len(members), [(NEVER, NEVER)] * len(members))
+            made[index] = Table()
     passing = Passing()
     for number, member in enumerate(members):
         walk = Walk(drafts, made, number, member)
-        start = State(network.hosts[member.origin].line, Sort(oam=False, clp=member.clp))
+        start = State(network.hosts[member.origin].line, Sort(oam=False, marks=member.marks))
         if start.element < 0:
             raise NoWayError(member, start.sort)  # no link is at the host
         walk.choose(start)
@@ -43,32 +44,30 @@ def routed(
     }, passing
 
 
-def _classes(instance: Instance, members: tuple[Member, ...]) -> Table:
-    seen: dict[tuple[str, int, bool], tuple[int, int]] = {}
+class Classes(Table):
+    """The table of a classifier, worked out for each sort of items that asks for its output."""
 
-    def row(member: Member, *, oam: bool) -> tuple[int, int]:
-        category, path = member.contract.category, member.virtual_path
-        if (category, path, oam) not in seen:
-            cell: dict[str, Value] = {
-                "category": category,
-                "virtual_path": Fraction(path),
-                "oam": oam,
-            }
-            low, high = (
-                _first_that_holds(instance, {**cell, "clp": Fraction(clp)}) for clp in (0, 1)
-            )
-            seen[category, path, oam] = (low, high)
-        return seen[category, path, oam]
+    def __init__(self, instance: Instance, members: tuple[Member, ...]) -> None:
+        super().__init__()
+        self._instance = instance
+        self._members = members
+        self._known: dict[tuple[tuple[tuple[str, Value], ...], Sort], int] = {}
 
-    return Table(
-        [row(member, oam=False) for member in members],
-        [row(member, oam=True) for member in members],
-    )
+    def output(self, member: int, sort: Sort) -> int:
+        """Return the output of the first class that takes such items, and remember it."""
+        asked = self._members[member].asked
+        if (asked, sort) not in self._known:
+            item: dict[str, Value] = {**dict(asked), "oam": sort.oam}
+            for name, mark in MARKS.items():
+                item[name] = Fraction(mark.of(sort.marks))
+            self._known[asked, sort] = _first_that_holds(self._instance, item)
+        self.by_sort[member, sort] = self._known[asked, sort]
+        return self.by_sort[member, sort]
 
 
-def _first_that_holds(instance: Instance, cell: dict[str, Value]) -> int:
+def _first_that_holds(instance: Instance, item: dict[str, Value]) -> int:
     def read(leaf: Leaf) -> Value:
-        return cell[leaf.name] if isinstance(leaf, Attribute) else None
+        return item[leaf.name] if isinstance(leaf, Attribute) else None
 
     for output, predicate in enumerate(instance.predicates):
         if evaluate(predicate, read) is True:

@@ -9,7 +9,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.run import misfits
+from qospec.engine.clock import CELL_BYTES
+from qospec.engine.marks import marked
+from qospec.run import framing, misfits
 from qospec.run.draft import drafted
 from qospec.run.routing import routed
 from qospec.run.tables import Member, NoWayError
@@ -17,12 +19,13 @@ from qospec.run.tables import Member, NoWayError
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
+    from qospec.conditions import Value
     from qospec.diagnostics import Problems
+    from qospec.engine.clock import Clock
+    from qospec.engine.connections import Contract
     from qospec.model import Case, Flow, Network, Suite
     from qospec.run.draft import Drafts
     from qospec.run.tables import Passing, Table
-
-CELL_BYTES = 53
 
 
 class Survey(NamedTuple):
@@ -41,11 +44,15 @@ class Survey(NamedTuple):
     passing: Passing
 
 
-def surveyed(case: Case, network: Network, problems: Problems) -> Survey | None:
-    """Return where the cells of a case go; None if it does not fit, which is in `problems`."""
+def surveyed(case: Case, name: str, problems: Problems) -> Survey | None:
+    """Return where the cells of a case go in one of its networks.
+
+    None if it does not fit, which is in `problems`.
+    """
+    network = case.networks[name]
     members = tuple(_members(case.flows, network))
     survey = _ways(case, network, members, problems)
-    return survey if survey is not None and _fits(case, network, survey, problems) else None
+    return survey if survey is not None and _fits(case, name, survey, problems) else None
 
 
 def verify(suite: Suite, problems: Problems) -> None:
@@ -56,18 +63,20 @@ def verify(suite: Suite, problems: Problems) -> None:
     ways: dict[Hashable, Survey | None] = {}
     fitting: set[Hashable] = set()
     for case in (case for test in suite.tests for case in test.cases if not case.skip):
-        for network in case.networks.values():
+        for name, network in case.networks.items():
             members = tuple(_members(case.flows, network))
             key = (id(network), tuple(map(_way_of, members)))
             if key not in ways:
                 ways[key] = _ways(case, network, members, problems)
             survey = ways[key]
-            load = (key, () if case.run.overload else tuple(_asked_bps(case, members)))
-            if (
-                survey is not None
-                and load not in fitting
-                and _fits(case, network, survey._replace(members=members), problems)
-            ):
+            streams = tuple(
+                s and (s.sizes, s.encapsulation) for s in (f.stream for f in case.flows)
+            )
+            rates = () if case.run.overload else tuple(map(cell_rate, case.flows))
+            load = (key, streams, rates)
+            if survey is None or load in fitting:
+                continue
+            if _fits(case, name, survey._replace(members=members), problems):
                 fitting.add(load)
 
 
@@ -95,16 +104,16 @@ def _way_of(member: Member) -> Hashable:
     return replace(member, contract=contract)
 
 
-def _fits(case: Case, network: Network, survey: Survey, problems: Problems) -> bool:
-    if case.run.overload:
-        return True
-    asked = _asked_bps(case, survey.members)
-    overloads = [
-        *misfits.overloads(case, network, survey.drafts, survey.passing, survey.members, asked)
-    ]
-    for overload in overloads:
-        problems.add(overload)
-    return not overloads
+def _fits(case: Case, name: str, survey: Survey, problems: Problems) -> bool:
+    unfit = [*framing.misfits(case, name, survey.drafts, survey.passing, survey.members)]
+    if not unfit and not case.run.overload:
+        passing, network = survey.passing, case.networks[name]
+        unfit = [
+            *misfits.overloads(case, network, survey.drafts, passing, survey.members, _asked_bps)
+        ]
+    for each in unfit:
+        problems.add(each)
+    return not unfit
 
 
 def cell_rate(flow: Flow) -> Fraction:
@@ -112,16 +121,18 @@ def cell_rate(flow: Flow) -> Fraction:
     return Fraction(flow.arrivals.mean_cell_rate(flow.connections))
 
 
-def _asked_bps(case: Case, members: tuple[Member, ...]) -> list[Fraction]:
-    """Return what each member asks of each line that it passes."""
-    rates = [cell_rate(flow) * CELL_BYTES * 8 for flow in case.flows]
-    return [rates[member.flow] for member in members]
+def _asked_bps(flow: Flow, clock: Clock) -> Fraction:
+    """Return what a member of a flow asks of a line, as the line counts bits."""
+    framed = clock.encapsulation
+    if flow.stream is None or framed is None:
+        return cell_rate(flow) * CELL_BYTES * 8
+    return cell_rate(flow) * 8 * framed.mean_bytes(flow.stream.sizes, "line", 0)
 
 
 def _members(flows: tuple[Flow, ...], network: Network) -> Iterator[Member]:
     first = 0
     for number, flow in enumerate(flows):
-        contract = flow.traffic.contract()
+        contract, marks, asked = _sent(flow)
         for turn, (origin, target) in enumerate(zip(flow.origins, flow.targets, strict=True)):
             yield Member(
                 number,
@@ -131,7 +142,17 @@ def _members(flows: tuple[Flow, ...], network: Network) -> Iterator[Member]:
                 first,
                 flow.connections,
                 contract,
-                flow.clp,
-                flow.virtual_path,
+                marks,
+                asked,
             )
             first += flow.connections
+
+
+def _sent(flow: Flow) -> tuple[Contract, int, tuple[tuple[str, Value], ...]]:
+    """Return a flow's contract, what its items are marked with, and what else a classifier asks."""
+    if flow.stream is not None:
+        stream = flow.stream
+        return stream.contract, stream.marks, tuple(sorted(stream.asked.items()))
+    contract = flow.traffic.contract()
+    asked = (("category", contract.category), ("virtual_path", Fraction(flow.virtual_path)))
+    return contract, marked(clp=flow.clp), asked

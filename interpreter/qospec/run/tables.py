@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.engine.arrays import np
 
 if TYPE_CHECKING:
+    from qospec.conditions import Value
     from qospec.engine.arrays import Marks
     from qospec.engine.connections import Connections, Contract
 
@@ -16,7 +17,10 @@ NEVER = 255
 
 @dataclass(frozen=True)
 class Member:
-    """One origin and target of a flow, with its stretch of connections."""
+    """One origin and target of a flow, with its stretch of connections.
+
+    `asked` is what a classifier may ask of its items that no element changes, by name.
+    """
 
     flow: int
     name: str
@@ -25,8 +29,8 @@ class Member:
     first: int
     connections: int
     contract: Contract
-    clp: int = 0
-    virtual_path: int = 0
+    marks: int = 0
+    asked: tuple[tuple[str, Value], ...] = ()
 
 
 class NoWayError(Exception):
@@ -46,10 +50,10 @@ class NoWayError(Exception):
 
 
 class Sort(NamedTuple):
-    """What an element may tell cells of one connection apart by."""
+    """What an element may tell items of one connection apart by."""
 
     oam: bool
-    clp: int
+    marks: int
 
 
 class State(NamedTuple):
@@ -76,48 +80,43 @@ class Passing:
 
 @dataclass
 class Table:
-    """Outputs of one element by member, as (CLP 0, CLP 1), for user cells and for OAM cells."""
+    """Outputs of one element by member and sort."""
 
-    user: list[tuple[int, int]]
-    oam: list[tuple[int, int]]
+    by_sort: dict[tuple[int, Sort], int] = field(default_factory=dict)
 
     def outputs(self, member: int) -> frozenset[int]:
-        """Return the outputs that cells of a member may take."""
-        return frozenset((*self.user[member], *self.oam[member])) - {NEVER}
+        """Return the outputs that items of a member may take."""
+        return frozenset(way for (each, _), way in self.by_sort.items() if each == member) - {NEVER}
 
     def of(self, members: set[int]) -> Table:
         """Return the table for these members alone."""
-
-        def rows(all_rows: list[tuple[int, int]]) -> list[tuple[int, int]]:
-            return [row if n in members else (NEVER, NEVER) for n, row in enumerate(all_rows)]
-
-        return Table(rows(self.user), rows(self.oam))
+        return Table({key: way for key, way in self.by_sort.items() if key[0] in members})
 
     def seen(self, sorts: set[tuple[int, Sort]]) -> Table:
-        """Return the table for the sorts of cells that come; others have no output."""
-
-        def rows(outputs: list[tuple[int, int]], *, oam: bool) -> list[tuple[int, int]]:
-            return [
-                (
-                    row[0] if (member, Sort(oam, 0)) in sorts else NEVER,
-                    row[1] if (member, Sort(oam, 1)) in sorts else NEVER,
-                )
-                for member, row in enumerate(outputs)
-            ]
-
-        return Table(rows(self.user, oam=False), rows(self.oam, oam=True))
+        """Return the table for the sorts of items that come; others have no output."""
+        return Table({key: way for key, way in self.by_sort.items() if key in sorts})
 
     def output(self, member: int, sort: Sort) -> int:
-        """Return the output that cells of a member and sort take; NEVER where none is known."""
-        return (self.oam if sort.oam else self.user)[member][sort.clp]
+        """Return the output that items of a member and sort take; NEVER where none is known."""
+        return self.by_sort.get((member, sort), NEVER)
 
     @property
     def used(self) -> frozenset[int]:
-        """Return the outputs that any cell may take."""
-        return frozenset().union(*(self.outputs(member) for member in range(len(self.user))))
+        """Return the outputs that any item may take."""
+        return frozenset(self.by_sort.values()) - {NEVER}
 
-    def by_connection(self, members: tuple[Member, ...], connections: Connections) -> Marks:
-        """Return (indices, 2) outputs: each row as often as its member has connections."""
-        rows = [*self.user, *self.oam] if connections.has_oam else self.user
-        lengths = [member.connections for member in members] * (len(rows) // len(members))
-        return np.repeat(np.array(rows, np.uint8), lengths, axis=0)
+    def by_connection(
+        self, members: tuple[Member, ...], connections: Connections
+    ) -> tuple[Marks, tuple[int, ...]]:
+        """Return (indices, marks) outputs, by connection and marks, and the marks of its columns.
+
+        Each row stands as often as its member has connections.
+        """
+        columns = sorted({sort.marks for _, sort in self.by_sort})
+        place = {marks: column for column, marks in enumerate(columns)}
+        halves = 2 if connections.has_oam else 1
+        rows = np.full((halves * len(members), len(columns)), NEVER, np.uint8)
+        for (member, sort), way in self.by_sort.items():
+            rows[member + sort.oam * len(members), place[sort.marks]] = way
+        lengths = [member.connections for member in members] * halves
+        return np.repeat(rows, lengths, axis=0), tuple(columns)

@@ -10,6 +10,7 @@ import math
 from collections import deque
 from typing import TYPE_CHECKING
 
+from qospec.engine.marks import CLP
 from qospec.run.tables import NoWayError, Sort, State
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
     from qospec.run.draft import Drafts, Way
     from qospec.run.tables import Member, Passing, Table
+
+OAM = (Sort(oam=True, marks=0), Sort(oam=True, marks=CLP))
+"""The sorts of OAM cells: a policer may tag them too."""
 
 
 class Walk:
@@ -47,16 +51,15 @@ class Walk:
                 self._write(state, nearer)
 
     def _write(self, state: State, nearer: dict[State, int]) -> None:
-        table = self._made[state.element]
         best = min(
             (self._distance(way, state.sort, nearer), position, way.output)
             for position, way in enumerate(self._drafts[state.element].ways)
         )
-        row = list(table.user[self._number])
-        row[state.sort.clp] = best[2]
-        table.user[self._number] = (row[0], row[1])
-        if state.sort.clp == self._member.clp:
-            table.oam[self._number] = (best[2], best[2])
+        table = self._made[state.element].by_sort
+        table[self._number, state.sort] = best[2]
+        if state.sort.marks == self._member.marks:
+            for oam in OAM:
+                table[self._number, oam] = best[2]
 
     def _distance(self, way: Way, sort: Sort, nearer: dict[State, int]) -> float:
         if way.end == "host":
@@ -91,13 +94,14 @@ class Walk:
 
     def follow(self, start: State, passing: Passing) -> None:
         """Note where cells of all sorts pass; raises NoWayError for those that end elsewhere."""
-        reached, waiting = {start}, deque([start])
+        reached, waiting, straight = {start}, deque([start]), {start}
         while waiting:
             state = waiting.popleft()
             passing.any.setdefault(state.element, set()).add(self._number)
             passing.sorts.setdefault(state.element, set()).add((self._number, state.sort))
-            if state.sort == start.sort:
+            if state in straight:
                 passing.offered.setdefault(state.element, set()).add(self._number)
+            usual = next(self._sorts(self._drafts[state.element].instance.element, state.sort))
             onward = list(self._onward(state, free=False))
             if not onward:
                 raise NoWayError(self._member, state.sort)
@@ -105,6 +109,8 @@ class Walk:
                 if way.end == "host" and way.to != self._member.target:
                     raise NoWayError(self._member, sort, way.to)
                 after = State(way.to, sort)
+                if state in straight and sort == usual:
+                    straight.add(after)
                 if way.end == "element" and after not in reached:
                     reached.add(after)
                     waiting.append(after)
@@ -118,17 +124,21 @@ class Walk:
             for way in draft.ways:
                 output = way.output
                 if table is not None:
-                    output = table.output(self._number, sort)
+                    output = table.output(self._number, state.sort)
                 elif output_of is not None:
                     output = output_of(oam=sort.oam)
                 if way.output == output:
                     yield way, sort
 
     def _sorts(self, element: object, sort: Sort) -> Iterator[Sort]:
-        """Yield what cells of a sort may be behind an element."""
+        """Yield what items of a sort may be behind an element."""
+        remarked = getattr(element, "remarked", None)
+        if remarked is not None:
+            yield Sort(sort.oam, remarked(sort.marks))
+            return
         yield sort
         tags = getattr(element, "tags", None)
-        if tags is not None and not sort.clp and tags(self._member.contract):
-            yield Sort(sort.oam, 1)
+        if tags is not None and not sort.marks & CLP and tags(self._member.contract):
+            yield Sort(sort.oam, sort.marks | CLP)
         if getattr(element, "inserts", False) and not sort.oam:
-            yield Sort(oam=True, clp=0)
+            yield Sort(oam=True, marks=0)

@@ -47,7 +47,7 @@ class Lab:
             column("sent_ps", range(count), np.int64),
             column("connection", 0, np.int32),
             column("size_bytes", 53, np.int32),
-            column("clp", 0, np.uint8),
+            column("marks", 0, np.uint16),
         )
 
     @staticmethod

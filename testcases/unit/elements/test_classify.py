@@ -20,7 +20,7 @@ INDICES = 6
 def test_each_cell_is_of_one_class(lab, arrivals, table):
     arrivals.sort(key=lambda cell: cell[0])
     at_ps, connection, clp = zip(*arrivals, strict=True) if arrivals else ((), (), ())
-    batch = lab.cells(at_ps, connection=connection, clp=clp)
+    batch = lab.cells(at_ps, connection=connection, marks=clp)
     where = lab.setting(outputs=np.array(table, np.uint8))
     got = lab.carry(Classify(("a", "b", "c")), where, batch).departures
     for number, left in enumerate(got):

@@ -153,11 +153,11 @@ elements = st.builds(
 @pytest.mark.parametrize("form", [VirtualScheduling, LeakyBucket])
 def test_it_polices_by_the_book(lab, form, drawn, gcra, cuts):
     agreed, at_ps, connection, clp = drawn
-    batch = lab.cells(at_ps, connection=connection, clp=clp)
+    batch = lab.cells(at_ps, connection=connection, marks=clp)
     got = lab.carry(gcra, lab.setting(contracts=agreed), batch, cuts=cuts)
     (kept,) = got.departures
     marked, lost = by_the_book(at_ps, connection, clp, gcra, agreed, form)
-    assert list(zip(kept.sent_ps.tolist(), kept.clp.tolist(), strict=True)) == marked
+    assert list(zip(kept.sent_ps.tolist(), kept.marks.tolist(), strict=True)) == marked
     assert got.lost == [("policed", "", connection[number], number) for number in lost]
 
 
@@ -216,10 +216,10 @@ def test_vbr_3_tags_what_vbr_2_discards_where_all_keep_the_peak(lab, clps):
     """Beyond the peak they part: a tagged cell counts for it, one that is discarded does not."""
     at_ps = [number * SECOND_PS // 1_000 for number in range(200)]
     clp = [clps[number % len(clps)] for number in range(200)]
-    batch = lab.cells(at_ps, clp=clp)
+    batch = lab.cells(at_ps, marks=clp)
     second = lab.carry(Gcra(), lab.setting(contracts=[vbr(2)]), batch)
     third = lab.carry(Gcra(), lab.setting(contracts=[vbr(3)]), batch)
-    tagged = [n for n in range(200) if third.departures[0].clp[n] != clp[n]]
+    tagged = [n for n in range(200) if third.departures[0].marks[n] != clp[n]]
     assert third.lost == []
     assert tagged == [number for *_, number in second.lost]
     assert tagged

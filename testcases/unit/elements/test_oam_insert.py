@@ -67,10 +67,10 @@ def even(lab, at_ps, connection=0, **columns):
 
 
 def test_an_oam_cell_goes_directly_ahead_of_a_user_cell_in_the_same_ps(lab):
-    left = even(lab, [400, 1_600], clp=1, sent_ps=[100, 200])
+    left = even(lab, [400, 1_600], marks=1, sent_ps=[100, 200])
     assert left.at_ps.tolist() == [400, 400, 1_600, 1_600]
     assert left.connection.tolist() == [1, 0, 1, 0]
-    assert left.clp.tolist() == [0, 1, 0, 1]
+    assert left.marks.tolist() == [0, 1, 0, 1]
     assert left.sent_ps.tolist() == [400, 100, 1_600, 200]
 
 

@@ -31,7 +31,7 @@ def test_cells_take_the_way_of_the_table(lab, inputs, table, latency, cuts):
     for arrivals in inputs:
         names = range(name, name + len(arrivals))
         at_ps, connection, clp = zip(*arrivals, strict=True) if arrivals else ((), (), ())
-        batches.append(lab.cells(at_ps, connection=connection, clp=clp, sent_ps=names))
+        batches.append(lab.cells(at_ps, connection=connection, marks=clp, sent_ps=names))
         for (t, index, mark), own in zip(arrivals, names, strict=True):
             expected[table[index][mark]].append((t + latency, own))
         name += len(arrivals)

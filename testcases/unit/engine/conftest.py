@@ -55,7 +55,7 @@ def batch_of() -> Callable[..., Batch]:
             np.array(at_ps if sent_ps is None else sent_ps, np.int64),
             np.array([0] * n if connection is None else connection, np.int32),
             np.full(n, 53, np.int32),
-            np.zeros(n, np.uint8),
+            np.zeros(n, np.uint16),
         )
 
     return make

@@ -21,6 +21,7 @@ from qospec.engine.element import Setting, Step
 from qospec.engine.experiment import DISCARD, END, Experiment, Node, Source, Watch, Wire
 from qospec.engine.guard import BrokenPromiseError
 from qospec.engine.observation import Observation
+from qospec.engine.sizes import CELLS, Sizes
 
 Vcs = Callable[..., Connections]
 STOP_PS = 1_000_000
@@ -42,7 +43,7 @@ def line(path: str, gbit_rate: int = 8, *, stamps: bool = False) -> Node:
 
 def source(listed: Any, cells: list[tuple[int, int]], node: int = 0, first: int = 0) -> Source:
     count = 1 + max(connection for _, connection in cells)
-    return Source(f"f{first}", listed(cells), first, count, "even", 53, 0, node)
+    return Source(f"f{first}", listed(cells), first, count, "even", CELLS, 0, node)
 
 
 def watch(vcs: int) -> Watch:
@@ -261,7 +262,7 @@ def test_an_element_may_write_over_the_times_of_what_comes(
 
 def test_sizes_that_differ_are_not_told(vcs: Vcs, listed: Any) -> None:
     nodes = (Node("a", Curious(0)),)
-    sources = (source(listed, [(0, 0)])._replace(size_bytes=64),)
+    sources = (source(listed, [(0, 0)])._replace(sizes=Sizes((53, 64), (1, 1))),)
     Curious.met.clear()
     graph.run(Experiment(vcs(1), sources, nodes, (Wire(0, 0, END),), watch(1), ("s",)))
     assert [setting.size_bytes for setting, _ in Curious.met if setting is not None] == [0]

@@ -22,6 +22,7 @@ from qospec.engine.connections import Connections
 from qospec.engine.element import Step
 from qospec.engine.experiment import END, Experiment, Node, Source, Watch, Wire
 from qospec.engine.observation import Observation, Recorder
+from qospec.engine.sizes import CELLS
 
 Vcs = Callable[..., Connections]
 Cells = list[list[tuple[int, int]]]
@@ -80,7 +81,7 @@ def ring(vcs: Vcs, listed: Any, cells: Cells, *, leave: bool = True) -> Experime
     # Late enough for the hosts' lines to have sent all by then.
     stop_ps = 10**9 + max(at_ps for host in cells for at_ps, _ in host)
     sources = tuple(
-        Source(f"f{host}", listed(cells[host], stop_ps), 2 * host, 2, "even", 53, 0, 3 * host)
+        Source(f"f{host}", listed(cells[host], stop_ps), 2 * host, 2, "even", CELLS, 0, 3 * host)
         for host in range(HOSTS)
     )
     watch = Watch(0, stop_ps, (0,) * len(WAYS))
@@ -228,7 +229,7 @@ def test_cells_that_wait_for_ever_end_the_trial(
 ) -> None:
     monkeypatch.setattr(loop, "IDLE_PASSES", 50)
     nodes = (Node("a", Keeper(5)), Node("b", Delay(5)))
-    sources = (Source("f", listed([(0, 0)]), 0, 1, "even", 53, 0, 0),)
+    sources = (Source("f", listed([(0, 0)]), 0, 1, "even", CELLS, 0, 0),)
     wires = (Wire(0, 0, 1), Wire(1, 0, 0))
     experiment = Experiment(vcs(1), sources, nodes, wires, Watch(0, 10, (0,)), ("s",))
     with pytest.raises(graph.EndlessError, match="1 cells never leave the cycle through a, b"):
@@ -246,7 +247,7 @@ def test_a_cell_may_wait_long_beside_a_short_cycle(
         Node("hub", VcSwitch(3, latency=5), outputs=table),
         Node("near", Delay(5)),
     )
-    sources = (Source("f", listed([(0, 0)]), 0, 1, "even", 53, 0, 0),)
+    sources = (Source("f", listed([(0, 0)]), 0, 1, "even", CELLS, 0, 0),)
     wires = (
         Wire(0, 0, 1, 0),
         Wire(1, 0, 0),
@@ -260,7 +261,7 @@ def test_a_cell_may_wait_long_beside_a_short_cycle(
 
 def test_a_cycle_that_nothing_enters_does_not_hold_up_the_rest(vcs: Vcs, listed: Any) -> None:
     nodes = (Node("a", Delay(5)), Node("b", Delay(5)), Node("c", Delay(5)))
-    sources = (Source("f", listed([(0, 0)]), 0, 1, "even", 53, 0, 2),)
+    sources = (Source("f", listed([(0, 0)]), 0, 1, "even", CELLS, 0, 2),)
     wires = (Wire(0, 0, 1), Wire(1, 0, 0), Wire(2, 0, END))
     experiment = Experiment(vcs(1), sources, nodes, wires, Watch(0, 10, (0,)), ("s",))
     assert graph.run(experiment).tally(0, 1).delays.max_ps == 5
@@ -268,7 +269,7 @@ def test_a_cycle_that_nothing_enters_does_not_hold_up_the_rest(vcs: Vcs, listed:
 
 def test_a_cycle_without_delay_is_refused(vcs: Vcs, listed: Any) -> None:
     nodes = (Node("a", Delay(0)), Node("b", Delay(0)))
-    sources = (Source("f", listed([(0, 0)]), 0, 1, "even", 53, 0, 0),)
+    sources = (Source("f", listed([(0, 0)]), 0, 1, "even", CELLS, 0, 0),)
     wires = (Wire(0, 0, 1), Wire(1, 0, 0))
     experiment = Experiment(vcs(1), sources, nodes, wires, Watch(0, 10, (0,)), ("s",))
     with pytest.raises(graph.ZeroDelayError, match=r"(a -> b -> a|b -> a -> b)") as caught:

@@ -13,6 +13,7 @@ from qospec.engine.connections import Connections
 from qospec.engine.element import Loss, Step
 from qospec.engine.experiment import Experiment, Source, Watch
 from qospec.engine.observation import Observation, Recorder
+from qospec.engine.sizes import CELLS, Sizes
 from qospec.engine.tally import Delays
 
 Maker = Callable[..., Batch]
@@ -25,8 +26,8 @@ def recorder(vcs: Callable[..., Connections], listed: Any) -> Callable[..., Reco
 
     def make(**changed: Any) -> Recorder:
         sources = (
-            Source("f", listed([(0, 0)]), 0, 2, "even", 53, 0, 0),
-            Source("g", listed([(0, 0)]), 2, 1, "even", 64, 0, 0),
+            Source("f", listed([(0, 0)]), 0, 2, "even", CELLS, 0, 0),
+            Source("g", listed([(0, 0)]), 2, 1, "even", Sizes((64,)), 0, 0),
         )
         watch = Watch(*WINDOW, histogram_row=(0, 0, 1), clumping=False)._replace(**changed)
         return Recorder(Experiment(vcs(3, has_oam=True), sources, (), (), watch, ("seed",)))

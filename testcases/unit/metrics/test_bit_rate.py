@@ -4,6 +4,7 @@ from fractions import Fraction
 import pytest
 
 from qospec.engine.tally import Tally
+from qospec.engine.volume import Volume
 from qospec.metrics.bit_rate import BitRate
 
 
@@ -28,3 +29,11 @@ def test_a_window_without_length_is_no_data(tally: Callable[..., Tally]) -> None
 def test_another_statistic_is_refused(tally: Callable[..., Tally]) -> None:
     with pytest.raises(ValueError, match="no statistic `frame`"):
         BitRate().measure(tally(), "frame")
+
+
+def test_packets_are_counted_as_they_were_framed(tally: Callable[..., Tally]) -> None:
+    seen = tally(carried=2, volume=Volume(line=168, frame=128, ip=92, payload=36))
+    rates = {layer: BitRate().measure(seen, layer) for layer in BitRate.packet_statistics}
+    assert rates == {"line": 1_344, "frame": 1_024, "ip": 736, "payload": 288}
+    with pytest.raises(ValueError, match="no statistic `cell`"):
+        BitRate().measure(seen, "cell")

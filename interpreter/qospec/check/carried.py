@@ -1,0 +1,102 @@
+"""What moves where: cells or packets. A line, a port and most elements are for one of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from qospec.check import predicates
+from qospec.check.context import wrong
+from qospec.check.parts import Origin
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from qospec.check.context import Context
+    from qospec.check.expressions import Evaluator
+    from qospec.check.parts import Part, Template
+    from qospec.check.records import Record
+    from qospec.source import Span
+
+CARRIED = ("cell", "packet")
+LAYER = {"cell": "cell", "packet": "line"}
+"""Which bits the rate of a line counts, by what it carries."""
+
+
+def of_line(record: Record, arguments: Mapping[str, Any], evaluator: Evaluator) -> str:
+    """Return what a line carries; report a rate that counts other bits."""
+    carries = str(arguments.get("carries", "cell"))
+    rate = record.kind.parameter("rate")
+    if rate is not None and "rate" in record.given:
+        layer = getattr(record.value_of(rate, evaluator), "layer", "")
+        if layer and layer != LAYER[carries]:
+            evaluator.context.tell(
+                wrong(
+                    "E0212",
+                    f"the rate of a line of {carries}s counts @{LAYER[carries]}, not @{layer}",
+                    record.given["rate"].value.span,
+                    remedy=f"write `carries = {other(carries)}`, or give the rate "
+                    f"@{LAYER[carries]}",
+                )
+            )
+    return carries
+
+
+def other(carries: str) -> str:
+    """Return that of the two that is not meant."""
+    return CARRIED[carries == CARRIED[0]]
+
+
+def verify(template: Template, context: Context) -> None:
+    """Report elements and ports that are reached by what they are not for."""
+    for ports in template.ports.values():
+        for index in range(1 if ports.count is None else ports.count):
+            _follow(template, Origin(port=(ports.name, index)), ports.carries, context)
+
+
+def _follow(template: Template, start: Origin, carries: str, context: Context) -> None:
+    waiting, seen = [start], {start}
+    while waiting:
+        origin = waiting.pop()
+        end = template.wires.get(origin)
+        if end is None:
+            continue
+        place = template.places.get(origin)
+        if end.kind == "port" and template.ports[end.port[0]].carries != carries:
+            _tell(f"`{end.port[0]}` is a port of {other(carries)}s", start, carries, place, context)
+        if end.kind != "element":
+            continue
+        part = template.parts[end.part]
+        if not part.loose and carries not in carried_by(part):
+            what = " and ".join(f"{each}s" for each in carried_by(part)) or "neither"
+            _tell(f"`{part.path}` is for {what}", start, carries, place, context)
+            continue
+        onward = [Origin(end.part, output) for output in part.outputs]
+        waiting += [each for each in onward if each not in seen]
+        seen.update(onward)
+
+
+def _tell(message: str, start: Origin, carries: str, place: Span | None, context: Context) -> None:
+    if place is not None:
+        context.tell(
+            wrong(
+                "E0425",
+                f"{message}, and {carries}s come from `{start.port[0]}`",
+                place,
+                remedy=f"take one for {carries}s, or declare the port `: {other(carries)}`",
+            )
+        )
+
+
+def carried_by(part: Part) -> tuple[str, ...]:
+    """Return what an element in place is for: by its kind, its fields and its conditions."""
+    fit = set(part.kind.carries)
+    own = getattr(part.element, "carries", None)
+    if own is not None:
+        fit &= {own}
+    unit = getattr(getattr(part.element, "limit", None), "unit", "byte")
+    if unit in CARRIED:
+        fit &= {unit}
+    for condition in part.predicates:
+        for asked in predicates.attributes(condition):
+            fit &= {predicates.carrier(asked)}
+    return tuple(each for each in CARRIED if each in fit)

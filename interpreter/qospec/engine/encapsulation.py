@@ -1,0 +1,85 @@
+"""What a medium puts around a packet, and so the length of a packet in each layer.
+
+An item's own size is that of its IP packet. A link knows its encapsulation, so a size or a rate of
+one layer becomes that of another here, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from qospec.engine.sizes import Sizes
+
+SMALLEST_PACKET_BYTES = 20
+"""An IPv4 header. Source: RFC 791, 3.1."""
+LARGEST_PACKET_BYTES = 65_535
+LAYERS = ("line", "frame", "ip", "payload")
+"""Where the bits of a packet are counted, from the outside in."""
+
+
+class Framing(NamedTuple):
+    """What of a medium makes a size on the line, in bytes: max(packet + header, least) + extra."""
+
+    header_bytes: int = 0
+    least_bytes: int = 0
+    extra_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Encapsulation:
+    """What a line adds to each packet, in bytes.
+
+    Attributes:
+        preamble_bytes: Ahead of a frame.
+        header_bytes: In a frame around the packet, check sequence included.
+        least_bytes: Of a frame; a shorter one is filled up.
+        gap_bytes: Behind a frame, before the next.
+        largest_bytes: Of a packet.
+    """
+
+    preamble_bytes: int = 0
+    header_bytes: int = 0
+    least_bytes: int = 0
+    gap_bytes: int = 0
+    largest_bytes: int = LARGEST_PACKET_BYTES
+
+    @property
+    def framing(self) -> Framing:
+        """Return the same as a line reckons with it."""
+        extra_bytes = self.preamble_bytes + self.gap_bytes
+        return Framing(self.header_bytes, self.least_bytes, extra_bytes)
+
+    def frame_bytes(self, packet_bytes: int) -> int:
+        """Return the length of a packet's frame."""
+        return max(packet_bytes + self.header_bytes, self.least_bytes)
+
+    def line_bytes(self, packet_bytes: int) -> int:
+        """Return how many bytes of time a packet takes of the line."""
+        return self.preamble_bytes + self.frame_bytes(packet_bytes) + self.gap_bytes
+
+    def counted(self, packet_bytes: int, layer: str, transport_bytes: int) -> int:
+        """Return the length of a packet in a layer; its headers behind IP's are `transport`."""
+        if layer == "line":
+            return self.line_bytes(packet_bytes)
+        if layer == "frame":
+            return self.frame_bytes(packet_bytes)
+        inner_bytes = SMALLEST_PACKET_BYTES + transport_bytes
+        return packet_bytes - inner_bytes if layer == "payload" else packet_bytes
+
+    def packet_bytes(self, size_bytes: int, layer: str, transport_bytes: int) -> int:
+        """Return the packet's length of a size in a layer.
+
+        Of a frame, which may be given shorter than the least: what it holds before it is filled up.
+        """
+        outside_bytes = self.header_bytes if layer in ("line", "frame") else 0
+        if layer == "line":
+            outside_bytes += self.preamble_bytes + self.gap_bytes
+        inner_bytes = SMALLEST_PACKET_BYTES + transport_bytes if layer == "payload" else 0
+        return size_bytes - outside_bytes + inner_bytes
+
+    def mean_bytes(self, sizes: Sizes, layer: str, transport_bytes: int) -> Fraction:
+        """Return the mean length in a layer of packets of some sizes."""
+        return sizes.mean_of(lambda packet: self.counted(packet, layer, transport_bytes))

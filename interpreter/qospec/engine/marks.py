@@ -1,0 +1,71 @@
+"""What an item is marked with: a small bit field, all of it declared here.
+
+A cell uses one bit of it, a packet the others. Elements and the planner name the fields that they
+read or write; none knows where it lies.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One field.
+
+    Attributes:
+        first: Its lowest bit.
+        bits: How many it has.
+        source: Where it is defined.
+    """
+
+    first: int
+    bits: int
+    source: str
+
+    @property
+    def mask(self) -> int:
+        """Return its bits, all set, in place."""
+        return self.highest << self.first
+
+    @property
+    def highest(self) -> int:
+        """Return the greatest value that it holds."""
+        return (1 << self.bits) - 1
+
+    def of(self, marks: int) -> int:
+        """Return its value in `marks`."""
+        return (marks & self.mask) >> self.first
+
+    def put(self, marks: int, value: int) -> int:
+        """Return `marks` with this value in it.
+
+        Raises:
+            ValueError: It holds no such value.
+        """
+        if not 0 <= value <= self.highest:
+            raise ValueError(f"a mark of {self.bits} bits does not hold {value}")
+        return (marks & ~self.mask) | (value << self.first)
+
+
+MARKS = {
+    "clp": Mark(0, 1, "ITU-T I.361, 2.2.5 (cell loss priority)"),
+    "colour": Mark(1, 2, "RFC 2697, 1 (green, yellow, red)"),
+    "dscp": Mark(3, 6, "RFC 2474, 3 (differentiated services code point)"),
+    "priority": Mark(9, 3, "IEEE 802.1Q, 9.6 (priority code point of a VLAN tag)"),
+    "traffic_class": Mark(12, 3, "RFC 5462, 2 (traffic class of an MPLS label)"),
+}
+"""All fields by name; they fit 16 bits and do not overlap."""
+
+CLP = MARKS["clp"].mask
+"""For kernels: 0 where a cell is of high priority."""
+VALUES = 1 << 16
+"""How many values of all marks together there can be."""
+
+
+def marked(**values: int) -> int:
+    """Return marks with these values, and 0 in all other fields."""
+    marks = 0
+    for name, value in values.items():
+        marks = MARKS[name].put(marks, value)
+    return marks

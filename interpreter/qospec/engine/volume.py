@@ -1,0 +1,87 @@
+"""How many bytes of packets passed, layer by layer, where sizes differ and counts do not tell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.engine.arrays import np
+from qospec.engine.encapsulation import SMALLEST_PACKET_BYTES
+from qospec.engine.kernel import kernel
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Indices, Rows, Sizes, Whole
+    from qospec.engine.experiment import Experiment
+
+PACKET, FRAME = 0, 1
+"""Columns: bytes of packets, and of their frames on the first link."""
+HEADER, LEAST, AROUND, TRANSPORT = 0, 1, 2, 3
+"""Columns of what is around a connection's packets: see `Encapsulation`."""
+
+
+class Volume(NamedTuple):
+    """The bytes of some packets in each layer."""
+
+    line: int
+    frame: int
+    ip: int
+    payload: int
+
+
+class Volumes:
+    """Counts the bytes of packets as they pass; of cells nothing, for all have one size.
+
+    Attributes:
+        sent_bytes: (indices, 2) Of packets that left their source's line.
+        carried_bytes: (indices, 2) Of packets that arrived.
+    """
+
+    def __init__(self, experiment: Experiment) -> None:
+        indices = experiment.connections.indices
+        framed = [source for source in experiment.sources if source.encapsulation is not None]
+        self._around = np.zeros((indices if framed else 0, 4), np.int64)
+        for source in framed:
+            assert source.encapsulation is not None  # noqa: S101 -- of those with one
+            rows = self._around[source.first : source.first + source.connections]
+            rows[:] = (*source.encapsulation.framing, source.transport_bytes)
+        self.sent_bytes = np.zeros((len(self._around), 2), np.int64)
+        self.carried_bytes = np.zeros((len(self._around), 2), np.int64)
+
+    @property
+    def needed(self) -> bool:
+        """Return whether there are packets."""
+        return bool(len(self._around))
+
+    def add(self, connection: Indices, size_bytes: Sizes, counts: Whole) -> None:
+        """Add packets to (indices, 2) counts."""
+        _add(connection.view(np.uint32), size_bytes, self._around, counts)
+
+    def sent(self, packets: Whole, part: slice) -> Volume:
+        """Return what was sent by a part of the connections; (indices,) so many packets were."""
+        return self._of(self.sent_bytes, packets, part)
+
+    def carried(self, packets: Whole, part: slice) -> Volume:
+        """Return what arrived of a part of the connections; (indices,) so many packets did."""
+        return self._of(self.carried_bytes, packets, part)
+
+    def _of(self, counts: Whole, packets: Whole, part: slice) -> Volume:
+        mine, around, many = counts[part], self._around[part], packets[part]
+        ip, frame = int(mine[:, PACKET].sum()), int(mine[:, FRAME].sum())
+        outside = int((many * around[:, AROUND]).sum())
+        inside = int((many * (around[:, TRANSPORT] + SMALLEST_PACKET_BYTES)).sum())
+        return Volume(frame + outside, frame, ip, ip - inside)
+
+
+@kernel
+def _add(connection: Rows, size_bytes: Sizes, around: Whole, counts: Whole) -> None:
+    """Add packets.
+
+    Args:
+        connection: (n,) Whose they are.
+        size_bytes: (n,) Their lengths.
+        around: (indices, 4) What is around each connection's.
+        counts: (indices, 2) Carried on.
+    """
+    for i in range(len(connection)):
+        row, size = counts[connection[i]], size_bytes[i]
+        row[PACKET] += size
+        row[FRAME] += max(size + around[connection[i], HEADER], around[connection[i], LEAST])

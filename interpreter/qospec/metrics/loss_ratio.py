@@ -1,0 +1,31 @@
+"""The share of packets that are lost."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from qospec.catalogue import metric
+
+if TYPE_CHECKING:
+    from qospec.engine.tally import Tally
+
+
+@metric(
+    source="RFC 2544, 26.3 (frame loss rate); ITU-T Y.1540, 6 (IP packet loss ratio)",
+    aliases=("loss",),
+    carries=("packet",),
+)
+class LossRatio:
+    """Divide the packets lost by the packets sent, of those sent within the window."""
+
+    dimension = "ratio"
+    least = 0
+    most = 1
+    statistics: tuple[str, ...] = ()
+    exact = False
+    needs: frozenset[str] = frozenset()
+
+    def measure(self, tally: Tally, _statistic: str = "") -> Fraction | None:
+        """Return a ratio; None if no packet was sent."""
+        return Fraction(tally.lost_count, tally.sent) if tally.sent else None

@@ -1,0 +1,29 @@
+"""Marks as fields of one number."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qospec.engine.marks import MARKS, VALUES, marked
+
+values = st.fixed_dictionaries({name: st.integers(0, mark.highest) for name, mark in MARKS.items()})
+
+
+@given(values)
+def test_each_field_holds_its_own_value(drawn):
+    marks = marked(**drawn)
+    assert {name: mark.of(marks) for name, mark in MARKS.items()} == drawn
+    assert 0 <= marks < VALUES
+
+
+@given(values, st.data())
+def test_a_field_is_changed_alone(drawn, data):
+    name = data.draw(st.sampled_from(sorted(MARKS)))
+    value = data.draw(st.integers(0, MARKS[name].highest))
+    assert MARKS[name].put(marked(**drawn), value) == marked(**{**drawn, name: value})
+
+
+@pytest.mark.parametrize("value", [-1, 64])
+def test_a_field_holds_no_more_than_its_bits(value):
+    with pytest.raises(ValueError, match="6 bits"):
+        marked(dscp=value)

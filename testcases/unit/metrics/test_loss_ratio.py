@@ -1,0 +1,14 @@
+from collections.abc import Callable
+from fractions import Fraction
+
+from qospec.engine.tally import Tally
+from qospec.metrics.loss_ratio import LossRatio
+
+
+def test_lost_over_sent_is_exact(tally: Callable[..., Tally]) -> None:
+    seen = tally(sent=7, received=4, lost={("q", "overflow"): 2, ("r", "overflow"): 1})
+    assert LossRatio().measure(seen) == Fraction(3, 7)
+
+
+def test_nothing_sent_is_no_data(tally: Callable[..., Tally]) -> None:
+    assert LossRatio().measure(tally()) is None

@@ -1,0 +1,84 @@
+"""Packets from the text to the numbers: framing, marks, classes, loss."""
+
+from fractions import Fraction
+
+import pytest
+
+from qospec.catalogue import discover
+from qospec.run.trial import run
+
+TOPOLOGY = """
+device edge {
+  port west, east: packet
+  classes = classify { ef = pkt.dscp == 46, be = otherwise }
+  bulk = remark { dscp = 10 }
+  again = classify { known = pkt.dscp in [10, 46], new = otherwise }
+  ef = fifo { limit = 8 pkt }
+  be = fifo { limit = 16 KiB }
+  top = strict { order = [ef, be] }
+  west.rx -> classes
+  classes.ef -> ef -> top.ef
+  classes.be -> bulk -> again
+  again.known -> be -> top.be
+  again.new -> discard
+  top -> east.tx
+  east.rx -> west.tx
+}
+topology narrow(last: Data = 1_500 B) {
+  a, b = host
+  box = edge
+  link a -- box.west via media.gige
+  link box.east -- b via media.fast_ethernet { largest = last }
+}
+topology jumbo {
+  a, b = host
+  link a -- b via media.gige { preamble = 9 B }
+}
+"""
+TEST = """
+test t on narrow{more} {{
+  flow voice = packets {{ rate = 1_000 pkt/s, size = 200 B @ip, dscp = 46 }} from a to b
+  flow bulk = packets {{ rate = 1 Gbit/s @line, size = 1_500 B @ip }} from a to b
+  {control}
+  run {{ measure = 20 ms, overload = {overload} }}
+  expect voice.lost == 0 pkt
+  report [bulk.loss, bulk.throughput]
+}}
+"""
+
+
+def text(more: str = "", control: str = "", overload: str = "true") -> str:
+    return TOPOLOGY + TEST.format(more=more, control=control, overload=overload)
+
+
+@pytest.mark.usefixtures("problems")
+def test_the_urgent_class_is_served_first_and_bulk_fills_what_is_left(planned):
+    (case,) = planned(text())
+    result = run(case, discover(), lambda _: None)
+    assert not result.errors
+    measured = {
+        (population, metric): value
+        for population, metric, value, _ in result.repeats[0].readings.all()
+    }
+    assert measured["voice", "lost"] == 0
+    assert measured["voice", "sent"] == 20
+    # A bulk frame on Fast Ethernet may be ahead, and then its own time: 200 + 18 bytes behind 8.
+    byte_s = Fraction(8, 10**8)
+    assert measured["voice", "transfer_delay.max"] < (1_538 + 226) * byte_s + Fraction(4, 10**6)
+    line = measured["voice", "bit_rate.line"] + measured["bulk", "bit_rate.line"]
+    assert Fraction(99, 100) < line / 10**8 <= 1
+    assert measured["bulk", "bit_rate.ip"] == measured["bulk", "throughput"] * 1_500 * 8
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "words"),
+    [
+        ({"overload": "false"}, "E0305", "these flows ask for more"),
+        ({"more": "(last = 1_000 B)"}, "E0309", "sends packets of 1500 B @ip"),
+        ({"control": "control other = jumbo"}, "E0309", "of another kind on the control `other`"),
+    ],
+)
+def test_what_a_line_does_not_take_is_told_beforehand(planned, problems, changes, code, words):
+    assert not planned(text(**changes))
+    assert {each.code for each in problems.all} == {code}
+    assert any(words in each.message for each in problems.all)
