@@ -13,6 +13,7 @@ from qospec.formatting.trivia import trivia_of
 from qospec.resources import STDLIB
 from qospec.source import Source
 from qospec.syntax import ast
+from qospec.syntax.grammar import grammar
 from qospec.syntax.text import parse
 from qospec.syntax.tokens import tokens_of
 
@@ -29,15 +30,25 @@ BREAKS = [
 ]  # fmt: skip
 WIDTHS = [100, 60, 30, 1]
 
+KEYWORDS = set(grammar().keywords.values())
+
 quick = settings(max_examples=120, deadline=None, derandomize=True)
 
 
 def pieces(text: str) -> list[str]:
-    """Return what is between the tokens of a text and the tokens, in turn."""
-    tokens, end, found = tokens_of(Source("a.qos", text), Problems()), 0, []
-    for start, stop in zip(tokens.starts, tokens.ends, strict=True):
-        found += [text[end:start], text[start:stop]]
-        end = stop
+    """Return what is between the tokens of a text and the tokens, in turn.
+
+    A keyword that touches a dot is a name only as long as it does, so the two stay together.
+    """
+    tokens = tokens_of(Source("a.qos", text), Problems())
+    found: list[str] = []
+    end, behind = 0, ""
+    for kind, start, stop in zip(tokens.kinds, tokens.starts, tokens.ends, strict=True):
+        if end == start and "DOT" in (kind, behind) and {kind, behind} & KEYWORDS:
+            found[-1] += text[start:stop]
+        else:
+            found += [text[end:start], text[start:stop]]
+        end, behind = stop, kind
     return found
 
 
