@@ -37,11 +37,14 @@ lint: setup ## Check format, rules, types and imports
 
 # Kernels run as the Python that they are written in, for compiled code shows no lines.
 coverage: setup ## Measure how much of the package the tests reach
-	QOS_KERNELS=python $(BIN)/coverage run -m pytest testcases/unit testcases/properties testcases/language
+	$(BIN)/coverage erase
+	QOS_KERNELS=python $(BIN)/coverage run -m pytest testcases/unit testcases/properties testcases/language \
+	    --numprocesses 2 --dist worksteal
+	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
 bench: setup ## Measure the engine against C in the same run
-	$(BIN)/python benchmarks/run.py w1 w3
+	$(BIN)/python benchmarks/run.py w1 w2 w3
 
 SECONDS = 120
 
@@ -49,6 +52,6 @@ fuzz-language: setup ## Feed spoilt files to the reader and the checker for SECO
 	$(BIN)/python testcases/fuzz/language.py --seconds $(SECONDS)
 
 clean: ## Remove .venv, builds and caches; records stay
-	rm -rf .venv build dist htmlcov .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv build dist htmlcov .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	rm -rf interpreter/qospec.egg-info
 	find interpreter testcases -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,4 +1,4 @@
-"""What a specification can name: elements, traffic, arrival processes and metrics.
+"""What a specification can name: elements, traffic, arrival processes, drop policies and metrics.
 
 Each is a class in a file of its own, marked by one of the decorators below. Checks, help and
 fuzzing read the declaration: its docstring, its typed fields with their defaults, and its bounds. A
@@ -15,13 +15,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
-Role = Literal["element", "traffic", "arrivals", "metric"]
+Role = Literal["element", "traffic", "arrivals", "dropping", "metric"]
 Duty = Literal["element", "queue", "scheduler", "line", "router", "classifier"]
 Carried = Literal["cell", "packet"]
 
 CARRIED: tuple[Carried, ...] = ("cell", "packet")
 """What moves through a network; no line and no port carries both."""
-PACKAGES = ("qospec.elements", "qospec.traffic", "qospec.metrics")
+RECORDS: tuple[Role, ...] = ("traffic", "element", "arrivals", "dropping")
+"""The roles of kinds that records are made of."""
+NESTED: Mapping[str, Role] = {"dropping": "dropping"}
+"""By domain of a field that holds a record of another kind: that kind's role."""
+PACKAGES = ("qospec.elements", "qospec.traffic", "qospec.dropping", "qospec.metrics")
 
 
 class Buffer(NamedTuple):
@@ -45,19 +49,28 @@ class SizeMix(NamedTuple):
     layer: str
 
 
+class Duration(NamedTuple):
+    """How long something lasts, in ps: always so long, or so long on average and at random."""
+
+    mean_ps: int
+    law: Literal["constant", "exponential"] = "constant"
+
+
 @dataclass(frozen=True)
 class Domain:
     """What a parameter may hold.
 
     `name` is one of: time, data, rate, cell rate, length, cells, ratio, integer, truth, choice,
-    names, weights, counts, sizes, buffer, delay per length, load, size mix. Bounds are in the base
-    unit (ps, bytes, bit/s, cells/s, m, cells, 1), inclusive.
+    names, weights, counts, sizes, codes, buffer, limits by mark, ratios by mark, delay per length,
+    load, size mix, duration, times, address, dropping. Bounds are in the base unit (ps,
+    bytes, bit/s, cells/s, m, cells, 1), inclusive. Of an element's rate `layers` may be counted.
     """
 
     name: str
     low: Fraction | int | None = None
     high: Fraction | int | None = None
     choices: tuple[str, ...] = ()
+    layers: tuple[str, ...] = ("cell", "line")
 
 
 LONGEST_PS = 10**18
@@ -93,6 +106,10 @@ Counts = Annotated[tuple[tuple[str, int], ...], Domain("counts", 1, 10**9)]
 Sizes = Annotated[tuple[tuple[str, int], ...], Domain("sizes", 1, 2**40)]
 """Whole bytes for each."""
 Limit = Annotated[Buffer, Domain("buffer", 1, 2**40)]
+LimitsByMark = Annotated[tuple[tuple[str, Buffer], ...], Domain("limits by mark", 1, 2**40)]
+"""A limit for each value of a mark, by name or number."""
+RatiosByMark = Annotated[tuple[tuple[str, Fraction], ...], Domain("ratios by mark", 0, 1)]
+"""A ratio for each."""
 
 
 @dataclass(frozen=True)
@@ -177,44 +194,27 @@ class Catalogue:
         return next((kind for kind in self.of(role).values() if name in kind.aliases), None)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Mark:
+    """What a declaration says of itself, by name."""
+
     role: Role
     source: str
-    duty: Duty
-    name: str
-    aliases: tuple[str, ...]
-    abbreviations: Mapping[str, str]
-    open_fields: bool
-    from_contract: Mapping[str, str]
-    carries: tuple[Carried, ...]
+    duty: Duty = "element"
+    name: str = ""
+    aliases: tuple[str, ...] = ()
+    abbreviations: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    open_fields: bool = False
+    from_contract: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    carries: tuple[Carried, ...] = CARRIED
 
 
 def _marker(role: Role) -> Callable[..., Callable[[type], type]]:
-    def mark(  # noqa: PLR0913 -- what a declaration says of itself, by name
-        *,
-        source: str,
-        duty: Duty = "element",
-        name: str = "",
-        aliases: tuple[str, ...] = (),
-        abbreviations: Mapping[str, str] | None = None,
-        open_fields: bool = False,
-        from_contract: Mapping[str, str] | None = None,
-        carries: tuple[Carried, ...] = CARRIED,
-    ) -> Callable[[type], type]:
+    def mark(**said: Any) -> Callable[[type], type]:
+        declared = _Mark(role=role, **said)
+
         def attach(cls: type) -> type:
-            spelt = name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
-            cls.__qospec__ = _Mark(  # type: ignore[attr-defined]
-                role,
-                source,
-                duty,
-                spelt,
-                aliases,
-                dict(abbreviations or {}),
-                open_fields,
-                dict(from_contract or {}),
-                carries,
-            )
+            cls.__qospec__ = declared  # type: ignore[attr-defined]
             return cls
 
         return attach
@@ -225,6 +225,7 @@ def _marker(role: Role) -> Callable[..., Callable[[type], type]]:
 element = _marker("element")
 traffic = _marker("traffic")
 arrivals = _marker("arrivals")
+dropping = _marker("dropping")
 metric = _marker("metric")
 
 
@@ -255,7 +256,7 @@ def _marked(packages: tuple[str, ...]) -> Iterator[type]:
 def _kind(cls: type) -> Kind:
     mark: _Mark = vars(cls)["__qospec__"]
     return Kind(
-        name=mark.name,
+        name=mark.name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower(),
         role=mark.role,
         duty=mark.duty,
         summary=(cls.__doc__ or "").strip().split("\n")[0],

@@ -43,6 +43,7 @@ class Measured:
         dimension: Of the value.
         text: As written.
         members: How many members are pooled; None of a single flow and of one member.
+        needs: What must be recorded for it; see the metrics.
     """
 
     network: str
@@ -54,6 +55,7 @@ class Measured:
     dimension: Dimension
     text: str
     members: int | None = None
+    needs: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,9 @@ class Counted:
         path: Of an element, or of the line that carries what passes a side of a port; "" of a port
             without a link, where nothing passes.
         causes: Those for which cells ended at the element; None to count what left the line.
-        dimension: Cells.
+        dimension: Cells, or packets.
         text: As written.
+        occupancy: "max" or "mean" of what waits in the queue within the window, in place of that.
     """
 
     network: str
@@ -74,6 +77,7 @@ class Counted:
     causes: tuple[str, ...] | None
     dimension: Dimension
     text: str
+    occupancy: str = ""
 
 
 @dataclass(frozen=True)
@@ -193,6 +197,20 @@ def found(expression: Expression) -> tuple[Found, ...]:
     if isinstance(expression, Operation):
         return tuple(leaf for operand in expression.operands for leaf in found(operand))
     return ()
+
+
+def counted(expression: Expression) -> tuple[Counted, ...]:
+    """Return what is counted inside devices in an expression, in order of appearance."""
+    if isinstance(expression, Counted):
+        return (expression,)
+    if isinstance(expression, Operation):
+        return tuple(leaf for operand in expression.operands for leaf in counted(operand))
+    return ()
+
+
+def observed(expression: Expression) -> tuple[Measured | Counted, ...]:
+    """Return all in an expression that a trial tells: of flows, then inside devices."""
+    return (*measurements(expression), *counted(expression))
 
 
 def with_leaves(expression: Expression, change: Callable[[Leaf], Expression]) -> Expression:

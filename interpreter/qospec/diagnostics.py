@@ -22,7 +22,7 @@ _SURE = 0.8
 _SHORT = 4
 """How like it must be to be meant for sure, and how short a name may be a name of its own."""
 
-_COMPARED = 500
+_COMPARED = 1_000
 """With how many known names a misspelt one is compared: comparing takes longer than all else."""
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from fractions import Fraction
 
     from qospec.catalogue import Kind
@@ -105,6 +106,7 @@ class Network:
     """A topology, flat: devices dissolved into elements, each link into a line per direction.
 
     `invariants` are those of each device in its place, `machines` too, each with the device's path.
+    `entries` holds, by path of a line, the port of the device that it leads into.
     """
 
     name: str
@@ -113,6 +115,7 @@ class Network:
     hosts: tuple[Host, ...]
     invariants: tuple[Statement, ...] = ()
     machines: tuple[tuple[str, Machine], ...] = ()
+    entries: Mapping[str, str] = field(default_factory=dict)
 
     def host(self, path: str) -> int:
         """Return the index of the host of that path; raises KeyError."""

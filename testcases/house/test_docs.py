@@ -53,7 +53,7 @@ def codes_explained() -> list[str]:
 
 
 def test_the_catalogue_is_not_empty() -> None:
-    assert {kind.role for kind in KINDS} == {"element", "traffic", "arrivals", "metric"}
+    assert {kind.role for kind in KINDS} == {"element", "traffic", "arrivals", "dropping", "metric"}
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind.role}-{kind.name}")

@@ -236,7 +236,6 @@ def test_every_code_is_shown() -> None:
     }
     codes = set(CODE.findall((SPEC / "errors.md").read_text(encoding="utf-8")))
     assert shown | MADE.keys() == codes
-    assert shown.isdisjoint(MADE)
 
 
 @pytest.mark.parametrize(

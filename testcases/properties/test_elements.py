@@ -15,6 +15,11 @@ from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
 from qospec.catalogue import REQUIRED, Buffer, Kind, Parameter, discover
+from qospec.dropping.clp_first import ClpFirst
+from qospec.dropping.red import Red
+from qospec.dropping.tail import Tail
+from qospec.dropping.threshold import Threshold
+from qospec.dropping.wred import Wred
 from qospec.elements.gcra import Gcra
 from qospec.engine import kernel, transmission
 from qospec.engine.batch import FOREVER_PS, Batch, empty, joined
@@ -53,7 +58,7 @@ class Outcome(NamedTuple):
 # ---- examples, from declarations
 
 
-def values(parameter: Parameter) -> st.SearchStrategy[Any]:
+def values(parameter: Parameter) -> st.SearchStrategy[Any]:  # noqa: PLR0911 -- by domain
     """Return values of a field: its bounds, and what is usual."""
     domain = parameter.domain
     if domain.choices or domain.name == "truth":
@@ -64,6 +69,10 @@ def values(parameter: Parameter) -> st.SearchStrategy[Any]:
         return st.sets(st.sampled_from(sorted(parameter.default))).map(lambda s: tuple(sorted(s)))
     if domain.name in {"weights", "counts", "sizes", "buffer"}:
         return buffers if domain.name == "buffer" else maps
+    if domain.name in {"codes", "dropping"}:  # which policy fits depends on the limit: `policies`
+        return codes if domain.name == "codes" else st.none()
+    if domain.name == "times":
+        return st.lists(st.sampled_from([0, 1, SLOT_PS, 10**9]), min_size=1, max_size=4).map(tuple)
     if domain.name == "integer":
         assert domain.low is not None
         return st.integers(int(domain.low), int(domain.low) + 3)
@@ -76,7 +85,8 @@ def values(parameter: Parameter) -> st.SearchStrategy[Any]:
         "delay per length": [Fraction(5_000), Fraction(4_897, 7)],
     }[domain.name]
     bounds = [type(usual[0])(bound) for bound in (domain.low, domain.high) if bound is not None]
-    return st.sampled_from([*bounds, *usual])
+    within = [each for each in usual if not bounds or bounds[0] <= each <= bounds[-1]]
+    return st.sampled_from([*bounds, *within])
 
 
 maps = st.integers(1, 3).flatmap(
@@ -84,6 +94,7 @@ maps = st.integers(1, 3).flatmap(
         *(st.tuples(st.just(name), st.sampled_from([1, 2, 5, 60, 1_500])) for name in NAMES[:count])
     )
 )
+codes = st.sampled_from([None, (("", 3),), (("green", 1), ("red", 2)), (("yellow", 7),)])
 buffers = st.one_of(
     st.builds(Buffer, st.sampled_from([1, 2, 5, 2**40]), st.just("cell")),
     st.builds(Buffer, st.sampled_from([1, 53, 300, 2**40]), st.just("byte")),
@@ -106,15 +117,43 @@ contracts = st.one_of(
 
 
 @st.composite
+def policies(draw: st.DrawFn, limit: Buffer) -> Any:
+    """Draw what a queue of this limit loses: by room, by CLP, or at random."""
+    if limit.amount == 1:
+        return draw(st.sampled_from([None, Tail(), ClpFirst(Fraction(0))]))
+    low, high = (Buffer(min(limit.amount, n), limit.unit) for n in (1, 2))
+    p, weight = draw(st.sampled_from([Fraction(1), Fraction(1, 7)])), Fraction(1, 2)
+    ends = tuple(((("1", each),)) for each in (low, high))
+    return draw(
+        st.sampled_from(
+            [
+                None,
+                ClpFirst(Fraction(4, 5)),
+                Threshold("clp", (("1", low),)),
+                Red(low, high, p, gentle=draw(st.booleans()), weight=weight),
+                Wred("clp", *ends, (("1", p),), weight=weight),
+            ]
+        )
+    )
+
+
+@st.composite
 def elements(draw: st.DrawFn, kind: Kind) -> Any:
     """Draw an element whose fields do not contradict each other."""
     fields = {name: draw(values(parameter)) for name, parameter in kind.parameters.items()}
     if kind.open_fields:
         fields["classes"] = NAMES
+    if "drop" in fields and "limit" in fields:
+        fields["drop"] = draw(policies(fields["limit"]))
     try:
         return kind.build(**fields)
     except ValueError:
         reject()
+
+
+def marks_of(kind: Kind) -> tuple[int, ...]:
+    """Return what items that come are marked with: CLP, or colours."""
+    return (0, 1) if "cell" in kind.carries else (0, 2, 4)
 
 
 @st.composite
@@ -134,14 +173,17 @@ def found(draw: st.DrawFn, kind: Kind, element: Any) -> Setting:
         setting = setting._replace(queues=tuple(queues))
     if kind.duty in ("router", "classifier"):
         ways = st.integers(0, len(element.outputs) - 1)
-        shape = 2 * connections.indices
-        table = draw(st.lists(ways, min_size=shape, max_size=shape))
-        setting = setting._replace(outputs=np.array(table, np.uint8).reshape(-1, 2))
+        shape = (connections.indices, len(marks_of(kind)))
+        table = draw(st.lists(ways, min_size=shape[0] * shape[1], max_size=shape[0] * shape[1]))
+        outputs = np.array(table, np.uint8).reshape(shape)
+        setting = setting._replace(outputs=outputs, columns=marks_of(kind))
     return setting
 
 
 @st.composite
-def coming(draw: st.DrawFn, indices: int, clock: Clock | None, first: int) -> Batch:
+def coming(
+    draw: st.DrawFn, indices: int, clock: Clock | None, first: int, marks: list[int]
+) -> Batch:
     """Draw a batch; `sent_ps` is the cell's own number, from `first` on."""
     cell_ps = SLOT_PS if clock is None else int(clock.slot_ps) + 1
     gaps = st.one_of(st.sampled_from([0, 1, cell_ps - 1, cell_ps]), st.integers(0, 4 * cell_ps))
@@ -155,7 +197,7 @@ def coming(draw: st.DrawFn, indices: int, clock: Clock | None, first: int) -> Ba
         np.arange(first, first + count),
         np.array(draw(_column(range(indices), count)), np.int32),
         np.array(sizes, np.int32),
-        np.array(draw(_column([0, 1], count)), np.uint16),
+        np.array(draw(_column(marks, count)), np.uint16),
     )
 
 
@@ -168,10 +210,12 @@ def examples(draw: st.DrawFn, kind: Kind) -> Example:
     """Draw all of it."""
     element = draw(elements(kind))
     setting = draw(found(kind, element))
+    marks = list(marks_of(kind))
     arrivals: list[Batch] = []
     for _ in element.inputs:
         first = sum(batch.count for batch in arrivals)
-        arrivals.append(draw(coming(setting.connections.indices, setting.clock, first)))
+        indices = setting.connections.indices
+        arrivals.append(draw(coming(indices, setting.clock, first, marks)))
     last_ps = (
         max(int(batch.at_ps[-1]) for batch in arrivals if batch.count)
         if any(batch.count for batch in arrivals)

@@ -11,11 +11,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.check.context import wrong
-from qospec.check.dimensions import NUMBER, named, time_of_cells
+from qospec.check.dimensions import ANY_LAYER, NUMBER, met, named, time_of_cells
 from qospec.check.equality import countable, narrow, never_equal, nothing, zero
 from qospec.check.values import POISON, Amount, Open, Poison, Symbol, Truth, Value, Wording
 from qospec.conditions import Constant, Expression, Operation
-from qospec.units import CELLS, RATIO
+from qospec.units import CELL_RATE, CELLS, PACKET_RATE, RATE, RATIO
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -221,17 +221,19 @@ def _remedy(left: Amount | Open, right: Amount | Open, second: Span) -> str:
         return f"give it a unit: {what} is wanted"
     if what == "a time" and right.dimension == CELLS:
         return time_of_cells(right.value if isinstance(right, Amount) else None, second.text)
+    if right.dimension == RATE and left.dimension in (CELL_RATE, PACKET_RATE):
+        return f"compare with {what}; `bit_rate` counts bits"
     return f"compare with {what}"
 
 
 def _layer(node: ast.Binary, a: Amount, b: Amount) -> str:
     if a.dimension.has_data and b.dimension.has_data:
         _agree(a, b, node.left.span, node.right.span)
-    return a.layer or b.layer
+    return met(a.layer, b.layer)
 
 
 def _agree(a: Amount, b: Amount, first: Span, second: Span) -> None:
-    if a.layer and b.layer and a.layer != b.layer:
+    if len({a.layer, b.layer} - {"", ANY_LAYER}) > 1:
         raise wrong(
             "E0212",
             f"bits counted @{a.layer} meet bits counted @{b.layer}",
@@ -249,7 +251,7 @@ def _worked_out(node: ast.Binary, a: Amount, b: Amount, limits: Limits) -> Fract
         return None
     value = _RESULT[node.operator](a.value, b.value)
     if max(value.numerator.bit_length(), value.denominator.bit_length()) > limits.bits:
-        message = f"this number needs more than {limits.bits} bits"
+        message = f"this number needs more than {limits.bits:_} bits"
         raise wrong("E0604", message, node.span, remedy="make it of fewer, or of rounder ones")
     return value
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from qospec.check.expressions import Evaluator
     from qospec.check.scope import Scope
 
+_WHOLE = re.compile(r"[0-9_]{1,20}")
 _BINDS = re.compile(r"\w+\s*=")
 _JOINED = r"(->|--)\s*{0}\b|\b{0}(\.\w+)?\s*(->|--)"
 """A name that wires or links speak of: no value is meant by it."""
@@ -80,6 +81,25 @@ def in_a_let(node: ast.Bind, value: Value) -> tuple[Edit, ...]:
     return (Edit(Span(node.span.source, node.span.start, node.span.start), "let "),)
 
 
+def written_values(node: ast.Expression) -> int:
+    """Return how many values a list or a range of whole numbers has, if it is written out."""
+    if isinstance(node, ast.ListOf):
+        return len(node.items)
+    if not isinstance(node, ast.Range) or node.step is not None:
+        return 0
+    first, last = (
+        int(end.text) if isinstance(end, ast.Number) and _WHOLE.fullmatch(end.text) else None
+        for end in (node.first, node.last)
+    )
+    return 0 if first is None or last is None else max(last - first + 1, 0)
+
+
+def _turns_within(body: ast.Body) -> int:
+    """Return how many turns the loops of a body take at least."""
+    loops = (each for each in body.statements if isinstance(each, ast.Loop))
+    return sum(written_values(loop.values) * (1 + _turns_within(loop.body)) for loop in loops)
+
+
 def turns_of(
     node: ast.Loop, scope: Scope, evaluator: Evaluator
 ) -> Iterator[tuple[int, Value, bool]]:
@@ -102,8 +122,9 @@ def turns_of(
         and item.value >= 0
         for item in values.items
     )
+    most = len(values.items) * (1 + _turns_within(node.body)) if values.known else 1
     for number, item in enumerate(values.items):
-        evaluator.context.take_turn(node.values.span)
+        evaluator.context.take_loop(node.values.span, most if number == 0 else 1)
         turn = (
             int(item.value)
             if natural and isinstance(item, Amount) and item.value is not None

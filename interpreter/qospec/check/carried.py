@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from qospec.check import predicates
 from qospec.check.context import wrong
+from qospec.check.dimensions import ANY_LAYER
 from qospec.check.parts import Origin
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def of_line(record: Record, arguments: Mapping[str, Any], evaluator: Evaluator) 
     rate = record.kind.parameter("rate")
     if rate is not None and "rate" in record.given:
         layer = getattr(record.value_of(rate, evaluator), "layer", "")
-        if layer and layer != LAYER[carries]:
+        if layer not in ("", ANY_LAYER, LAYER[carries]):
             evaluator.context.tell(
                 wrong(
                     "E0212",
@@ -47,14 +48,21 @@ def other(carries: str) -> str:
 
 
 def verify(template: Template, context: Context) -> None:
-    """Report elements and ports that are reached by what they are not for."""
+    """Report elements and ports that are reached by what they are not for.
+
+    Where cells of one port have been, those of another tell nothing new.
+    """
+    seen: dict[str, set[Origin]] = {each: set() for each in CARRIED}
     for ports in template.ports.values():
         for index in range(1 if ports.count is None else ports.count):
-            _follow(template, Origin(port=(ports.name, index)), ports.carries, context)
+            start = Origin(port=(ports.name, index))
+            _follow(template, start, ports.carries, seen[ports.carries], context)
 
 
-def _follow(template: Template, start: Origin, carries: str, context: Context) -> None:
-    waiting, seen = [start], {start}
+def _follow(
+    template: Template, start: Origin, carries: str, seen: set[Origin], context: Context
+) -> None:
+    waiting = [start]
     while waiting:
         origin = waiting.pop()
         end = template.wires.get(origin)
@@ -90,9 +98,9 @@ def _tell(message: str, start: Origin, carries: str, place: Span | None, context
 def carried_by(part: Part) -> tuple[str, ...]:
     """Return what an element in place is for: by its kind, its fields and its conditions."""
     fit = set(part.kind.carries)
-    own = getattr(part.element, "carries", None)
-    if own is not None:
-        fit &= {own}
+    for each in (part.element, getattr(part.element, "drop", None)):
+        own = getattr(each, "carries", None)
+        fit &= {own} if own is not None else fit
     unit = getattr(getattr(part.element, "limit", None), "unit", "byte")
     if unit in CARRIED:
         fit &= {unit}

@@ -14,8 +14,8 @@ from qospec.check.running import run_of
 from qospec.check.scope import Binding, Scope, clash, settled
 from qospec.check.searching import Searching
 from qospec.check.skipping import skipped
-from qospec.check.turns import FlowTurns, Loops
-from qospec.check.values import Series, Value
+from qospec.check.turns import FlowTurns, Loops, elsewhere
+from qospec.check.values import POISON, Series, Value
 from qospec.model import Case, Flow, Network
 from qospec.syntax import ast
 
@@ -80,7 +80,7 @@ class CaseBuilder:
 
     def build(self, name: str, points: Combination) -> Case | None:
         """Return the case, or None if something of it is wrong."""
-        before = self._context.mistakes
+        before, self._context.looped = self._context.mistakes, 0
         found: dict[str, Network] = {}
         laid = self._networks.of(self._test.topology, self._scope)
         if laid is not None:
@@ -131,6 +131,9 @@ class CaseBuilder:
                 remedy="loop over values that differ, and give each loop's flows another name",
             )
         made, many, carries = flow_rules.flow(node, name, scope, self._evaluator)
+        if not carries:  # what is measured of it hangs on what is wrong with it
+            scope.declare(settled(node.name, FLOWS[0], POISON), self._context)
+            return
         value = FlowValue("", name, many, carries=carries)
         self._flows[name] = value
         scope.declare(settled(node.name, FLOWS[0], value), self._context)
@@ -164,16 +167,16 @@ class CaseBuilder:
             "flows", self._test.name.span, "all flows", lambda: listed
         )
 
-    def _declared(self) -> dict[str, FlowValue | FlowTurns]:
+    def _declared(self) -> dict[str, Value]:
         """Return the flows by the names that they have outside of loops."""
         own = [each for each in self._scope.names.values() if each.what in FLOWS]
-        values = {each.name: each.value(self._context) for each in own}
-        return {n: each for n, each in values.items() if isinstance(each, FlowValue | FlowTurns)}
+        return {each.name: each.value(self._context) for each in own}
 
     def _control(self, node: ast.Statement, found: dict[str, Network]) -> None:
         if not isinstance(node, ast.Control):
             return
-        value = ControlValue(node.name.text, self._declared())
+        flows = {n: elsewhere(flow, node.name.text) for n, flow in self._declared().items()}
+        value = ControlValue(flows)
         self._scope.declare(settled(node.name, "a control", value), self._context)
         laid = self._networks.of(node.topology, self._scope)
         if laid is None or laid.network is None:

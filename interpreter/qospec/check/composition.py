@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 from qospec.check.context import Refused, wrong
 from qospec.check.kinds import not_built
 from qospec.check.parts import End, Inner, Origin, Ports, PortValue, Template, Turns
+from qospec.check.predicates import attributes
 from qospec.check.values import POISON, Value
 from qospec.conditions import Counted, with_leaves
 from qospec.diagnostics import did_you_mean
@@ -84,12 +85,15 @@ def put_in(template: Template, plan: DevicePlan, path: ast.Name, context: Contex
 def _put_in(template: Template, put: Template, path: str, span: Span, context: Context) -> Value:
     """Add a device's elements and invariants to another's, under a path; raises Refused."""
     if len(template.parts) + len(put.parts) > context.limits.elements:
-        many = f"more than {context.limits.elements} elements"
+        many = f"more than {context.limits.elements:_} elements"
         raise wrong("E0602", many, span, remedy="put fewer devices into it")
     brought = 1 + len(put.parts) + len(put.machines) + len(put.invariants)
     context.take_inner(brought, span)
     inner = Inner(path, put, len(template.parts), span)
     template.inners.append(inner)
+    for asking in (condition for part in put.parts for condition in part.predicates):
+        if "input" in attributes(asking):
+            raise not_built("a class that asks for the port of a device inside another", span)
     own = {part.path for part in put.parts}
     template.parts += [replace(part, path=f"{path}.{part.path}") for part in put.parts]
     template.machines += put.machines

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from qospec.check.context import wrong
 from qospec.check.dimensions import named
 from qospec.check.values import Amount, Poison
-from qospec.conditions import Operation, measurements
+from qospec.conditions import Operation, observed
 from qospec.model import FEWEST_REPEATS
 from qospec.source import Span
 from qospec.syntax import ast
@@ -70,7 +70,7 @@ def _ratio(value: Value, node: ast.Expression) -> Fraction:
 def _comparable(node: ast.Criterion, expression: Expression) -> None:
     """Refuse what repeats cannot be reckoned together for."""
     clause = clause_of(node)
-    if not measurements(expression):
+    if not observed(expression):
         raise wrong(
             "E0512",
             "a confidence is of what is measured, and nothing is measured here",

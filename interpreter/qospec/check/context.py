@@ -53,6 +53,7 @@ class Limits:
             elements, machines, invariants, and the devices themselves.
         items: Of a list, a range, or an array.
         turns: Of all loops and sweeps of one check.
+        loops: Turns of the loops of one topology, device or case.
         steps: How many values may be worked out in one check, each as often as it is.
         errors: After how many checking ends.
         bits: Of a number's numerator and denominator.
@@ -65,6 +66,7 @@ class Limits:
     inner: int = 100_000
     items: int = 100_000
     turns: int = 100_000
+    loops: int = 10_000
     steps: int = 1_000_000
     errors: int = 100
     bits: int = 4_096
@@ -120,6 +122,7 @@ class Context:
         circular: Those that were found to be made of themselves.
         judging: Whether flows have been made, and what is worked out belongs to criteria.
         turns: How many turns of loops and points of sweeps there were.
+        looped: How many turns of loops, since a body began.
         steps: How many values were worked out.
         inner: How much was put into devices with the devices inside them.
         case: Where a sweep gives the values of the case that is being worked out just now.
@@ -134,6 +137,7 @@ class Context:
     circular: set[Value] = field(default_factory=set)
     judging: bool = False
     turns: int = 0
+    looped: int = 0
     steps: int = 0
     inner: int = 0
     case: Case | None = None
@@ -146,6 +150,13 @@ class Context:
         self.turns += 1
         if self.turns > self.limits.turns:
             self._end(f"loops and sweeps take more than {self.limits.turns:_} turns", span)
+
+    def take_loop(self, span: Span, within: int = 1) -> None:
+        """Count a turn of a loop; raises Enough if it, or what is `within`, goes beyond a limit."""
+        self.take_turn(span)
+        self.looped += 1
+        if self.looped + within - 1 > self.limits.loops:
+            self._end(f"the loops of one body take more than {self.limits.loops:_} turns", span)
 
     def take_step(self, span: Span) -> None:
         """Count a value that is worked out; raises Enough beyond the limit."""

@@ -32,7 +32,7 @@ def count_of(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> tuple[
     if value.value > evaluator.context.limits.items:
         raise wrong(
             "E0603",
-            f"an array of more than {evaluator.context.limits.items}",
+            f"an array of more than {evaluator.context.limits.items:_}",
             node.span,
             remedy="make it smaller",
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from qospec.check import carried, composition, invariants, machines, predicates, wiring
+from qospec.check import carried, classes, composition, invariants, machines, wiring
 from qospec.check.bodies import in_a_let, misplaced, turns_of, veil
 from qospec.check.composition import InnerValue
 from qospec.check.context import Refused, wrong
@@ -17,7 +17,6 @@ from qospec.check.parts import Part, PartValue, Ports, PortValue, Template, Turn
 from qospec.check.records import Record
 from qospec.check.samples import sample
 from qospec.check.scope import Binding, Scope, settled
-from qospec.check.spellings import parameter_of
 from qospec.check.values import POISON, Poison, Value
 from qospec.syntax import ast
 
@@ -34,7 +33,7 @@ ALLOWED = (ast.Bind, ast.Let, ast.Port, ast.Wire, ast.Loop)
 
 def template(device: ast.Device, scope: Scope, evaluator: Evaluator) -> Template:
     """Return a device with the parameters of `scope`; mistakes are reported."""
-    before = evaluator.context.mistakes
+    before, evaluator.context.looped = evaluator.context.mistakes, 0
     builder = _Builder(device, evaluator)
     builder.declare(device.body.statements, scope, ())
     for wire, where in builder.wires:
@@ -44,7 +43,7 @@ def template(device: ast.Device, scope: Scope, evaluator: Evaluator) -> Template
         except Refused as refused:
             evaluator.context.tell(refused)
             builder.complete = False
-    if builder.complete:
+    if builder.complete and not _is_torn(builder.template, scope):
         composition.join(builder.template, evaluator.context)
         wiring.verify(builder.template, evaluator.context)
         carried.verify(builder.template, evaluator.context)
@@ -52,6 +51,12 @@ def template(device: ast.Device, scope: Scope, evaluator: Evaluator) -> Template
         invariants.add(criterion, where, turns, builder.template, evaluator)
     builder.template.complete = builder.complete and evaluator.context.mistakes == before
     return builder.template
+
+
+def _is_torn(whole: Template, scope: Scope) -> bool:
+    """Return whether a name of the device stands in what could not be read: wires may be there."""
+    names = {*whole.ports, *(part.path.partition("[")[0] for part in whole.parts)}
+    return not names.isdisjoint(scope.all_unread())
 
 
 class _Builder:
@@ -112,9 +117,10 @@ class _Builder:
             raise misplaced(statement, HERE)
 
     def _port(self, node: ast.Port, scope: Scope, turns: tuple[str, ...]) -> None:
-        if node.carries.text in LATER:
+        if node.carries.text not in carried.CARRIED:
             for each in node.names:
                 self._name(scope, each.name, "a port", POISON)
+        if node.carries.text in LATER:
             remedy = "write `: cell` or `: packet` for now"
             raise not_built(node.carries.text, node.carries.span, remedy)
         if node.carries.text not in carried.CARRIED:
@@ -164,7 +170,8 @@ class _Builder:
                 continue
             part = self._part(value, name.text + "".join(turns), node)
             self.template.parts.append(part)
-            self._name(scope, name, "an element", PartValue(len(self.template.parts) - 1, part))
+            number, carries = len(self.template.parts) - 1, self.template.carries
+            self._name(scope, name, "an element", PartValue(number, part, carries=carries))
 
     def _name(self, scope: Scope, name: ast.Name, what: str, value: Value) -> None:
         scope.declare(settled(name, what, value), self._context)
@@ -181,8 +188,8 @@ class _Builder:
         arguments, complete = record.arguments(self._evaluator)
         conditions: tuple[Expression, ...] = ()
         if record.kind.open_fields:
-            classes, conditions, fine = _classes(record, self._evaluator)
-            arguments["classes"] = classes
+            names, conditions, fine = classes.of_record(record, self._port_names(), self._evaluator)
+            arguments["classes"] = names
             complete = complete and fine
         if record.kind.duty == "line":
             carried.of_line(record, arguments, self._evaluator)
@@ -193,6 +200,16 @@ class _Builder:
         place = node.names[0].span
         named = {name: each.name.span for name, each in record.given.items() if name in outputs}
         return Part(path, record.kind, element, conditions, place, inputs, outputs, loose, named)
+
+    def _port_names(self) -> list[str] | None:
+        """Return the names of all ports; None while it is not known how many there are."""
+        if not all(ports.known for ports in self.template.ports.values()):
+            return None
+        return [
+            ports.name if ports.count is None else f"{ports.name}[{number}]"
+            for ports in self.template.ports.values()
+            for number in range(1 if ports.count is None else ports.count)
+        ]
 
     def _loop(self, node: ast.Statement, scope: Scope, turns: tuple[str, ...]) -> None:
         assert isinstance(node, ast.Loop)  # noqa: S101
@@ -208,7 +225,7 @@ class _Builder:
             if len(self.template.parts) > self._context.limits.elements:
                 raise wrong(
                     "E0602",
-                    f"more than {self._context.limits.elements} elements",
+                    f"more than {self._context.limits.elements:_} elements",
                     node.span,
                     remedy="loop over fewer values",
                 )
@@ -247,43 +264,5 @@ def built(
         return record.kind.build(**arguments)
     except (ValueError, TypeError, OverflowError) as error:
         if complete:
-            evaluator.context.tell(wrong("E0301", str(error), record.span))
+            evaluator.context.tell(record.refused(error))
         return None
-
-
-def _classes(
-    record: Record, evaluator: Evaluator
-) -> tuple[tuple[str, ...], tuple[Expression, ...], bool]:
-    """Return the names and conditions of a classifier's outputs, and whether they are right."""
-    own = [
-        (name, each)
-        for name, each in record.given.items()
-        if parameter_of(record.kind, name) is None
-    ]
-    conditions = []
-    for _, each in own:
-        try:
-            conditions.append(predicates.predicate(each.value, each.scope, evaluator))
-        except Refused as refused:
-            evaluator.context.tell(refused)
-    if len(conditions) < len(own) or not own:
-        if not own:
-            raise wrong(
-                "E0415",
-                f"`{record.kind.name}` has no classes",
-                record.span,
-                remedy="add one: `all = otherwise`",
-            )
-        return tuple(name for name, _ in own), (), False
-    missed = predicates.unclassified(conditions)
-    if missed:
-        evaluator.context.tell(
-            wrong(
-                "E0415",
-                "some cells fit no class",
-                record.span,
-                note=f"such as {missed}",
-                remedy="add a class for the others: `rest = otherwise`",
-            )
-        )
-    return tuple(name for name, _ in own), tuple(conditions), True

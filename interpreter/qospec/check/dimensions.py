@@ -35,6 +35,9 @@ CELLS_IN_A_SECOND = "353_207"
 LAYERS = ("line", "frame", "ip", "payload", "cell")
 """Where bits are counted. Source: spec/2-quantities.md."""
 
+ANY_LAYER = "any"
+"""The layer of a parameter while it is not known: it meets every other."""
+
 TYPES: dict[str, Dimension] = {
     "Int": COUNT,
     "Ratio": RATIO,
@@ -70,6 +73,8 @@ BASE_UNITS: dict[str, tuple[Dimension, Fraction]] = {
     "cell rate": (CELL_RATE, Fraction(1)),
     "length": (LENGTH, Fraction(1)),
     "cells": (CELLS, Fraction(1)),
+    "packet rate": (PACKET_RATE, Fraction(1)),
+    "packets": (PACKETS, Fraction(1)),
     "delay per length": (DELAY_PER_LENGTH, Fraction(1, PS_PER_S)),
 }
 """Per domain of the catalogue: its dimension, and one base unit of the engine in the language's."""
@@ -80,6 +85,11 @@ def named(dimension: Dimension) -> str:
     if dimension.is_ratio:
         return "a number"
     return dimension.name.replace("a count of", "a number of")
+
+
+def met(first: str, second: str) -> str:
+    """Return the layer of two values taken together, whose layers do not differ."""
+    return second or first if first in ("", ANY_LAYER) else first
 
 
 def written_in(value: int | Fraction, domain: str, like: str = "") -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from qospec.check import context, vacuous
+from qospec.check.bodies import written_values
 from qospec.check.case import CaseBuilder, Stage
 from qospec.check.context import Refused, too_deep, wrong
 from qospec.check.sweeps import case_name, combinations
 from qospec.check.values import Poison, Series, Wording
-from qospec.conditions import found, measurements
+from qospec.conditions import found, observed
 from qospec.model import Case, Test
 from qospec.syntax import ast
 
@@ -44,7 +46,7 @@ def expanded(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) 
 def _is_judged(case: Case) -> bool:
     """Return whether a `require` or `expect` measures something; else it is inconclusive."""
     return any(
-        each.kind != "report" and (measurements(each.expression) or found(each.expression))
+        each.kind in vacuous.JUDGED and (observed(each.expression) or found(each.expression))
         for each in case.statements
     )
 
@@ -111,16 +113,11 @@ class _Expansion:
         sweeps = [each for each in self._node.body.statements if isinstance(each, ast.Sweep)]
         count = 0
         before = self._context.mistakes
+        if not any(each.where for each in sweeps):
+            self._fit(math.prod(written_values(each.values) or 1 for each in sweeps), room)
         for points in combinations(sweeps, self._scope_of, self._evaluator):
             count += 1
-            if count > room:
-                limit = self._context.limits.cases
-                raise wrong(
-                    "E0601",
-                    f"more than {limit} cases in one file",
-                    self._sweep().span,
-                    remedy="sweep over fewer values, or split the file",
-                )
+            self._fit(count, room)
             if self._context.mistakes > before:
                 return
             yield points
@@ -130,6 +127,16 @@ class _Expansion:
                 f"no case of `{self._node.name.text}` is left",
                 self._sweep().span,
                 remedy="loosen its `where`",
+            )
+
+    def _fit(self, count: int, room: int) -> None:
+        """Refuse more cases than there is room for."""
+        if count > room:
+            raise wrong(
+                "E0601",
+                f"more than {self._context.limits.cases:_} cases in one file",
+                self._sweep().span,
+                remedy="sweep over fewer values, or split the file",
             )
 
     def _scope_of(self, points: Combination) -> Scope:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from qospec.check import arithmetic, kinds, literals, mixes
+from qospec.check import arithmetic, imports, kinds, literals, mixes
 from qospec.check.context import Refused, too_deep, wrong
 from qospec.check.functions import FUNCTIONS
 from qospec.check.scope import unknown
@@ -226,7 +226,7 @@ class Evaluator:
         if len(node.items) > self.context.limits.items:
             raise wrong(
                 "E0603",
-                f"a list of more than {self.context.limits.items} items",
+                f"a list of more than {self.context.limits.items:_} items",
                 node.span,
                 remedy="make it shorter",
             )
@@ -272,7 +272,10 @@ class Evaluator:
         if scope.may_hold(name.text) or (within and scope.may_import(name.text)):
             return POISON
         everything = [*scope.known(), *kinds.names(self.context.catalogue)]
-        raise unknown(name.text, name.span, everything)
+        imported = imports.of_library(name.text) if within else ""
+        if imported:  # an import that is missing is told once
+            scope.outermost().unread |= {name.text}
+        raise unknown(name.text, name.span, everything, imported=imported)
 
     def _call(self, node: ast.Call, scope: Scope) -> Value:
         if (

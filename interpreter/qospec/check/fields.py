@@ -7,10 +7,12 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
-from qospec.catalogue import REQUIRED, Buffer
-from qospec.check import mixes
+from qospec.catalogue import REQUIRED, Buffer, Duration
+from qospec.check import counted, mixes
+from qospec.check.addresses import address
 from qospec.check.context import Refused, wrong
-from qospec.check.dimensions import BASE_UNITS, LAYERS, NUMBER, named, written_in
+from qospec.check.dimensions import BASE_UNITS, NUMBER, named, written_in
+from qospec.check.laws import Exponential
 from qospec.check.values import (
     POISON,
     Amount,
@@ -22,7 +24,7 @@ from qospec.check.values import (
     Value,
     Wording,
 )
-from qospec.diagnostics import Edit, did_you_mean, respelling
+from qospec.diagnostics import did_you_mean, respelling
 from qospec.source import Span
 from qospec.units import CELL_RATE, CELLS, DATA, PACKETS, RATE, Dimension, number_text
 
@@ -36,7 +38,7 @@ NUMERIC: dict[str, tuple[Dimension, Fraction]] = {
 }
 """Per domain of numbers: its dimension, and one base unit of the engine in the language's."""
 
-WHOLE = ("time", "data", "cells", "integer")
+WHOLE = ("time", "data", "cells", "packets", "integer")
 """Domains that the engine counts in whole base units."""
 
 BUFFERS: dict[Dimension, tuple[Literal["cell", "packet", "byte"], int]] = {
@@ -54,8 +56,9 @@ BITS_OF_A_CELL = {
 """What makes cells of bits, by the layer that counts them; no other is counted in cells."""
 
 
-MAPS = {"weights": "ratio", "counts": "integer", "sizes": "data"}
-"""Per domain of maps from names: the domain of what is under each."""
+BY_MARK = {"limits by mark": "buffer", "ratios by mark": "ratio"}
+MAPS = {"weights": "ratio", "counts": "integer", "sizes": "data", "codes": "integer", **BY_MARK}
+"""Per domain of maps from names, or from the numbers of marks: the domain of what is under each."""
 
 
 def convert(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
@@ -66,13 +69,21 @@ def convert(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
     name = parameter.alias or parameter.name
     if domain.name in NUMERIC:
         return _number(value, parameter, kind, span)
-    if domain.name == "choice":
-        return _choice(value, name, domain, span)
     if domain.name in MAPS:
         return _map(value, parameter, kind, span)
-    if domain.name == "buffer":
-        return _buffer(value, name, domain, span)
-    others = {"truth": _truth, "names": _names, "load": mixes.load, "size mix": mixes.size_mix}
+    if domain.name in ("duration", "times"):
+        timed = _duration if domain.name == "duration" else _times
+        return timed(value, parameter, kind, span)
+    if domain.name in ("choice", "buffer"):
+        chosen = _choice if domain.name == "choice" else _buffer
+        return chosen(value, name, domain, span)
+    others = {
+        "truth": _truth,
+        "names": _names,
+        "load": mixes.load,
+        "size mix": mixes.size_mix,
+        "address": address,
+    }
     return others[domain.name](value, name, span)
 
 
@@ -95,7 +106,7 @@ def _number(value: Value, parameter: Parameter, kind: Kind, span: Span) -> int |
     if value.dimension != dimension and value.value != 0:
         raise _dimension(name, dimension, value, span)
     if value.dimension == dimension and parameter.domain.name in ("rate", "data"):
-        _layer(value, parameter, kind, span)
+        counted.verify(value, parameter, kind, span)
     if value.value is None:
         return None
     amount = value.value / factor
@@ -104,6 +115,25 @@ def _number(value: Value, parameter: Parameter, kind: Kind, span: Span) -> int |
     )
     _bounds(result, name, parameter.domain, span)
     return result
+
+
+def _duration(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Duration | None:
+    mean = replace(parameter, domain=replace(parameter.domain, name="time"))
+    if isinstance(value, Exponential):
+        mean_ps = _number(value.mean, mean, kind, span)
+        return None if mean_ps is None else Duration(int(mean_ps), "exponential")
+    mean_ps = _number(value, mean, kind, span)
+    return None if mean_ps is None else Duration(int(mean_ps))
+
+
+def _times(
+    value: Value, parameter: Parameter, kind: Kind, span: Span
+) -> tuple[int | Fraction, ...] | None:
+    if not isinstance(value, Series):
+        raise _sort(parameter.name, "a list of times", value.what, span)
+    entry = replace(parameter, domain=replace(parameter.domain, name="time"))
+    found = [convert(each, entry, kind, span) for each in value.items]
+    return tuple(found) if value.known and None not in found else None
 
 
 def _dimension(name: str, dimension: Dimension, value: Amount, span: Span) -> Refused:
@@ -130,36 +160,6 @@ def _sort(name: str, wanted: str, what: str, span: Span) -> Refused:
     return wrong("E0204", f"`{name}` is {wanted}, not {what}", span, label=f"this is {what}")
 
 
-def _layer(value: Amount, parameter: Parameter, kind: Kind, span: Span) -> None:
-    """Hold a rate, and a size of traffic, to say which bits it counts, once it is known."""
-    if kind.role == "element" and parameter.domain.name == "data":
-        return
-    if value.value is None and not value.layer:
-        return
-    what = "rate" if parameter.domain.name == "rate" else "size"
-    if not value.layer:
-        layers = " ".join(f"@{layer}" for layer in LAYERS)
-        whose = "a line's" if kind.role == "element" else "traffic"
-        # A line counts the bits of cells and no others.
-        simple = kind.role == "element" and re.fullmatch(r"[0-9._]+ *[A-Za-z/]+", span.text)
-        raise wrong(
-            "E0210",
-            f"this {what} does not say which bits it counts",
-            span,
-            note=f"{whose} {what}s need a layer: {layers}",
-            remedy=f"for cells of 53 bytes write `{span.text} @cell`",
-            fix=(Edit(Span(span.source, span.end, span.end), " @cell"),) if simple else (),
-        )
-    if kind.role == "element" and value.layer not in ("cell", "line"):
-        raise wrong(
-            "E0212",
-            f"`{parameter.name}` counts the bits of cells, this counts @{value.layer}",
-            span,
-            remedy="give the rate that is left for cells, `@cell`; of packets, all that is sent, "
-            "`@line`",
-        )
-
-
 def _whole(amount: Fraction, name: str, domain: Domain, span: Span) -> int:
     if amount.denominator == 1:
         return int(amount)
@@ -174,7 +174,7 @@ def _whole(amount: Fraction, name: str, domain: Domain, span: Span) -> int:
                 remedy="write `0 s` if none is meant",
             )
         return rounded
-    units = {"data": "bytes", "cells": "cells"}.get(domain.name, "numbers")
+    units = {"data": "bytes", "cells": "cells", "packets": "packets"}.get(domain.name, "numbers")
     raise wrong(
         "E0206",
         f"`{name}` is counted in whole {units}, this is {number_text(amount, exact=True)}",
@@ -240,7 +240,7 @@ def _choice(value: Value, name: str, domain: Domain, span: Span) -> str:
 def _names(value: Value, name: str, span: Span) -> tuple[str, ...] | None:
     if not isinstance(value, Series):
         raise _sort(name, "a list of names", value.what, span)
-    found: list[str] = []
+    found: dict[str, None] = {}
     for item in value.items:
         if isinstance(item, Poison):
             return None
@@ -248,25 +248,29 @@ def _names(value: Value, name: str, span: Span) -> tuple[str, ...] | None:
             raise _sort(name, "a list of names", f"a list with {item.what}", span)
         if item.name in found:
             raise wrong("E0102", f"`{item.name}` comes twice in `{name}`", item.span)
-        found.append(item.name)
+        found[item.name] = None
     return tuple(found)
 
 
 def _map(
     value: Value, parameter: Parameter, kind: Kind, span: Span
-) -> tuple[tuple[str, int | Fraction], ...] | None:
-    if not isinstance(value, Table):
-        raise _sort(parameter.name, "a map from names to numbers", value.what, span)
+) -> tuple[tuple[str, Any], ...] | None:
     domain = replace(parameter.domain, name=MAPS[parameter.domain.name])
+    if parameter.domain.name == "codes" and isinstance(value, Amount):
+        code = convert(value, replace(parameter, domain=domain), kind, span)
+        return None if code is None else (("", code),)
+    if not isinstance(value, Table):
+        keys = "marks" if parameter.domain.name in BY_MARK else "names"
+        raise _sort(parameter.name, f"a map from {keys} to numbers", value.what, span)
     found = []
     for key, each in value.entries.items():
-        if not isinstance(key, str):
+        if not isinstance(key, str) and parameter.domain.name not in BY_MARK:
             raise _sort(parameter.name, "a map from names", "a map from numbers", span)
         entry = replace(parameter, name=f"{parameter.name}[{key}]", alias="", domain=domain)
-        amount = None if isinstance(each, Poison) else _number(each, entry, kind, span)
+        amount = convert(each, entry, kind, span)
         if amount is None:
             return None
-        found.append((key, amount))
+        found.append((str(key), amount))
     return tuple(found)
 
 

@@ -9,24 +9,32 @@ from qospec.check.device import built
 
 if TYPE_CHECKING:
     from qospec.catalogue import Kind
+    from qospec.check.context import Refused
     from qospec.check.expressions import Evaluator
     from qospec.check.nodes import Node
+    from qospec.check.sources import Emitted
     from qospec.syntax import ast
 
 HOST_PORT = ("", 0)
+PLACES = {
+    "priority": ("VLAN tag", "vlan_tags = 1"),
+    "traffic_class": ("MPLS label", "labels = 1"),
+}
+"""Marks that not every frame bears: where they stand, and the field of a line that makes room."""
 
 
 class Sending(NamedTuple):
     """Traffic, built: its kind, what it declares, what it emits, and its arguments.
 
-    Of packets, `stream` is what is sent on the first link, and nothing is emitted before it is
-    known.
+    Of packets, `stream` is what is sent on the first link. What emits them is given by
+    `emitted`, or by the traffic itself, and is not built before the rate of packets is known.
     """
 
     kind: Kind
     traffic: Any
     arrivals: Any
     arguments: dict[str, Any]
+    emitted: Emitted | None = None
     stream: Any = None
 
 
@@ -48,8 +56,10 @@ def on(
             )
     if not packets:
         return sending
+    if not any(origin.links for origin in origins):
+        raise _unlinked(node, name, origins)
     if not lines or None in lines:
-        return None if lines else _unlinked(node, name, origins)
+        return None
     framed = {line.encapsulation for line in lines if line is not None}
     if len(framed) > 1:
         raise wrong(
@@ -58,18 +68,42 @@ def on(
             node.span,
             remedy="give them one medium, or make flows of their own",
         )
+    (link,) = framed
+    linked = (origins[0].links[HOST_PORT], "linked here")
+    for mark, (place, field) in PLACES.items():
+        if sending.arguments.get(mark) is not None and not link.bears(mark):
+            frame = f"frame on its link has {'an' if place.startswith('M') else 'a'} {place}"
+            raise wrong(
+                "E0426",
+                f"`{name}` marks packets with `{mark}`, and no {frame}",
+                node.span,
+                other=linked,
+                remedy=f"take a medium with room for it: `{{ {field} }}`",
+            )
     try:
-        stream = sending.traffic.stream(framed.pop())
+        stream = sending.traffic.stream(link)
     except ValueError as error:
-        raise wrong("E0301", str(error), node.span) from error
-    process, given = stream.source
-    kind = evaluator.context.catalogue.find("arrivals", process)
-    assert kind is not None  # noqa: S101 -- traffic names what is in the catalogue
-    return sending._replace(arrivals=kind.build(**given), stream=stream)
+        raise wrong("E0301", str(error), node.span, other=linked) from error
+    return sending._replace(arrivals=_arrivals(sending, stream, evaluator), stream=stream)
 
 
-def _unlinked(node: ast.Flow, name: str, origins: tuple[Node, ...]) -> Sending | None:
-    raise wrong(
+def _arrivals(sending: Sending, stream: Any, evaluator: Evaluator) -> Any:
+    if sending.arrivals is not None:
+        return sending.arrivals
+    if sending.emitted is None:
+        process, given = stream.source
+        kind = evaluator.context.catalogue.find("arrivals", process)
+        assert kind is not None  # noqa: S101 -- traffic names what is in the catalogue
+        return kind.build(**given)
+    kind, given = sending.emitted.kind, sending.emitted.arguments
+    try:
+        return kind.build.at_rate(stream.contract.peak_cell_rate, **given)  # type: ignore[attr-defined]
+    except ValueError as error:
+        raise sending.emitted.record.refused(error) from error
+
+
+def _unlinked(node: ast.Flow, name: str, origins: tuple[Node, ...]) -> Refused:
+    return wrong(
         "E0308",
         f"no way leads packets of `{name}` from `{origins[0].path}`",
         node.span,

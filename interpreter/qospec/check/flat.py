@@ -42,6 +42,7 @@ class _Flattening:
         self._hosts: dict[int, int] = {}
         self._leaving: dict[tuple[int, Port], int] = {}
         self._arriving: dict[tuple[int, Port], int] = {}
+        self._entries: dict[str, str] = {}
         self._unserved: dict[tuple[int, frozenset[Port]], frozenset[int]] = {}
         self._built: dict[tuple[int, bool], Any] = {}
 
@@ -80,7 +81,7 @@ class _Flattening:
             for machine in node.template.machines
         )
         elements, wires = tuple(self._elements), tuple(self._wires)
-        return Network(self._layout.name, elements, wires, hosts, held, machines)
+        return Network(self._layout.name, elements, wires, hosts, held, machines, self._entries)
 
     def _invariants(self, node: Node, template: Template) -> Iterator[Statement]:
         """Return what holds of a device in its place: what it counts is found by whole paths."""
@@ -175,6 +176,8 @@ class _Flattening:
         if node.template is None:
             self._wires.append(Wire(line, 0, "host", self._hosts[id(node)]))
             return
+        single = node.template.ports[port[0]].count is None
+        self._entries[self._elements[line].path] = port[0] if single else f"{port[0]}[{port[1]}]"
         end = node.template.wires.get(Origin(port=port), End("discard"))
         self._wires.append(self._wire_to(line, 0, node, node.template, end))
 

@@ -9,9 +9,9 @@ from qospec.check.context import Refused, wrong
 from qospec.check.declared import traffic_of
 from qospec.check.device import built
 from qospec.check.first_links import Sending
-from qospec.check.kinds import KindValue, not_built
 from qospec.check.nodes import NodeArray, NodeValue
 from qospec.check.records import Record
+from qospec.check.sources import of_packets, own_load, source_of
 from qospec.check.values import Poison
 from qospec.model import Flow
 
@@ -30,14 +30,14 @@ def flow(
 ) -> tuple[Flow | None, int | None, str]:
     """Return a flow of that name, how many members it has, and whether it is of cells or packets.
 
-    The flow is None if something of it is wrong.
+    The flow is None if something of it is wrong, and what it is of "" if that cannot be known.
     """
     origins, many = _hosts(node.origin, scope, evaluator)
     targets, others = _hosts(node.target, scope, evaluator)
-    record = _record(node, scope, evaluator)
+    record = record_of(node, scope, evaluator)
     packets = record is not None and hasattr(record.kind.build, "stream")
     sending = None if record is None else _sending(record, node, name, origins, evaluator)
-    carries = "packet" if packets else "cell"
+    carries = "" if record is None else "packet" if packets else "cell"
     if origins is None or targets is None:
         return None, many, carries
     try:
@@ -96,9 +96,10 @@ def _hosts(
     if not isinstance(value, NodeArray | NodeValue) or any(
         each.template is not None for each in nodes
     ):
+        what = "a device" if isinstance(value, NodeValue) else value.what
         refused = wrong(
             "E0306",
-            f"a flow runs between hosts, `{node.span.text}` is {value.what}",
+            f"a flow runs between hosts, `{node.span.text}` is {what}",
             node.span,
             remedy="name a host of the topology",
         )
@@ -107,7 +108,8 @@ def _hosts(
     return nodes, len(nodes) if isinstance(value, NodeArray) else None
 
 
-def _record(node: ast.Flow, scope: Scope, evaluator: Evaluator) -> Record | None:
+def record_of(node: ast.Flow, scope: Scope, evaluator: Evaluator) -> Record | None:
+    """Return the traffic of a flow, with what the flow changes; a mistake is reported."""
     try:
         value = evaluator.strict(node.traffic, scope)
         if node.body is not None:
@@ -139,43 +141,40 @@ def _sending(
 def _built(
     node: ast.Flow, name: str, sending: Sending, ends: tuple[tuple[str, ...], tuple[str, ...]]
 ) -> Flow:
-    kind, traffic, arrivals, arguments, stream = sending
+    kind, arguments = sending.kind, sending.arguments
     defaults = {each.name: each.default for each in kind.parameters.values()}
     shared = {**defaults, **arguments}
     return Flow(
         name,
         kind,
-        traffic,
-        arrivals,
+        sending.traffic,
+        sending.arrivals,
         *ends,
         connections=shared["connections"],
         phases=shared["phases"],
         clp=shared.get("clp", 0),
         virtual_path=shared.get("virtual_path", 0),
         span=node.span,
-        stream=stream,
+        stream=sending.stream,
     )
 
 
 def sent(record: Record, evaluator: Evaluator) -> Sending | None:
     """Return what a record of traffic declares and what it emits; None if that is wrong."""
+    if hasattr(record.kind.build, "stream"):
+        return _packets(record, evaluator)
     arguments, complete = record.arguments(evaluator)
-    source = _source(record, evaluator)
+    source = source_of(record, evaluator)
     if not complete:
         built(record, arguments, complete=False, evaluator=evaluator)
         return None
     traffic = built(record, arguments, complete=True, evaluator=evaluator)
     if traffic is None or isinstance(source, Poison):
         return None
-    if source is not None and hasattr(traffic, "stream"):
-        place = record.given["source"].value.span
-        evaluator.context.tell(not_built(f"source` of `{record.kind.name}", place))
-        return None
     if source is not None:
+        source = source.within(record)
         given, whole = source.arguments(evaluator)
         arrivals = built(source, given, complete=True, evaluator=evaluator) if whole else None
-    elif hasattr(traffic, "stream"):
-        return Sending(record.kind, traffic, None, arguments)
     else:
         name, given = traffic.conforming_source()
         kind = evaluator.context.catalogue.find("arrivals", name)
@@ -183,25 +182,21 @@ def sent(record: Record, evaluator: Evaluator) -> Sending | None:
     return None if arrivals is None else Sending(record.kind, traffic, arrivals, arguments)
 
 
-def _source(record: Record, evaluator: Evaluator) -> Record | Poison | None:
-    if "source" not in record.given:
+def _packets(record: Record, evaluator: Evaluator) -> Sending | None:
+    """Return what packets are sent; how many, the first link may have a say in."""
+    arguments, complete = record.arguments(evaluator)
+    emitted = of_packets(record, evaluator)
+    arrivals = None
+    if isinstance(emitted, Poison):
+        complete = False
+    elif emitted is not None and emitted.whole:
+        given = dict(emitted.arguments)
+        arrivals = built(emitted.record, given, complete=True, evaluator=evaluator)
+        if arrivals is None:
+            return None
+        load, rate = own_load(record.kind, arrivals)
+        arguments[load] = rate
+    traffic = built(record, arguments, complete=complete, evaluator=evaluator)
+    if not complete or traffic is None or isinstance(emitted, Poison):
         return None
-    place = record.given["source"].value.span
-    binding = record.binding("source")
-    value = binding.value(evaluator.context) if binding is not None else Poison()
-    if isinstance(value, KindValue):
-        value = Record(value.kind, {}, place, evaluator)
-    if isinstance(value, Poison):
-        return value
-    if not isinstance(value, Record) or value.kind.role != "arrivals":
-        evaluator.context.tell(
-            wrong(
-                "E0307",
-                f"`source` is an arrival process, not {value.what}",
-                place,
-                note="arrival processes: " + " ".join(evaluator.context.catalogue.of("arrivals")),
-                remedy="write one, such as `burst { size = 10 cell, every = 1 ms }`",
-            )
-        )
-        return Poison()
-    return value.within(record)
+    return Sending(record.kind, traffic, arrivals, arguments, emitted)

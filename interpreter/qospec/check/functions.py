@@ -1,4 +1,4 @@
-"""The functions of the language: `min`, `max` and `abs`, and `worst` of what is measured."""
+"""The functions of the language: `min`, `max`, `abs`, `worst` of what is measured, and laws."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from qospec.check import arithmetic, groups
 from qospec.check.context import wrong
+from qospec.check.dimensions import met
+from qospec.check.laws import exponential
 from qospec.check.values import POISON, Amount, Open, Poison, Truth, Value
 from qospec.syntax import ast
 
@@ -43,9 +45,12 @@ def _extreme(evaluator: Evaluator, node: ast.Call, scope: Scope, *, largest: boo
             span=node.span,
         )
         better = arithmetic.compared(comparison, value, best)
-        layer, published = value.layer or best.layer, value.published or best.published
+        layer, published = met(value.layer, best.layer), value.published or best.published
+        unknown = None in (value.value, best.value)
         best = value if isinstance(better, Truth) and better.value else best
         best = replace(best, layer=layer, published=published)
+        if unknown:
+            best = replace(best, value=None, text="")
     return best
 
 
@@ -76,4 +81,10 @@ def _numbers(evaluator: Evaluator, node: ast.Call, scope: Scope) -> list[Amount 
     return found
 
 
-FUNCTIONS = {"min": _least, "max": _greatest, "abs": _size, "worst": groups.worst}
+FUNCTIONS = {
+    "min": _least,
+    "max": _greatest,
+    "abs": _size,
+    "worst": groups.worst,
+    "exponential": exponential,
+}

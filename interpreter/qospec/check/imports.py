@@ -131,6 +131,7 @@ def _verify(each: ast.Import, resolved: Path, root: Path, where: Place) -> None:
 def _missing(each: ast.Import, ways: Sequence[_Way], packages: Sequence[str]) -> Missing:
     written = [name.text for name in each.path]
     better, foreign = _nearest(written, ways, packages)
+    better = better or of_library(written[-1])
     remedy = f"write `import {better}`" if better else ""
     label = f"did you mean `{better}`?" if better else ""
     looked = " and ".join(dict.fromkeys(files.shown(way.file) for way in ways))
@@ -143,6 +144,15 @@ def _missing(each: ast.Import, ways: Sequence[_Way], packages: Sequence[str]) ->
     message = f"no file for `import {'.'.join(written)}`"
     refused = wrong("E0106", message, each.span, label=label, note=note + foreign, remedy=remedy)
     return Missing(refused, better.rpartition(".")[2])
+
+
+def of_library(name: str) -> str:
+    """Return the import of the library's file of that name; "" if there is none."""
+    found = (file for file in files.importable(STDLIB) if file.stem == name)
+    file = next(found, None)
+    return (
+        "" if file is None else ".".join(["std", *file.relative_to(STDLIB).with_suffix("").parts])
+    )
 
 
 def _is_folder(way: _Way) -> bool:

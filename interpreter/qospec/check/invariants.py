@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from qospec.check.conditions import called_twice, condition
 from qospec.check.confidence import clause_of
 from qospec.check.context import Refused, wrong
-from qospec.check.parts import Invariant, PartValue, PortValue, Turns, lost_as
+from qospec.check.observation import observed
+from qospec.check.parts import Invariant, PartValue, PortValue, Turns
 from qospec.conditions import Counted, with_leaves
 from qospec.model import Statement
 from qospec.syntax import ast
@@ -70,8 +71,7 @@ def _offered(node: ast.Path, value: Value) -> None:
     asked = [each.text for each in node.trail if isinstance(each, ast.Name)]
     if isinstance(value, PartValue):
         kind = value.part.kind
-        causes = lost_as(kind, "lost")
-        offered = ("lost", *causes) if causes else ()
+        offered = observed(kind)
         whose = f"a {kind.name}"
     else:
         offered, whose = ("rx.count", "tx.count"), "a port"

@@ -8,7 +8,7 @@ from qospec.check.bodies import misplaced
 from qospec.check.conditions import called_twice, condition, reported
 from qospec.check.confidence import confidence_of
 from qospec.check.context import Refused, wrong
-from qospec.conditions import measurements
+from qospec.conditions import observed
 from qospec.model import Run, Statement
 from qospec.syntax import ast
 
@@ -75,7 +75,7 @@ class Judged:
 
     def _decided(self, node: ast.Expression, expression: Expression | None) -> None:
         """Refuse to measure the flows of a search, which are sent many times: at which load?"""
-        measured = measurements(expression) if expression is not None else ()
+        measured = observed(expression) if expression is not None else ()
         if self._search is not None and measured:
             raise wrong(
                 "E0515",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from qospec.catalogue import RECORDS
 from qospec.check import counts, records
 from qospec.check.context import Refused, wrong
 from qospec.check.nodes import HostPlan
@@ -13,20 +14,11 @@ from qospec.check.values import Value
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qospec.catalogue import Catalogue, Kind, Role
+    from qospec.catalogue import Catalogue, Kind
     from qospec.check.expressions import Evaluator
     from qospec.check.scope import Scope
     from qospec.source import Span
     from qospec.syntax import ast
-
-ROLES: tuple[Role, ...] = ("traffic", "element", "arrivals")
-
-ARTICLES = {
-    "traffic": "a kind of traffic",
-    "element": "an element",
-    "arrivals": "an arrival process",
-    "metric": "a metric",
-}
 
 LATER = frozenset(
     [
@@ -34,24 +26,13 @@ LATER = frozenset(
         "frames",
         "tcp",
         "calls",
-        "replay",
         "shaped",
         "pcap",
         "trace",
-        "on_off",
-        "exponential",
-        "mmpp",
-        "police",
-        "shape",
-        "drr",
-        "wfq",
-        "wred",
-        "red",
         "esp",
         "esp_open",
         "deliver",
         "crossbar",
-        "clp_first",
         "frame",
     ]
 )
@@ -71,7 +52,7 @@ def not_built(word: str, span: Span, remedy: str = "leave it out for now") -> Re
 
 def built_in(name: ast.Name, catalogue: Catalogue) -> Value | None:
     """Return what a name stands for that no file declares; refuse what is not built yet."""
-    for role in ROLES:
+    for role in RECORDS:
         kind = catalogue.find(role, name.text)
         if kind is not None:
             return KindValue(kind)
@@ -85,7 +66,7 @@ def built_in(name: ast.Name, catalogue: Catalogue) -> Value | None:
 def names(catalogue: Catalogue) -> Iterator[str]:
     """Yield all names that are built in."""
     yield "host"
-    for role in ROLES:
+    for role in RECORDS:
         yield from catalogue.of(role)
 
 
@@ -110,6 +91,11 @@ class HostKind(Value):
     """`host`: a port of the tester."""
 
     what: ClassVar[str] = "`host`"
+
+    def item(self, key: Value, span: Span) -> Value:  # noqa: ARG002
+        """Refuse what others write for an array."""
+        remedy = f"write `host(count = {span.text})` for an array"
+        raise wrong("E0215", "`host` cannot be indexed", span, remedy=remedy)
 
     def call(self, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:
         """Return hosts: `count` of them, `slotted` or not."""

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.check.context import Refused, wrong
-from qospec.check.dimensions import LAYERS, NUMBER, named, written
+from qospec.check.dimensions import ANY_LAYER, LAYERS, NUMBER, named, written
 from qospec.check.misread import misreading
 from qospec.check.mixes import Mix
 from qospec.check.values import Amount, Poison, Series, Symbol, Value, Wording
@@ -64,7 +64,7 @@ def _exact(text: str, span: Span, limits: Limits) -> Fraction:
         raise wrong("E0604", f"this number has more than {DIGITS} digits", span, remedy=ROUNDED)
     value = _fraction(text)
     if value.numerator.bit_length() > limits.bits:
-        message = f"this number needs more than {limits.bits} bits"
+        message = f"this number needs more than {limits.bits:_} bits"
         raise wrong("E0604", message, span, remedy=ROUNDED)
     return value
 
@@ -89,18 +89,21 @@ def layered(node: ast.Layered, value: Value) -> Value:
         )
     if isinstance(value, Poison):
         return value
-    if isinstance(value, Mix) and value.layer in ("", layer):
+    if isinstance(value, Mix) and value.layer in ("", ANY_LAYER, layer):
         return value.counted(layer)
     if not isinstance(value, Amount) or not value.dimension.has_data:
         what = named(value.dimension) if isinstance(value, Amount) else value.what
+        remedy = f"write `{node.value.span.text}` without `@{layer}`"
+        if isinstance(value, Series):
+            remedy = f"several sizes are a mix: `mix {{ 40 B: 7, 576 B: 4 }} @{layer}`"
         raise wrong(
             "E0211",
             f"{what} has no layer",
             node.span,
             label="only sizes of data and rates of data count bits",
-            remedy=f"write `{node.value.span.text}` without `@{layer}`",
+            remedy=remedy,
         )
-    if value.layer and value.layer != layer:
+    if value.layer not in ("", ANY_LAYER, layer):
         raise wrong("E0212", f"these bits are counted @{value.layer} already", node.span)
     text = f"{value.text} @{layer}" if value.text else ""
     return Amount(value.value, value.dimension, layer, text, value.published)
@@ -135,6 +138,14 @@ def _alike(node: ast.Range, first: Amount, last: Amount, width: Amount) -> None:
             )
 
 
+def upwards(node: ast.Range) -> str:
+    """Return how to write a range that runs downwards; maybe its first end lacks a `%`."""
+    first, last = node.first.span.text, node.last.span.text
+    if last.endswith("%") and first.replace("_", "").replace(".", "", 1).isdigit():
+        return f"write `{first}% .. {last}`"
+    return f"write `{last} .. {first}`"
+
+
 def series(node: ast.Range, first: Value, last: Value, step: Value | None, limits: Limits) -> Value:
     """Return the values from `first` to `last`, both included."""
     for side, value in ((node.first, first), (node.last, last), (node.step, step)):
@@ -159,7 +170,7 @@ def series(node: ast.Range, first: Value, last: Value, step: Value | None, limit
             "this range runs downwards",
             node.span,
             label="from high to low",
-            remedy=f"write `{node.last.span.text} .. {node.first.span.text}`",
+            remedy=upwards(node),
         )
     if count > 0 and (last.value - first.value) % width.value:
         ends = written(first.value + (count - 1) * width.value, last.text or width.text)
@@ -172,7 +183,7 @@ def series(node: ast.Range, first: Value, last: Value, step: Value | None, limit
             remedy=f"write `{node.first.span.text} .. {ends}{step_by}`",
         )
     if count > limits.items:
-        message = f"a range of more than {limits.items} values"
+        message = f"a range of more than {limits.items:_} values"
         raise wrong("E0603", message, node.span, remedy="make it shorter, or its `step` wider")
     return Series(tuple(_at(first, width, turn) for turn in range(int(count))))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,19 +10,21 @@ from qospec.check.dimensions import METRICS
 from qospec.check.values import Open, Value, position
 from qospec.conditions import Measured
 from qospec.diagnostics import did_you_mean
+from qospec.statistic import PATTERNS, offers
 from qospec.units import IN_PACKETS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from qospec.catalogue import Kind
+    from qospec.catalogue import Catalogue, Kind
     from qospec.check.expressions import Evaluator
-    from qospec.check.turns import FlowTurns
     from qospec.source import Span
     from qospec.syntax import ast
 
-QUANTILES = "p*"
-"""Stands for all quantiles among the statistics that a metric offers."""
+CAUSES = "causes"
+"""Stands for all that elements lose items for, among the statistics that a metric offers."""
+DISCARDED = "discarded"
+"""The cause of what is wired to `discard`."""
 
 ELSEWHERE = {
     "median": "p50",
@@ -43,8 +44,6 @@ ELSEWHERE = {
     "dropped": "lost",
 }
 """What statistics and metrics are called elsewhere, and what is meant by it here."""
-
-QUANTILE = re.compile(r"p\d{1,2}(_\d{1,6})?")
 
 
 @dataclass(frozen=True)
@@ -86,14 +85,11 @@ class FlowValue(Value):
         if kind is None:
             raise _unknown_metric(name, evaluator.context.catalogue.of("metric"))
         if self.carries not in kind.carries:
-            raise wrong(
-                "E0501",
-                f"`{name.text}` is not measured of {self.carries}s",
-                name.span,
-                note=f"metrics of {self.carries}s: "
-                + " ".join(sorted(_of(self.carries, evaluator.context.catalogue.of("metric")))),
-            )
-        metric = MetricValue(self, kind, name.text)
+            raise _not_measured_of(self.carries, name, evaluator.context.catalogue.of("metric"))
+        metric = MetricValue(self, kind, name.text, _causes(evaluator.context.catalogue))
+        if "" in metric.statistics:
+            whole = metric.measured("")
+            return OpenMetric(whole.expression, whole.dimension, whole.exact, metric)
         return metric if metric.statistics else metric.measured("")
 
     def unfinished(self, span: Span) -> Refused:
@@ -114,16 +110,19 @@ class MetricValue(Value):
     flow: FlowValue
     kind: Kind
     spelling: str
+    causes: tuple[str, ...] = ()
 
     @property
     def statistics(self) -> tuple[str, ...]:
-        """Return the statistics that it offers; `p*` stands for quantiles."""
-        return self.kind.statistics(self.flow.carries)
+        """Return the statistics that it offers, those of `statistic.PATTERNS` in short."""
+        offered = self.kind.statistics(self.flow.carries)
+        return tuple(
+            each for offer in offered for each in (self.causes if offer == CAUSES else (offer,))
+        )
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return a statistic."""
-        quantile = QUANTILES in self.statistics and QUANTILE.fullmatch(name.text)
-        if name.text not in self.statistics and not quantile:
+        if not offers(self.statistics, name.text):
             raise self._unknown(name)
         return self.measured(name.text)
 
@@ -145,6 +144,9 @@ class MetricValue(Value):
             dimension,
             text,
             flow.members if flow.member is None else None,
+            frozenset(cls.needs).union(
+                *(p.needs for p in PATTERNS.values() if p.form.fullmatch(statistic))
+            ),
         )
         return Open(measured, dimension, bool(getattr(cls, "exact", False)))
 
@@ -159,19 +161,20 @@ class MetricValue(Value):
         )
 
     def _offered(self) -> str:
-        named = " ".join(each for each in self.statistics if each != QUANTILES)
-        quantiles = ", and quantiles such as p50 p99 p99_9" if QUANTILES in self.statistics else ""
-        return f"statistics of {self.spelling}: {named}{quantiles}"
+        named = [each for each in self.statistics if each and each not in PATTERNS]
+        plural = [PATTERNS[each].plural for each in self.statistics if each in PATTERNS]
+        return f"statistics of {self.spelling}: {', and '.join([' '.join(named), *plural])}"
 
     def _unknown(self, name: ast.Name) -> Refused:
-        """Return the mistake of a statistic that there is not; not every number is a quantile."""
+        """Return the mistake of a statistic that there is not."""
+        named = [each for each in self.statistics if each and each not in PATTERNS]
         meant = ELSEWHERE.get(name.text.lower(), "")
-        offered = QUANTILES in self.statistics or not QUANTILE.fullmatch(meant)
-        near = meant if offered else ""
-        near = near or did_you_mean(name.text, [e for e in self.statistics if e != QUANTILES])
+        near = meant if offers(self.statistics, meant) else did_you_mean(name.text, named)
         remedy = f"write `{near}`" if near else ""
-        if not near and re.match(r"[pP]\d", name.text) and QUANTILES in self.statistics:
-            remedy = "write a quantile below 100 with six decimals at most, as `p99_9` for 99.9 %"
+        for each in self.statistics:
+            # Not every number is a quantile, and not every one is that of a packet.
+            if not near and each in PATTERNS and PATTERNS[each].nearly.match(name.text):
+                remedy = PATTERNS[each].remedy
         return wrong(
             "E0503",
             f"`{self.spelling}` has no statistic `{name.text}`",
@@ -183,15 +186,25 @@ class MetricValue(Value):
 
 
 @dataclass(frozen=True)
+class OpenMetric(Open):
+    """A metric that is a number, and has others below it: `user.lost`, `user.lost.overflow`."""
+
+    metric: MetricValue
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+        """Return a statistic."""
+        return self.metric.field(name, evaluator)
+
+
+@dataclass(frozen=True)
 class ControlValue(Value):
-    """A control: the same flows on another topology."""
+    """A control: the same flows, as they are on another topology."""
 
     what: ClassVar[str] = "a control"
-    name: str
-    flows: Mapping[str, FlowValue | FlowTurns]
+    flows: Mapping[str, Value]
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
-        """Return a flow, as it is there."""
+        """Return a flow."""
         known = self.flows.get(name.text)
         if known is None:
             near = did_you_mean(name.text, self.flows)
@@ -202,11 +215,28 @@ class ControlValue(Value):
                 label=f"did you mean `{near}`?" if near else "",
                 remedy=f"write `{near}`" if near else "",
             )
-        return known.on(self.name)
+        return known
 
 
-def _of(carries: str, known: dict[str, Kind]) -> list[str]:
-    return [name for name, kind in known.items() if carries in kind.carries]
+def _causes(catalogue: Catalogue) -> tuple[str, ...]:
+    """Return for what items are lost anywhere."""
+    kinds = catalogue.of("element").values()
+    known = {cause for kind in kinds for cause in getattr(kind.build, "causes", ())}
+    return tuple(sorted(known | {DISCARDED}))
+
+
+def _not_measured_of(carries: str, name: ast.Name, known: dict[str, Kind]) -> Refused:
+    usual = {each: kind for each, kind in known.items() if carries in kind.carries}
+    meant = ELSEWHERE.get(name.text, "")
+    near = meant if any(meant in (e.name, *e.aliases) for e in usual.values()) else ""
+    return wrong(
+        "E0501",
+        f"`{name.text}` is not measured of {carries}s",
+        name.span,
+        label=f"did you mean `{near}`?" if near else "",
+        note=f"metrics of {carries}s: " + " ".join(sorted(usual)),
+        remedy=f"write `{near}`" if near else "",
+    )
 
 
 def _unknown_metric(name: ast.Name, known: dict[str, Kind]) -> Refused:

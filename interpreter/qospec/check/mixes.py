@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from qospec.catalogue import Load, SizeMix
 from qospec.check.context import Refused, wrong
-from qospec.check.dimensions import LAYERS, NUMBER, named
+from qospec.check.dimensions import ANY_LAYER, LAYERS, NUMBER, named
 from qospec.check.values import Amount, Poison, Series, Value
-from qospec.units import DATA, PACKET_RATE, RATE
+from qospec.units import DATA, PACKET_RATE, RATE, number_text
 
 if TYPE_CHECKING:
     from qospec.check.expressions import Evaluator
@@ -39,7 +39,7 @@ class Mix(Value):
 def mix(node: ast.MapOf, scope: Scope, evaluator: Evaluator) -> Value:
     """Return a mix; raises Refused."""
     parts: dict[Fraction | None, Fraction | None] = {}
-    layers: dict[str, Span] = {}
+    layers: set[str] = set()
     single: set[Fraction | None] = set()
     for pair in node.pairs:
         sizes = evaluator.plain(pair.key, scope)
@@ -49,7 +49,7 @@ def mix(node: ast.MapOf, scope: Scope, evaluator: Evaluator) -> Value:
         each = _weight(weight, pair.value.span)
         many = _sizes(sizes, pair.key.span)
         for size in many:
-            layers.setdefault(size.layer, pair.key.span)
+            layers.add(size.layer)
             if size.value in single and size.value is not None and len(many) == 1:
                 raise wrong("E0102", f"the size `{pair.key.span.text}` comes twice", pair.key.span)
             before = parts.get(size.value, Fraction(0))
@@ -58,6 +58,8 @@ def mix(node: ast.MapOf, scope: Scope, evaluator: Evaluator) -> Value:
             else:
                 parts[size.value] = before + each / len(many)
         single |= {size.value for size in many if len(many) == 1}
+    if len(layers) > 1 and ANY_LAYER in layers:
+        layers = {ANY_LAYER}
     if len(layers) > 1:
         raise wrong("E0212", "the sizes of a mix are counted in one layer", node.span)
     if not parts or not any(weight is None or weight for weight in parts.values()):
@@ -75,7 +77,8 @@ def _sizes(value: Value, span: Span) -> tuple[Amount, ...]:
     for item in items:
         if not isinstance(item, Amount) or item.dimension != DATA:
             what = named(item.dimension) if isinstance(item, Amount) else item.what
-            raise wrong("E0204", f"a mix is made of sizes, this is {what}", span)
+            remedy = f"give it a unit: `{span.text} B`" if what == "a number" else ""
+            raise wrong("E0204", f"a mix is made of sizes, this is {what}", span, remedy=remedy)
     return tuple(item for item in items if isinstance(item, Amount))
 
 
@@ -105,7 +108,7 @@ def size_mix(value: Value, name: str, span: Span) -> SizeMix | None:
             span,
             remedy="write `200 B @ip`, or `mix { 40 B: 7, 576 B: 4, 1_500 B: 1 } @ip`",
         )
-    if not value.layer and any(size is None for size, _ in value.sizes):
+    if value.layer == ANY_LAYER:
         return None
     layer_of_packets(value.layer, "size", span)
     found: list[tuple[int, Fraction]] = []
@@ -114,7 +117,8 @@ def size_mix(value: Value, name: str, span: Span) -> SizeMix | None:
             return None
         amount = size / BITS_OF_A_BYTE
         if amount.denominator != 1:
-            raise wrong("E0206", f"`{name}` is counted in whole bytes, this is {amount}", span)
+            shown = number_text(amount, exact=True)
+            raise wrong("E0206", f"`{name}` is counted in whole bytes, this is {shown}", span)
         if amount <= 0:
             raise wrong("E0205", f"`{name}` must be more than 0", span)
         if weight:
@@ -134,17 +138,17 @@ def load(value: Value, name: str, span: Span) -> Load | None:
         raise wrong(
             "E0204", f"`{name}` is a rate, not {value.what}", span, label=f"this is {value.what}"
         )
-    if value.value is None:
-        return None
-    if value.dimension == RATE:
+    if value.dimension == RATE and value.layer != ANY_LAYER:
         layer_of_packets(value.layer, "rate", span)
-    elif value.dimension != PACKET_RATE:
+    elif value.dimension not in (RATE, PACKET_RATE):
         raise wrong(
             "E0202",
             f"`{name}` is a rate of bits or packets, not {named(value.dimension)}",
             span,
             remedy="write `64 kbit/s @ip` or `40 pkt/s`",
         )
+    if value.value is None:
+        return None
     if value.value <= 0:
         raise wrong("E0205", f"`{name}` must be more than 0", span, label="too small")
     return Load(value.value, value.layer)

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.context import wrong
-from qospec.check.values import Poison, Value, position
+from qospec.check.parts import PartValue
+from qospec.check.values import Amount, Poison, Value, position
 from qospec.diagnostics import did_you_mean
 
 if TYPE_CHECKING:
@@ -103,6 +104,11 @@ class NodeValue(Value):
                 remedy=f"write `{self.node.path}`",
             )
         ports = template.ports.get(name.text)
+        part = _part(self.node, name.text)
+        if part is not None:
+            return part
+        if ports is None and any(p.path.startswith(f"{name.text}[") for p in template.parts):
+            return NodeParts(self.node, name.text)
         if ports is None:
             near = did_you_mean(name.text, template.ports)
             known = " ".join(template.ports)
@@ -119,6 +125,41 @@ class NodeValue(Value):
         if ports.count is None:
             return NodePort(self.node, (name.text, 0), name.text)
         return NodePorts(self.node, name.text, ports.count, ports.known and self.node.known)
+
+
+def _part(node: Node, path: str) -> PartValue | None:
+    """Return an element of a device in place."""
+    template = node.template
+    if template is None:
+        return None
+    for index, part in enumerate(template.parts):
+        if part.path == path:
+            return PartValue(index, part, device=node.path, carries=template.carries)
+    return None
+
+
+@dataclass(frozen=True)
+class NodeParts(Value):
+    """The elements of a device in place that one name stands for, one per turn of a loop."""
+
+    what: ClassVar[str] = "an array of elements"
+    node: Node
+    name: str
+
+    def item(self, key: Value, span: Span) -> Value:
+        """Return one of them."""
+        turn = key.value if isinstance(key, Amount) else None
+        part = _part(self.node, f"{self.name}[{turn}]")
+        if part is not None or isinstance(key, Poison):
+            return part or key
+        turns = [p.path for p in self.node.template.parts] if self.node.template else []
+        known = [each for each in turns if each.startswith(f"{self.name}[")]
+        raise wrong(
+            "E0215",
+            f"`{self.node.path}.{self.name}` has no such turn",
+            span,
+            note="there are " + " ".join(known),
+        )
 
 
 @dataclass(frozen=True)
@@ -165,6 +206,8 @@ class NodePort(Value):
                 note="fields of a port: rate",
             )
         rate = self.node.rates.get(self.port)
+        if rate is None and self.port in self.node.links:  # what is wrong with it was told
+            return Poison()
         if rate is None:
             raise wrong("E0422", f"`{self.path}` is not linked, so it has no rate", name.span)
         return rate

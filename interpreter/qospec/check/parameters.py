@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.check.context import Refused, wrong
-from qospec.check.dimensions import NUMBER, TYPES, named
+from qospec.check.dimensions import ANY_LAYER, NUMBER, TYPES, named
 from qospec.check.records import Record
 from qospec.check.scope import Binding, Scope, settled
 from qospec.check.values import POISON, Amount, Open, Poison, Symbol, Truth, Value, Wording
@@ -212,7 +212,8 @@ def let_value(
 def unknown_of(annotation: str) -> Value:
     """Return the value of a parameter that is not known, only its type."""
     if annotation in TYPES:
-        return Amount(None, TYPES[annotation])
+        dimension = TYPES[annotation]
+        return Amount(None, dimension, ANY_LAYER if dimension.has_data else "")
     return Truth(None) if annotation == "Bool" else POISON
 
 
@@ -241,7 +242,17 @@ def fit(value: Value, each: ast.Parameter, node: ast.Expression) -> Value:
         node.span,
         label=f"this is {what}",
         other=(each.span, f"declared as {annotation} here"),
+        remedy=_other_type(value, annotation),
     )
+
+
+def _other_type(value: Value, annotation: str) -> str:
+    """Return what to write if counts of another kind were meant."""
+    counted = ("Count", "Packets", "Frames", "Calls")
+    if not isinstance(value, Amount) or annotation not in counted:
+        return ""
+    meant = [name for name in counted if TYPES[name] == value.dimension]
+    return f"if these are meant, declare it as `{meant[0]}`" if meant else ""
 
 
 def _measures(value: Amount, annotation: str) -> bool:

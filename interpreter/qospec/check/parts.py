@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from qospec.check.context import wrong
+from qospec.check.observation import Waiting, lost_as, observed
 from qospec.check.values import Amount, Open, Poison, Value, position
 from qospec.conditions import Counted
 from qospec.diagnostics import did_you_mean
-from qospec.units import CELLS
+from qospec.units import CELLS, PACKETS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from qospec.catalogue import Kind
+    from qospec.check.context import Refused
     from qospec.check.expressions import Evaluator
     from qospec.conditions import Expression
     from qospec.model import Machine
     from qospec.source import Span
     from qospec.syntax import ast
+    from qospec.units import Dimension
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,12 @@ class Part:
     outputs: tuple[str, ...] = ()
     loose: bool = False
     named: Mapping[str, Span] = field(default_factory=dict)
+
+    @cached_property
+    def ends(self) -> frozenset[str]:
+        """Return the names of its inputs and outputs, and those of arrays of them."""
+        every = (*self.inputs, *self.outputs)
+        return frozenset(every) | {each.partition("[")[0] for each in every}
 
 
 class End(NamedTuple):
@@ -115,9 +125,19 @@ class Template:
     complete: bool = True
 
     @property
+    def carries(self) -> str:
+        """Return what its elements count: packets as soon as one port carries them, else cells."""
+        return "packet" if any(p.carries == "packet" for p in self.ports.values()) else "cell"
+
+    @property
     def sound(self) -> bool:
         """Return whether nothing in it is wrong, and nothing of its elements unknown."""
         return self.complete and not any(part.loose for part in self.parts)
+
+
+def counted_in(carries: str) -> Dimension:
+    """Return what is counted where cells pass, or packets."""
+    return PACKETS if carries == "packet" else CELLS
 
 
 @dataclass(frozen=True)
@@ -158,7 +178,8 @@ class PortValue(Value):
         index = "" if self.index is None else f"[{self.index}]"
         path = f"{self.ports.name}{index}.{name.text}"
         path = f"{self.device}.{path}" if self.device else path
-        return SideValue((self.ports.name, self.index or 0), name.text, path, self.inner)
+        port = (self.ports.name, self.index or 0)
+        return SideValue(port, name.text, path, self.inner, self.ports.carries)
 
 
 @dataclass(frozen=True)
@@ -170,45 +191,60 @@ class SideValue(Value):
     side: str
     path: str
     inner: int = -1
+    carries: str = "cell"
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
-        """Return how many cells pass here, as an invariant asks."""
+        """Return how many cells or packets pass here, as an invariant asks."""
         if self.inner >= 0:
             message = "what passes a port of a device inside is not observed"
             raise wrong("E0423", message, name.span, remedy="ask for a port of the device itself")
         if name.text != "count":
             return super().field(name, evaluator)
-        return Open(Counted("", self.path, None, CELLS, f"{self.path}.count"), CELLS, exact=True)
-
-
-def lost_as(kind: Kind, name: str) -> tuple[str, ...]:
-    """Return the causes that a name stands for of which cells end at a kind of element.
-
-    A scheduler has none: what it refuses ends in the queue that it serves.
-    """
-    causes = () if kind.duty == "scheduler" else tuple(getattr(kind.build, "causes", ()))
-    return causes if name == "lost" else tuple(each for each in causes if each == name)
+        counts, text = counted_in(self.carries), f"{self.path}.count"
+        return Open(Counted("", self.path, None, counts, text), counts, exact=True)
 
 
 @dataclass(frozen=True)
 class PartValue(Value):
-    """An element, or one of its inputs and outputs."""
+    """An element, or one of its inputs and outputs; of a `device` in place, or inside of one."""
 
     what: ClassVar[str] = "an element"
     index: int
     part: Part
     name: str = ""
+    device: str = ""
+    carries: str = "cell"
+
+    @property
+    def path(self) -> str:
+        """Return its name for people."""
+        return f"{self.device}.{self.part.path}" if self.device else self.part.path
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
-        """Return the input or output of that name, the array of them, or what was lost here."""
-        known = (*self.part.inputs, *self.part.outputs)
+        """Return the input or output of that name, the array of them, or what is observed here."""
         lost = lost_as(self.part.kind, name.text)
-        if lost and not self.name and name.text not in known:
-            text = f"{self.part.path}.{name.text}"
-            return Open(Counted("", self.part.path, lost, CELLS, text), CELLS, exact=True)
-        if not self.part.loose and not any(each.partition("[")[0] == name.text for each in known):
+        if not self.name and (name.text not in self.part.ends or self.device):
+            if lost:
+                text, counts = f"{self.path}.{name.text}", counted_in(self.carries)
+                return Open(Counted("", self.path, lost, counts, text), counts, exact=True)
+            if name.text == "occupancy" and self.part.kind.duty == "queue":
+                limit = getattr(self.part.element, "limit", None)
+                in_packets = getattr(limit, "unit", "") == "packet"
+                return Waiting(self.path, PACKETS if in_packets else counted_in(self.carries))
+        if self.device:
+            raise self._unobserved(name)
+        if not self.part.loose and name.text not in self.part.ends:
             raise self._unknown(name.text, name.span)
-        return PartValue(self.index, self.part, name.text)
+        return replace(self, name=name.text)
+
+    def _unobserved(self, name: ast.Name) -> Refused:
+        offered = observed(self.part.kind)
+        return wrong(
+            "E0423",
+            f"`{self.path}.{name.text}` is nothing that is observed",
+            name.span,
+            note=f"observed of a {self.part.kind.name}: {' '.join(offered) or 'nothing'}",
+        )
 
     def item(self, key: Value, span: Span) -> Value:
         """Return one input or output of an array."""
@@ -218,9 +254,9 @@ class PartValue(Value):
         array = [each for each in known if each.startswith(f"{self.name}[")]
         unknown = isinstance(key, Poison) or (isinstance(key, Amount) and key.value is None)
         if self.part.loose or unknown:
-            return PartValue(self.index, self.part, array[0] if array else f"{self.name}[0]")
+            return replace(self, name=array[0] if array else f"{self.name}[0]")
         index = position(key, len(array), f"`{self.part.path}.{self.name}`", span)
-        return PartValue(self.index, self.part, f"{self.name}[{index}]")
+        return replace(self, name=f"{self.name}[{index}]")
 
     def _unknown(self, name: str, span: Span) -> Exception:
         both = (("inputs", self.part.inputs), ("outputs", self.part.outputs))

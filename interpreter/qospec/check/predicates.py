@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import islice, product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from qospec.check import addresses
 from qospec.check.context import wrong
 from qospec.check.dimensions import NUMBER, named
 from qospec.check.kinds import not_built
+from qospec.check.parts import PortValue
 from qospec.check.scope import Scope
 from qospec.check.values import Amount, Poison, Series, Symbol, Truth, Value
-from qospec.conditions import Attribute, Constant, Expression, Operation, evaluate
+from qospec.conditions import Attribute, Constant, Expression, Operation
 from qospec.diagnostics import did_you_mean
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
 
     from qospec.check.expressions import Evaluator
 
@@ -26,11 +27,18 @@ ATTRIBUTES = {
     ("cell", "clp"): "clp",
     ("cell", "oam"): "oam",
     ("pkt", "dscp"): "dscp",
+    ("pkt", "precedence"): "precedence",
     ("pkt", "priority"): "priority",
+    ("pkt", "traffic_class"): "traffic_class",
     ("pkt", "exp"): "traffic_class",
+    ("pkt", "colour"): "colour",
+    ("pkt", "family"): "family",
     ("pkt", "protocol"): "protocol",
     ("pkt", "source_port"): "source_port",
     ("pkt", "destination_port"): "destination_port",
+    ("pkt", "source_address"): "source_address",
+    ("pkt", "destination_address"): "destination_address",
+    ("pkt", "input"): "input",
 }
 """What a class may ask for: of cells, and of packets."""
 LATER = ("frame",)
@@ -39,19 +47,24 @@ CATEGORIES = ("cbr", "vbr_rt", "vbr_nrt", "ubr")
 WORDS = {
     "category": ("a service category", "categories", CATEGORIES),
     "protocol": ("a protocol", "protocols", ("udp", "tcp", "none")),
+    "family": ("a family of addresses", "families", ("ipv4", "ipv6")),
+    "colour": ("a colour", "colours", ("green", "yellow", "red")),
 }
 """Attributes that are words: what each is called, and the words."""
 HIGHEST = {
     "clp": 1,
     "dscp": 63,
+    "precedence": 7,
     "priority": 7,
     "traffic_class": 7,
     "source_port": 65_535,
     "destination_port": 65_535,
 }
 """Attributes that are numbers from 0 to this."""
-MOST_ITEMS = 100_000
-"""So many items are tried in the search for one that no class takes."""
+ADDRESSES = ("source_address", "destination_address")
+"""Attributes that are addresses; conditions hold the numbers of `check.addresses`."""
+NAMED = (*WORDS, *ADDRESSES, "input")
+"""Attributes that are alike or not, and never less or more than another."""
 
 
 def predicate(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expression:
@@ -64,13 +77,16 @@ def predicate(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expre
         sides = (predicate(node.left, scope, evaluator), predicate(node.right, scope, evaluator))
         return Operation(node.operator, sides)
     if isinstance(node, ast.Compare):
-        attribute = _attribute(node.left)
-        return Operation(
-            node.operator, (attribute, _constant(attribute, node.right, scope, evaluator))
-        )
+        return _compared(node, scope, evaluator)
     if isinstance(node, ast.Member):
-        attribute = _attribute(node.item)
-        return Operation("in", (attribute, _list(attribute, node.collection, scope, evaluator)))
+        return _member(_attribute(node.item), node.collection, scope, evaluator)
+    if isinstance(node, ast.Range):
+        raise wrong(
+            "E0416",
+            f"`{node.span.text}` is not true or false",
+            node.span,
+            remedy="put the range into parentheses: `pkt.dscp in (8 .. 15)`",
+        )
     attribute = _attribute(node)
     if attribute.name != "oam":
         raise wrong(
@@ -90,7 +106,9 @@ def _attribute(node: ast.Expression) -> Attribute:
     if isinstance(node, ast.Path) and node.name.text in LATER:
         raise not_built(node.span.text, node.span)
     names = [".".join(pair) for pair in ATTRIBUTES]
-    near = did_you_mean(node.span.text, names)
+    last = node.span.text.rpartition(".")[2]
+    same = [name for name in names if name.endswith(f".{last}")]
+    near = did_you_mean(node.span.text, names) or next(iter(same), "")
     raise wrong(
         "E0416",
         f"a class cannot ask for `{node.span.text}`",
@@ -98,6 +116,83 @@ def _attribute(node: ast.Expression) -> Attribute:
         label=f"did you mean `{near}`?" if near else "",
         note="it may ask for " + " ".join(names),
     )
+
+
+def _compared(node: ast.Compare, scope: Scope, evaluator: Evaluator) -> Expression:
+    attribute = _attribute(node.left)
+    if attribute.name in NAMED and node.operator not in ("==", "!="):
+        raise wrong(
+            "E0203",
+            f"`{node.left.span.text}` is never less or more than another",
+            node.span,
+            remedy="ask with `==`, `!=` or `in`",
+        )
+    alike = _among(attribute, node.right, scope, evaluator)
+    if alike is not None:
+        return alike if node.operator == "==" else Operation("not", (alike,))
+    return Operation(node.operator, (attribute, _constant(attribute, node.right, scope, evaluator)))
+
+
+def _member(
+    attribute: Attribute, node: ast.Expression, scope: Scope, evaluator: Evaluator
+) -> Expression:
+    """Return that an attribute is one of a list or of a range."""
+    if isinstance(node, ast.Range) and node.step is None and attribute.name in HIGHEST:
+        first = _constant(attribute, node.first, scope, evaluator)
+        last = _constant(attribute, node.last, scope, evaluator)
+        return _between(attribute, first, last)
+    items = node.items if isinstance(node, ast.ListOf) else (node,)
+    alike = [_among(attribute, item, scope, evaluator) for item in items]
+    if alike and None not in alike:
+        return Operation("or", tuple(each for each in alike if each is not None))
+    return Operation("in", (attribute, _list(attribute, node, scope, evaluator)))
+
+
+def _between(attribute: Attribute, first: Constant, last: Constant) -> Expression:
+    ends = Operation(">=", (attribute, first)), Operation("<=", (attribute, last))
+    return Operation("and", ends)
+
+
+def _among(
+    attribute: Attribute, node: ast.Expression, scope: Scope, evaluator: Evaluator
+) -> Expression | None:
+    """Return that an attribute is an address, in a network, or a port; None if it is neither."""
+    if attribute.name == "input":
+        return _port(attribute, evaluator.value(node, scope), node, evaluator)
+    if attribute.name not in ADDRESSES:
+        return None
+    value = evaluator.plain(node, scope)
+    if isinstance(value, Poison):
+        return Constant(value=True, dimension=None)
+    each = value.items if isinstance(value, Series) else (value,)
+    found = []
+    for item in each:
+        ends = addresses.ends(item, spelt(attribute.name), node.span)
+        first, last = (Constant(Fraction(end), NUMBER, node.span.text) for end in ends)
+        found.append(_between(attribute, first, last))
+    return Operation("or", tuple(found))
+
+
+def _port(
+    attribute: Attribute, value: Value, node: ast.Expression, evaluator: Evaluator
+) -> Expression:
+    """Return that an item came into the device by a port, or by one of an array."""
+    if isinstance(value, Poison):
+        return Constant(value=True, dimension=None)
+    if not isinstance(value, PortValue) or value.inner >= 0:
+        raise wrong(
+            "E0204",
+            f"`{spelt(attribute.name)}` is a port of this device, not {value.what}",
+            node.span,
+            remedy="name a port: `pkt.input == west`",
+        )
+    ports, name = value.ports, value.ports.name
+    numbers = range(ports.count or 0) if value.index is None else (value.index,)
+    names = [name] if ports.count is None else [f"{name}[{number}]" for number in numbers]
+    for _ in names:
+        evaluator.context.take_step(node.span)
+    listed = tuple(Constant(each, None, node.span.text) for each in names)
+    return Operation("in", (attribute, Operation("list", listed)))
 
 
 def _list(
@@ -127,7 +222,7 @@ def _constant(
 def _of(attribute: Attribute, value: Value, node: ast.Expression) -> Constant:
     text = node.span.text
     if isinstance(value, Poison):
-        return Constant(value=Fraction(0), dimension=NUMBER, text=text)
+        return Constant(value=Fraction(0), dimension=NUMBER)
     if attribute.name in WORDS:
         return _word(attribute, value, node)
     if attribute.name == "oam":
@@ -144,7 +239,7 @@ def _of(attribute: Attribute, value: Value, node: ast.Expression) -> Constant:
     if most is not None and not (0 <= number <= most and number.denominator == 1):
         between = "0 or 1" if most == 1 else f"a whole number from 0 to {most:_}"
         raise wrong("E0205", f"`{spelt(attribute.name)}` is {between}", node.span)
-    return Constant(number, NUMBER, text)
+    return Constant(number, NUMBER, "" if value.value is None else text)
 
 
 def _word(attribute: Attribute, value: Value, node: ast.Expression) -> Constant:
@@ -179,59 +274,3 @@ def attributes(expression: Expression) -> Iterator[str]:
     elif isinstance(expression, Operation):
         for operand in expression.operands:
             yield from attributes(operand)
-
-
-def unclassified(predicates: Sequence[Expression]) -> str:
-    """Return an item that no class takes, in words; nothing if there is none."""
-    asked = {name for each in predicates for name in attributes(each)}
-    packets = any(carrier(name) == "packet" for name in asked)
-    items = _packets(predicates, asked) if packets else _cells(predicates)
-    for item in islice(items, MOST_ITEMS):
-        if not any(_fits(each, item) for each in predicates):
-            if packets:
-                named = (f"`{spelt(name)}` {value}" for name, value in sorted(item.items()))
-                return f"packets with {' and '.join(named)}"
-            user = "OAM" if item["oam"] else "user"
-            kind = f"{user} cells of {item['category']}"
-            return f"{kind} with CLP {item['clp']} and VPI {item['virtual_path']}"
-    return ""
-
-
-def _packets(predicates: Sequence[Expression], asked: set[str]) -> Iterator[Mapping[str, Any]]:
-    numbers = {0, *_numbers(predicates)}
-    near = {each + step for each in numbers for step in (-1, 0, 1)}
-    names = sorted(name for name in asked if carrier(name) == "packet")
-    values = [
-        WORDS[name][2]
-        if name in WORDS
-        else [Fraction(each) for each in sorted(near) if 0 <= each <= HIGHEST[name]]
-        for name in names
-    ]
-    for each in product(*values):
-        yield dict(zip(names, each, strict=True))
-
-
-def _cells(predicates: Sequence[Expression]) -> Iterator[Mapping[str, Any]]:
-    paths = {0} | {number + 1 for number in _numbers(predicates)} | set(_numbers(predicates))
-    for category, clp, oam, path in product(CATEGORIES, (0, 1), (False, True), sorted(paths)):
-        yield {
-            "category": category,
-            "clp": Fraction(clp),
-            "oam": oam,
-            "virtual_path": Fraction(path),
-        }
-
-
-def _numbers(expressions: Sequence[Expression]) -> Iterator[int]:
-    for expression in expressions:
-        if isinstance(expression, Operation):
-            yield from _numbers(expression.operands)
-        elif isinstance(expression, Constant) and isinstance(expression.value, Fraction):
-            yield int(expression.value)
-
-
-def _fits(each: Expression, cell: Mapping[str, Any]) -> bool:
-    return (
-        evaluate(each, lambda leaf: cell.get(leaf.name) if isinstance(leaf, Attribute) else None)
-        is True
-    )

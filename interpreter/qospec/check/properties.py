@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from qospec.check import literals, vacuous
 from qospec.check.bodies import misplaced
 from qospec.check.confidence import clause_of
 from qospec.check.context import Refused, wrong
@@ -12,12 +13,14 @@ from qospec.check.drawing import FUNCTIONS, Arrivals, Function
 from qospec.check.parameters import let_value
 from qospec.check.scope import Binding, Scope, settled
 from qospec.check.values import POISON, Amount, Poison, Series, Truth, Value
+from qospec.conditions import Constant, Counted, Found, Operation
 from qospec.diagnostics import did_you_mean
 from qospec.model import Property
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
     from qospec.check.expressions import Evaluator
+    from qospec.conditions import Expression
 
 HERE = "a property"
 
@@ -128,7 +131,7 @@ def _between(node: ast.ForAll, values: ast.Range, scope: Scope, evaluator: Evalu
             "E0217",
             "this range runs downwards",
             values.span,
-            remedy=f"write `{values.last.span.text} .. {values.first.span.text}`",
+            remedy=literals.upwards(values),
         )
     whole = last if first.value == 0 else first
     return Amount(None, whole.dimension, whole.layer)
@@ -160,6 +163,20 @@ def _typed(node: ast.ForAll, value: Value) -> None:
         )
 
 
+def _opened(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expression:
+    """Return a condition with what is counted of what is drawn left open."""
+    if isinstance(node, ast.Compare | ast.Binary):
+        sides = (_opened(each, scope, evaluator) for each in (node.left, node.right))
+        sign = "*" if node.operator == "of" else node.operator
+        return Operation(sign, tuple(sides))
+    value = evaluator.plain(node, scope)
+    if isinstance(value, Amount) and value.value is not None:
+        return Constant(value.value, value.dimension)
+    if isinstance(value, Amount) and isinstance(node, ast.Call) and node.path.name.text == "count":
+        return Counted("", "", None, value.dimension, node.span.text)
+    return Found("", "", None, node.span.text)
+
+
 def _expected(node: ast.Criterion, scope: Scope, evaluator: Evaluator) -> None:
     if node.confidence is not None:
         evaluator.context.tell(
@@ -172,6 +189,11 @@ def _expected(node: ast.Criterion, scope: Scope, evaluator: Evaluator) -> None:
         )
     before = evaluator.context.mistakes
     known = evaluator.truth(node.condition, scope)
+    if evaluator.context.mistakes == before and known is None:
+        why = vacuous.reason(_opened(node.condition, scope, evaluator), evaluator.context.catalogue)
+        if why and why != vacuous.SAME:
+            example = "conforms(passed, pcr = rate, cdvt = tau)"
+            evaluator.context.tell(vacuous.never_fails("expect", why, node.span, example))
     same = isinstance(node.condition, ast.Compare) and node.condition.left == node.condition.right
     if evaluator.context.mistakes == before and (same or known is not None):
         evaluator.context.tell(

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from qospec.catalogue import REQUIRED
-from qospec.check import fields
+from qospec.catalogue import NESTED, REQUIRED
+from qospec.check import fields, nested
 from qospec.check.context import Refused, wrong
 from qospec.check.scope import Binding, Scope
 from qospec.check.spellings import SOURCE, missing, nearest, parameter_of, spellings, unknown_field
@@ -19,7 +19,7 @@ from qospec.syntax import ast
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from qospec.catalogue import Kind, Parameter
+    from qospec.catalogue import Kind, Parameter, Role
     from qospec.check.expressions import Evaluator
     from qospec.source import Span
 
@@ -52,7 +52,7 @@ class Record(Value):
         self.given = given
         self.span = span
         self._evaluator = evaluator
-        self._excused = excused
+        self.excused = excused
         self._bindings = {name: self._bound(name, each) for name, each in given.items()}
 
     def copy(self, body: ast.Body, scope: Scope, evaluator: Evaluator) -> Value:
@@ -62,7 +62,7 @@ class Record(Value):
         names = [name for name, _ in written]
         for name, value in written:
             add_field(self.kind, fresh, Field(name, value, scope), names, evaluator)
-        excused = self._excused | _excused(self.kind, names, scope)
+        excused = self.excused | _excused(self.kind, names, scope)
         return Record(self.kind, {**self.given, **fresh}, body.span, evaluator, excused)
 
     def within(self, contract: Record) -> Record:
@@ -73,7 +73,7 @@ class Record(Value):
             own, theirs = (ast.Name(text=each, span=self.span) for each in (name, of))
             path = ast.Path(name=theirs, trail=(), span=self.span)
             given.setdefault(name, Field(own, path, scope))
-        return Record(self.kind, given, self.span, self._evaluator, self._excused)
+        return Record(self.kind, given, self.span, self._evaluator, self.excused)
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return the value of a field."""
@@ -97,12 +97,16 @@ class Record(Value):
             if each is None:
                 if parameter.default is REQUIRED:
                     complete = False
-                    if parameter.name not in self._excused:
+                    if parameter.name not in self.excused:
                         evaluator.context.tell(missing(self.kind, parameter, self.span))
                 continue
-            value = self.value_of(parameter, evaluator)
+            value, place = self.value_of(parameter, evaluator), each.value.span
             try:
-                converted = fields.convert(value, parameter, self.kind, each.value.span)
+                converted = (
+                    nested.built(value, parameter, place, evaluator)
+                    if parameter.domain.name in NESTED
+                    else fields.convert(value, parameter, self.kind, place)
+                )
             except Refused as refused:
                 evaluator.context.tell(refused)
                 converted = None
@@ -113,7 +117,9 @@ class Record(Value):
         return found, complete
 
     def _bound(self, name: str, each: Field) -> Binding:
-        return Binding(name, each.name.span, "a field", lambda: self._work_out(name, each))
+        return Binding(
+            each.name.text, each.name.span, "a field", lambda: self._work_out(name, each)
+        )
 
     def _work_out(self, name: str, each: Field) -> Value:
         scope = _FieldScope(each.scope, self, name)
@@ -122,6 +128,8 @@ class Record(Value):
         evaluator = self._evaluator
         if domain == "choice":
             return self._choice(each, scope, parameter.domain.choices if parameter else ())
+        if domain in NESTED and (own := self._nested(NESTED[domain], each.value, scope)):
+            return own
         if domain == "names" and isinstance(each.value, ast.ListOf):
             return Series(tuple(evaluator.word(item, scope) for item in each.value.items))
         return evaluator.known(evaluator.strict(each.value, scope), each.value)
@@ -129,6 +137,33 @@ class Record(Value):
     def _choice(self, each: Field, scope: Scope, choices: tuple[str, ...]) -> Value:
         own = isinstance(each.value, ast.Path) and each.value.name.text in choices
         return self._evaluator.word(each.value, Scope() if own else scope)
+
+    def _nested(self, role: Role, node: ast.Expression, scope: Scope) -> Value | None:
+        """Return the record that begins with the name of a kind of this role, if one does.
+
+        In such a field the kind is meant, whatever else bears its name: a port may be called `red`.
+        """
+        base = node.base if isinstance(node, ast.Record) else node
+        path = base.path if isinstance(base, ast.Call) else base
+        kinds = self._evaluator.context.catalogue.of(role)
+        kind = kinds.get(path.name.text) if isinstance(path, ast.Path) and not path.trail else None
+        if kind is None:
+            return None
+        made: Value = Record(kind, {}, node.span, self._evaluator)
+        if isinstance(base, ast.Call):
+            made = from_arguments(kind, base, scope, self._evaluator)
+        if isinstance(node, ast.Record):
+            made = made.copy(node.body, scope, self._evaluator)
+        return made
+
+    def refused(self, error: Exception) -> Refused:
+        """Return what its kind says against its fields, told at the one that it names first.
+
+        A copy that leaves that field as it was is told nothing new.
+        """
+        parameter = parameter_of(self.kind, str(error).partition(":")[0])
+        field = self.given.get(parameter.name) if parameter else None
+        return wrong("E0301", str(error), field.value.span if field else self.span)
 
     def binding(self, name: str) -> Binding | None:
         """Return the field of that name or abbreviation, if it was given or has a default."""
@@ -211,7 +246,7 @@ def add_field(
         evaluator.context.tell(
             wrong(
                 "E0114",
-                f"`{full}` is given twice",
+                f"`{each.name.text}` is given twice",
                 each.name.span,
                 other=(given[full].name.span, "first here"),
                 remedy="keep one of them",
@@ -231,10 +266,13 @@ def fields_of(
 
 
 def _excused(kind: Kind, names: Sequence[ast.Name], scope: Scope) -> frozenset[str]:
-    """Return the fields meant by unknown names, and those in what could not be read."""
+    """Return the fields that may be meant by unknown names, and those in what was not read."""
     known = spellings(kind)
     strangers = [] if kind.open_fields else [name for name in names if name.text not in known]
-    near = {known[meant].name for name in strangers if (meant := nearest(name.text, known))}
+    meant = [nearest(name.text, known) for name in strangers]
+    near = {known[each].name for each in meant if each}
+    if not all(meant):  # any field may have been meant
+        near |= set(kind.parameters)
     return frozenset(near | {known[name].name for name in scope.all_unread() & known.keys()})
 
 

@@ -18,6 +18,19 @@ if TYPE_CHECKING:
     from qospec.model import Search
 
 
+class Running:
+    """What the fields of `run` say."""
+
+    warmup: int
+    """How long flows send before anything is measured."""
+    measure: int
+    """How long is measured."""
+    repeat: int
+    """How many trials there are, each with draws of its own."""
+    overload: bool
+    """Whether flows may ask for more than a line carries."""
+
+
 RUN = Kind(
     name="run",
     role="element",
@@ -30,7 +43,7 @@ RUN = Kind(
         "repeat": Parameter("repeat", Domain("integer", 1, MOST_REPEATS), 1),
         "overload": Parameter("overload", Domain("truth"), default=False),
     },
-    build=dict,
+    build=Running,
 )
 """`run` has fields like any kind, and is checked as one."""
 

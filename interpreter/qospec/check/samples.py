@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from qospec.catalogue import REQUIRED, Buffer, Load, SizeMix
+from qospec.catalogue import REQUIRED, Buffer, Duration, Load, SizeMix
 from qospec.check.fields import MAPS
 
 if TYPE_CHECKING:
@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 SAMPLES: dict[str, Any] = {
     "names": ("first",),
     "truth": False,
+    "times": (1,),
     "buffer": Buffer(1, "cell"),
     "load": Load(Fraction(1), ""),
+    "duration": Duration(1),
     "size mix": SizeMix(((64, 1),), "ip"),
     **dict.fromkeys(MAPS, (("first", 1),)),
 }

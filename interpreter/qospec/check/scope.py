@@ -139,6 +139,10 @@ class Scope:
         above = self.parent is not None and self.parent.may_import(name)
         return above or bool(did_you_mean(name, self.missed))
 
+    def outermost(self) -> Scope:
+        """Return the names of the file."""
+        return self.parent.outermost() if self.parent else self
+
     def known(self) -> Iterator[str]:
         """Yield all names that can be used here."""
         scope: Scope | None = self
@@ -171,10 +175,13 @@ def clash(binding: Binding, known: Binding) -> Refused:
     )
 
 
-def unknown(name: str, span: Span, known: list[str], what: str = "nothing here") -> Refused:
-    """Return the mistake of using a name that nobody declared."""
+def unknown(
+    name: str, span: Span, known: list[str], what: str = "nothing here", imported: str = ""
+) -> Refused:
+    """Return the mistake of using a name that nobody declared; `imported` is what would."""
     near = _ELSEWHERE.get(name.lower()) or did_you_mean(name, [*known, "true", "false"])
-    remedy = f"write `{near}`" if near else "declare it, or import the file that does"
+    way_out = f"write `import {imported}` below the first line" if imported else ""
+    remedy = f"write `{near}`" if near else way_out or "declare it, or import the file that does"
     if not near and name.lower() in _NOTHING:
         remedy = "leave out what has no value"
     elif unit(name) is not None:

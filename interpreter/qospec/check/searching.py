@@ -43,6 +43,24 @@ _ATTRIBUTES = {
 }
 """What a goal asks of a load. Source: RFC 9971 (MLRsearch), attributes of a search goal."""
 
+
+class Sought:
+    """What the fields of a search and of its goals say."""
+
+    loss: Fraction
+    """The greatest share of cells that may be lost in a good trial."""
+    trial: int
+    """How long a trial lasts."""
+    total: int
+    """How long the trials of one load last together."""
+    exceed: Fraction
+    """The greatest share of these in which a good load may have bad trials."""
+    width: Fraction
+    """How near the bounds come to each other, as a share of the upper one."""
+    method: str
+    """By which rules the loads are chosen."""
+
+
 SEARCH = Kind(
     name="search",
     role="element",
@@ -53,7 +71,7 @@ SEARCH = Kind(
         **_ATTRIBUTES,
         "method": Parameter("method", Domain("choice", choices=METHODS), "mlrsearch"),
     },
-    build=dict,
+    build=Sought,
 )
 GOAL = replace(
     SEARCH,

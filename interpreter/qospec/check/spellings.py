@@ -19,6 +19,15 @@ if TYPE_CHECKING:
 NEAR = 0.66
 """How like a field's name must be: one letter in three may be wrong in an abbreviation."""
 
+ARTICLES = {
+    "traffic": "a kind of traffic",
+    "element": "an element",
+    "arrivals": "an arrival process",
+    "dropping": "a drop policy",
+    "metric": "a metric",
+}
+"""By role, what one of its kinds is called."""
+
 SOURCE = Parameter("source", Domain("arrivals"), None)
 """A field of every kind of traffic: what is emitted, apart from what is declared."""
 

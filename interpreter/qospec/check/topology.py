@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from qospec.check import carried
 from qospec.check.bodies import in_a_let, misplaced, turns_of, veil
@@ -18,13 +18,17 @@ from qospec.check.values import POISON, Poison, Value
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from qospec.check.expressions import Evaluator
     from qospec.source import Span
 
 HERE = "a topology"
 HOST_PORT = ("", 0)
+T = TypeVar("T")
+
+End = tuple[Node, tuple[str, int], str, bool]
+"""An end of a link: its node, its port, its path, and whether it is known which one it is."""
 
 
 class Cable(NamedTuple):
@@ -50,14 +54,11 @@ class Layout:
 def layout(topology: ast.Topology, scope: Scope, evaluator: Evaluator) -> Layout:
     """Return a topology with the parameters of `scope`; mistakes are reported."""
     builder = _Builder(topology, evaluator)
-    before = evaluator.context.mistakes
+    before, evaluator.context.looped = evaluator.context.mistakes, 0
     body = Scope(scope)
     builder.declare(topology.body.statements, body, outermost=True)
     for link, where in builder.links:
-        try:
-            builder.link(link, where)
-        except Refused as refused:
-            evaluator.context.tell(refused)
+        builder.link(link, where)
     for binding in body.names.values():
         binding.value(evaluator.context)
     builder.layout.names = body.names
@@ -147,7 +148,7 @@ class _Builder:
                 "E0420",
                 f"a binding in a topology makes nodes, this is {what}",
                 node.value.span,
-                remedy=f"write `let {name.text} = …` for a value",
+                remedy=self._for_a_value(name.text, node),
                 fix=in_a_let(node, plan),
             )
         template = plan.template if isinstance(plan, DevicePlan) else None
@@ -159,7 +160,7 @@ class _Builder:
             self.layout.complete = False
             raise wrong(
                 "E0602",
-                f"a topology of more than {self._context.limits.elements} elements",
+                f"a topology of more than {self._context.limits.elements:_} elements",
                 node.span,
                 remedy="make it smaller",
             )
@@ -171,14 +172,37 @@ class _Builder:
         self.layout.nodes += nodes
         return NodeArray(name.text, nodes, plan.known)
 
+    def _for_a_value(self, name: str, node: ast.Bind) -> str:
+        """Return what to write for a value that is bound as if it were a node."""
+        line = self._context.catalogue.find("element", "line")
+        text = node.span.source.text
+        above = text[text.rfind("\n", 0, node.span.start) + 1 : node.span.start]
+        if line is not None and line.parameter(name) and "link" in above.split():
+            return f"a medium is changed in braces: `via … {{ {name} = {node.value.span.text} }}`"
+        return f"write `let {name} = …` for a value"
+
     def link(self, node: ast.Link, scope: Scope) -> None:
-        """Add a link; raises Refused."""
-        left = self._end(node.left, scope)
-        right = self._end(node.right, scope)
-        medium = self._medium(node, scope)
-        if left is None or right is None or medium is None:
-            self.layout.complete = False
+        """Add a link; a mistake in it is reported, and leaves no other end without a link."""
+        left = self._told(self._end, node.left, scope)
+        right = self._told(self._end, node.right, scope)
+        medium = self._told(self._medium, node, scope)
+        if left is not None and right is not None and medium is not None:
+            self._told(self._join, node, left, right, medium)
             return
+        self.layout.complete = False
+        for end, place in ((left, node.left), (right, node.right)):
+            if end is not None:
+                end[0].links.setdefault(end[1], place.span)
+
+    def _told(self, act: Callable[..., T], *given: object) -> T | None:
+        try:
+            return act(*given)
+        except Refused as refused:
+            self._context.tell(refused)
+            return None
+
+    def _join(self, node: ast.Link, left: End, right: End, medium: Record) -> None:
+        """Join two ends; raises Refused."""
         if left[0] is right[0] and left[1] == right[1] and left[3]:
             raise wrong("E0411", f"`{left[2]}` is linked to itself", node.span)
         rate = medium.kind.parameter("rate")
@@ -201,7 +225,7 @@ class _Builder:
                 end[0].rates[end[1]] = medium.value_of(rate, self._evaluator)
         self.layout.cables.append(Cable(left[:3], right[:3], medium, node.span))
 
-    def _end(self, node: ast.Path, scope: Scope) -> tuple[Node, tuple[str, int], str, bool] | None:
+    def _end(self, node: ast.Path, scope: Scope) -> End | None:
         value = self._evaluator.value(node, scope)
         if isinstance(value, Poison):
             return None

@@ -118,10 +118,7 @@ class FlowTurns(Value):
 
     def on(self, network: str) -> FlowTurns:
         """Return the same flows on another network."""
-        turns = {
-            turn: value.on(network) if isinstance(value, FlowValue | FlowTurns) else value
-            for turn, value in self.turns.items()
-        }
+        turns = {turn: elsewhere(value, network) for turn, value in self.turns.items()}
         return FlowTurns(self.name, turns)
 
     def _which(self, span: Span, behind: str) -> Refused:
@@ -132,3 +129,8 @@ class FlowTurns(Value):
             span,
             remedy=f"write `{self.name}[{first}]{behind}`, or judge each inside a `for`",
         )
+
+
+def elsewhere(flow: Value, network: str) -> Value:
+    """Return the same flow on another network; one that is wrong is wrong there too."""
+    return flow.on(network) if isinstance(flow, FlowValue | FlowTurns) else flow

@@ -13,7 +13,15 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.check.context import Refused, wrong
-from qospec.conditions import Attribute, Constant, Measured, Operation, evaluate, with_leaves
+from qospec.conditions import (
+    Attribute,
+    Constant,
+    Counted,
+    Measured,
+    Operation,
+    evaluate,
+    with_leaves,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,6 +29,7 @@ if TYPE_CHECKING:
     from qospec.catalogue import Catalogue
     from qospec.conditions import Expression, Leaf
     from qospec.model import Case, Statement
+    from qospec.source import Span
 
 JUDGED = ("require", "expect")
 
@@ -59,12 +68,13 @@ def criteria(cases: Sequence[Case], catalogue: Catalogue) -> Iterator[Refused]:
             kind, example = statements[0].kind, "user.sent within 1% of user.planned"
             if kind == "expect":
                 example = "user.lost == 0"
-            yield wrong(
-                "W0601",
-                f"`{kind}` never fails here: {reasons[0]}",
-                statements[0].span,
-                remedy=f"{kind} what may turn out otherwise, such as `{example}`",
-            )
+            yield never_fails(kind, reasons[0], statements[0].span, example)
+
+
+def never_fails(kind: str, why: str, span: Span, example: str) -> Refused:
+    """Return the warning of a criterion that holds whatever happens."""
+    remedy = f"{kind} what may turn out otherwise, such as `{example}`"
+    return wrong("W0601", f"`{kind}` never fails here: {why}", span, remedy=remedy)
 
 
 def reason(expression: Expression, catalogue: Catalogue) -> str:
@@ -108,7 +118,9 @@ class _Folding:
             return ""
         if isinstance(left, Measured):
             return f"{left.text} is at most {below}"
-        return f"{right.text} is at least {above}" if isinstance(right, Measured) else SETTLED
+        if isinstance(right, Measured | Counted):
+            return f"{right.text} is at least {above}"
+        return SETTLED
 
     def _bounds(self, expression: Expression) -> Bounds:
         if isinstance(expression, Constant):
@@ -118,6 +130,8 @@ class _Folding:
             kind = self._catalogue.find("metric", expression.metric)
             ends = (getattr(kind.build if kind else None, end, None) for end in Bounds._fields)
             return Bounds(*(None if end is None else Fraction(end) for end in ends))
+        if isinstance(expression, Counted):
+            return Bounds(least=Fraction(0))
         if not isinstance(expression, Operation):
             return ANYTHING
         return _combined(expression.operator, [self._bounds(each) for each in expression.operands])
@@ -133,6 +147,13 @@ def _combined(operator: str, parts: Sequence[Bounds]) -> Bounds:  # noqa: PLR091
         return Bounds(_if_all(min, least), min(known_most, default=None))
     if operator == "+":
         return Bounds(_if_all(sum, least), _if_all(sum, most))
+    if operator in ("-", "negate"):
+        *first, last = parts
+        before = first[0] if first else NOTHING
+        ends = [before.least, _negative(last.most)], [before.most, _negative(last.least)]
+        return Bounds(*(_if_all(sum, each) for each in ends))
+    if operator == "/" and known_least == least and min(known_least) >= 0:
+        return Bounds(_quotient(least[0], most[1]) or Fraction(0), _quotient(most[0], least[1]))
     if operator == "abs":
         return Bounds(Fraction(0))
     if operator == "*" and NOTHING in parts:
@@ -140,6 +161,14 @@ def _combined(operator: str, parts: Sequence[Bounds]) -> Bounds:  # noqa: PLR091
     if operator == "*" and known_least == least and min(known_least) >= 0:
         return Bounds(Fraction(math.prod(known_least)), _if_all(math.prod, most))
     return ANYTHING
+
+
+def _negative(end: Fraction | None) -> Fraction | None:
+    return None if end is None else -end
+
+
+def _quotient(end: Fraction | None, divisor: Fraction | None) -> Fraction | None:
+    return end / divisor if end is not None and divisor else None
 
 
 def _if_all(

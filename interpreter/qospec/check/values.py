@@ -201,8 +201,10 @@ class Table(Value):
             wanted = key.text
         else:
             wanted = key.name if isinstance(key, Symbol) else None
-        if wanted is None:
+        if wanted is None and isinstance(key, Amount | Poison):
             return POISON
+        if wanted is None:
+            raise wrong("E0204", f"a key is a number, a text or a word, this is {key.what}", span)
         if wanted not in self.entries:
             keys = ", ".join(str(entry) for entry in self.entries)
             raise wrong(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from qospec.check.context import Context, Refused, wrong
@@ -18,6 +17,7 @@ from qospec.check.parts import (
     Template,
     Turns,
 )
+from qospec.check.serving import verify_served
 from qospec.check.values import Poison, Value
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from qospec.syntax import ast
 
 ENDINGS = ("discard", "terminate")
-SERVED = ("queue", "scheduler")
 
 
 def connect(wire: ast.Wire, scope: Scope, template: Template, evaluator: Evaluator) -> bool:
@@ -201,8 +200,6 @@ def verify(template: Template, context: Context) -> None:
     """Report outputs that go nowhere, inputs that nothing feeds, and queues without a line."""
     ends = {*template.wires.values(), *template.merged}
     fed = {(end.part, end.input) for end in ends if end.kind == "element"}
-    ways = Counter(end.port for end in template.wires.values() if end.kind == "port")
-    crowded = {port for port, count in ways.items() if count > 1}
     for index, part in enumerate(template.parts):
         if part.loose and len(part.outputs) != 1:
             continue
@@ -213,10 +210,9 @@ def verify(template: Template, context: Context) -> None:
         for name in () if part.loose else part.inputs:
             if (index, name) not in fed:
                 context.tell(_unfed(part, name))
-        if part.kind.duty in SERVED:
-            _served(template, index, crowded, context)
     for ports in template.ports.values():
         _received(template, ports, context)
+    verify_served(template, context)
     verify_time(template, context)
 
 
@@ -249,39 +245,4 @@ def _unfed(part: Part, name: str) -> Refused:
         part.span,
         label="declared here, never fed",
         remedy=f"connect something to it (`… -> {shown}`)",
-    )
-
-
-def _served(
-    template: Template, index: int, crowded: set[tuple[str, int]], context: Context
-) -> None:
-    """A queue is emptied by the line that it feeds: straight, or by way of a scheduler."""
-    part = template.parts[index]
-    end = template.wires.get(Origin(index, part.outputs[0])) if part.outputs else None
-    if end is None or end.kind == "discard":
-        return
-    place = template.places[Origin(index, part.outputs[0])]
-    if end.kind == "port":
-        if end.port in crowded and template.ports[end.port[0]].known:
-            context.tell(
-                wrong(
-                    "E0406",
-                    f"`{part.path}` shares its line with others",
-                    place,
-                    remedy="put a scheduler such as `strict` before the line",
-                )
-            )
-        return
-    duty = template.parts[end.part].kind.duty if end.kind == "element" else ""
-    if duty == "line" or (duty == "scheduler" and part.kind.duty == "queue"):
-        return
-    what = template.parts[end.part].path if end.kind == "element" else end.kind
-    context.tell(
-        wrong(
-            "E0405",
-            f"`{part.path}` must lead straight to a line, not to `{what}`",
-            place,
-            note="a queue is emptied by the line that it feeds, straight or by a scheduler",
-            remedy=f"move `{what}` before `{part.path}`" if end.kind == "element" else "",
-        )
     )

@@ -1,4 +1,4 @@
-"""`qos devices`, `elements`, `traffic`, `arrivals`, `metrics`, `units`, `media`: what exists.
+"""`qos devices`, `elements`, `traffic`, `arrivals`, `policies`, `metrics`, …: what exists.
 
 The commands differ in their noun only, and so are made here from the list of nouns.
 """
@@ -16,6 +16,7 @@ _HELP = {
     "elements": "List the elements that devices are made of, with their fields and standards.",
     "traffic": "List the kinds of traffic: what each declares, with its fields and standards.",
     "arrivals": "List the arrival processes, which say what a source emits.",
+    "policies": "List the drop policies, which say what a queue loses.",
     "metrics": "List the metrics that criteria may ask for, with their dimensions.",
     "units": "List the units, with their dimensions and exact sizes.",
     "media": "List the media of the library, with their rates.",

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from qospec.cli import loading, options
+from qospec.cli import exits, loading, options
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from qospec.diagnostics import Diagnostic
-    from qospec.model import Goal, Search
+    from qospec.model import Case, Goal, Search
     from qospec.run.plan import CasePlan
 
 MINUTE_S, HOUR_S = 60, 3600
@@ -27,16 +28,20 @@ MINUTE_S, HOUR_S = 60, 3600
 @options.max_cells
 @options.as_json
 def plan(**asked: Any) -> None:
-    """Say what a run would do, and how much of it; run nothing."""
+    """Say what a run would do, and how much of it; run nothing.
+
+    What a run would refuse is told behind the plan, and ends the command as it would end the run.
+    """
     request = loading.Request(**asked)
     suite, plans = loading.planned(request, runs=False)
     rows = [_row(each) for each in plans]
+    refusals = loading.refused(suite, plans)
     if request.as_json:
-        why = [each.message for each in loading.refused(suite, plans)]
+        why = [each.message for each in refusals]
         document = {"schema": 1, "seed": request.seed, "cases": rows, "refused": why}
         click.echo(json.dumps(document, indent=1))
-        return
-    for row in rows:
+        sys.exit(exits.WRONG if refusals else exits.PASSED)
+    for row, planned in zip(rows, plans, strict=True):
         if row["skip"]:
             click.echo(f"{row['name']}: skipped, {row['skip']}")
             continue
@@ -45,13 +50,15 @@ def plan(**asked: Any) -> None:
             trials = f"at most {trials}"
         most = "at most " if row["search"] else ""
         emulated = f"{most}{_duration(row['seconds'])} emulated in all"
-        cells = f"{'at most' if row['bounded'] else 'about'} {_cells(row['cells'])}"
+        cells = f"{'at most' if row['bounded'] else 'about'} {_items(row['cells'], planned.case)}"
         click.echo(f"{row['name']}: {trials}, {cells} each, {emulated}")
         for goal in (row["search"] or {}).get("goals", ()):
             click.echo(f"  goal {goal['name']}: {goal['text']}")
-    _tell_refusals(loading.refused(suite, plans))
+    for each in suite.properties:
+        click.echo(f"{each.name}: a property, of which no trial is planned")
     trials = loading.counted(sum(row["trials"] for row in rows), "trial")
     click.echo(f"{loading.counted(len(rows), 'case')}, {trials}, seed {request.seed}")
+    _tell_refusals(refusals)
 
 
 def _row(plan: CasePlan) -> dict[str, Any]:
@@ -97,8 +104,11 @@ def _goal(goal: Goal, search: Search) -> dict[str, Any]:
     return {"name": goal.name, "loss": loss, **values, "text": f"{text}; by {search.method}"}
 
 
-def _cells(count: int) -> str:
-    return f"{count:_} cell{'' if count == 1 else 's'}"
+def _items(count: int, case: Case) -> str:
+    """Return how many cells or packets, by what the flows send."""
+    sent = sorted({"cell" if each.stream is None else "packet" for each in case.flows})
+    plural = "" if count == 1 else "s"
+    return f"{count:_} {' and '.join(each + plural for each in sent)}"
 
 
 def _duration(seconds: float) -> str:
@@ -117,5 +127,6 @@ def _tell_refusals(refusals: list[Diagnostic]) -> None:
     if refusals:
         from qospec.rendering import render_all
 
-        click.echo("`qos run` refuses to run this:", err=True)
+        click.echo("`qos run` refuses what is planned here:", err=True)
         click.echo(render_all(tuple(refusals)), err=True)
+        sys.exit(exits.WRONG)

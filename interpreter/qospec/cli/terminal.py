@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from qospec.report.certainty import with_confidence
+
 MARKS = {"pass": "✓", "fail": "✗", "inconclusive": "~", "error": "!", "skip": "-"}
 ASCII = {"pass": "+", "fail": "x", "inconclusive": "~", "error": "!", "skip": "-"}
 COLOURS = {
@@ -67,6 +69,8 @@ class Console:
         verdict = case["verdict"]
         mark = click.style(f"{self._marks[verdict]} {verdict}", fg=COLOURS[verdict])
         click.echo(f"{mark}  {case['name']}  {seconds:.1f} s")
+        if self._cases == 1:
+            _tell_notes(case)
 
     def summary(self, document: dict[str, Any]) -> None:
         """Print what needs a look, and the count of each verdict."""
@@ -79,6 +83,9 @@ class Console:
             f"{count} {verdict}" for verdict, count in document["summary"].items() if count
         )
         click.echo(f"{counts}; seed {document['seed']}")
+        together = with_confidence(document)
+        if together["count"]:
+            click.echo(together["sentence"])
         left = sum(not case["ran"] for case in document["cases"])
         if left:
             of = f"{left} of {len(document['cases'])} cases"
@@ -102,6 +109,13 @@ class Console:
         sys.stderr.write("\r" + line.ljust(self._width) + ("" if line else "\r"))
         sys.stderr.flush()
         self._width = len(line)
+
+
+def _tell_notes(case: dict[str, Any]) -> None:
+    """Print what the criteria that passed prove, such as what ratio a count of zero excludes."""
+    for statement in case["statements"]:
+        if statement["verdict"] == "pass" and statement["note"]:
+            click.echo(f"    {statement['label']}: {statement['note']}")
 
 
 def _explain_statement(statement: dict[str, Any]) -> None:

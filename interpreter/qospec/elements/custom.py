@@ -39,7 +39,12 @@ class Custom(Weighted):
 
     numbered = "byte_counts"
     policy = Policy(
-        "custom", turns.chosen, served=_served, finished=turns.finished, fields=turns.FIELDS
+        "custom",
+        turns.chosen,
+        served=_served,
+        finished=turns.finished,
+        fields=turns.FIELDS,
+        rows=turns.ROWS,
     )
 
     def fields(self, clock: Clock) -> Mapping[str, int | tuple[int, ...]]:

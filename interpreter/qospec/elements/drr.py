@@ -98,6 +98,7 @@ class Drr(Weighted):
         _served,
         _finished,
         ("front", "back", "granted", "behind", "active", "deficit", "quantum"),
+        rows=("front", "back", "behind"),
     )
 
     def __post_init__(self) -> None:
@@ -110,5 +111,10 @@ class Drr(Weighted):
             if weight * self.quantum > LARGEST_QUANTUM:
                 raise ValueError(f"weights: {name} has more than 1 TiB per turn")
 
+    @property
+    def quanta(self) -> tuple[int, ...]:
+        """Return how many bytes each input may send in its turn."""
+        return tuple(int(weight * self.quantum) for _, weight in self.weights)
+
     def fields(self, clock: Clock) -> Mapping[str, int | tuple[int, ...]]:
-        return {"quantum": tuple(int(weight * self.quantum) for _, weight in self.weights)}
+        return {"quantum": self.quanta}

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
 
-from qospec.catalogue import Limit, element
-from qospec.engine import tail_drop, transmission
+from qospec.catalogue import Domain, Limit, element
+from qospec.engine import admission, dropping, tail_drop, transmission
+from qospec.engine.admission import LET_IN, OVERFLOW, SINCE, fate, fate_by_limit
 from qospec.engine.arrays import np
-from qospec.engine.element import Loss, Step
-from qospec.engine.kernel import kernel
+from qospec.engine.dropping import DropPolicy
+from qospec.engine.element import Step, Waiting
+from qospec.engine.kernel import kernel, linked
 from qospec.engine.transmission import (
     DENOMINATOR,
     FREE,
@@ -26,19 +28,23 @@ from qospec.engine.transmission import (
 )
 
 if TYPE_CHECKING:
-    from qospec.engine.arrays import Whole
+    from qospec.engine.admission import Gate
+    from qospec.engine.arrays import Sizes, Whole
     from qospec.engine.batch import Batch
     from qospec.engine.clock import Clock
-    from qospec.engine.element import Setting
+    from qospec.engine.dropping import Doors
+    from qospec.engine.element import Loss, Setting
     from qospec.engine.tail_drop import Passage
 
 HEAD, TAIL, WAITING = 0, 1, 2
 PLACES = 256
 """At first; a power of two, doubled as needed."""
 
+Drop = Annotated[DropPolicy | None, Domain("dropping")]
+
 
 class Queue(NamedTuple):
-    """What waits, where sizes differ.
+    """What waits, where sizes differ or a drop policy wants to know.
 
     Attributes:
         marks: HEAD and TAIL, the number of the first and that after the last; WAITING, the amount.
@@ -58,12 +64,14 @@ class State:
         known_bytes: The one size of all cells, or 0.
         owns_times: Whether departures may be written over arrivals.
         size_bytes: Of all that came so far; 0 before the first.
-        queue: Only once sizes differ; before, the line alone tells what waits.
+        doors: What is let in.
+        queue: Only once sizes differ, or with a policy; before, the line alone tells what waits.
     """
 
     line: Whole
     known_bytes: int
     owns_times: bool
+    doors: Doors
     size_bytes: int = 0
     queue: Queue | None = None
 
@@ -80,9 +88,20 @@ class Fifo:
     """
 
     limit: Limit
-    """How much may wait: cells or bytes."""
+    """How much may wait: cells, packets or bytes."""
+    drop: Drop = None
+    """What is lost before all room is taken; left out, nothing: `tail`."""
 
-    causes: ClassVar[tuple[str, ...]] = ("overflow",)
+    causes: ClassVar[tuple[str, ...]] = admission.CAUSES[OVERFLOW:]
+
+    def __post_init__(self) -> None:
+        if self.drop is not None:
+            dropping.verify(self.drop, self.limit)
+
+    @property
+    def discards_for(self) -> tuple[str, ...]:
+        """Return those of all causes that it may discard for."""
+        return dropping.causes(self.drop, self.limit)
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -97,17 +116,22 @@ class Fifo:
 
     def start(self, setting: Setting) -> State:
         line = transmission.line_of(setting.clock)
-        return State(line, setting.size_bytes, setting.owns_times)
+        assert setting.clock is not None  # noqa: S101 -- or there were no line
+        queue = Waiting("", self.limit, self.drop)
+        doors = dropping.doors_of([queue], setting.draws, setting.clock)
+        state = State(line, setting.size_bytes, setting.owns_times, doors)
+        if doors.selective:
+            state.queue = self._queue_of(state, 0)
+        return state
 
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
         losses: tuple[Loss, ...] = ()
         if batch.count:
-            batch, lost = self._queued(state, batch)
-            losses = (Loss("overflow", lost.connection, lost.sent_ps),) if lost.count else ()
+            batch, losses = self._queued(state, batch)
         return Step((batch,), (transmission.watermark_ps(state.line, until_ps),), losses)
 
-    def _queued(self, state: State, batch: Batch) -> tuple[Batch, Batch]:
+    def _queued(self, state: State, batch: Batch) -> tuple[Batch, tuple[Loss, ...]]:
         size_bytes = int(batch.size_bytes[0])
         if state.queue is None and size_bytes == (state.size_bytes or size_bytes):
             done = tail_drop.through(
@@ -119,7 +143,7 @@ class Fifo:
             )
             if done is not None:
                 state.size_bytes = size_bytes
-                return done
+                return done[0], dropping.losses_of(done[1])
         if state.queue is None:
             state.queue = self._queue_of(state, int(batch.at_ps[0]))
         return self._queued_by_size(state, state.queue, batch)
@@ -135,17 +159,22 @@ class Fifo:
         ring[: len(starts_ps), 1] = amount
         return Queue(np.array([0, len(starts_ps), len(starts_ps) * amount], np.int64), ring)
 
-    def _queued_by_size(self, state: State, queue: Queue, batch: Batch) -> tuple[Batch, Batch]:
+    def _queued_by_size(
+        self, state: State, queue: Queue, batch: Batch
+    ) -> tuple[Batch, tuple[Loss, ...]]:
         sizes = batch.size_bytes
         transmission.check_load(state.line, batch, int(sizes.min()), int(sizes.max()))
         passage = tail_drop.passage_of(state.line, batch.count)
-        limit = (self.limit.amount, self.limit.unit == "byte")
-        done = lost = 0
+        in_bytes, draws = self.limit.unit == "byte", state.doors.dice[0].take(batch.count)
+        done = count = 0
         while True:
-            done, more = _queue(batch, done, (state.line, *queue), limit, passage)
-            lost += more
+            carried = (state.line, *queue, state.doors.gate)
+            loop = _queue if state.doors.selective else _queue_by_limit
+            done, more = loop(batch, done, carried, (in_bytes, draws), passage)
+            count += more
             if done == batch.count:
-                return tail_drop.passed(batch, passage, lost)
+                left, lost = tail_drop.passed(batch, passage, count)
+                return left, dropping.losses_of(lost, passage.lost[passage.lost != LET_IN])
             state.queue = queue = _with_more_places(queue)
 
 
@@ -161,8 +190,8 @@ def _with_more_places(queue: Queue) -> Queue:
 def _queue(
     batch: Batch,
     first: int,
-    state: tuple[Whole, Whole, Whole],
-    limit: tuple[int, bool],
+    state: tuple[Whole, Whole, Whole, Gate],
+    asked: tuple[bool, Sizes],
     passage: Passage,
 ) -> tuple[int, int]:
     """Let cells in, from number `first` on, until all are in or the ring has no place left.
@@ -170,15 +199,16 @@ def _queue(
     Args:
         batch: n cells.
         first: Number of the first.
-        state: The line, and marks and ring of the queue; carried on.
-        limit: How much may wait, and whether that is counted in bytes.
-        passage: (n,) Written.
+        state: The line, marks and ring of the queue, and its gate; carried on.
+        asked: Whether what waits is counted in bytes; (n,) random numbers.
+        passage: (n,) Written; `lost` is the fate.
 
     Returns:
         The number of the next cell, and how many found no room.
     """
-    at_ps, sent_ps, _, size_bytes, _ = batch
-    line, marks, ring = state
+    at_ps, sent_ps, _, size_bytes, item_marks = batch
+    line, marks, ring, gate = state
+    in_bytes, draws = asked
     lost, left_ps, began_ps = passage
     free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
     propagation = line[PROPAGATION]
@@ -199,21 +229,26 @@ def _queue(
         elif at_ps[i] > free:
             free, part = at_ps[i], 0
         begun = free + (part > 0 and not slotted)
-        amount = size_bytes[i] if limit[1] else 1
-        full = begun > at_ps[i] and waiting + amount > limit[0]
-        lost[i] = full
-        dropped += full
+        amount = size_bytes[i] if in_bytes else 1
+        item = (item_marks[i], amount, at_ps[i])
+        found = fate(gate, 0, item, waiting, begun > at_ps[i], draws[i])
+        lost[i] = found
+        dropped += found != LET_IN
         if stamps:
-            began_ps[i] = sent_ps[i] if full else free + line[LEAD]
-        if not full:
+            began_ps[i] = sent_ps[i] if found != LET_IN else free + line[LEAD]
+        if found == LET_IN:
             if begun > at_ps[i]:
                 ring[tail & mask, 0], ring[tail & mask, 1] = begun, amount
                 tail += 1
                 waiting += amount
             time = service_time(line, size_bytes[i]) if not slotted else slot
             free, part = after(free, part, time, denominator)
+            gate.queues[0, SINCE] = free
         left_ps[i] = free + propagation
         i += 1
     line[FREE], line[PART] = free, part
     marks[HEAD], marks[TAIL], marks[WAITING] = head, tail, waiting
     return i, dropped
+
+
+_queue_by_limit = linked(_queue, "by_limit", {"fate": fate_by_limit})

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple,
 from qospec.catalogue import Domain, Names, element
 from qospec.engine.arrays import np
 from qospec.engine.connections import Category
+from qospec.engine.descriptor import LONGEST_TOLERANCE_PS
 from qospec.engine.element import Loss, Step
 from qospec.engine.kernel import kernel
 from qospec.engine.marks import CLP
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 CONFORMS, DISCARDED, TAGGED = 0, 1, 2
 
 NO_TOLERANCE_ENDS_PS = 2**62
-LONGEST_TOLERANCE_PS = 10**18
 LARGEST_DENOMINATOR = 2**62
 
 TEST = (

@@ -13,12 +13,15 @@ from qospec.engine.batch import Batch
 from qospec.engine.clock import Clock
 from qospec.engine.element import Step
 from qospec.engine.encapsulation import (
+    LABEL_BYTES,
     LARGEST_PACKET_BYTES,
     SMALLEST_PACKET_BYTES,
+    TAG_BYTES,
     Encapsulation,
 )
 from qospec.engine.kernel import kernel
 from qospec.engine.transmission import (
+    BYTE_PART,
     DENOMINATOR,
     FREE,
     LEAD,
@@ -65,12 +68,14 @@ LineRate = Annotated[
 
 Overhead = Annotated[int, Domain("data", 0, 4_096)]
 """Whole bytes around a packet."""
+Stack = Annotated[int, Domain("integer", 0, 8)]
+"""How many of 4 bytes each."""
 Largest = Annotated[int, Domain("data", SMALLEST_PACKET_BYTES, LARGEST_PACKET_BYTES)]
 
 
 @element(
     source="ITU-T I.432.2 (cells at a fixed rate); IEEE 802.3, 4.4.2 (frames and their gap);"
-    " ITU-T G.652 (group delay of fibre)",
+    " IEEE 802.1Q, 9.3 (VLAN tag); RFC 3032, 2.1 (label); ITU-T G.652 (group delay of fibre)",
     duty="line",
 )
 @dataclass(frozen=True)
@@ -104,16 +109,20 @@ class Line:
     preamble: Overhead = 0
     """What goes ahead of each frame."""
     header: Overhead = 0
-    """What a frame holds besides the packet, check sequence included."""
+    """What a frame holds besides the packet, check sequence included, tags and labels not."""
     least: Overhead = 0
     """A shorter frame is filled up to this."""
     gap: Overhead = 0
     """The least time between two frames, in bytes."""
     largest: Largest = LARGEST_PACKET_BYTES
     """The largest IP packet."""
+    vlan_tags: Stack = 0
+    """How many VLAN tags of 4 bytes a frame has; the outer one bears the priority, 802.1p."""
+    labels: Stack = 0
+    """How many MPLS labels of 4 bytes are ahead of a packet; the outer bears the traffic class."""
 
     def __post_init__(self) -> None:
-        framed = (self.preamble, self.header, self.least, self.gap)
+        framed = (self.preamble, self.header, self.least, self.gap, self.vlan_tags, self.labels)
         if self.carries == "cell" and any(framed):
             raise ValueError("carries: only packets are framed; write `carries = packet`")
         transmission.check(self.clock(stamps=False))
@@ -137,7 +146,16 @@ class Line:
         """Return what is put around each packet; None where cells are carried."""
         if self.carries == "cell":
             return None
-        return Encapsulation(self.preamble, self.header, self.least, self.gap, self.largest)
+        inserted = self.vlan_tags * TAG_BYTES + self.labels * LABEL_BYTES
+        return Encapsulation(
+            self.preamble,
+            self.header + inserted,
+            self.least,
+            self.gap,
+            self.largest,
+            self.vlan_tags,
+            self.labels,
+        )
 
     def least_delay_ps(self, clock: Clock | None) -> int:
         return transmission.least_delay_ps(clock)
@@ -187,8 +205,9 @@ def _send(at_ps: Times, size_bytes: Sizes, line: Whole, left_ps: Times, began_ps
     """
     free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
     size, time, lead, stamps = 0, (0, 0), line[LEAD], len(began_ps) > 0
+    simple = line[BYTE_PART] == 0  # then to look for a change of sizes costs more than to multiply
     for i in range(len(at_ps)):
-        if size_bytes[i] != size:
+        if simple or size_bytes[i] != size:
             size, time = int(size_bytes[i]), service_time(line, size_bytes[i])
         if at_ps[i] > free:
             free, part = at_ps[i], 0

@@ -3,49 +3,65 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated
 
 from qospec.catalogue import Domain, element
 from qospec.engine.arrays import np
 from qospec.engine.element import Step
-from qospec.engine.marks import MARKS, VALUES
+from qospec.engine.marks import ALL, COLOURS, MARKS, VALUES
 
 if TYPE_CHECKING:
+    from qospec.engine.arrays import Bits
     from qospec.engine.batch import Batch
     from qospec.engine.clock import Clock
     from qospec.engine.element import Setting
 
-CodePoint = Annotated[int | None, Domain("integer", 0, MARKS["dscp"].highest)]
-PriorityCode = Annotated[int | None, Domain("integer", 0, MARKS["priority"].highest)]
-TrafficClass = Annotated[int | None, Domain("integer", 0, MARKS["traffic_class"].highest)]
+CODES = tuple(name for name in ALL if name not in ("clp", "colour"))
+"""What a number is written into."""
+Codes = tuple[tuple[str, int], ...]
+"""A value for each colour that is named; for all packets, by the name ""."""
+CodePoint = Annotated[Codes | None, Domain("codes", 0, ALL["dscp"].highest)]
+Precedence = Annotated[Codes | None, Domain("codes", 0, ALL["precedence"].highest)]
+PriorityCode = Annotated[Codes | None, Domain("codes", 0, ALL["priority"].highest)]
+TrafficClass = Annotated[Codes | None, Domain("codes", 0, ALL["traffic_class"].highest)]
+Colour = Annotated[str | None, Domain("choice", choices=COLOURS)]
 
 
 @element(
-    source="RFC 2474, 3 (DSCP); RFC 2475, 2.3.3.2 (markers); IEEE 802.1Q, 9.6; RFC 5462, 2",
+    source="RFC 2474, 3 (DSCP); RFC 2475, 2.3.3.2 (markers); RFC 791, 3.1 (precedence);"
+    " IEEE 802.1Q, 9.6; RFC 5462, 2",
     carries=("packet",),
 )
 @dataclass(frozen=True)
 class Remark:
-    """Write marks into each packet, whatever it bore; those that are left out stay as they are."""
+    """Write marks into each packet, whatever it bore; those that are left out stay as they are.
+
+    A value is written into all packets, or `{ green: 10, yellow: 12, red: 14 }` into those of a
+    colour: packets of a colour that is not named stay as they are.
+    """
 
     dscp: CodePoint = None
     """The code point in the IP header."""
+    precedence: Precedence = None
+    """The first three bits of the code point, as the type of service has them."""
     priority: PriorityCode = None
     """The priority code point of a VLAN tag, 802.1p."""
     traffic_class: TrafficClass = None
     """The traffic class of an MPLS label, EXP."""
+    colour: Colour = None
+    """What meters of this device and its classifiers go by; it does not leave the device."""
 
     def __post_init__(self) -> None:
-        if not self._given():
+        for name in CODES:
+            for colour, _ in getattr(self, name) or ():
+                if colour not in ("", *COLOURS):
+                    known = ", ".join(COLOURS)
+                    raise ValueError(f"{name}: there is no colour {colour}; there are {known}")
+        if not any(self._given):
             raise ValueError("nothing is marked; write `remark { dscp = 10 }`")
-
-    def _given(self) -> dict[str, int]:
-        fields = {
-            "dscp": self.dscp,
-            "priority": self.priority,
-            "traffic_class": self.traffic_class,
-        }
-        return {name: value for name, value in fields.items() if value is not None}
+        if self.dscp and self.precedence:
+            raise ValueError("precedence: it is a part of the DSCP; write one of them")
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -55,26 +71,49 @@ class Remark:
     def outputs(self) -> tuple[str, ...]:
         return ("out",)
 
-    def remarked(self, marks: int) -> int:
+    @property
+    def writes(self) -> tuple[str, ...]:
+        """Return the names of the marks that it writes."""
+        return tuple(dict.fromkeys(name for each in self._given for name in each))
+
+    @cached_property
+    def _given(self) -> tuple[dict[str, int], ...]:
+        """Return what is written, per colour."""
+        found: tuple[dict[str, int], ...] = tuple({} for _ in COLOURS)
+        for name in CODES:
+            for colour, code in getattr(self, name) or ():
+                for number in range(len(COLOURS)) if not colour else [COLOURS.index(colour)]:
+                    found[number][name] = code
+        for each in found if self.colour else ():
+            each["colour"] = COLOURS.index(self.colour)
+        return found
+
+    def becomes(self, marks: int) -> tuple[int, ...]:
         """Return what becomes of an item's marks."""
-        for name, value in self._given().items():
-            marks = MARKS[name].put(marks, value)
-        return marks
+        for name, value in self._given[min(MARKS["colour"].of(marks), len(COLOURS) - 1)].items():
+            marks = ALL[name].put(marks, value)
+        return (marks,)
 
     def least_delay_ps(self, clock: Clock | None) -> int:
         return 0
 
-    def start(self, setting: Setting) -> tuple[int, int]:
-        """Return which bits are kept, and which are set."""
-        kept = VALUES - 1
-        for name in self._given():
-            kept &= ~MARKS[name].mask
-        return kept, self.remarked(0)
+    def start(self, setting: Setting) -> tuple[Bits, Bits]:
+        """Return which bits are kept, and which are set, by colour; where alike, once."""
+        kept, written = [], []
+        for given in self._given:
+            kept.append(VALUES - 1 - sum(ALL[name].mask for name in given))
+            written.append(sum(ALL[name].put(0, value) for name, value in given.items()))
+        alike = len(set(kept)) == len(set(written)) == 1
+        columns = 1 if alike else len(COLOURS)
+        return np.array(kept[:columns], np.uint16), np.array(written[:columns], np.uint16)
 
-    def process(self, state: tuple[int, int], arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+    def process(self, state: tuple[Bits, Bits], arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
         kept, written = state
-        if batch.count:
-            marks = (batch.marks & np.uint16(kept)) | np.uint16(written)
-            batch = batch._replace(marks=marks)
+        if batch.count and len(kept) == 1:
+            batch = batch._replace(marks=(batch.marks & kept) | written)
+        elif batch.count:
+            colour = (batch.marks & np.uint16(MARKS["colour"].mask)) >> MARKS["colour"].first
+            colour = np.minimum(colour, len(COLOURS) - 1)
+            batch = batch._replace(marks=(batch.marks & kept[colour]) | written[colour])
         return Step((batch,), (until_ps,))

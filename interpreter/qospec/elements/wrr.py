@@ -40,7 +40,12 @@ class Wrr(Weighted):
     """How many packets each input may send in its turn; the inputs take turns in that order."""
 
     policy = Policy(
-        "wrr", turns.chosen, served=_served, finished=turns.finished, fields=turns.FIELDS
+        "wrr",
+        turns.chosen,
+        served=_served,
+        finished=turns.finished,
+        fields=turns.FIELDS,
+        rows=turns.ROWS,
     )
 
     def fields(self, clock: Clock) -> Mapping[str, int | tuple[int, ...]]:

@@ -15,7 +15,7 @@ from qospec.engine.arrays import np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from qospec.engine.arrays import Bits, Indices, Sizes, Times, Truths, Whole
+    from qospec.engine.arrays import Bits, Indices, Rows, Sizes, Times, Truths, Whole
 
 FOREVER_PS = 2**62
 """A time that no trial reaches: the watermark of what has ended."""
@@ -55,7 +55,7 @@ class Batch(NamedTuple):
             marks[start:stop],
         )
 
-    def select(self, which: Whole | Truths) -> Batch:
+    def select(self, which: Whole | Rows | Truths) -> Batch:
         """Return the cells of an index array or a boolean mask."""
         at_ps, sent_ps, connection, size_bytes, marks = self
         return Batch(

@@ -10,10 +10,11 @@ upper bits of the delay written as a double: its exponent and nine bits of its f
 from __future__ import annotations
 
 import mmap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.arrays import np
 from qospec.engine.kernel import kernel
+from qospec.engine.tally import Delays
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Doubles, Indices, Rows, Times, Whole
@@ -24,6 +25,8 @@ row of the histogram begins, or -1."""
 
 SUM_BITS, SQUARES_BITS = 31, 62
 """What the upper word of each sum counts in, as a power of two."""
+SETTLED_AFTER = 2**31
+"""So many cells later the words of sums are set in order: their lower one holds twice as many."""
 NO_DELAY_PS = 2**62
 """`LEAST` of a row without cells."""
 
@@ -59,21 +62,87 @@ def bucket_of(delay_ps: int) -> int:
     return max(0, (bits >> _FRACTION_SHIFT) - _BELOW_ONE)
 
 
+class Kept(NamedTuple):
+    """What is left of delays when a trial has ended.
+
+    Attributes:
+        rows: (n, 8) By connection.
+        histogram: (rows, buckets) Counts of delays, from the first filled bucket to the last.
+        first_bucket: What bucket the histogram's first column is.
+    """
+
+    rows: Whole
+    histogram: Whole
+    first_bucket: int
+
+    def pooled(self, part: slice) -> Delays:
+        """Return the delays of a part of the connections."""
+        rows = self.rows[part]
+        rows = rows[rows[:, COUNT] > 0]
+        if not len(rows):
+            return Delays()
+        count = int(rows[:, COUNT].sum())
+        return Delays(
+            count=count,
+            sum_ps=total(rows, SUM_LOW, SUM_BITS),
+            sum_of_squares_ps2=total(rows, SQUARES_LOW, SQUARES_BITS),
+            min_ps=int(rows[:, LEAST].min()),
+            max_ps=int(rows[:, LARGEST].max()),
+            buckets=self._buckets(rows, count),
+        )
+
+    def _buckets(self, rows: Whole, count: int) -> tuple[tuple[int, int, int], ...]:
+        """Return the buckets that `rows` filled; none if others share them, or some have none."""
+        starts = np.unique(rows[:, BUCKETS])
+        if starts[0] < 0:
+            return ()
+        counts = self.histogram[starts // ROW_BUCKETS].sum(axis=0)
+        if int(counts.sum()) != count:
+            return ()
+        filled = np.nonzero(counts)[0]
+        bounds = ((int(b) + self.first_bucket, int(counts[b])) for b in filled)
+        return tuple((bucket_start_ps(b), bucket_start_ps(b + 1), items) for b, items in bounds)
+
+
+def total(rows: Whole, low: int, bits: int) -> int:
+    """Return the sum of two-word numbers; the upper word is in the column after the lower one."""
+    return int(sum(rows[:, low].tolist())) + (int(sum(rows[:, low + 1].tolist())) << bits)
+
+
 class Histogram:
     """Rows of buckets, flat, and one word of memory that is both a double and its bits."""
 
-    __slots__ = ("as_bits", "as_double", "counts")
+    __slots__ = ("_unsettled", "as_bits", "as_double", "counts")
 
     def __init__(self, rows: int) -> None:
         self.counts = _zeros(rows * ROW_BUCKETS)
         self.as_double = np.zeros(1)
         self.as_bits = self.as_double.view(np.int64)
+        self._unsettled = 0
 
     def add(self, at_ps: Times, sent_ps: Times, connection: Indices, rows: Whole) -> None:
-        """Add the delays of some cells to the rows of their connections, and to the buckets."""
+        """Add the delays of some cells to the rows of their connections, and to the buckets.
+
+        The rows are always the same.
+        """
+        self._unsettled += len(at_ps)
+        if self._unsettled > SETTLED_AFTER:
+            rows[:, SUM_HIGH] += rows[:, SUM_LOW] >> SUM_BITS
+            rows[:, SUM_LOW] &= _LOW_31
+            self._unsettled = len(at_ps)
         # Unsigned indices need no check for counting from the end.
         indices = connection.view(np.uint32)
         _add(at_ps, sent_ps, indices, rows, self.counts, self.as_double, self.as_bits)
+
+    def kept(self, rows: Whole) -> Kept:
+        """Return rows with those buckets that any of them can have filled."""
+        seen = rows[rows[:, COUNT] > 0]
+        low = high = 0
+        if len(seen):
+            low = bucket_of(int(seen[:, LEAST].min()))
+            high = bucket_of(int(seen[:, LARGEST].max())) + 1
+        counts = self.counts.reshape(-1, ROW_BUCKETS)
+        return Kept(rows, counts[:, low:high].copy(), low)
 
 
 def _zeros(count: int) -> Whole:
@@ -100,7 +169,7 @@ def _add(  # noqa: PLR0913, PLR0917  a kernel has no objects
     as_double: Doubles,
     as_bits: Whole,
 ) -> None:
-    """Add delays: up to 2**32 for each connection.
+    """Add delays: up to 2**32 for each connection, until its sum's words are set in order.
 
     Args:
         at_ps: (n,) When the cells arrived.

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from qospec.engine.clock import Clock
     from qospec.engine.connections import Connections, Contract
     from qospec.engine.draws import Draws
+    from qospec.engine.dropping import DropPolicy
 
 
 class Loss(NamedTuple):
@@ -57,10 +58,11 @@ class Step(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """A queue before a scheduler or a line: its path and its limit (None: none)."""
+    """A queue before a scheduler: its path, its limit (None: none) and its drop policy."""
 
     element: str
     limit: Buffer | None
+    drop: DropPolicy | None = None
 
 
 class Setting(NamedTuple):
@@ -92,10 +94,13 @@ class Setting(NamedTuple):
 class Element(Protocol):
     """One step of a cell's way. Its ports are known from its parameters.
 
-    A class may say more of itself: `causes`, a tuple of what it may discard cells for; `inserts`,
-    that it makes OAM cells; `concerns(contract)`, false if it leaves such a contract's cells alone;
-    `tags(contract)`, that it may set their CLP; `output_of(oam)`, the output that OAM or user cells
-    take.
+    A class may say more of itself: `causes`, a tuple of what it may discard cells for, and for an
+    element with certain fields `discards_for`, those of them that it can; `inserts`, that it makes
+    OAM cells; `concerns(contract)`, false if it leaves such a contract's cells alone;
+    `tags(contract)`, that it may set their CLP; `becomes(marks)`, what it may make of such marks,
+    the usual first, and none where it lets nothing pass; `writes`, the names of marks that it sets;
+    `bucket_bytes`, how long a packet may be to conform; `output_of(oam)`, the output that OAM or
+    user cells take.
     """
 
     @property

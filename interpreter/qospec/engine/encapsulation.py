@@ -20,6 +20,12 @@ LAYERS = ("line", "frame", "ip", "payload")
 """Where the bits of a packet are counted, from the outside in."""
 
 
+TAG_BYTES = 4
+"""Of a VLAN tag. Source: IEEE 802.1Q, 9.3."""
+LABEL_BYTES = 4
+"""Of an entry of the label stack. Source: RFC 3032, 2.1."""
+
+
 class Framing(NamedTuple):
     """What of a medium makes a size on the line, in bytes: max(packet + header, least) + extra."""
 
@@ -34,10 +40,12 @@ class Encapsulation:
 
     Attributes:
         preamble_bytes: Ahead of a frame.
-        header_bytes: In a frame around the packet, check sequence included.
+        header_bytes: In a frame around the packet, check sequence, tags and labels included.
         least_bytes: Of a frame; a shorter one is filled up.
         gap_bytes: Behind a frame, before the next.
         largest_bytes: Of a packet.
+        vlan_tags: How many tags a frame has; the outermost bears the priority.
+        labels: How many MPLS labels are ahead of the packet; the outermost bears the traffic class.
     """
 
     preamble_bytes: int = 0
@@ -45,6 +53,13 @@ class Encapsulation:
     least_bytes: int = 0
     gap_bytes: int = 0
     largest_bytes: int = LARGEST_PACKET_BYTES
+    vlan_tags: int = 0
+    labels: int = 0
+
+    def bears(self, mark: str) -> bool:
+        """Return whether packets have a place for a mark here: by its name in `engine.marks`."""
+        places = {"priority": self.vlan_tags, "traffic_class": self.labels}
+        return bool(places.get(mark, 1))
 
     @property
     def framing(self) -> Framing:
@@ -61,7 +76,7 @@ class Encapsulation:
         return self.preamble_bytes + self.frame_bytes(packet_bytes) + self.gap_bytes
 
     def counted(self, packet_bytes: int, layer: str, transport_bytes: int) -> int:
-        """Return the length of a packet in a layer; its headers behind IP's are `transport`."""
+        """Return the length of a packet in a layer; `transport` are headers besides IPv4's."""
         if layer == "line":
             return self.line_bytes(packet_bytes)
         if layer == "frame":

@@ -94,13 +94,26 @@ class Watch(NamedTuple):
             was ready) at or after this
         stop_ps: and before this. Sources fall silent here.
         histogram_row: Per connection index, the row of the delay histogram it adds to, or -1.
-        clumping: Whether to follow the 1-point cell delay variation of each VC's user cells.
+        followed: What else to record, as metrics name it in `needs`, and of what connection
+            indices, from the first up to the second.
+        queues: By path, the queues of which to record how much waits in them.
     """
 
     start_ps: int
     stop_ps: int
     histogram_row: tuple[int, ...]
-    clumping: bool = False
+    followed: tuple[tuple[str, int, int], ...] = ()
+    queues: tuple[str, ...] = ()
+
+    def stretches(self, need: str) -> tuple[tuple[int, int], ...]:
+        """Return of what connection indices that is recorded."""
+        return tuple((first, stop) for each, first, stop in self.followed if each == need)
+
+    def recorded(self, first: int, stop: int) -> frozenset[str]:
+        """Return what is recorded of all these; every connection has a histogram besides."""
+        return frozenset(
+            need for need, begin, end in self.followed if begin <= first and stop <= end
+        )
 
 
 class Experiment(NamedTuple):

@@ -37,6 +37,8 @@ __all__ = ["CHUNK", "EndlessError", "ZeroDelayError", "run", "zero_delay_cycle"]
 CHUNK = 393_216
 """Cells per window. What a call costs in Python weighs more than that columns of 3 MB no longer fit
 the second level of a cache: with 131,072 cells a chain of lines takes 15 % longer."""
+MIXED_CHUNK = 65_536
+"""Where sizes differ, more columns are read and written, and what a call costs weighs less."""
 
 
 class _Visited(Protocol):
@@ -53,7 +55,8 @@ def run(
 
     Args:
         experiment: All of the trial.
-        chunk: About how many cells the sources have ready per window; `QOS_CHUNK`, else `CHUNK`.
+        chunk: About how many cells the sources have ready per window; `QOS_CHUNK`, else `CHUNK`
+            or, if they differ in size, `MIXED_CHUNK`.
         on_progress: Called after each window with its end and the time when sources fall silent.
 
     Raises:
@@ -61,7 +64,9 @@ def run(
         ZeroDelayError: A cycle takes no time.
         EndlessError: Cells would go round a cycle for ever.
     """
-    chunk = int(os.environ.get("QOS_CHUNK", CHUNK)) if chunk is None else chunk
+    if chunk is None:
+        alike = all(source.sizes.alike for source in experiment.sources)
+        chunk = int(os.environ.get("QOS_CHUNK", CHUNK if alike else MIXED_CHUNK))
     if chunk < 1:
         raise ValueError("a chunk holds at least one cell")
     keep_memory()
@@ -135,7 +140,7 @@ class _Origin:
         sent_ps = at_ps if self._stamped else at_ps.copy()
         batch = Batch(at_ps, sent_ps, connection, sizes, self._marks[:count])
         if count:
-            self._recorder.planned(batch)
+            self._recorder.planned(batch, alone=self._source.connections == 1)
         self._link.put(batch, watermark_ps)
 
 
@@ -220,6 +225,7 @@ def _station(node: Node, experiment: Experiment, recorder: Recorder) -> Station:
     least_delay_ps = element.least_delay_ps(node.clock)
     inserts = bool(getattr(element, "inserts", False))
     process: Process = functools.partial(element.process, element.start(setting))
+    process = recorder.occupancies.watching(process, node)
     if os.environ.get("QOS_CHECK") == "1":
         own_from = connections.count if inserts else None
         process = guarded(process, node.path, least_delay_ps, own_from)

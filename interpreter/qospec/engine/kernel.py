@@ -90,7 +90,9 @@ class _Kernel:
         # No kernel allocates. Unless it slices arrays, their references need no counting, which in
         # a loop with helpers takes more time than all else.
         slices = any("SLICE" in each.opname for each in dis.get_instructions(function))
-        compiled = numba.njit(nogil=True, error_model="numpy", _nrt=slices)(linked)
+        # Called in a loop, a kernel becomes part of it: else its arrays are handed over each time.
+        options = {"nogil": True, "error_model": "numpy", "_nrt": slices, "forceinline": True}
+        compiled = numba.njit(**options)(linked)
         # What `cache=True` does, but there a full disk is an error.
         compiled._cache = _cache(linked)  # noqa: SLF001 - there is no other way
         return cast("Callable[..., Any]", compiled)

@@ -17,11 +17,13 @@ class Mark:
         first: Its lowest bit.
         bits: How many it has.
         source: Where it is defined.
+        words: The names of its values, if they have any.
     """
 
     first: int
     bits: int
     source: str
+    words: tuple[str, ...] = ()
 
     @property
     def mask(self) -> int:
@@ -48,14 +50,26 @@ class Mark:
         return (marks & ~self.mask) | (value << self.first)
 
 
+COLOURS = ("green", "yellow", "red")
+"""By value; a packet that no meter has seen is green."""
+
 MARKS = {
     "clp": Mark(0, 1, "ITU-T I.361, 2.2.5 (cell loss priority)"),
-    "colour": Mark(1, 2, "RFC 2697, 1 (green, yellow, red)"),
+    "colour": Mark(1, 2, "RFC 2697, 1 (a meter's finding)", COLOURS),
     "dscp": Mark(3, 6, "RFC 2474, 3 (differentiated services code point)"),
     "priority": Mark(9, 3, "IEEE 802.1Q, 9.6 (priority code point of a VLAN tag)"),
     "traffic_class": Mark(12, 3, "RFC 5462, 2 (traffic class of an MPLS label)"),
 }
 """All fields by name; they fit 16 bits and do not overlap."""
+
+PARTS = {"precedence": Mark(6, 3, "RFC 791, 3.1 (precedence); RFC 2474, 4.2.2 (class selectors)")}
+"""Parts of fields, by names of their own: the precedence is the first half of the DSCP."""
+
+ALL = {**MARKS, **PARTS}
+"""All that can be asked of marks, and written into them."""
+
+WITHIN = ("colour",)
+"""Marks that stay within a device: no header has a place for them."""
 
 CLP = MARKS["clp"].mask
 """For kernels: 0 where a cell is of high priority."""

@@ -32,9 +32,12 @@ def merged(batches: Iterable[Batch]) -> Batch:
 
 def _merged_pair(first: Batch, second: Batch) -> Batch:
     count = len(first.at_ps) + len(second.at_ps)
+    at_ps = np.empty(count, np.int64)
+    # Two sources whose line will stamp their cells: times are shared, see `engine.graph`.
+    shared = first.sent_ps is first.at_ps and second.sent_ps is second.at_ps
     both = Batch(
-        np.empty(count, np.int64),
-        np.empty(count, np.int64),
+        at_ps,
+        at_ps if shared else np.empty(count, np.int64),
         np.empty(count, np.int32),
         np.empty(count, np.int32),
         np.empty(count, np.uint16),

@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine import clumping, delays
 from qospec.engine.arrays import np
-from qospec.engine.tally import Delays, Tally
+from qospec.engine.latencies import Latencies
+from qospec.engine.occupancy import Occupancies
+from qospec.engine.tally import Tally
+from qospec.engine.variation import Variations
 from qospec.engine.volume import Volumes
 
 if TYPE_CHECKING:
@@ -21,7 +24,8 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Times, Truths, Whole
     from qospec.engine.batch import Batch
     from qospec.engine.element import Loss, Step
-    from qospec.engine.experiment import Experiment
+    from qospec.engine.experiment import Experiment, Watch
+    from qospec.engine.occupancy import Occupancy
 
 CELL_BYTES = 53
 
@@ -44,6 +48,10 @@ class Observation(NamedTuple):
         departed: By element's path, how many cells left it in the whole trial, warmup and all.
         ended: By (element's path, cause), how many cells ended there in the whole trial.
         volumes: The bytes of `sent` and `carried`; None where there are cells.
+        watch: What was to be recorded.
+        latencies: Of what a statement asks for; None where nothing was to be recorded.
+        variations: Likewise, how times vary from packet to packet.
+        occupancies: By path of the queues that were asked for, what waited there.
     """
 
     planned: Whole
@@ -60,15 +68,24 @@ class Observation(NamedTuple):
     departed: dict[str, int] = {}  # noqa: RUF012 -- a NamedTuple's default, which nobody changes
     ended: dict[tuple[str, str], int] = {}  # noqa: RUF012
     volumes: Volumes | None = None
+    watch: Watch | None = None
+    latencies: Latencies | None = None
+    variations: Variations | None = None
+    occupancies: dict[str, Occupancy] = {}  # noqa: RUF012
 
     @property
     def received(self) -> Whole:
         """Return (n,) how many of the cells sent have arrived."""
         return self.delays[:, delays.COUNT]
 
-    def tally(self, first: int, stop: int) -> Tally:
-        """Return the counts of connection indices `first` up to `stop`, pooled."""
+    def tally(self, first: int, stop: int, each: int = 1) -> Tally:
+        """Return the counts of connection indices `first` up to `stop`, pooled.
+
+        They are shared out among members with `each` so many connections.
+        """
         part, volumes = slice(first, stop), self.volumes
+        seen = delays.Kept(self.delays, self.histogram, self.first_bucket).pooled(part)
+        shares = tuple(self.carried[part].reshape(-1, each).sum(axis=1).tolist())
         received = self.received[part]
         largest_ps, least_ps = self._clumping_ps(part)
         lost = {name: int(counts[part].sum()) for name, counts in sorted(self.losses.items())}
@@ -82,41 +99,21 @@ class Observation(NamedTuple):
             lost={name: cells for name, cells in lost.items() if cells},
             size_bytes=int(self.size_bytes[first]) if stop > first else CELL_BYTES,
             window_ps=self.window_ps,
-            delays=self._delays(part),
+            delays=seen,
             volume=None if volumes is None else volumes.carried(self.carried, part),
             sent_volume=None if volumes is None else volumes.sent(self.sent, part),
             clumping_max_ps=largest_ps,
             clumping_min_ps=least_ps,
+            recorded=self._recorded(first, stop, shares),
+            latencies=None if self.latencies is None else self.latencies.of(part, seen),
+            variation=None if self.variations is None else self.variations.of(first, stop),
+            shares=shares,
         )
 
-    def _delays(self, part: slice) -> Delays:
-        rows = self.delays[part]
-        rows = rows[rows[:, delays.COUNT] > 0]
-        if not len(rows):
-            return Delays()
-        count = int(rows[:, delays.COUNT].sum())
-        return Delays(
-            count=count,
-            sum_ps=_total(rows, delays.SUM_LOW, delays.SUM_BITS),
-            sum_of_squares_ps2=_total(rows, delays.SQUARES_LOW, delays.SQUARES_BITS),
-            min_ps=int(rows[:, delays.LEAST].min()),
-            max_ps=int(rows[:, delays.LARGEST].max()),
-            buckets=self._buckets(rows, count),
-        )
-
-    def _buckets(self, rows: Whole, count: int) -> tuple[tuple[int, int, int], ...]:
-        """Return the buckets that `rows` filled; none if others share them, or some have none."""
-        starts = np.unique(rows[:, delays.BUCKETS])
-        if starts[0] < 0:
-            return ()
-        counts = self.histogram[starts // delays.ROW_BUCKETS].sum(axis=0)
-        if int(counts.sum()) != count:
-            return ()
-        filled = np.nonzero(counts)[0]
-        bounds = ((int(b) + self.first_bucket, int(counts[b])) for b in filled)
-        return tuple(
-            (delays.bucket_start_ps(b), delays.bucket_start_ps(b + 1), cells) for b, cells in bounds
-        )
+    def _recorded(self, first: int, stop: int, shares: tuple[int, ...]) -> frozenset[str]:
+        """Return what was recorded of some connections, by the names that metrics have for it."""
+        always = frozenset({"histogram", "shares"} if len(shares) > 1 else {"histogram"})
+        return always if self.watch is None else always | self.watch.recorded(first, stop)
 
     def _clumping_ps(self, part: slice) -> tuple[int | None, int | None]:
         if self.clumping_ps is None:
@@ -127,13 +124,12 @@ class Observation(NamedTuple):
         return int(seen[:, 0].max()), int(seen[:, 1].min())
 
 
-def _total(rows: Whole, low: int, bits: int) -> int:
-    """Return the sum of two-word numbers; the upper word is in the column after the lower one."""
-    return int(sum(rows[:, low].tolist())) + (int(sum(rows[:, low + 1].tolist())) << bits)
-
-
 class Recorder:
-    """Counts cells as they pass."""
+    """Counts cells as they pass.
+
+    Attributes:
+        occupancies: Likewise, what waits in queues.
+    """
 
     def __init__(self, experiment: Experiment) -> None:
         connections, self._watch = experiment.connections, experiment.watch
@@ -148,15 +144,23 @@ class Recorder:
         self._histogram = delays.Histogram(int(rows.max(initial=-1)) + 1)
         self._losses: dict[tuple[str, str], Whole] = {}
         self._ended: Counter[tuple[str, str]] = Counter()
+        self._clumps = bool(self._watch.stretches("clumping"))
         self._clumping: dict[int, Whole] = {}
         self._size_bytes = np.full(indices, CELL_BYTES, np.int64)
         self._volumes = Volumes(experiment)
+        self._latencies = Latencies(experiment, rows)
+        self._variations = Variations(experiment)
+        self.occupancies = Occupancies(self._watch)
         for source in experiment.sources:
             mean = source.sizes.mean_of(lambda size: size)
             self._size_bytes[source.first : source.first + source.connections] = int(mean)
 
-    def planned(self, batch: Batch) -> None:
-        """Count cells that a source has ready; at least one."""
+    def planned(self, batch: Batch, *, alone: bool = False) -> None:
+        """Count cells that a source has ready; at least one; `alone`: all of one connection."""
+        if alone:
+            first, last = batch.at_ps.searchsorted((self._watch.start_ps, self._watch.stop_ps))
+            self._planned[batch.connection[0]] += last - first
+            return
         self._count(batch.connection, batch.at_ps, self._planned, latest_ps=batch.at_ps[-1])
 
     def sent(self, batch: Batch) -> None:
@@ -164,6 +168,8 @@ class Recorder:
         self._count(batch.connection, batch.sent_ps, self._sent, latest_ps=batch.at_ps[-1])
         if self._volumes.needed:
             self._weigh(batch, batch.sent_ps, self._volumes.sent_bytes)
+        if self._variations.needed:
+            self._variations.sent(self._within(batch, batch.sent_ps))
 
     def inserted(self, before: tuple[Batch, ...], step: Step) -> int:
         """Count as sent the OAM cells that an element made of itself; return how many."""
@@ -198,14 +204,22 @@ class Recorder:
 
     def _weigh(self, batch: Batch, time_ps: Times, counts: Whole) -> None:
         """Add the bytes of packets that are within the window by that time."""
-        if not self._wholly_inside(time_ps, batch.at_ps[-1]):
-            batch = batch.select(self._inside(time_ps))
+        batch = self._within(batch, time_ps)
         self._volumes.add(batch.connection, batch.size_bytes, counts)
+
+    def _within(self, batch: Batch, time_ps: Times) -> Batch:
+        """Return those items that are within the window by that time."""
+        inside = self._wholly_inside(time_ps, batch.at_ps[-1])
+        return batch if inside else batch.select(self._inside(time_ps))
 
     def _delayed(self, batch: Batch, point: int) -> None:
         """Count the delays of cells that belong to the population."""
         self._histogram.add(batch.at_ps, batch.sent_ps, batch.connection, self._delays)
-        if self._watch.clumping:
+        if self._latencies.needed:
+            self._latencies.add(batch)
+        if self._variations.needed:
+            self._variations.arrived(batch)
+        if self._clumps:
             if point not in self._clumping:
                 self._clumping[point] = clumping.new_rows(self._connections)
             clumping.follow(batch.at_ps, batch.connection.view(np.uint32), self._clumping[point])
@@ -217,20 +231,21 @@ class Recorder:
         if name not in self._losses:
             self._losses[name] = np.zeros(self._connections.indices, np.int64)
         self._count(loss.connection, loss.sent_ps, self._losses[name])
+        if self._variations.needed:
+            self._variations.ended(loss.connection, loss.sent_ps)
 
     def observation(
         self, cell_hops: int, departed: Mapping[str, int] = MappingProxyType({})
     ) -> Observation:
         """Return what was seen."""
-        low, high = self._filled_buckets()
-        counts = self._histogram.counts.reshape(-1, delays.ROW_BUCKETS)
+        _, histogram, first_bucket = self._histogram.kept(self._delays)
         return Observation(
             planned=self._planned,
             sent=self._sent,
             carried=self._delays[:, delays.COUNT] + self._astride,
             delays=self._delays,
-            histogram=counts[:, low:high].copy(),
-            first_bucket=low,
+            histogram=histogram,
+            first_bucket=first_bucket,
             losses={name: counts for name, counts in sorted(self._losses.items()) if counts.any()},
             clumping_ps=self._clumping_ps(),
             size_bytes=self._size_bytes,
@@ -239,18 +254,14 @@ class Recorder:
             departed=dict(departed),
             ended=dict(self._ended),
             volumes=self._volumes if self._volumes.needed else None,
+            watch=self._watch,
+            latencies=self._latencies,
+            variations=self._variations,
+            occupancies=self.occupancies.seen,
         )
 
-    def _filled_buckets(self) -> tuple[int, int]:
-        """Return the first bucket and that after the last that any row can have filled."""
-        rows = self._delays[self._delays[:, delays.COUNT] > 0]
-        if not len(rows):
-            return 0, 0
-        least_ps, largest_ps = rows[:, delays.LEAST].min(), rows[:, delays.LARGEST].max()
-        return delays.bucket_of(int(least_ps)), delays.bucket_of(int(largest_ps)) + 1
-
     def _clumping_ps(self) -> Whole | None:
-        if not self._watch.clumping:
+        if not self._clumps:
             return None
         both = np.zeros((self._connections.count, 2), np.int64)
         for rows in self._clumping.values():

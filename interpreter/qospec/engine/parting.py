@@ -13,7 +13,7 @@ from qospec.engine.kernel import kernel
 from qospec.engine.marks import VALUES
 
 if TYPE_CHECKING:
-    from qospec.engine.arrays import Marks, Whole
+    from qospec.engine.arrays import Bits, Marks, Whole
     from qospec.engine.element import Setting
 
 WAYS = 255
@@ -30,7 +30,7 @@ class Routes(NamedTuple):
     """
 
     table: Marks
-    column: Marks
+    column: Bits
     only: int
 
 
@@ -43,7 +43,7 @@ def routes(setting: Setting) -> Routes:
     # One column more: there lead marks that nobody planned for.
     whole = np.full((len(table), len(marks) + 1), WAYS, np.uint8)
     whole[:, :-1] = table
-    column = np.full(VALUES, len(marks), np.uint8)
+    column = np.full(VALUES, len(marks), np.uint16)
     column[list(marks)] = np.arange(len(marks))
     return Routes(whole, column, int(ways[0]) if len(ways) == 1 else -1)
 
@@ -99,7 +99,7 @@ def uninitialised(count: int) -> Batch:
 
 
 @kernel
-def _route(batch: Batch, column: Marks, table: Marks, way: Marks, tallies: Whole) -> None:
+def _route(batch: Batch, column: Bits, table: Marks, way: Marks, tallies: Whole) -> None:
     """Write the way of each cell, and add to the number of cells of each way.
 
     Cells are tallied in turns in two rows of `tallies`, for to add to what was written just before

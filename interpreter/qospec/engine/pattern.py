@@ -26,6 +26,8 @@ WORTH_A_LOOP = 1_024
 """A shorter round is repeated until it is about so long: what it costs is shared by its cells."""
 LONGEST_ROUND_PS = 2**60
 LARGEST_DENOMINATOR = 2**61
+WHOLE, PART = 0, 1
+"""Columns of a time: whole ps, and what is left as a numerator."""
 
 
 class Burst(NamedTuple):
@@ -33,11 +35,11 @@ class Burst(NamedTuple):
 
     Attributes:
         size: How many cells.
-        apart_ps: From each to the next.
+        apart_ps: From each to the next, in turn and over again.
     """
 
     size: int = 1
-    apart_ps: Fraction = Fraction(0)
+    apart_ps: tuple[Fraction, ...] = (Fraction(0),)
 
 
 def most_cells(period_ps: Fraction, burst: Burst, connections: int, length_ps: int) -> int:
@@ -122,14 +124,12 @@ def pattern(
     if connections * burst.size > MOST_MOMENTS:
         raise ValueError("these bursts of so many connections together exceed 8 million cells")
     step_ps = period_ps / connections if phases == "even" else Fraction(1)
-    denominator = math.lcm(period_ps.denominator, burst.apart_ps.denominator, step_ps.denominator)
+    exact = (period_ps, step_ps, *burst.apart_ps)
+    denominator = math.lcm(*(each.denominator for each in exact))
     if denominator > LARGEST_DENOMINATOR:
         raise ValueError("this rate is too fine a fraction to be kept exactly; give fewer digits")
-    shape = _Shape(
-        (burst.size, *_parts(burst.apart_ps, denominator)),
-        _parts(period_ps, denominator),
-        denominator,
-    )
+    apart = np.array([_parts(each, denominator) for each in burst.apart_ps], np.int64)
+    shape = _Shape(burst.size, apart, _parts(period_ps, denominator), denominator)
     if phases == "even":
         first_ps, first_part = _spread(_parts(step_ps, denominator), denominator, connections)
     else:
@@ -142,9 +142,10 @@ def pattern(
 
 
 class _Shape(NamedTuple):
-    """A burst's size and step and the period, each as whole ps and numerator."""
+    """A burst's size, (m, 2) its steps, and the period, times as whole ps and numerator."""
 
-    burst: tuple[int, int, int]
+    size: int
+    apart: Whole
     period: tuple[int, int]
     denominator: int
 
@@ -161,7 +162,7 @@ def _spread(step: tuple[int, int], denominator: int, count: int) -> tuple[Times,
 
 
 def _sorted_moments(first_ps: Times, first_part: Whole, shape: _Shape) -> tuple[Moments, Truths]:
-    cells = len(first_ps) * shape.burst[0]
+    cells = len(first_ps) * shape.size
     moments = Moments(
         np.empty(cells, np.int64), np.empty(cells, np.int64), np.empty(cells, np.int32)
     )
@@ -206,11 +207,12 @@ def _add_up(step: tuple[int, int], denominator: int, whole_ps: Times, part: Whol
 def _send_bursts(first: tuple[Times, Whole], shape: _Shape, moments: Moments, late: Truths) -> None:
     """Write the moments of one period by connection; those past its end are late at its start."""
     first_ps, first_part = first
-    (size, apart_ps, apart_part), (period_ps, period_part), denominator = shape
+    size, apart, (period_ps, period_part), denominator = shape
     whole_ps, part, connection = moments
     k = 0
     for i in range(len(first_ps)):
         at_ps, at_part, wraps = first_ps[i], first_part[i], False
+        step = 0
         for _ in range(size):
             if at_ps > period_ps or (at_ps == period_ps and at_part >= period_part):
                 wraps = True
@@ -221,11 +223,12 @@ def _send_bursts(first: tuple[Times, Whole], shape: _Shape, moments: Moments, la
                     at_ps -= 1
             whole_ps[k], part[k], connection[k], late[k] = at_ps, at_part, i, wraps
             k += 1
-            at_ps += apart_ps
-            at_part += apart_part
+            at_ps += apart[step, WHOLE]
+            at_part += apart[step, PART]
             if at_part >= denominator:
                 at_part -= denominator
                 at_ps += 1
+            step = step + 1 if step + 1 < len(apart) else 0
 
 
 @kernel

@@ -1,7 +1,7 @@
 """What one scheduler decides by, and the loop with the policies of a whole tree in it.
 
-A policy is up to four kernels, called as in `engine.service`, and the fields that they keep in the
-rows of the tree: of the scheduler itself, and of each of its inputs. All are whole numbers.
+A policy is up to four kernels, called as in `engine.decisions`, and the fields that they keep in
+the rows of the tree: of the scheduler itself, and of each of its inputs. All are whole numbers.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from qospec.engine import service
+from qospec.engine import decisions, entrance, service
 from qospec.engine.kernel import kernel, linked
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ KERNELS = ("chosen", "arrived", "served", "finished")
 
 
 class Policy(NamedTuple):
-    """How a scheduler chooses; see `engine.service` for what the kernels are told.
+    """How a scheduler chooses; see `engine.decisions` for what the kernels are told.
 
     Attributes:
         name: An identifier, another for each policy.
@@ -33,16 +33,18 @@ class Policy(NamedTuple):
         finished: See there.
         fields: What it keeps in the rows of the tree, each 0 at the beginning of a trial.
         tags: Those that are in the virtual time which it keeps in its own row's `virtual`.
+        rows: Those that are rows of the tree.
         marks: Whether it asks for what `arrived` returned, in `came`.
     """
 
     name: str
     chosen: Callable[..., int]
-    arrived: Callable[..., int] = service.arrived
-    served: Callable[..., int] = service.served
-    finished: Callable[..., int] = service.finished
+    arrived: Callable[..., int] = decisions.arrived
+    served: Callable[..., int] = decisions.served
+    finished: Callable[..., int] = decisions.finished
     fields: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    rows: tuple[str, ...] = ()
     marks: bool = False
 
     @property
@@ -52,12 +54,27 @@ class Policy(NamedTuple):
 
 
 @functools.cache
-def loop_of(policies: tuple[Policy, ...]) -> Serve:
-    """Return `service.serve` for a tree of these policies, numbered in that order."""
-    label = "_".join(policy.name for policy in policies)
+def loop_of(policies: tuple[Policy, ...], *, deep: bool, guarded: bool) -> Serve:
+    """Return `service.serve` for a tree of these policies, numbered in that order.
+
+    What a tree has no use for is left out.
+
+    Args:
+        policies: Of all schedulers of the tree.
+        deep: Whether there are schedulers below the root.
+        guarded: Whether some queue has a drop policy.
+    """
     names = {name: _by_number(policies, name) for name in KERNELS}
-    watched = any(policy.arrived is not service.arrived for policy in policies)
-    return linked(service.serve, label, {**names, "WATCHED": watched})
+    flags = {
+        "WATCHED": any(policy.arrived is not decisions.arrived for policy in policies),
+        "NOTED": any(policy.marks for policy in policies),
+        "TOLD": any(policy.finished is not decisions.finished for policy in policies),
+        "DEEP": deep,
+    }
+    doors = entrance.BY_POLICY if guarded else {}
+    kind = ("deep" if deep else "flat", "guarded" if guarded else "open")
+    label = "_".join([*(policy.name for policy in policies), *kind])
+    return linked(service.serve, label, {**names, **flags, **doors})
 
 
 def _by_number(policies: tuple[Policy, ...], name: str, first: int = 0) -> Any:

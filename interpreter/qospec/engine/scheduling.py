@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, ClassVar
 from qospec.engine import tail_drop, transmission
 from qospec.engine.arrays import np
 from qospec.engine.batch import FOREVER_PS, Batch, empty, joined
+from qospec.engine.dropping import doors_of, losses_of
 from qospec.engine.element import Loss, Step, Waiting
+from qospec.engine.parting import uninitialised
 from qospec.engine.policy import Policy, loop_of
 from qospec.engine.scheduler_tree import NO_LIMIT, planted
 from qospec.engine.service import Service
-from qospec.engine.transmission import FREE, STAMPS
+from qospec.engine.transmission import FREE
 from qospec.engine.virtual_time import rebase
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
     from qospec.engine.arrays import Whole
     from qospec.engine.clock import Clock
+    from qospec.engine.dropping import Doors
     from qospec.engine.element import Setting
     from qospec.engine.policy import Serve
     from qospec.engine.scheduler_tree import Tree
@@ -50,6 +53,7 @@ class State:
         serve: The loop for these.
         waiting: Per input, what has found room and waits.
         came: Per input, (levels, n) what was noted of each cell that waits.
+        doors: What the queues let in.
         size_bytes: Of all that came so far; 0 before the first, -1 once sizes differ.
     """
 
@@ -61,6 +65,7 @@ class State:
     serve: Serve
     waiting: list[Batch]
     came: list[Whole]
+    doors: Doors
     size_bytes: int = 0
 
 
@@ -101,24 +106,26 @@ class Scheduler(ABC):
         inputs = len(leaves)
         came = np.zeros((int(tree["level"].max()) + 1, 0), np.int64)
         queues = setting.queues or (Waiting("", None),) * inputs
-        for row, (_, limit) in zip(leaves, queues, strict=True):
-            tree["limit"][row] = NO_LIMIT if limit is None else limit.amount
+        limits = [NO_LIMIT if queue.limit is None else queue.limit.amount for queue in queues]
+        tree["limit"][leaves], tree["number"][leaves] = limits, range(inputs)
+        doors = doors_of(queues, setting.draws, setting.clock)
         return State(
             line,
             queues,
             tree,
             leaves,
             policies,
-            loop_of(policies),
+            loop_of(policies, deep=len(tree) > int(tree["last"][0]), guarded=doors.selective),
             [empty()] * inputs,
             [came] * inputs,
+            doors,
         )
 
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         """Carry `arrivals`, a batch per input."""
         busy = [i for i, batch in enumerate(arrivals) if batch.count or state.waiting[i].count]
         done: Served | None = None if busy else (empty(), ())
-        if len(busy) == 1:
+        if len(busy) == 1 and not state.doors.selective:
             done = _serve_one(state, busy[0], arrivals[busy[0]], until_ps)
         sent, losses = done or _serve_all(state, arrivals, until_ps)
         return Step((sent,), (transmission.watermark_ps(state.line, until_ps),), losses)
@@ -217,21 +224,17 @@ def _serve_one(state: State, number: int, batch: Batch, until_ps: int) -> Served
     state.size_bytes = size_bytes
     kept = sent.part(sent.count - count, sent.count)
     state.waiting[number] = kept.moved(np.full(count, until_ps, np.int64))
-    return sent.part(0, sent.count - count), _loss(state, number, lost)
+    return sent.part(0, sent.count - count), losses_of(lost, None, state.queues[number].element)
 
 
 def _remember(state: State, number: int, cell: Batch) -> None:
     """Let the policies know that a cell of one input was sent, and that nothing waits now."""
     state.waiting[number] = empty()
     arrivals = tuple(cell if i == number else empty() for i in range(len(state.leaves)))
-    service = _prepared(state, arrivals, cell)
-    service.amount[:] = 0
+    service, limits = _prepared(state, arrivals, cell), state.tree["limit"].copy()
+    state.tree["limit"] = NO_LIMIT
     state.serve(cell, state.line.copy(), state.tree, FOREVER_PS, service)
-
-
-def _loss(state: State, number: int, lost: Batch) -> tuple[Loss, ...]:
-    loss = Loss("overflow", lost.connection, lost.sent_ps, state.queues[number].element)
-    return (loss,) if lost.count else ()
+    state.tree["limit"] = limits
 
 
 def _serve_all(state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Served:
@@ -243,17 +246,15 @@ def _serve_all(state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Serv
 
     service = _prepared(state, arrivals, cells)
     count = state.serve(cells, state.line, state.tree, until_ps, service)
-    sent = cells.select(service.order[:count]).moved(service.left_ps[:count])
-    if state.line[STAMPS]:
-        sent = sent._replace(sent_ps=service.began_ps[:count])
+    sent = service.left.part(0, count)
     losses: tuple[Loss, ...] = ()
     start = 0
     for number, (row, batch) in enumerate(zip(state.leaves, arrivals, strict=True)):
         end = start + state.waiting[number].count + batch.count
-        lost = start + service.lost[start:end].nonzero()[0]
-        losses += _loss(state, number, cells.select(lost))
+        lost = start + (service.lost[start:end] != 0).nonzero()[0]
+        losses += losses_of(cells.select(lost), service.lost[lost], state.queues[number].element)
         leaf = state.tree[row]
-        kept = service.queue[leaf["head"] : leaf["tail"]]
+        kept = service.queue[leaf["head"] : leaf["head"] + leaf["waits"]]
         state.waiting[number] = cells.select(kept)
         if len(service.came):
             state.came[number] = service.came[:, kept]
@@ -265,12 +266,13 @@ def _prepared(state: State, arrivals: tuple[Batch, ...], cells: Batch) -> Servic
     """Return columns for these cells, and make the tree ready for them."""
     tree, count = state.tree, cells.count
     service = Service(
-        np.zeros(count, np.bool_),
-        np.arange(count + 1) % count,
-        np.ones(count, np.int64),
-        np.append(cells.at_ps[1:], NO_LIMIT),
+        np.zeros(count, np.uint8),
+        np.empty(count, np.uint32),
         np.zeros((len(state.came[0]), count), np.int64),
-        *(np.empty(count, np.int64) for _ in range(3)),
+        uninitialised(count),
+        state.doors.gate,
+        cells.marks,
+        np.zeros(count if state.doors.selective else 0, np.int32),
     )
     rebase(tree, state.policies, state.leaves, state.came)
     tree["waits"] = 0
@@ -278,20 +280,21 @@ def _prepared(state: State, arrivals: tuple[Batch, ...], cells: Batch) -> Servic
     for number, (row, batch) in enumerate(zip(state.leaves, arrivals, strict=True)):
         waiting, limit = state.waiting[number].count, state.queues[number].limit
         start, first, end = end, end + waiting, end + waiting + batch.count
-        if limit is not None and limit.unit == "byte":
-            service.amount[start:end] = cells.size_bytes[start:end]
         leaf = tree[row]
-        leaf["head"], leaf["tail"], leaf["next"], leaf["item"] = start, first, first, start
-        leaf["amount"] = service.amount[start:first].sum()
+        leaf["bytes"] = limit is not None and limit.unit == "byte"
+        leaf["head"], leaf["next"], leaf["item"] = start, first, start
+        leaf["amount"] = cells.size_bytes[start:first].sum()
         leaf["next_ps"] = batch.at_ps[0] if batch.count else NO_LIMIT
-        if start < end:
-            service.following_ps[end - 1] = NO_LIMIT
+        leaf["stop"] = end
+        if state.doors.selective:
+            service.draws[first:end] = state.doors.dice[number].take(batch.count)
         if waiting:
+            service.queue[start:first] = np.arange(start, first)
             leaf["size"] = cells.size_bytes[start]
             if len(service.came):
                 service.came[:, start:first] = state.came[number]
-        above = row
-        while above >= 0:
+        leaf["waits"], above = waiting, row
+        while above:
+            above = int(tree["parent"][above])
             tree["waits"][above] += waiting
-            above = tree["parent"][above]
     return service

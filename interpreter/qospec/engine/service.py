@@ -3,16 +3,21 @@
 Schedulers form a tree: its root serves the line, an input of a scheduler is a queue or another
 scheduler. A row of the tree is one of these; the root comes first, then the inputs of each
 scheduler side by side. What a scheduler decides by is its policy, four kernels that the loop calls
-by the names below; `linked` puts those of a tree in their place.
+by the names in `engine.decisions`; `linked` puts those of a tree in their place. Who gets into a
+queue is for `engine.entrance`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from qospec.engine.admission import LET_IN
+from qospec.engine.decisions import arrived, chosen, finished, served
+from qospec.engine.entrance import decided, leaves, outgrown, turned_away
 from qospec.engine.kernel import kernel
 from qospec.engine.scheduler_tree import NO_LIMIT
 from qospec.engine.transmission import (
+    BYTE_PART,
     DENOMINATOR,
     FREE,
     LEAD,
@@ -22,87 +27,52 @@ from qospec.engine.transmission import (
     SLOT,
     SLOT_PART,
     SLOTTED,
+    STAMPS,
     after,
     next_slot,
     service_time,
 )
 
 if TYPE_CHECKING:
-    from qospec.engine.arrays import Times, Truths, Whole
+    from qospec.engine.admission import Gate
+    from qospec.engine.arrays import Bits, Marks, Rows, Sizes, Whole
     from qospec.engine.batch import Batch
     from qospec.engine.scheduler_tree import Tree
 
 WATCHED = True
 """Whether some policy of the tree notes who comes, or asks for sizes; else less need be kept."""
+NOTED = True
+"""Whether some policy asks for what it noted of those who wait."""
+TOLD = True
+"""Whether some policy is to be told that nothing more waits at an input."""
+DEEP = True
+"""Whether there are schedulers below the root."""
 
 
 class Service(NamedTuple):
     """What became of the cells.
 
     Attributes:
-        lost: (n,) Which cells found no room.
-        queue: (n + 1,) Numbers of the cells that found room, within the slice of their input.
-        amount: (n,) How much of its queue's limit each cell takes.
-        following_ps: (n,) When the next cell of the same input comes; NO_LIMIT: none does.
+        lost: (n,) For what each cell is lost; see `engine.admission`.
+        queue: (n,) Numbers of the cells that found room, within the slice of their input.
         came: (levels, n) What `arrived` returned for each cell, per level that keeps it.
-        order: (n,) Numbers of the cells that were sent, in that order.
-        left_ps: (n,) Their last bit at the far end, in the same order.
-        began_ps: (n,) Their first bit sent.
+        left: n cells: who was sent, in that order, with their last bit at the far end.
+        gate: What the queues' drop policies know.
+        marks: (n,) The cells' marks.
+        draws: (n,) A random number for each cell, if there are drop policies; else (0,).
     """
 
-    lost: Truths
-    queue: Whole
-    amount: Whole
-    following_ps: Times
+    lost: Marks
+    queue: Rows
     came: Whole
-    order: Whole
-    left_ps: Times
-    began_ps: Times
-
-
-# ---- what a policy may leave out
-
-
-@kernel
-def chosen(tree: Tree, scheduler: int) -> int:
-    """Return the row of the input that is served next, among those at which something waits.
-
-    It may be asked again before anything is sent, and then finds what it has changed.
-    """
-    return tree[scheduler]["first"]  # type: ignore[no-any-return]
+    left: Batch
+    gate: Gate
+    marks: Bits
+    draws: Sizes
 
 
 @kernel
-def arrived(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:  # noqa: ARG001
-    """Take note that a cell has come to input `k`; return what is kept as its `came`."""
-    return 0
-
-
-@kernel
-def served(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:  # noqa: ARG001
-    """Take note that a cell of input `k` is being sent until `end_ps`; what is returned is unused.
-
-    `waits` no longer counts it.
-    """
-    return 0
-
-
-@kernel
-def finished(tree: Tree, scheduler: int, k: int) -> int:  # noqa: ARG001
-    """Take note that a cell of input `k` has been sent, and that nothing more waits there.
-
-    Where nothing waits at the scheduler at all, it forgets what it knew, but for whose turn it is.
-    """
-    return 0
-
-
-# ---- the loop
-
-
-@kernel
-def serve(  # noqa: C901, PLR0912, PLR0915
-    cells: Batch, line: Whole, tree: Tree, until_ps: int, service: Service
-) -> int:
+def serve(cells: Batch, line: Whole, tree: Tree, until_ps: int, service: Service) -> int:
     """Make all decisions before `until_ps`; return how many cells were sent.
 
     Args:
@@ -112,120 +82,158 @@ def serve(  # noqa: C901, PLR0912, PLR0915
         until_ps: Who arrives then or later is not known.
         service: (n,) Written.
     """
-    _, _, _, size_bytes, _ = cells
-    _, queue, amount, _, came, order, left_ps, began_ps = service
+    _, sent_ps, connection, size_bytes, marks = cells
+    queue, came, left = service.queue, service.came, service.left
+    left_at, left_sent, left_connection, left_size, left_marks = left
     free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
     pace = (line[SLOT], line[SLOT_PART], denominator, line[LEAP])
-    slotted, sent = line[SLOTTED] != 0, 0
-    time, size = (line[SLOT], line[SLOT_PART]), 0
-    root, next_ps, flat = tree[0], 0, len(tree) == tree[0]["last"]
+    slotted, stamps, lead, way = (
+        line[SLOTTED] != 0,
+        line[STAMPS] != 0,
+        line[LEAD],
+        line[PROPAGATION],
+    )
+    time, size, sent = (line[SLOT], line[SLOT_PART]), 0, 0
+    simple = line[BYTE_PART] == 0  # then to look for a change of sizes costs more than to multiply
+    root, told, coming = tree[0], tree[0]["sent"], _next(tree)
     while True:
-        if next_ps <= free:
-            next_ps = _come(tree, size_bytes, service, free, free + (part > 0 and not slotted))
+        if coming[1] <= free:
+            coming = _come(cells, tree, coming, (free, free + (part > 0 and not slotted)), service)
         if free >= until_ps:
             break
-        if root["sent"]:
-            _finish(tree, root["sent"])
-            root["sent"] = 0
+        if TOLD and told and tree[told]["waits"] == 0:
+            _finish(tree, told)
+        told = 0
         if not root["waits"]:
-            if next_ps == NO_LIMIT:
+            if coming[1] == NO_LIMIT:
                 break
-            free, part = next_slot(pace, free, part, next_ps) if slotted else (next_ps, 0)
+            free, part = next_slot(pace, free, part, coming[1]) if slotted else (coming[1], 0)
             continue
-        if not flat:
-            _ask(tree, came)
-        if WATCHED and root["level"] >= 0:
-            _recall(tree, 0, came)
-        k = chosen(tree, 0)
-        while tree[k]["first"]:
-            k = tree[k]["choice"]
-        leaf = tree[k]
-        i = queue[leaf["head"]]
-        leaf["head"] += 1
-        leaf["amount"] -= amount[i]
-        if WATCHED:
-            leaf["item"] = queue[leaf["head"]]
-            leaf["size"] = size_bytes[leaf["item"]]
-        if size_bytes[i] != size and not slotted:
-            size = size_bytes[i]
+        k = _whom(tree, came)
+        i = _taken(tree[k], queue, size_bytes)
+        now = size_bytes[i]
+        if (simple or now != size) and not slotted:
+            size = now
             time = service_time(line, size)
-        order[sent], began_ps[sent] = i, free + line[LEAD]
+        left_sent[sent] = free + lead if stamps else sent_ps[i]
         free, part = after(free, part, time, denominator)
-        left_ps[sent] = free + line[PROPAGATION]
+        left_at[sent] = free + way
+        left_connection[sent], left_size[sent], left_marks[sent] = connection[i], now, marks[i]
         sent += 1
-        root["sent"] = k
-        _send(tree, k, size_bytes[i], free + (part > 0 and not slotted))
+        told = k
+        leaves(tree, service, k, free)
+        _send(tree, k, now, free + (part > 0 and not slotted))
         if root["doomed"]:
             _turn_away(tree, service)
-    line[FREE], line[PART] = free, part
+    line[FREE], line[PART], root["sent"] = free, part, told
     return sent
 
 
 @kernel
-def _come(tree: Tree, size_bytes: Any, service: Service, free_ps: int, bound_ps: int) -> int:
-    """Let in who comes before the line is free, and then, where nothing waits, who comes just then.
-
-    Return a time before which nobody else comes, if not the very time; NO_LIMIT: nobody comes.
-
-    Args:
-        tree: Carried on.
-        size_bytes: (n,)
-        service: Carried on.
-        free_ps: When the line is free, in whole ps, rounded down,
-        bound_ps: and rounded up.
-    """
-    while True:
-        k, at_ps = 0, NO_LIMIT
-        for row in range(1, len(tree)):
-            # Where no policy notes who comes, their order among the inputs does not matter.
-            while not WATCHED and tree[row]["next_ps"] < bound_ps:
-                _admit(tree, size_bytes, service, row)
-            if tree[row]["next_ps"] < at_ps:
-                k, at_ps = row, tree[row]["next_ps"]
-        if at_ps >= bound_ps:
-            break
-        _admit(tree, size_bytes, service, k)
-    if at_ps == free_ps:
-        for row in range(1, len(tree)):
-            if tree[row]["next_ps"] == free_ps and tree[row]["waits"] == 0:
-                _enter(tree, size_bytes, service, row)
-                tree[0]["doomed"] |= tree[row]["amount"] > tree[row]["limit"]
-    return at_ps
+def _whom(tree: Tree, came: Whole) -> int:
+    """Return the row of the queue that is served next."""
+    if DEEP:
+        _ask(tree, came)
+    if NOTED and tree[0]["level"] >= 0:
+        _recall(tree, 0, came)
+    k = chosen(tree, 0)
+    while DEEP and tree[k]["first"]:
+        k = tree[k]["choice"]
+    return k
 
 
 @kernel
-def _admit(tree: Tree, size_bytes: Any, service: Service, k: int) -> None:
-    """Let the next cell of a queue in, if there is room."""
-    leaf = tree[k]
-    i = leaf["next"]
-    if leaf["amount"] + service.amount[i] <= leaf["limit"]:
-        _enter(tree, size_bytes, service, k)
-    else:
-        service.lost[i] = True
-        leaf["next"], leaf["next_ps"] = i + 1, service.following_ps[i]
-
-
-@kernel
-def _enter(tree: Tree, size_bytes: Any, service: Service, k: int) -> None:
-    """Let the next cell of a queue in, and tell the schedulers above it."""
-    _, queue, amount, following_ps, came, _, _, _ = service
-    leaf = tree[k]
-    i, at_ps = leaf["next"], leaf["next_ps"]
-    leaf["next"], leaf["next_ps"] = i + 1, following_ps[i]
-    queue[leaf["tail"]] = i
-    leaf["tail"] += 1
-    leaf["amount"] += amount[i]
-    leaf["waits"] += 1
-    if WATCHED:
+def _taken(leaf: Any, queue: Rows, size_bytes: Any) -> int:
+    """Take the first cell out of a queue; return its number. `waits` still counts it."""
+    i = queue[leaf["head"]]
+    leaf["head"] += 1
+    if leaf["bytes"]:
+        leaf["amount"] -= size_bytes[i]
+    if WATCHED and leaf["waits"] > 1:
         leaf["item"] = queue[leaf["head"]]
         leaf["size"] = size_bytes[leaf["item"]]
+    return i  # type: ignore[no-any-return]
+
+
+@kernel
+def _next(tree: Tree) -> tuple[int, int]:
+    """Return the row of the queue to which somebody comes next, and when; NO_LIMIT: nobody does."""
+    k, at_ps = 0, NO_LIMIT
+    for row in range(1, len(tree)):
+        earlier = tree[row]["next_ps"] < at_ps
+        k = row if earlier else k
+        at_ps = tree[row]["next_ps"] if earlier else at_ps
+    return k, at_ps
+
+
+@kernel
+def _come(
+    cells: Batch, tree: Tree, coming: tuple[int, int], free: tuple[int, int], service: Service
+) -> tuple[int, int]:
+    """Let in who comes before the line is free, and then, where nothing waits, who comes just then.
+
+    Return who comes next, as `_next` does; so `coming` was given. `free` is when the line is free,
+    in whole ps, rounded down and up.
+    """
+    at_ps, _, _, size_bytes, _ = cells
+    free_ps, bound_ps = free
+    if WATCHED:
+        while coming[1] < bound_ps:
+            _admit(tree, at_ps, size_bytes, service, coming[0], 1)
+            coming = _next(tree)
+    else:  # no policy notes who comes, so their order among the inputs does not matter
+        for row in range(1, len(tree)):
+            while tree[row]["next_ps"] < bound_ps:
+                _admit(tree, at_ps, size_bytes, service, row, 1)
+        coming = _next(tree)
+    if coming[1] == free_ps:
+        for row in range(1, len(tree)):
+            while tree[row]["next_ps"] == free_ps and tree[row]["waits"] == 0:
+                _admit(tree, at_ps, size_bytes, service, row, 0)
+        coming = _next(tree)
+    return coming
+
+
+@kernel
+def _admit(
+    tree: Tree, at_ps: Any, size_bytes: Any, service: Service, k: int, needs_room: int
+) -> None:
+    """Let the next cell of a queue in, or lose it."""
+    leaf = tree[k]
+    i = leaf["next"]
+    fate = decided(tree, size_bytes, service, k, needs_room)
+    if fate == LET_IN:
+        _enter(tree, at_ps, size_bytes, service, k)
+        if not needs_room and outgrown(tree, service, k, i) != LET_IN:
+            tree[0]["doomed"] = 1
+    else:
+        service.lost[i] = fate
+        leaf["next"] = i + 1
+        leaf["next_ps"] = at_ps[i + 1] if i + 1 < leaf["stop"] else NO_LIMIT
+
+
+@kernel
+def _enter(tree: Tree, at_ps: Any, size_bytes: Any, service: Service, k: int) -> None:
+    """Let the next cell of a queue in, and tell the schedulers above it."""
+    queue, came = service.queue, service.came
+    leaf = tree[k]
+    i, waits = leaf["next"], leaf["waits"]
+    now_ps, size = leaf["next_ps"], size_bytes[i]
+    leaf["next"] = i + 1
+    leaf["next_ps"] = at_ps[i + 1] if i + 1 < leaf["stop"] else NO_LIMIT
+    queue[leaf["head"] + waits] = i
+    if leaf["bytes"]:
+        leaf["amount"] += size
+    leaf["waits"] = waits + 1
+    if WATCHED and waits == 0:
+        leaf["item"], leaf["size"] = i, size
     while k > 0:
         scheduler = tree[k]["parent"]
         tree[scheduler]["waits"] += 1
-        mark = arrived(tree, scheduler, k, size_bytes[i], at_ps)
-        if WATCHED and tree[scheduler]["level"] >= 0:
+        mark = arrived(tree, scheduler, k, size, now_ps)
+        if NOTED and tree[scheduler]["level"] >= 0:
             came[tree[scheduler]["level"], i] = mark
-        k = scheduler
+        k = scheduler if DEEP else 0
 
 
 @kernel
@@ -235,19 +243,22 @@ def _finish(tree: Tree, k: int) -> None:
         scheduler = tree[k]["parent"]
         if tree[k]["waits"] == 0:
             finished(tree, scheduler, k)
-        k = scheduler
+        k = scheduler if DEEP else 0
 
 
 @kernel
 def _ask(tree: Tree, came: Whole) -> None:
     """Ask each scheduler below the root what it would send, the lowest ones first."""
-    for k in range(len(tree) - 1, 0, -1):
-        if tree[k]["first"] and tree[k]["waits"]:
-            if tree[k]["level"] >= 0:
+    k = tree[0]["inner"]
+    while k > 0:
+        if tree[k]["waits"]:
+            if NOTED and tree[k]["level"] >= 0:
                 _recall(tree, k, came)
             choice = chosen(tree, k)
             tree[k]["choice"] = choice
-            tree[k]["item"], tree[k]["size"] = tree[choice]["item"], tree[choice]["size"]
+            if WATCHED:
+                tree[k]["item"], tree[k]["size"] = tree[choice]["item"], tree[choice]["size"]
+        k = tree[k]["inner"]
 
 
 @kernel
@@ -266,7 +277,7 @@ def _send(tree: Tree, k: int, size_bytes: int, end_ps: int) -> None:
         scheduler = tree[k]["parent"]
         tree[scheduler]["waits"] -= 1
         served(tree, scheduler, k, size_bytes, end_ps)
-        k = scheduler
+        k = scheduler if DEEP else 0
 
 
 @kernel
@@ -275,11 +286,14 @@ def _turn_away(tree: Tree, service: Service) -> None:
     tree[0]["doomed"] = 0
     for k in range(1, len(tree)):
         leaf = tree[k]
-        if leaf["amount"] > leaf["limit"]:
-            service.lost[service.queue[leaf["head"]]] = True
-            leaf["tail"] = leaf["head"]
-            leaf["amount"] = 0
-            above = k
-            while above >= 0:
-                tree[above]["waits"] -= 1
-                above = tree[above]["parent"]
+        if leaf["first"] == 0 and leaf["waits"] == 1:
+            i = service.queue[leaf["head"]]
+            fate = outgrown(tree, service, k, i)
+            if fate != LET_IN:
+                turned_away(tree, service, k, i)
+                service.lost[i] = fate
+                leaf["amount"] = 0
+                leaf["waits"], above = 0, k
+                while above > 0:
+                    above = tree[above]["parent"]
+                    tree[above]["waits"] -= 1

@@ -23,7 +23,7 @@ class Stream(NamedTuple):
         marks: Of all of them.
         asked: What a classifier may ask for that no element changes, by name.
         encapsulation: That of the first link.
-        transport_bytes: Headers in each packet, behind IP's.
+        transport_bytes: Headers in each packet, besides the 20 bytes of IPv4's.
     """
 
     contract: Contract

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Protocol
+from math import isqrt
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from qospec.statistic import share_of
 
 if TYPE_CHECKING:
     from qospec.engine.volume import Volume
-
-
-def share_of(quantile: str) -> Fraction | None:
-    """Return the share that a quantile is named for, 999/1000 for `p99_9`; None for other names."""
-    named = re.fullmatch(r"p(\d+)(?:_(\d+))?", quantile)
-    if named is None:
-        return None
-    whole, digits = named[1], named[2] or ""
-    share = Fraction(int(whole + digits), 100 * 10 ** len(digits))
-    return share if share <= 1 else None
 
 
 @dataclass(frozen=True)
@@ -35,6 +27,45 @@ class Delays:
     min_ps: int | None = None
     max_ps: int | None = None
     buckets: tuple[tuple[int, int, int], ...] = ()
+
+    def read(self, statistic: str) -> Fraction | int | None:
+        """Return a statistic in ps: mean, min, max, std, sample_std or a quantile; None if empty.
+
+        Standard deviations are rounded down to a fraction of a ps.
+        """
+        if not self.count:
+            return None
+        share = share_of(statistic)
+        if share is not None:
+            return self.quantile_ps(share)
+        if statistic == "mean":
+            return Fraction(self.sum_ps, self.count)
+        if statistic == "std":
+            return Fraction(isqrt(self._spread), self.count)
+        if statistic == "sample_std":
+            both = self.count * (self.count - 1)
+            return Fraction(isqrt(self._spread * both), both) if both else None
+        return self.min_ps if statistic == "min" else self.max_ps
+
+    @property
+    def _spread(self) -> int:
+        """Return n² times the variance of the population."""
+        return self.count * self.sum_of_squares_ps2 - self.sum_ps**2
+
+    def less(self, time_ps: int) -> Delays:
+        """Return the delays that are shorter by the same time each."""
+        if self.min_ps is None or self.max_ps is None or not time_ps:
+            return self
+        count, sum_ps = self.count, self.sum_ps
+        squares_ps2 = self.sum_of_squares_ps2 - 2 * time_ps * sum_ps + count * time_ps**2
+        return Delays(
+            count,
+            sum_ps - count * time_ps,
+            squares_ps2,
+            self.min_ps - time_ps,
+            self.max_ps - time_ps,
+            tuple((low - time_ps, high - time_ps, items) for low, high, items in self.buckets),
+        )
 
     def quantile_ps(self, share: Fraction) -> int | None:
         """Return the delay that `share` of the cells do not exceed; None without cells or buckets.
@@ -57,6 +88,75 @@ class Delays:
         return None
 
 
+class Extent(NamedTuple):
+    """So many values of which only these are kept, in ps; 0 if there are none."""
+
+    values: int = 0
+    sum_ps: int = 0
+    least_ps: int = 0
+    largest_ps: int = 0
+
+    def read(self, statistic: str) -> Fraction | int | None:
+        """Return mean, min or max; None without values."""
+        if not self.values:
+            return None
+        if statistic == "mean":
+            return Fraction(self.sum_ps, self.values)
+        return self.least_ps if statistic == "min" else self.largest_ps
+
+
+class Packet(NamedTuple):
+    """A packet that arrived: its number among those sent, from 1, and its times."""
+
+    number: int
+    sent_ps: int
+    at_ps: int
+    latency_ps: int
+
+
+class Smoothed(NamedTuple):
+    """The jitter of RFC 3550, in ps: after the last packet, and the largest that it ever was."""
+
+    last_ps: Fraction
+    largest_ps: Fraction
+
+
+class Variation(NamedTuple):
+    """How times vary from packet to packet, each connection for itself.
+
+    Attributes:
+        arrivals: |A_n - A_(n-1)| of the times A_n between arrivals, in order of sending.
+        latencies: |L_n - L_(n-1)| of latencies, in order of sending.
+        one_way: D_n - D_(n-1) of delays of packets sent one after the other that both arrived.
+        received: |L_n - L_(n-1)| in order of arrival.
+        smoothed: In order of arrival; None before two packets.
+        smoothed_as_sent: Likewise, in order of sending.
+        packets: What arrived of the first of each connection, in order of sending.
+        complete: Whether these are all that arrived.
+        connections: How many.
+    """
+
+    arrivals: Extent = Extent()
+    latencies: Extent = Extent()
+    one_way: Extent = Extent()
+    received: Extent = Extent()
+    smoothed: Smoothed | None = None
+    smoothed_as_sent: Smoothed | None = None
+    packets: tuple[Packet, ...] = ()
+    complete: bool = False
+    connections: int = 1
+
+    def packet(self, number: int) -> tuple[Packet, ...]:
+        """Return the packet of that number, and up to two ahead of it that arrived, it last.
+
+        Nothing if it did not arrive, if it was not kept, or where several connections have one.
+        """
+        if self.connections != 1:
+            return ()
+        place = next((i for i, each in enumerate(self.packets) if each.number == number), None)
+        return () if place is None else self.packets[max(0, place - 2) : place + 1]
+
+
 @dataclass(frozen=True)
 class Tally:
     """Counts of one population in one trial.
@@ -76,6 +176,10 @@ class Tally:
         sent_volume: Likewise, of `sent`.
         clumping_max_ps: Largest 1-point CDV y_k (cells early, in clumps), with `Watch.clumping`.
         clumping_min_ps: Smallest y_k (gaps).
+        recorded: What was recorded of what metrics need.
+        latencies: Of `received`: from the last bit sent to the last that arrived.
+        variation: How times vary from packet to packet.
+        shares: Of `carried`, what each member of a group has, or each connection of a flow.
     """
 
     connections: int
@@ -92,6 +196,10 @@ class Tally:
     sent_volume: Volume | None = None
     clumping_max_ps: int | None = None
     clumping_min_ps: int | None = None
+    recorded: frozenset[str] = frozenset({"histogram"})
+    latencies: Delays | None = None
+    variation: Variation | None = None
+    shares: tuple[int, ...] = ()
 
     @property
     def lost_count(self) -> int:
@@ -105,13 +213,19 @@ class Metric(Protocol):
     Attributes:
         dimension: Of its value: "cells", "cell rate" (cells/s), "rate" (bit/s), "time" (ps),
             "ratio" or "count".
-        statistics: The names of its numbers, "p*" for all quantiles; empty if it is one number.
+        statistics: The names of its numbers, or of `statistic.PATTERNS`, "p*" for all quantiles;
+            empty if it is one number. "" is one besides others, and "causes" stands for what
+            elements lose items for.
         exact: Whether it counts, so that it may be compared with ==.
         better: "more" if its least value is the worst of a group; may be left out, and then the
             greatest is.
         least: What it is never below; may be left out, and then there is nothing to say of that.
         most: What it is never above; likewise.
-        needs: What the trial must record for it: "histogram" (for quantiles only), "clumping".
+        losses: Whether it is a number of the lost, or their share of what was sent; may be left
+            out, and then it is not.
+        needs: What the trial must record for it: "histogram" (for quantiles only), which every flow
+            has; "shares" of several members; and of what a statement names "clumping",
+            "latencies", "variation".
     """
 
     dimension: str

@@ -156,6 +156,8 @@ def service_time(line: Whole, size_bytes: int) -> tuple[int, int]:
     """Return how long an item of that size takes, framed: whole ps and a numerator."""
     denominator = line[DENOMINATOR]
     sent_bytes = max(size_bytes + line[HEADER], line[LEAST]) + line[EXTRA]
-    part = sent_bytes * line[BYTE_PART]
-    carried = part // denominator
-    return sent_bytes * line[BYTE] + carried, part - carried * denominator
+    part, carried = sent_bytes * line[BYTE_PART], 0
+    if part >= denominator:  # else a division of 0, where a byte takes whole picoseconds
+        carried = part // denominator
+        part -= carried * denominator
+    return sent_bytes * line[BYTE] + carried, part

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from qospec.engine.scheduler_tree import Tree
 
 FIELDS = ("current", "left", "turn")
+ROWS = ("current",)
 
 
 @kernel

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.catalogue import metric
-from qospec.engine.tally import share_of
+from qospec.statistic import offers
 
 if TYPE_CHECKING:
-    from qospec.engine.tally import Delays, Tally
+    from fractions import Fraction
+
+    from qospec.engine.tally import Tally
 
 
 @metric(
@@ -34,17 +35,7 @@ class CellDelayVariation2Point:
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:
         """Return ps; None if no cell arrived, or for a quantile if no histogram was kept."""
-        share = share_of(statistic)
-        if share is None and statistic not in self.statistics[:2]:
+        if not offers(self.statistics, statistic):
             raise ValueError(f"cell_delay_variation_2_point has no statistic `{statistic}`")
-        delays = tally.delays
-        if delays.min_ps is None:
-            return None
-        delay_ps = _delay_ps(delays, statistic, share)
-        return None if delay_ps is None else delay_ps - delays.min_ps
-
-
-def _delay_ps(delays: Delays, statistic: str, share: Fraction | None) -> Fraction | int | None:
-    if share is not None:
-        return delays.quantile_ps(share)
-    return Fraction(delays.sum_ps, delays.count) if statistic == "mean" else delays.max_ps
+        delay_ps, least_ps = tally.delays.read(statistic), tally.delays.min_ps
+        return None if delay_ps is None or least_ps is None else delay_ps - least_ps

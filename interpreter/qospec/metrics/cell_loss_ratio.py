@@ -19,6 +19,7 @@ class CellLossRatio:
     """
 
     dimension = "ratio"
+    losses = True
     least = 0
     most = 1
     statistics: tuple[str, ...] = ()

@@ -12,16 +12,23 @@ if TYPE_CHECKING:
 
 @metric(source="ITU-T I.356, 6 (lost cell outcome)")
 class Lost:
-    """Count the cells sent within the window that ended on the way, whatever the cause."""
+    """Count the cells sent within the window that ended on the way, whatever the cause.
+
+    `lost.CAUSE` counts those that ended for one cause, such as `lost.overflow`; causes are those
+    for which elements lose anything, and `discarded`: thrown away on purpose.
+    """
 
     dimension = "cells"
+    losses = True
     least = 0
-    statistics: tuple[str, ...] = ()
+    statistics: tuple[str, ...] = ("", "causes")
     exact = True
     needs: frozenset[str] = frozenset()
 
-    def measure(self, tally: Tally, _statistic: str = "") -> int | None:
+    def measure(self, tally: Tally, statistic: str = "") -> int | None:
         """Return a number of cells, or None if none were sent."""
         if not tally.sent:
             return None
-        return tally.lost_count
+        if not statistic:
+            return tally.lost_count
+        return sum(cells for (_, cause), cells in tally.lost.items() if cause == statistic)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from math import isqrt
 from typing import TYPE_CHECKING
 
 from qospec.catalogue import metric
-from qospec.engine.tally import share_of
+from qospec.statistic import offers
 
 if TYPE_CHECKING:
-    from qospec.engine.tally import Delays, Tally
+    from fractions import Fraction
+
+    from qospec.engine.tally import Tally
 
 
 @metric(source="ITU-T I.356, 6 (cell transfer delay)", aliases=("delay", "ctd"))
@@ -30,21 +30,6 @@ class TransferDelay:
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:
         """Return ps; None if no cell arrived, or for a quantile if no histogram was kept."""
-        delays = tally.delays
-        share = share_of(statistic)
-        if share is None and statistic not in self.statistics[:4]:
+        if not offers(self.statistics, statistic):
             raise ValueError(f"transfer_delay has no statistic `{statistic}`")
-        if not delays.count:
-            return None
-        if share is not None:
-            return delays.quantile_ps(share)
-        if statistic == "mean":
-            return Fraction(delays.sum_ps, delays.count)
-        if statistic == "std":
-            return _standard_deviation_ps(delays)
-        return delays.min_ps if statistic == "min" else delays.max_ps
-
-
-def _standard_deviation_ps(delays: Delays) -> Fraction:
-    spread = delays.count * delays.sum_of_squares_ps2 - delays.sum_ps**2
-    return Fraction(isqrt(spread), delays.count)
+        return tally.delays.read(statistic)

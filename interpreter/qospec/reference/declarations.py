@@ -11,6 +11,7 @@ from qospec.check.files import SUFFIXES, is_file
 from qospec.check.load import Loader
 from qospec.check.suite import scopes_of
 from qospec.resources import STDLIB
+from qospec.syntax import ast
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from qospec.check.values import Value
     from qospec.diagnostics import Problems
     from qospec.source import Span
-    from qospec.syntax import ast
 
 
 class Declared(NamedTuple):
@@ -64,6 +64,15 @@ class Declarations:
     def holds(self, span: Span) -> Unit:
         """Return the file that a place is in."""
         return next(unit for unit in self.units if unit.source is span.source)
+
+    def named_by(self, unit: Unit, value: ast.Node | None) -> Declared | None:
+        """Return what a value is, or is a copy of, if a declaration stands for that."""
+        base = value.base if isinstance(value, ast.Record) else value
+        path = base.path if isinstance(base, ast.Call) else base
+        if not isinstance(path, ast.Path):
+            return None
+        names = [path.name, *(each for each in path.trail if isinstance(each, ast.Name))]
+        return self.find(unit, [name.text for name in names])
 
     def find(self, unit: Unit, path: Sequence[str]) -> Declared | None:
         """Return what `name` or `import.name` declares, seen from a file."""

@@ -12,6 +12,7 @@ from qospec.diagnostics import Problems, did_you_mean
 from qospec.reference import words
 from qospec.reference.amounts import value_text, written_text
 from qospec.reference.declarations import Declarations, module_file
+from qospec.reference.laid import laid_document
 from qospec.reference.library import (
     declared_document,
     device_document,
@@ -21,6 +22,7 @@ from qospec.reference.library import (
 from qospec.reference.nouns import NOUNS, spellings
 from qospec.reference.origins import origins
 from qospec.reference.pages import page, titles
+from qospec.reference.tested import tested_document
 from qospec.syntax import ast
 from qospec.syntax.keywords import keywords
 
@@ -52,7 +54,9 @@ def explained(what: str, catalogue: Catalogue, problems: Problems) -> list[Docum
             return [_in_file(file, [name], catalogue, problems)]
     found = list(_built_in(what, catalogue))
     if not found:
-        near = did_you_mean(what, _names(catalogue))
+        near = did_you_mean(what, dict.fromkeys(_names(catalogue)))
+        if near.startswith(f"{what}."):
+            raise Unknown(f"`{what}` is a file: name what it declares, as in `{near}`")
         way_out = f"did you mean `{near}`?"
         if not near:
             way_out = "a declaration is named as `FILE.qos::name`"
@@ -129,7 +133,11 @@ def declaration_document(declared: Declared, declarations: Declarations) -> Docu
     if isinstance(declared.node, ast.Device):
         return {"sort": noun, **device_document(declared, declarations)}
     document = {"sort": noun, **declared_document(declared)}
+    if isinstance(declared.node, ast.Test):
+        return {**document, **tested_document(declared, declarations)}
     parameters = parameter_documents(declared, declarations)
+    if isinstance(declared.node, ast.Topology):
+        document |= laid_document(declared, declarations)
     if parameters:
         document["parameters"] = parameters
     made = origins(declared, declarations)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from qospec.catalogue import RECORDS
 from qospec.reference.kinds import kind_document
 
 if TYPE_CHECKING:
-    from qospec.catalogue import Catalogue, Kind, Role
+    from qospec.catalogue import Catalogue, Kind
     from qospec.document import Document
 
 Schema = dict[str, Any]
-RECORDS: tuple[Role, ...] = ("traffic", "element", "arrivals")
-"""The roles of kinds that records are made of."""
 
 
 def kinds_of_records(catalogue: Catalogue) -> Schema:

@@ -42,15 +42,30 @@ SORTS = {
     "weights": Sort("a map from names to numbers", "{ high: 3, low: 1 }"),
     "counts": Sort("a map from names to whole numbers", "{ high: 3, low: 1 }"),
     "sizes": Sort("a map from names to sizes", "{ high: 3_000 B, low: 1_500 B }"),
+    "codes": Sort("a whole number, or a map from colours", "{ green: 1, yellow: 2, red: 3 }"),
     "buffer": Sort("a number of cells or packets or a size", "64 cell"),
     "load": Sort("a rate of bits or packets", "64 kbit/s @ip"),
     "size mix": Sort("a size or a mix of sizes", "mix { 40 B: 7, 576 B: 4, 1_500 B: 1 } @ip"),
+    "duration": Sort("a time, or a random one", "exponential(16 ms)"),
+    "address": Sort("an address", '"10.1.0.7"'),
+    "times": Sort("a list of times", "[6.72 us, 6.80 us]"),
     "delay per length": Sort("a delay per length", "5 us/km"),
+    "limits by mark": Sort("a map from marks to limits", "{ green: 192 pkt, yellow: 128 pkt }"),
+    "ratios by mark": Sort("a map from marks to ratios", "{ green: 5%, yellow: 10% }"),
     "arrivals": Sort("an arrival process", "constant { rate = 30_000 cell/s }"),
+    "dropping": Sort("a drop policy", "red { low = 64 pkt, high = 192 pkt, p = 10% }"),
 }
 """Per domain; one that is not here is shown by its own name."""
 
-_SOURCE = "What is emitted; left out, as much as the contract allows."
+
+def _source_words(kind: Kind) -> str:
+    otherwise = "by `gaps`" if hasattr(kind.build, "stream") else "as much as the contract allows"
+    return f"What is emitted; left out, {otherwise}."
+
+
+def _following(kind: Kind) -> set[str]:
+    """Return the fields of an arrival process that may follow from what the traffic says."""
+    return {*kind.from_contract, getattr(kind.build, "paced", "")}
 
 
 def kind_document(kind: Kind) -> Document:
@@ -83,7 +98,7 @@ def _measured(kind: Kind) -> Document:
     return {
         "dimension": dimension.name if dimension else "",
         "example": text_of(1, dimension) if dimension else "",
-        "statistics": list(getattr(kind.build, "statistics", ())),
+        "statistics": [each for each in getattr(kind.build, "statistics", ()) if each],
         "exact": bool(getattr(kind.build, "exact", False)),
     }
 
@@ -92,18 +107,21 @@ def field_document(parameter: Parameter, kind: Kind) -> Document:
     """Return what is known of a field; bounds and default as an author writes them."""
     domain = parameter.domain
     sort = SORTS.get(domain.name, Sort(domain.name, ""))
+    example = sort.example
+    if domain.name == "rate":
+        example = example.replace("@cell", f"@{domain.layers[0]}")
     return {
         "name": parameter.alias or parameter.name,
         "meaning": parameter.name.replace("_", " ") if parameter.alias else "",
         "type": _type(domain, sort),
-        "required": parameter.default is REQUIRED,
+        "required": parameter.default is REQUIRED and parameter.name not in _following(kind),
         "default": default_text(parameter),
         "least": _bound(domain, domain.low),
         "most": _bound(domain, domain.high),
         "choices": list(domain.choices),
-        "example": default_text(parameter) or (*domain.choices, sort.example)[0],
+        "example": default_text(parameter) or (*domain.choices, example)[0],
         "description": field_words(kind).get(
-            parameter.name, _SOURCE if parameter is SOURCE else ""
+            parameter.name, _source_words(kind) if parameter is SOURCE else ""
         ),
     }
 
@@ -115,6 +133,8 @@ def _type(domain: Domain, sort: Sort) -> str:
 def _bound(domain: Domain, bound: Any) -> str:
     if bound is None:
         return ""
+    if domain.name in ("duration", "times"):
+        return written_in(bound, "time")
     return str(bound) if domain.name in ("buffer", *MAPS) else written_in(bound, domain.name)
 
 

@@ -58,8 +58,9 @@ DEVICES = Noun("devices", "device", lambda catalogue: device_documents(library(c
 ELEMENTS = Noun("elements", "element", _kinds("element"))
 TRAFFIC = Noun("traffic", "kind of traffic", _kinds("traffic"))
 ARRIVALS = Noun("arrivals", "arrival process", _kinds("arrivals"))
+POLICIES = Noun("policies", "drop policy", _kinds("dropping"))
 METRICS = Noun("metrics", "metric", _kinds("metric"))
 UNITS = Noun("units", "unit", lambda _: unit_documents())
 MEDIA = Noun("media", "medium", lambda catalogue: medium_documents(library(catalogue)))
 
-NOUNS = (DEVICES, ELEMENTS, TRAFFIC, ARRIVALS, METRICS, UNITS, MEDIA)
+NOUNS = (DEVICES, ELEMENTS, TRAFFIC, ARRIVALS, POLICIES, METRICS, UNITS, MEDIA)

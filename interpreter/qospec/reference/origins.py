@@ -30,11 +30,11 @@ def origins(declared: Declared, declarations: Declarations) -> Document | None:
     record = _record(declarations.value(declared), declarations)
     if record is None:
         return None
-    copies = list(_chain(declared, declarations))
+    copies = list(chain(declared, declarations))
     return {
         "kind": record.kind.name,
         "chain": [{"name": each.name, "place": place_of(each.node)} for each in copies],
-        "fields": list(_fields(record, copies, declarations, "")),
+        "fields": list(fields(record, copies, declarations, "")),
     }
 
 
@@ -47,22 +47,16 @@ def _record(value: Value | None, declarations: Declarations) -> Record | None:
     return value if isinstance(value, Record) else None
 
 
-def _chain(declared: Declared | None, declarations: Declarations) -> Iterator[Declared]:
+def chain(declared: Declared | None, declarations: Declarations) -> Iterator[Declared]:
     """Yield a declaration, the one that it is a copy of, and so on."""
     seen: list[ast.Declaration] = []
     while declared is not None and declared.node not in seen:
         yield declared
         seen.append(declared.node)
-        value = getattr(declared.node, "value", None)
-        base = value.base if isinstance(value, ast.Record) else value
-        path = base.path if isinstance(base, ast.Call) else base
-        if not isinstance(path, ast.Path):
-            return
-        names = [path.name, *(each for each in path.trail if isinstance(each, ast.Name))]
-        declared = declarations.find(declared.unit, [name.text for name in names])
+        declared = declarations.named_by(declared.unit, getattr(declared.node, "value", None))
 
 
-def _fields(
+def fields(
     record: Record, copies: list[Declared], declarations: Declarations, before: str
 ) -> Iterator[Document]:
     """Yield the fields of a record, then those of the records in it as `source.rate`."""
@@ -101,7 +95,7 @@ def _field(
         "description": described["description"],
     }
     if inner is not None:
-        yield from _fields(inner, [], declarations, f"{before}{described['name']}.")
+        yield from fields(inner, [], declarations, f"{before}{described['name']}.")
 
 
 def _overridden(

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from qospec.check.running import RUN
-from qospec.check.searching import GOAL
-from qospec.reference.fields_schema import changes, kinds_of_records
+from qospec.check.searching import GOAL, SEARCH
+from qospec.reference.fields_schema import changes, fields_schema, kinds_of_records
 from qospec.syntax import ast
 from qospec.syntax.keywords import keywords
 from qospec.twin.shapes import BIND, BLOCK, FILE, Role, Way
@@ -29,6 +29,9 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 EDITION = "1"
 _FIELDS: dict[type, Kind] = {ast.Run: RUN, ast.Goal: GOAL}
 """Blocks that have fields as kinds have; what must be given may depend on other statements."""
+
+_BESIDE: dict[type, Kind] = {ast.Search: SEARCH}
+"""Blocks that have fields beside their statements."""
 
 VALUES = ["string", "number", "boolean"]
 """What a value may look like to an editor."""
@@ -154,7 +157,11 @@ def _thing(shape: Shape) -> Schema:
     mapping = items = text = None
     if shape.block:
         mapping = _statements(shape.parts)
-        items = {"items": _or_lines(_statements(shape.parts, needed=False))}
+        further = _statements(shape.parts, needed=False)
+        items = {"items": _or_lines(further)}
+        if shape.node in _BESIDE:
+            for each in (mapping, further):
+                each["properties"] |= fields_schema(_BESIDE[shape.node])["properties"]
     elif shape.parts:
         mapping = _mapping(shape.parts)
     if shape.short is not None:

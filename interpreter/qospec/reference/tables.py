@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 _FENCED = re.compile(r"^```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _GAP = "  "
 _NARROWEST = 24
+_SECTIONS = ("fields", "parameters", "ports", "hosts", "devices", "links")
+_BEFORE_FIELDS = ("cases", "networks", "flows")
 
 
 def columns(rows: Sequence[Sequence[str]], width: int, margin: str = "") -> Iterator[str]:
@@ -68,10 +70,15 @@ def _full(document: Document, width: int) -> Iterator[str]:
     facts = list(_facts(document))
     yield from [""] if facts else []
     yield from columns(facts, width, "  ")
+    for title in _BEFORE_FIELDS:
+        if document.get(title):
+            yield from ("", f"  {title}")
+            yield from _entries(document[title], width)
     if "origins" in document:
-        yield from ("", "  fields")
+        several = len(document.get("cases", ())) > 1
+        yield from ("", "  fields of the first case" if several else "  fields")
         yield from columns([_origin(each) for each in document["origins"]], width, "    ")
-    for title in ("fields", "parameters", "ports"):
+    for title in _SECTIONS:
         if document.get(title):
             yield from ("", f"  {title}")
             yield from _entries(document[title], width)
@@ -151,7 +158,7 @@ def _traits(entry: Document) -> Iterator[str]:
         yield f"default {entry['default']}{is_}"
     elif "value" in entry and "type" not in entry:
         yield entry["value"]
-    elif entry.get("required", "type" in entry and "choices" not in entry):
+    elif entry.get("required", "default" in entry and "choices" not in entry):
         yield "required"
     if entry.get("example") and not (entry["default"] or entry["choices"]):
         yield f"as in `{entry['example']}`"
@@ -162,7 +169,8 @@ def _origin(field: Document) -> tuple[str, str, str]:
     if field["required"]:
         return field["name"], "missing", field["description"]
     if field["default"]:
-        return field["name"], field["value"] or "-", f"default: {field['description']}"
+        whence = f"default: {field['description']}" if field["description"] else "default"
+        return field["name"], field["value"] or "-", whence
     said = [field["place"]]
     said += [f"`{field['written']}`"] if field["written"] else []
     said += [

@@ -7,18 +7,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from qospec.catalogue import RECORDS
 from qospec.check.dimensions import LAYERS
 from qospec.check.functions import FUNCTIONS
-from qospec.check.measured import QUANTILE
+from qospec.check.running import RUN
+from qospec.check.searching import GOAL, SEARCH
 from qospec.reference.kinds import field_document
+from qospec.statistic import QUANTILE, packet_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qospec.catalogue import Catalogue, Role
+    from qospec.catalogue import Catalogue, Kind
     from qospec.document import Document
-
-ROLES: tuple[Role, ...] = ("traffic", "element", "arrivals")
 
 SAID: dict[str, str] = {
     "host": "a port of the tester, as in `a, b = host` or `a = host(count = 4, slotted = false)`",
@@ -40,6 +41,7 @@ STATISTICS = {
     "min": "the least of all cells",
     "max": "the greatest of all cells",
     "std": "the standard deviation of all cells",
+    "sample_std": "the standard deviation over n - 1, as of a sample",
 }
 
 
@@ -57,29 +59,37 @@ def words(what: str, catalogue: Catalogue) -> Iterator[Document]:
     if QUANTILE.fullmatch(what):
         share = what[1:].replace("_", ".")
         yield _word("statistic", what, f"the quantile that {share} % of the cells do not exceed")
+    number = packet_of(what)
+    if number is not None:
+        yield _word("statistic", what, f"the value of packet {number} of those that a flow sends")
     yield from _fields(what, catalogue)
 
 
 def names(catalogue: Catalogue) -> Iterator[str]:
     """Yield all these names, but for the quantiles, of which there are too many."""
     yield from (*LAYERS, *FUNCTIONS, "host", "flows", *STATISTICS)
-    for role in ROLES:
-        for kind in catalogue.of(role).values():
-            for each in kind.parameters.values():
-                yield from (each.alias or each.name, each.name)
+    for _, kind in _kinds(catalogue):
+        for each in kind.parameters.values():
+            yield from (each.alias or each.name, each.name)
+
+
+def _kinds(catalogue: Catalogue) -> Iterator[tuple[str, Kind]]:
+    """Yield what has fields, by its names."""
+    for role in RECORDS:
+        yield from sorted(catalogue.of(role).items())
+    yield from ((kind.name, kind) for kind in (RUN, SEARCH, GOAL))
 
 
 def _fields(what: str, catalogue: Catalogue) -> Iterator[Document]:
     """Yield a field once, with all kinds that have it and say the same of it."""
     found: dict[tuple[str, str], list[str]] = {}
-    for role in ROLES:
-        for name, kind in sorted(catalogue.of(role).items()):
-            for each in kind.parameters.values():
-                if what and what in (each.name, each.alias):
-                    said = field_document(each, kind)
-                    meaning = said["meaning"] or each.name.replace("_", " ")
-                    text = f"{meaning}, {said['type']}: {said['description']}".rstrip(": ")
-                    found.setdefault((said["name"], text), []).append(name)
+    for name, kind in _kinds(catalogue):
+        for each in kind.parameters.values():
+            if what and what in (each.name, each.alias):
+                said = field_document(each, kind)
+                meaning = said["meaning"] or each.name.replace("_", " ")
+                text = f"{meaning}, {said['type']}: {said['description']}".rstrip(": ")
+                found.setdefault((said["name"], text), []).append(name)
     for (name, text), kinds in found.items():
         yield _word("field", name, f"a field of {', '.join(kinds)}; {text}")
 

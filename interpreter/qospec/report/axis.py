@@ -12,6 +12,14 @@ TICKS = 5
 DECADES = 3
 """Positive values that span more than this many powers of ten get a logarithmic axis."""
 
+MOST_VALUES = 20
+"""Ticks stand at the values themselves up to so many."""
+AIR = Fraction(1, 25)
+"""Beyond the first and the last value, of the distance between them."""
+
+BELOW = Fraction(1, 4)
+"""So little of a step below zero gets no tick."""
+
 _TIMES = {Fraction(1, 1000**n): unit for n, unit in enumerate(["s", "ms", "µs", "ns", "ps"])}
 _LARGE = {Fraction(1000**n): prefix for n, prefix in ((3, "G"), (2, "M"), (1, "k"))}
 _CONTINUOUS = ("s", "m")
@@ -66,9 +74,37 @@ def axis_over(values: Sequence[Fraction], unit: str) -> Axis:
     if all(value.denominator == 1 for value in (low, high)) and unit not in _CONTINUOUS:
         step = max(step, Fraction(1))
     first, last = math.floor(low / step), math.ceil(high / step)
+    end = first * step
+    if -step * BELOW < low < 0:  # a tick below would leave most of its room empty
+        first, end = 0, low
     ticks = tuple((n * step, number(n * step / scale)) for n in range(first, last + 1))
     note = f"axis starts at {ticks[0][1]} {shown}".strip() if ticks[0][0] > 0 else ""
-    return Axis(ticks[0][0], ticks[-1][0], logarithmic=False, ticks=ticks, unit=shown, note=note)
+    return Axis(end, ticks[-1][0], logarithmic=False, ticks=ticks, unit=shown, note=note)
+
+
+def axis_through(values: Sequence[Fraction], unit: str) -> Axis:
+    """Return an axis from the least value to the greatest, with some air, and ticks at values.
+
+    Values are in `unit`. Where there are very many, ticks are at round numbers between them.
+    """
+    known = sorted(set(values))
+    low, high = known[0], known[-1]
+    if low > 0 and high / low > 10**DECADES:
+        ends = low * Fraction(4, 5), high * Fraction(5, 4)
+    else:
+        air = (high - low) * AIR or Fraction(1)
+        ends = low - air, high + air
+    at = known
+    if len(known) > MOST_VALUES:
+        step = _step(high - low)
+        at = [n * step for n in range(math.ceil(low / step), math.floor(high / step) + 1)]
+    return Axis(
+        *ends,
+        logarithmic=low > 0 and high / low > 10**DECADES,
+        ticks=tuple((value, number(value)) for value in at),
+        unit=unit,
+        note="",
+    )
 
 
 def _logarithmic(low: Fraction, high: Fraction, unit: str) -> Axis:

@@ -22,12 +22,14 @@ from jinja2.meta import find_referenced_templates
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from qospec.diagnostics import did_you_mean
-from qospec.report import drawing, headline, plot, text, views, words
+from qospec.report import certainty, curves, drawing, headline, plot, text, views, words
 from qospec.report.render import REPORTS, Format, ReportError
 
 FUNCTIONS = {
     **views.FUNCTIONS,
     **plot.FUNCTIONS,
+    "curves": curves.curves,
+    "with_confidence": certainty.with_confidence,
     "headline": headline.headline,
     "drawing": drawing.drawing,
     **text.FUNCTIONS,

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from qospec.report import parameter
 from qospec.report.axis import Axis, axis_over
-from qospec.report.words import needed, shown
+from qospec.report.sample import Sample, exact, sample, title_of, unit_of, worth_drawing
 
 Record = Mapping[str, Any]
 
@@ -21,66 +21,34 @@ WIDTH, HEIGHT = 320, 196
 LEFT, RIGHT, TOP, BOTTOM = 46, 314, 20, 156
 CHARACTER = 6.2
 """How wide a character of a label is at most, with some air."""
-
-
-def exact(quantity: Record | None) -> Fraction | None:
-    """Return a quantity's value in its base unit; None without data, and of a truth or a word."""
-    if quantity is None:
-        return None
-    try:
-        return Fraction(quantity["value"])
-    except ValueError:
-        return None
-
-
-@dataclass(frozen=True)
-class _Point:
-    """A case in a panel: what was measured, and between what it had to be (None: no limit)."""
-
-    measured: Fraction | None
-    low: Fraction | None
-    high: Fraction | None
-
-
-def _point(statement: Record | None) -> _Point:
-    if statement is None:
-        return _Point(None, None, None)
-    bound, comparison = exact(statement["bound"]), statement["comparison"]
-    low = high = None
-    if bound is not None and comparison == "within":
-        width = _width(statement["tolerance"], bound)
-        low, high = bound - width, bound + width
-    elif bound is not None:
-        low = bound if comparison in (">", ">=", "==") else None
-        high = bound if comparison in ("<", "<=", "==") else None
-    return _Point(exact(statement["measured"]), low, high)
-
-
-def _width(tolerance: Record, bound: Fraction) -> Fraction:
-    """Return a tolerance as a distance; one that is written in percent is of the bound."""
-    width = exact(tolerance) or Fraction(0)
-    return width * abs(bound) if tolerance["text"].endswith("%") else width
+MOST = 20
+"""Characters of a label below the axis."""
+MOST_SLANTED = 16
+"""So many labels that do not fit side by side are slanted; of more, some are left out."""
+SLANT = Fraction(3, 5)
+"""How far a slanted label reaches down, of its length."""
 
 
 def panel(column: Record, cases: Sequence[Record]) -> dict[str, Any] | None:
-    """Return a column of `columns()` as a chart over the cases; None with fewer than two numbers.
+    """Return a column of `columns()` as a chart over the cases; None if there is nothing to see.
 
     The chart has `width`, `height`, `left`, `right`, `top`, `bottom`, `unit`, `note`, `ticks` (`y`,
     `label`), `dots` (`x`, `y`, `verdict`, `title`), `limits` (`x1`, `x2`, `y`), `outside` (areas
     where the criterion does not hold: `x`, `y`, `width`, `height`), `axis` (what varies), `labels`
-    (`x`, `text`) and `groups` (`x1`, `x2`, `text`).
+    (`x`, `text`), `slope` (how far they reach down if they are slanted, else 0) and `groups` (`x1`,
+    `x2`, `text`).
     """
     statements = column["statements"]
-    points = [_point(statement) for statement in statements]
-    if sum(point.measured is not None for point in points) <= 1:
+    points = [sample(statement) for statement in statements]
+    if not worth_drawing(statements):
         return None
-    values = [v for p in points for v in (p.measured, p.low, p.high) if v is not None]
-    axis = axis_over(values, _unit([s["measured"] for s in statements if s and s["measured"]]))
+    axis = axis_over([v for p in points for v in p.values], unit_of(statements))
     step = Fraction(RIGHT - LEFT, len(points))
     middles = [LEFT + step * index + step / 2 for index in range(len(points))]
+    below = _below(cases, middles, step)
     return {
         "width": WIDTH,
-        "height": HEIGHT,
+        "height": HEIGHT + below["slope"],
         "left": LEFT,
         "right": RIGHT,
         "top": TOP,
@@ -98,28 +66,21 @@ def panel(column: Record, cases: Sequence[Record]) -> dict[str, Any] | None:
             ]
         ),
         **_criterion(points, step, axis),
-        **_below(cases, middles, step),
+        **below,
     }
 
 
-def _unit(measured: Sequence[Record]) -> str:
-    """Return the unit of what was measured, "%" where it was written so."""
-    percent = any(quantity["text"].endswith("%") for quantity in measured)
-    return "%" if percent else str(measured[0]["unit"])
-
-
-def _dot(statement: Record, case: Record, point: _Point, x: float, axis: Axis) -> dict[str, Any]:
-    got = shown(statement["measured"]) if statement["measured"] else "no data"
-    wanted = f", needed {needed(statement)}" if statement["bound"] else ""
+def _dot(statement: Record, case: Record, point: Sample, x: float, axis: Axis) -> dict[str, Any]:
     return {
         "x": x,
         "y": BOTTOM if point.measured is None else _y(axis, point.measured),
+        "bar": [_y(axis, end) for end in point.interval or ()],
         "verdict": statement["verdict"],
-        "title": f"{case['name']}: {got}{wanted}",
+        "title": title_of(statement, case),
     }
 
 
-def _criterion(points: Sequence[_Point], step: Fraction, axis: Axis) -> dict[str, Any]:
+def _criterion(points: Sequence[Sample], step: Fraction, axis: Axis) -> dict[str, Any]:
     """Return limits as lines and what lies beyond them as areas; equal neighbours share one."""
     limits: list[dict[str, float]] = []
     outside: list[dict[str, float]] = []
@@ -145,7 +106,9 @@ def _thinned(marks: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return marks
     seen: dict[tuple[Any, ...], dict[str, Any]] = {}
     for mark in marks:
-        shown = (round(v) if isinstance(v, float) else v for k, v in mark.items() if k != "title")
+        shown = (
+            round(v) if isinstance(v, float) else str(v) for k, v in mark.items() if k != "title"
+        )
         seen.setdefault(tuple(shown), mark)
     return list(seen.values())
 
@@ -154,12 +117,16 @@ def _below(cases: Sequence[Record], middles: Sequence[Fraction], step: Fraction)
     """Return what stands below the axis: the parameter that varies, in groups of the others."""
     names = varying(cases)
     if not names:
-        return {"labels": [], "groups": [], "axis": "case"}
-    texts = [point(case, names[-1:]) for case in cases]
-    longest = min(max(map(len, texts)), 20)
+        return {"labels": [], "slope": 0, "groups": [], "axis": "case"}
+    texts = [cut(point(case, names[-1:]), MOST * CHARACTER) for case in cases]
+    longest = max(map(len, texts))
     every = math.ceil((longest + 2) * CHARACTER / step)
+    slope = 0
+    if every > 1 and len(cases) <= MOST_SLANTED and len(names) == 1:
+        every, slope = 1, round(longest * CHARACTER * SLANT)
+    room = step * every if not slope else MOST * CHARACTER
     labels = [
-        {"x": _round(x), "text": _cut(text, step * every)}
+        {"x": _round(x), "text": cut(text, room)}
         for text, x in list(zip(texts, middles, strict=True))[::every]
     ]
     groups: list[dict[str, Any]] = []
@@ -169,11 +136,16 @@ def _below(cases: Sequence[Record], middles: Sequence[Fraction], step: Fraction)
             if not groups or groups[-1]["text"] != text:
                 groups.append({"text": text, "x1": _round(x - step / 2)})
             groups[-1]["x2"] = _round(x + step / 2)
-    fitting = [{**g, "text": _cut(g["text"], g["x2"] - g["x1"])} for g in groups]
-    return {"labels": labels, "groups": _thinned(fitting), "axis": " · ".join(names)}
+    fitting = [{**g, "text": cut(g["text"], g["x2"] - g["x1"])} for g in groups]
+    return {
+        "labels": labels,
+        "slope": slope,
+        "groups": _thinned(fitting),
+        "axis": " · ".join(names),
+    }
 
 
-def _cut(text: str, width: Fraction | float) -> str:
+def cut(text: str, width: Fraction | float) -> str:
     """Return as much of a label as fits a width, which is at least one character."""
     most = max(1, int(width / CHARACTER))
     return text if len(text) <= most else f"{text[: most - 1]}…"
@@ -197,9 +169,9 @@ def point(case: Record, names: Sequence[str]) -> str:
 
 
 def _short(value: str) -> str:
-    """Return the last part of a dotted name; any other value as it is."""
+    """Return the last part of a dotted name; a quantity with its unit apart."""
     parts = value.split(".")
-    return parts[-1] if all(part.isidentifier() for part in parts) else value
+    return parts[-1] if all(part.isidentifier() for part in parts) else parameter.shown(value)
 
 
 def span(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> dict[str, float] | None:

@@ -6,15 +6,12 @@ template need not care whether it reads the record or a view of it.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from fractions import Fraction
 from pathlib import PurePosixPath
 from typing import Any
 
-from qospec.report.axis import number
 from qospec.report.words import needed
 
 Record = Mapping[str, Any]
@@ -182,28 +179,6 @@ def _column(kind: str, label: str, statements: list[Record | None]) -> dict[str,
     }
 
 
-def with_confidence(document: Record) -> dict[str, Any]:
-    """Return how many criteria were judged with confidence: `count`, and a `sentence` of it.
-
-    Many of them together are wrong more often than one; how often is said.
-    """
-    found = [
-        statement["confidence"]
-        for case in document["cases"]
-        for statement in case["statements"]
-        if statement.get("interval")
-    ]
-    doubt = sum((1 - _share(confidence) for confidence in found), Fraction(0))
-    were = "1 criterion was" if len(found) == 1 else f"{len(found)} criteria were"
-    wrong = number(Fraction(math.ceil(doubt * 100), 100))
-    chance = f"on average at most {wrong} of them is decided wrongly by chance"
-    return {"count": len(found), "sentence": f"{were} judged with confidence; {chance}."}
-
-
-def _share(percent: str) -> Fraction:
-    return Fraction(percent.rstrip(" %")) / 100
-
-
 def by_flow(metrics: Record) -> dict[str, Any]:
     """Return a case's metrics as tables.
 
@@ -285,7 +260,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "tests": tests,
     "title": title,
     "unmentioned": unmentioned,
-    "with_confidence": with_confidence,
     "verdicts": lambda: VERDICTS,
 }
 

@@ -5,9 +5,11 @@ on the good side the criterion passes, where all of it is on the bad side it fai
 do not decide. Source: NIST/SEMATECH e-Handbook of Statistical Methods, 7.2.2; for `within`, which
 must hold to both sides, two one-sided tests: Schuirmann, J. Pharmacokin. Biopharm. 15 (1987), 657.
 
-Repeats that do not differ have no spread to go by. Losses are then judged by how many cells were
-counted; of all else the sign test is left: n equal values say with 1 - ½ⁿ that most repeats would
-have that value. Source: Dixon and Mood, J. Am. Stat. Assoc. 41 (1946), 557.
+Losses are held against the cells that were counted, too: the interval is the wider of that of the
+repeats and that of the count. Losses that come in bursts are seen by the one, losses that are too
+rare to differ by the other. Of all else, repeats that do not differ have no spread to go by, and
+the sign test is left: n equal values say with 1 - ½ⁿ that most repeats would have that value.
+Source: Dixon and Mood, J. Am. Stat. Assoc. 41 (1946), 557.
 """
 
 from __future__ import annotations
@@ -53,8 +55,7 @@ class _Confidence(NamedTuple):
 class _Edge(NamedTuple):
     """Values that must lie below 0 (or, unless it is `strict`, at it) for a criterion to hold.
 
-    `losses` are what was counted, if repeats do not differ; they enter negated if it is not
-    `rising`.
+    `losses` are what was counted, where losses are judged; negated if it is not `rising`.
     """
 
     values: Values
@@ -68,7 +69,6 @@ class _Edge(NamedTuple):
     ) -> _Edge:
         if len(set(values)) > 1:
             values = [Fraction(round(value * GRAIN), GRAIN) for value in values]
-            losses = None
         return cls(values, strict, losses, rising)
 
     @property
@@ -87,12 +87,12 @@ class _Edge(NamedTuple):
 
     def reach(self, confidence: Fraction, count: int) -> tuple[Fraction, Fraction]:
         """Return how far the interval of so many repeats goes below the mean, and above."""
-        if self.losses is not None:
-            below, above = self.losses.reach(confidence, count)
-            return (below, above) if self.rising else (above, below)
         exact = quantile(confidence, count - 1) * root(self.variance / count)
-        reach = Fraction(math.ceil(exact * GRAIN), GRAIN)
-        return reach, reach
+        spread = Fraction(math.ceil(exact * GRAIN), GRAIN)
+        if self.losses is None:
+            return spread, spread
+        below, above = (max(spread, each) for each in self.losses.reach(confidence, count))
+        return (below, above) if self.rising else (above, below)
 
     def holds(self, sure: _Confidence) -> bool | None:
         """Return whether all of the interval is on the good side; None if that is not decided."""
@@ -147,7 +147,7 @@ def judge_together(statement: Statement, readers: Sequence[Reader], repeats: int
         if not all(isinstance(value, Fraction) for value in values):
             return Judgement("inconclusive", None, note=f"no data in repeat {number}")
         rows.append([value for value in values if isinstance(value, Fraction)])
-    leaf = judged(expression) if len(set(map(tuple, rows))) == 1 else None
+    leaf = judged(expression)
     counted = losses(leaf, readers) if leaf is not None else None
     edges = _edges(expression, rows, counted)
     sure = _Confidence(confidence, 1 - (1 - confidence) / len(edges))
@@ -156,7 +156,7 @@ def judge_together(statement: Statement, readers: Sequence[Reader], repeats: int
     if False in held and statement.kind == "expect":
         verdict = "fail"
     notes = [DIFFERENCE] if all(measurements(side) for side in _sides(expression)) else []
-    if counted is not None:
+    if counted is not None and len(set(map(tuple, rows))) == 1:
         notes.insert(0, counted.said(confidence))
     elif all(edge.alike for edge in edges):
         notes.insert(0, ALIKE)
@@ -166,6 +166,24 @@ def judge_together(statement: Statement, readers: Sequence[Reader], repeats: int
         notes.insert(0, _outlook(_more(edges, held, sure)))
     shown = _shown(expression, rows, statement, counted)
     return replace(shown, verdict=verdict, note="; ".join(notes))
+
+
+def averaged(found: Sequence[Side], confidence: Fraction) -> Judgement | None:
+    """Return the mean of what repeats showed, and between what it lies with that confidence.
+
+    None if there is no number, or only one.
+    """
+    values = [side.value for side in found if isinstance(side.value, Fraction)]
+    if len(values) < len(found) or len(set(values)) <= 1:
+        return None
+    edge = _Edge.of(values, strict=False)
+    reach, _ = edge.reach((1 + confidence) / 2, len(values))
+    low, middle, high = (
+        replace(found[0], value=value)
+        for value in (edge.mean - reach, edge.mean, edge.mean + reach)
+    )
+    shown = Interval(low, high, confidence, len(values))
+    return Judgement(None, middle, interval=shown, note=f"mean of {len(values)} repeats")
 
 
 def unfinished(run: int, repeats: int) -> str:

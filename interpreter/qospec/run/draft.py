@@ -1,7 +1,8 @@
 """A network in the making: elements in place, and each queue or scheduler joined with its line.
 
 A queue is emptied by the line that it feeds, and a scheduler chooses for it, so the two run as one:
-the line gives its clock and its wires, and is gone.
+the line gives its clock and its wires, and is gone. Schedulers that follow each other are one too,
+that at the line, with the queues of all.
 """
 
 from __future__ import annotations
@@ -10,10 +11,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from qospec.engine.element import Waiting
+from qospec.engine.scheduling import Combined
 
 if TYPE_CHECKING:
     from qospec.engine.clock import Clock
+    from qospec.engine.scheduling import Scheduler
     from qospec.model import Instance, Network
+
+
+SERVED = ("queue", "scheduler")
 
 
 @dataclass(frozen=True)
@@ -60,7 +66,7 @@ class Draft:
         return tuple(
             Waiting(self.instance.path, None)
             if queue is None
-            else Waiting(queue.path, queue.element.limit)
+            else Waiting(queue.path, queue.element.limit, queue.element.drop)
             for queue in self.queues
         )
 
@@ -79,8 +85,9 @@ def drafted(network: Network) -> Drafts:
         if draft.duty == "line":
             draft.clock = draft.instance.element.clock(stamps=index in stamping)
     for index in [i for i, draft in drafts.items() if draft.duty == "scheduler"]:
-        _join_line(drafts, index)
-        _join_queues(drafts, index)
+        if index in drafts and not _is_inner(drafts, index):
+            _join_line(drafts, index)
+            _join_queues(drafts, index)
     for index in [i for i, draft in drafts.items() if draft.duty == "queue"]:
         _join_line(drafts, index)
     return drafts
@@ -92,14 +99,48 @@ def _join_line(drafts: Drafts, index: int) -> None:
     drafts[index].line = line.instance.path
 
 
+def _is_inner(drafts: Drafts, index: int) -> bool:
+    """Return whether a scheduler leads to another one."""
+    way = drafts[index].ways[0]
+    return way.end == "element" and drafts[way.to].duty == "scheduler"
+
+
 def _join_queues(drafts: Drafts, scheduler: int) -> None:
+    """Take in what leads to a scheduler's inputs: queues, and schedulers with theirs.
+
+    Its inputs are then those of all the queues, in order.
+    """
     chosen = drafts[scheduler]
-    chosen.queues = [None] * len(chosen.instance.element.inputs)
-    for index in [i for i, draft in drafts.items() if draft.duty == "queue"]:
-        way = drafts[index].ways[0]
-        if way.end == "element" and way.to == scheduler:
-            chosen.queues[way.input] = drafts.pop(index).instance
-            redirect(drafts, index, Way(0, "element", scheduler, way.input))
+    before = {
+        draft.ways[0].input: index
+        for index, draft in drafts.items()
+        if draft.duty in SERVED and (draft.ways[0].end, draft.ways[0].to) == ("element", scheduler)
+    }
+    inner: list[Scheduler | None] = []
+    places: dict[tuple[int, int], int] = {}
+    for number in range(len(chosen.instance.element.inputs)):
+        index = before.get(number)
+        if index is not None and drafts[index].duty == "scheduler":
+            _join_queues(drafts, index)
+            below = drafts.pop(index)
+            inner.append(below.instance.element)
+            for entry, queue in enumerate(below.queues):
+                places[index, entry] = len(chosen.queues)
+                chosen.queues.append(queue)
+        else:
+            inner.append(None)
+            places[(scheduler, number) if index is None else (index, 0)] = len(chosen.queues)
+            chosen.queues.append(None if index is None else drafts.pop(index).instance)
+    if any(inner):
+        element = Combined(chosen.instance.element, tuple(inner))
+        chosen.instance = replace(chosen.instance, element=element)
+    for draft in drafts.values():
+        draft.ways = [
+            replace(way, to=scheduler, input=places[way.to, way.input])
+            if way.end == "element" and (way.to, way.input) in places
+            else way
+            for way in draft.ways
+        ]
 
 
 def redirect(drafts: Drafts, old: int, way: Way) -> None:

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from qospec.check.measured import CAUSES
 from qospec.conditions import Attribute, Counted, Found
 from qospec.run.population import population_name
+from qospec.statistic import PATTERNS
 from qospec.units import CELL_RATE, CELLS, COUNT, IN_PACKETS, RATE, RATIO, TIME
 
 if TYPE_CHECKING:
@@ -30,18 +32,26 @@ DIMENSIONS: dict[str, tuple[Dimension, int]] = {
 }
 """A metric's dimension by name, and how many of the engine's units are one of the language's."""
 
-QUANTILES = ("p50", "p99", "p99_9")
+QUANTILES = PATTERNS["p*"].shown
 """Those that a report shows of every distribution."""
 
 
 @dataclass(frozen=True)
 class Loss:
-    """Cells of a population that ended at an element."""
+    """Cells, or packets, of a population that ended at an element."""
 
     population: str
+    carries: str
     element: str
     cause: str
     cells: int
+
+    @property
+    def words(self) -> str:
+        """Return who discarded how many of whom."""
+        many = "" if self.cells == 1 else "s"
+        lost = f"{self.cells:_} {self.carries}{many} of {self.population}"
+        return f"{lost}: {self.element} ({self.cause})"
 
 
 class LostTrackError(Exception):
@@ -62,7 +72,7 @@ class Readings:
         for network, (planned, observation) in seen.items():
             prefix = f"{network}." if network else ""
             for population in planned.populations.values():
-                tally = observation.tally(population.first, population.stop)
+                tally = observation.tally(population.first, population.stop, population.each)
                 self._tallies[prefix + population.name] = tally
                 if population.flow in planned.packets:
                     self._packets.add(prefix + population.name)
@@ -86,6 +96,11 @@ class Readings:
     def _count(self, leaf: Counted) -> Fraction:
         """Return a number of cells; 0 at what no cell of these flows can reach."""
         planned, observation = self._seen[leaf.network]
+        if leaf.occupancy:
+            most, waited_ps = observation.occupancies.get(leaf.path, (0, 0))
+            watch = planned.experiment.watch
+            mean = Fraction(waited_ps, watch.stop_ps - watch.start_ps)
+            return Fraction(most) if leaf.occupancy == "max" else mean
         if leaf.causes is None:
             return Fraction(observation.departed.get(planned.lines.get(leaf.path, ""), 0))
         return Fraction(sum(observation.ended.get((leaf.path, each), 0) for each in leaf.causes))
@@ -104,10 +119,10 @@ class Readings:
         for population, tally in self._tallies.items():
             for name, kind in sorted(self._catalogue.of("metric").items()):
                 metric = kind.build()
-                carries = "packet" if population in self._packets else "cell"
+                carries = self._carries(population)
                 if carries not in kind.carries:
                     continue
-                if "clumping" in metric.needs and tally.clumping_max_ps is None:
+                if not metric.needs <= tally.recorded:
                     continue
                 dimension = DIMENSIONS[metric.dimension][0]
                 if carries == "packet":
@@ -123,12 +138,16 @@ class Readings:
                 tally.lost.items(), key=lambda item: (-item[1], item[0])
             ):
                 if cells:
-                    yield Loss(population, element, cause, cells)
+                    yield Loss(population, self._carries(population), element, cause, cells)
+
+    def _carries(self, population: str) -> str:
+        return "packet" if population in self._packets else "cell"
 
 
 def _statistics(declared: tuple[str, ...]) -> Iterator[str]:
+    """Yield those that a report shows; causes of loss stand elsewhere in it."""
     for statistic in declared or ("",):
-        if statistic == "p*":
-            yield from QUANTILES
-        else:
+        if statistic in PATTERNS:
+            yield from PATTERNS[statistic].shown
+        elif statistic != CAUSES:
             yield statistic

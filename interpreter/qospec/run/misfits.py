@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from qospec.engine.clock import Clock
     from qospec.model import Case, Flow, Network, Test
     from qospec.run.draft import Drafts
-    from qospec.run.tables import Member, NoWayError, Passing
+    from qospec.run.tables import Member, NoWayError, Passing, TwoWaysError
 
 
 def overloads(
@@ -71,7 +71,7 @@ def no_way(case: Case, network: Network, error: NoWayError) -> Diagnostic:
     cells = _cells(error, flow)
     if error.host >= 0:
         message = f"{cells} arrive at `{network.hosts[error.host].path}`, not at `{target}`"
-        remedy = "wire every class of cells so that it leads to the target, or discard it"
+        remedy = "wire every class so that it leads to the target, or discard it"
     else:
         message = f"no way leads {cells} from `{origin}` to `{target}`"
         remedy = f"add the missing `link`, or name other hosts for `{flow.name}`"
@@ -79,7 +79,22 @@ def no_way(case: Case, network: Network, error: NoWayError) -> Diagnostic:
     return Diagnostic("E0308", message, flow.span, notes=(note,), help=remedy)
 
 
+def two_ways(case: Case, network: Network, error: TwoWaysError) -> Diagnostic:
+    """Return that a classifier cannot treat some items by the port that they come by."""
+    flow, classifier = case.flows[error.member.flow], network.elements[error.element]
+    return Diagnostic(
+        "E0310",
+        f"packets of `{flow.name}` come to `{classifier.path}` by two ports",
+        flow.span,
+        others=() if classifier.span is None else (Label(classifier.span, "asked here"),),
+        notes=("it is told by flow which way a class sends packets",),
+        help="put a classifier behind each port, or make flows of their own",
+    )
+
+
 def _cells(error: NoWayError, flow: Flow) -> str:
+    if flow.stream is not None:
+        return f"packets of `{flow.name}`"
     if error.sort.oam:
         return f"OAM cells of `{flow.name}`"
     tagged = error.sort.marks & CLP > error.member.marks & CLP

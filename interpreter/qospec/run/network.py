@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from qospec.engine.experiment import DISCARD, END, Node, Wire
+from qospec.run import unmarked
 from qospec.run.draft import Draft, Way, redirect
+from qospec.run.tables import taking
 
 if TYPE_CHECKING:
     from qospec.engine.connections import Connections
@@ -56,6 +58,7 @@ def lower(network: Network, survey: Survey, connections: Connections) -> Lowered
     for index in [index for index in passing if drafts[index].duty == "router"]:
         _part_inputs(drafts, made, passing, index)
     _leave_out(drafts, made, passing, members)
+    unmarked.put_in(drafts, found)
     kept = sorted(passing)
     position = {index: place for place, index in enumerate(kept)}
     hosts = enumerate(network.hosts)
@@ -78,10 +81,8 @@ def _part_inputs(drafts: Drafts, made: dict[int, Table], passing: Passing, index
     for other in passing:
         for way in drafts[other].ways:
             if way.end == "element" and way.to == index:
-                table = made.get(other)
-                through.setdefault(way.input, set()).update(
-                    n for n in passing[other] if table is None or way.output in table.outputs(n)
-                )
+                members = taking(way.output, passing[other], made.get(other))
+                through.setdefault(way.input, set()).update(members)
     whole, ways = made[index], drafts[index].ways
     for entry in sorted(through):
         place = index if entry == min(through) else max(drafts) + 1

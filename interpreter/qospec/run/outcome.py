@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.catalogue import discover
-from qospec.conditions import measurements
+from qospec.conditions import observed
 from qospec.run.measure import QUANTILES
 from qospec.run.quantity import HISTOGRAM_ERROR, quantity
 from qospec.run.statements import statement_document
@@ -99,7 +99,7 @@ def _losses(result: Result) -> list[Document]:
 
 def _measures(statements: Iterable[Statement]) -> bool:
     """Return whether anything that is measured is judged; constants say nothing of a device."""
-    return any(s.kind in JUDGED and measurements(s.expression) for s in statements)
+    return any(s.kind in JUDGED and observed(s.expression) for s in statements)
 
 
 def _metrics(repeat: Repeat) -> Document:
@@ -113,13 +113,9 @@ def _metrics(repeat: Repeat) -> Document:
 
 
 def _why(plan: CasePlan, result: Result) -> list[str]:
-    """Return who discarded cells, in words; where nobody did, who could have."""
+    """Return who discarded cells or packets, in words; where nobody did, who could have."""
     lines = [] if _measures(plan.case.statements) else ["no criterion measures anything"]
-    lines += [
-        f"{loss.cells:_} cells of {loss.population}: {loss.element} ({loss.cause})"
-        for repeat in result.repeats
-        for loss in repeat.readings.losses()
-    ]
+    lines += [loss.words for repeat in result.repeats for loss in repeat.readings.losses()]
     if lines:
         return lines
     could: dict[str, tuple[str, ...]] = {}
@@ -127,7 +123,9 @@ def _why(plan: CasePlan, result: Result) -> list[str]:
         for discarders in planned.discarders.values():
             could.update(discarders)
     named = ", ".join(f"{path} (0 {' or '.join(causes)})" for path, causes in could.items())
-    return [f"no cell was discarded: {named}"] if named else ["no cell was discarded"]
+    sent = sorted({"cell" if flow.stream is None else "packet" for flow in plan.case.flows})
+    nothing = f"no {' or '.join(sent or ['cell'])} was discarded"
+    return [f"{nothing}: {named}"] if named else [nothing]
 
 
 def frame(suite: Suite, seed: str, provenance: Document) -> Document:
@@ -185,12 +183,17 @@ def _flows(test: Test) -> list[Document]:
             "name": flow.name,
             "from": _hosts(flow.origins),
             "to": _hosts(flow.targets),
-            "traffic": f"{flow.kind.name}, {flow.connections * len(flow.origins):_} connections,"
-            f" {_each(flow)} each",
+            "traffic": f"{flow.kind.name}, {_connections(flow)}{_each(flow)}",
         }
         for case in test.cases[:1]
         for flow in case.flows
     ]
+
+
+def _connections(flow: Flow) -> str:
+    """Return how many connections send at the rate that follows, if they are several."""
+    count = flow.connections * len(flow.origins)
+    return f"{count:_} connections of " if count > 1 else ""
 
 
 def _each(flow: Flow) -> str:

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.conditions import measurements
+from qospec.conditions import counted, measurements
 from qospec.engine.connections import Connections
 from qospec.engine.experiment import Experiment, Source, Watch
 from qospec.engine.graph import zero_delay_cycle
 from qospec.engine.sizes import CELLS
 from qospec.run import misfits, refusals, searching
 from qospec.run.network import Lowered, lower
-from qospec.run.population import Population
+from qospec.run.population import Population, population_name
 from qospec.run.searching import Cost
 from qospec.run.survey import cell_rate, surveyed
 from qospec.units import PS_PER_S
@@ -26,6 +26,7 @@ from qospec.units import PS_PER_S
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from qospec.conditions import Measured
     from qospec.diagnostics import Diagnostic, Problems
     from qospec.model import Case, Flow, Network, Suite, Test
     from qospec.run.tables import Member
@@ -194,37 +195,55 @@ def _watch(
     if connections.has_oam:
         rows += [row + len(case.flows) for row in connections.flow]
     fresh = 2 * len(case.flows)
-    for population in _populations(case, network, connections, members):
+    populations = list(_populations(case, network, connections, members))
+    for population in populations:
         if population.member is not None:
             rows[population.first : population.stop] = [fresh] * (
                 population.stop - population.first
             )
             fresh += 1
-    measured = [m for s in case.statements for m in measurements(s.expression)]
+    named = {population.name: population for population in populations}
+    followed = {
+        (need, named[of].first, named[of].stop)
+        for m in _measured(case, network)
+        for need in m.needs
+        if (of := population_name(m.flow, m.member, oam=m.oam)) in named
+    }
     return Watch(
         start_ps=case.run.warmup_ps,
         stop_ps=case.run.warmup_ps + case.run.measure_ps,
         histogram_row=tuple(rows),
-        clumping=any(m.metric == "cell_delay_variation_1_point" for m in measured),
+        followed=tuple(sorted(followed)),
+        queues=tuple(sorted(_queues(case, network))),
     )
+
+
+def _measured(case: Case, network: str) -> Iterator[Measured]:
+    """Yield what statements measure on a network."""
+    for statement in case.statements:
+        for each in measurements(statement.expression):
+            if each.network == network:
+                yield each
+
+
+def _queues(case: Case, network: str) -> set[str]:
+    """Return the paths of the queues of which statements ask how much waits there."""
+    asked = (each for s in case.statements for each in counted(s.expression))
+    return {each.path for each in asked if each.occupancy and each.network == network}
 
 
 def _populations(
     case: Case, network: str, connections: Connections, members: tuple[Member, ...]
 ) -> Iterator[Population]:
     """Yield each flow, its OAM cells, and the members that statements name."""
-    named = {
-        (m.flow, m.member, m.oam)
-        for s in case.statements
-        for m in measurements(s.expression)
-        if m.member is not None and m.network == network
-    }
+    named = {(m.flow, m.member, m.oam) for m in _measured(case, network) if m.member is not None}
     for number, flow in enumerate(case.flows):
         mine = [member for member in members if member.flow == number]
         for oam in (False, True) if connections.has_oam else (False,):
             shift = connections.count if oam else 0
             last = mine[-1].first + flow.connections
-            yield Population(flow.name, None, oam, mine[0].first + shift, last + shift)
+            shares = flow.connections if len(mine) > 1 else 1
+            yield Population(flow.name, None, oam, mine[0].first + shift, last + shift, shares)
             for turn, member in enumerate(mine):
                 if (flow.name, turn, oam) in named:
                     first = member.first + shift
@@ -236,6 +255,7 @@ def _discarders(
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     mine = {number for number, member in enumerate(members) if member.flow == flow}
     for node, passing in zip(lowered.nodes, lowered.passing, strict=True):
-        causes = tuple(getattr(node.element, "causes", ()))
+        element = node.element
+        causes = tuple(getattr(element, "discards_for", getattr(element, "causes", ())))
         if causes and mine & passing:
             yield node.path, causes

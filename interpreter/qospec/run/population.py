@@ -7,13 +7,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Population:
-    """A stretch of connection indices that is measured as one."""
+    """A stretch of connection indices that is measured as one.
+
+    What it carries is shared out among members with `each` so many connections.
+    """
 
     flow: str
     member: int | None
     oam: bool
     first: int
     stop: int
+    each: int = 1
 
     @property
     def name(self) -> str:

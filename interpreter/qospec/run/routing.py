@@ -9,8 +9,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from qospec.check import addresses, predicates
 from qospec.conditions import Attribute, evaluate
-from qospec.engine.marks import MARKS
+from qospec.engine.marks import ALL
 from qospec.run.tables import NEVER, NoWayError, Passing, Sort, State, Table
 from qospec.run.walk import Walk
 
@@ -24,7 +25,12 @@ if TYPE_CHECKING:
 def routed(
     network: Network, drafts: Drafts, members: tuple[Member, ...]
 ) -> tuple[dict[int, Table], Passing]:
-    """Return the table of every router and classifier, and where cells pass; raises NoWayError."""
+    """Return the table of every router and classifier, and where cells pass.
+
+    Raises:
+        NoWayError: Some end elsewhere, or nowhere.
+        TwoWaysError: A classifier cannot tell by what port some came.
+    """
     made: dict[int, Table] = {}
     for index, draft in drafts.items():
         if draft.duty == "classifier":
@@ -32,8 +38,10 @@ def routed(
         elif draft.duty == "router":
             made[index] = Table()
     passing = Passing()
+    asked = any("input" in predicates.attributes(c) for e in network.elements for c in e.predicates)
+    entries = network.entries if asked else {}
     for number, member in enumerate(members):
-        walk = Walk(drafts, made, number, member)
+        walk = Walk(drafts, made, entries, number, member)
         start = State(network.hosts[member.origin].line, Sort(oam=False, marks=member.marks))
         if start.element < 0:
             raise NoWayError(member, start.sort)  # no link is at the host
@@ -51,23 +59,26 @@ class Classes(Table):
         super().__init__()
         self._instance = instance
         self._members = members
-        self._known: dict[tuple[tuple[tuple[str, Value], ...], Sort], int] = {}
+        self._known: dict[tuple[tuple[tuple[str, Value], ...], Sort, str], int] = {}
 
-    def output(self, member: int, sort: Sort) -> int:
-        """Return the output of the first class that takes such items, and remember it."""
+    def output(self, member: int, sort: Sort, entry: str = "") -> int:
+        """Return the output of the first class that takes such items."""
         asked = self._members[member].asked
-        if (asked, sort) not in self._known:
-            item: dict[str, Value] = {**dict(asked), "oam": sort.oam}
-            for name, mark in MARKS.items():
-                item[name] = Fraction(mark.of(sort.marks))
-            self._known[asked, sort] = _first_that_holds(self._instance, item)
-        self.by_sort[member, sort] = self._known[asked, sort]
-        return self.by_sort[member, sort]
+        key = (asked, sort, entry)
+        if key not in self._known:
+            item: dict[str, Value] = {**dict(asked), "oam": sort.oam, "input": entry}
+            for name, mark in ALL.items():
+                value = mark.of(sort.marks)
+                item[name] = mark.words[value] if value < len(mark.words) else Fraction(value)
+            for name in predicates.ADDRESSES:
+                item[name] = Fraction(addresses.rank(str(item.get(name, ""))))
+            self._known[key] = _first_that_holds(self._instance, item)
+        return self._known[key]
 
 
 def _first_that_holds(instance: Instance, item: dict[str, Value]) -> int:
     def read(leaf: Leaf) -> Value:
-        return item[leaf.name] if isinstance(leaf, Attribute) else None
+        return item.get(leaf.name) if isinstance(leaf, Attribute) else None
 
     for output, predicate in enumerate(instance.predicates):
         if evaluate(predicate, read) is True:

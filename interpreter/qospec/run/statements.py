@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.conditions import Constant, Operation
-from qospec.run.confidence import judge_together, unfinished
+from qospec.conditions import Operation
+from qospec.run.confidence import averaged, judge_together, unfinished
 from qospec.run.losses import judged, losses, percent
 from qospec.run.quantity import compared, quantity
 from qospec.run.verdict import worst
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from qospec.run.trial import Result
     from qospec.run.verdict import Judgement
 
+AT_MOST = ("==", "<=", "<")
 SURE = Fraction(95, 100)
-"""How sure a bound is that is said of a count of zero."""
+"""How sure a bound is that is said of a count of zero, or an interval of what is only reported."""
 
 
 def statement_document(statement: Statement, number: int, result: Result, repeats: int) -> Document:
@@ -30,6 +31,8 @@ def statement_document(statement: Statement, number: int, result: Result, repeat
         decided = judge_together(statement, [r.readings.read for r in result.repeats], repeats)
         return _document(statement, decided.verdict or "", decided, decided.note)
     judgements = [repeat.judgements[number] for repeat in result.repeats]
+    if statement.kind == "report" and (mean := _mean(judgements)) is not None:
+        return _document(statement, "", mean, mean.note)
     verdicts = [j.verdict for j in judgements if j.verdict is not None]
     verdict = worst(verdicts) if statement.kind != "report" else ""
     shown_one = next((j for j in judgements if j.verdict == (verdict or None)), None)
@@ -42,10 +45,17 @@ def statement_document(statement: Statement, number: int, result: Result, repeat
     return _document(statement, verdict, shown_one, note)
 
 
+def _mean(judgements: Sequence[Judgement]) -> Judgement | None:
+    """Return the mean of what repeats reported; None where they have no number, or one."""
+    found = [each.measured for each in judgements if each.measured is not None]
+    return averaged(found, SURE) if len(found) == len(judgements) else None
+
+
 def _document(
     statement: Statement, verdict: str, shown_one: Judgement | None, note: str
 ) -> Document:
-    confidence = statement.confidence
+    interval = shown_one.interval if shown_one is not None else None
+    confidence = statement.confidence if interval is None else interval.confidence
     return {
         "label": statement.label,
         "kind": statement.kind,
@@ -88,11 +98,7 @@ def _zeros(expression: Expression, readers: Sequence[Reader]) -> Iterator[str]:
     if expression.operator == "and":
         for part in expression.operands:
             yield from _zeros(part, readers)
-    leaf = judged(expression) if expression.operator in ("==", "<=") else None
+    leaf = judged(expression) if expression.operator in AT_MOST else None
     counted = losses(leaf, readers) if leaf is not None else None
-    if counted is not None and not counted.lost and not _value(expression.operands[1]):
+    if counted is not None and not counted.lost:
         yield counted.said(SURE)
-
-
-def _value(expression: Expression) -> object:
-    return expression.value if isinstance(expression, Constant) else None

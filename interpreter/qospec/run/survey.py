@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.clock import CELL_BYTES
 from qospec.engine.marks import marked
-from qospec.run import framing, misfits
+from qospec.run import absent, buckets, framing, misfits, quanta, room
 from qospec.run.draft import drafted
 from qospec.run.routing import routed
-from qospec.run.tables import Member, NoWayError
+from qospec.run.tables import Member, NoWayError, TwoWaysError
+from qospec.run.unfed import Classes
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
@@ -62,12 +63,15 @@ def verify(suite: Suite, problems: Problems) -> None:
     """
     ways: dict[Hashable, Survey | None] = {}
     fitting: set[Hashable] = set()
+    classes = Classes()
     for case in (case for test in suite.tests for case in test.cases if not case.skip):
         for name, network in case.networks.items():
             members = tuple(_members(case.flows, network))
             key = (id(network), tuple(map(_way_of, members)))
             if key not in ways:
-                ways[key] = _ways(case, network, members, problems)
+                survey = ways[key] = _ways(case, network, members, problems)
+                if survey is not None:
+                    classes.add(case, survey)
             survey = ways[key]
             streams = tuple(
                 s and (s.sizes, s.encapsulation) for s in (f.stream for f in case.flows)
@@ -78,6 +82,8 @@ def verify(suite: Suite, problems: Problems) -> None:
                 continue
             if _fits(case, name, survey._replace(members=members), problems):
                 fitting.add(load)
+    for each in classes.unfed():
+        problems.add(each)
 
 
 def _ways(
@@ -88,6 +94,9 @@ def _ways(
         return Survey(members, drafts, *routed(network, drafts, members))
     except NoWayError as error:
         problems.add(misfits.no_way(case, network, error))
+        return None
+    except TwoWaysError as error:
+        problems.add(misfits.two_ways(case, network, error))
         return None
 
 
@@ -105,13 +114,21 @@ def _way_of(member: Member) -> Hashable:
 
 
 def _fits(case: Case, name: str, survey: Survey, problems: Problems) -> bool:
-    unfit = [*framing.misfits(case, name, survey.drafts, survey.passing, survey.members)]
+    unfit = [
+        *framing.misfits(case, name, survey.drafts, survey.passing, survey.members),
+        *absent.marks(case, survey.drafts, survey.passing),
+    ]
     if not unfit and not case.run.overload:
         passing, network = survey.passing, case.networks[name]
         unfit = [
             *misfits.overloads(case, network, survey.drafts, passing, survey.members, _asked_bps)
         ]
-    for each in unfit:
+    warnings = [
+        *quanta.short(case, case.networks[name], survey),
+        *room.too_small(case, survey),
+        *buckets.small(case, survey),
+    ]
+    for each in (*unfit, *warnings):
         problems.add(each)
     return not unfit
 

@@ -6,13 +6,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.arrays import np
+from qospec.engine.parting import WAYS
 
 if TYPE_CHECKING:
     from qospec.conditions import Value
     from qospec.engine.arrays import Marks
     from qospec.engine.connections import Connections, Contract
 
-NEVER = 255
+NEVER = WAYS
+"""In place of an output."""
 
 
 @dataclass(frozen=True)
@@ -57,10 +59,28 @@ class Sort(NamedTuple):
 
 
 class State(NamedTuple):
-    """Cells of a sort, before an element."""
+    """Items of a sort, before an element.
+
+    `entry` is the port by which they came into the device, where a class asks for it; else "".
+    """
 
     element: int
     sort: Sort
+    entry: str = ""
+
+
+class TwoWaysError(Exception):
+    """Items of a member come to a classifier by two ports, and it would treat them differently.
+
+    Attributes:
+        member: Whose items.
+        element: The classifier.
+    """
+
+    def __init__(self, member: Member, element: int) -> None:
+        self.member = member
+        self.element = element
+        super().__init__(member.name)
 
 
 @dataclass
@@ -96,9 +116,13 @@ class Table:
         """Return the table for the sorts of items that come; others have no output."""
         return Table({key: way for key, way in self.by_sort.items() if key in sorts})
 
-    def output(self, member: int, sort: Sort) -> int:
+    def output(self, member: int, sort: Sort, entry: str = "") -> int:  # noqa: ARG002
         """Return the output that items of a member and sort take; NEVER where none is known."""
         return self.by_sort.get((member, sort), NEVER)
+
+    def settle(self, member: int, sort: Sort, output: int) -> bool:
+        """Note the output that items take; return whether they take no other."""
+        return self.by_sort.setdefault((member, sort), output) == output
 
     @property
     def used(self) -> frozenset[int]:
@@ -120,3 +144,8 @@ class Table:
             rows[member + sort.oam * len(members), place[sort.marks]] = way
         lengths = [member.connections for member in members] * halves
         return np.repeat(rows, lengths, axis=0), tuple(columns)
+
+
+def taking(output: int, members: set[int], table: Table | None) -> set[int]:
+    """Return those of the members that pass an element whose items may leave it by an output."""
+    return {n for n in members if table is None or output in table.outputs(n)}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
-from qospec.conditions import Attribute, Operation, evaluate, measurements
+from qospec.conditions import Attribute, Operation, evaluate, measurements, observed
 from qospec.units import text_of
 
 if TYPE_CHECKING:
@@ -92,15 +92,21 @@ def judge(statement: Statement, read: Reader) -> Judgement:
     return _shown(verdict, _decisive(expression, read), read)
 
 
-def _decisive(expression: Expression, read: Reader) -> Expression:
-    """Return the part of an `and` or `or` that decided it: the first with the whole's value."""
+def _decisive(expression: Expression, read: Reader) -> Expression | None:
+    """Return the part of an `and` or `or` that decided it: the first with the whole's value.
+
+    One that measures something goes before one that does not. None where only such decided that
+    hold of a case whatever is measured: then nothing was measured that mattered.
+    """
+    measuring = bool(observed(expression))
     while isinstance(expression, Operation) and expression.operator in ("and", "or"):
         value = evaluate(expression, read)
-        expression = next(part for part in expression.operands if evaluate(part, read) == value)
-    return expression
+        parts = [part for part in expression.operands if evaluate(part, read) == value]
+        expression = next((part for part in parts if observed(part)), parts[0])
+    return None if measuring and not observed(expression) else expression
 
 
-def _shown(verdict: Verdict, expression: Expression, read: Reader) -> Judgement:
+def _shown(verdict: Verdict, expression: Expression | None, read: Reader) -> Judgement:
     if not isinstance(expression, Operation):
         return Judgement(verdict, None)
     sides = [_side(part, read) for part in expression.operands]
@@ -112,7 +118,7 @@ def _shown(verdict: Verdict, expression: Expression, read: Reader) -> Judgement:
     left, right = sides
     if expression.operator == "in":
         return Judgement(verdict, left, "in", right)
-    if measurements(expression.operands[1]) and not measurements(expression.operands[0]):
+    if observed(expression.operands[1]) and not observed(expression.operands[0]):
         return Judgement(verdict, right, MIRRORED[expression.operator], left)
     return Judgement(verdict, left, expression.operator, right)
 

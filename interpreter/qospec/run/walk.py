@@ -11,12 +11,13 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from qospec.engine.marks import CLP
-from qospec.run.tables import NoWayError, Sort, State
+from qospec.run.tables import NoWayError, Sort, State, TwoWaysError
+from qospec.run.unmarked import carried
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from qospec.run.draft import Drafts, Way
+    from qospec.run.draft import Draft, Drafts, Way
     from qospec.run.tables import Member, Passing, Table
 
 OAM = (Sort(oam=True, marks=0), Sort(oam=True, marks=CLP))
@@ -30,11 +31,13 @@ class Walk:
         self,
         drafts: Drafts,
         made: dict[int, Table],
+        entries: Mapping[str, str],
         number: int,
         member: Member,
     ) -> None:
         self._drafts = drafts
         self._made = made
+        self._entries = entries
         self._number = number
         self._member = member
 
@@ -52,7 +55,7 @@ class Walk:
 
     def _write(self, state: State, nearer: dict[State, int]) -> None:
         best = min(
-            (self._distance(way, state.sort, nearer), position, way.output)
+            (self._distance(way, state, nearer), position, way.output)
             for position, way in enumerate(self._drafts[state.element].ways)
         )
         table = self._made[state.element].by_sort
@@ -61,10 +64,12 @@ class Walk:
             for oam in OAM:
                 table[self._number, oam] = best[2]
 
-    def _distance(self, way: Way, sort: Sort, nearer: dict[State, int]) -> float:
+    def _distance(self, way: Way, state: State, nearer: dict[State, int]) -> float:
         if way.end == "host":
             return 0 if way.to == self._member.target else math.inf
-        return nearer.get(State(way.to, sort), math.inf) if way.end == "element" else math.inf
+        if way.end != "element":
+            return math.inf
+        return nearer.get(State(way.to, state.sort, state.entry), math.inf)
 
     def _distances(self, start: State) -> dict[State, int]:
         """Return how far the target is from each state that user cells can reach."""
@@ -73,11 +78,12 @@ class Walk:
         last: list[State] = []
         while waiting:
             state = waiting.popleft()
+            entry = self._entry(state)
             for way, sort in self._onward(state, free=True):
                 if way.end == "host" and way.to == self._member.target:
                     last.append(state)
                 elif way.end == "element" and not sort.oam:
-                    onward = State(way.to, sort)
+                    onward = State(way.to, sort, entry)
                     before.setdefault(onward, []).append(state)
                     if onward not in reached:
                         reached.add(onward)
@@ -101,41 +107,57 @@ class Walk:
             passing.sorts.setdefault(state.element, set()).add((self._number, state.sort))
             if state in straight:
                 passing.offered.setdefault(state.element, set()).add(self._number)
-            usual = next(self._sorts(self._drafts[state.element].instance.element, state.sort))
+            usual = next(self._sorts(self._drafts[state.element], state.sort), None)
+            if usual is None:  # all such are lost here
+                continue
+            entry = self._entry(state)
             onward = list(self._onward(state, free=False))
             if not onward:
                 raise NoWayError(self._member, state.sort)
             for way, sort in onward:
                 if way.end == "host" and way.to != self._member.target:
                     raise NoWayError(self._member, sort, way.to)
-                after = State(way.to, sort)
+                after = State(way.to, sort, entry)
                 if state in straight and sort == usual:
                     straight.add(after)
                 if way.end == "element" and after not in reached:
                     reached.add(after)
                     waiting.append(after)
 
+    def _entry(self, state: State) -> str:
+        """Return the port by which what leaves an element is in a device."""
+        draft = self._drafts[state.element]
+        return self._entries.get(draft.line or draft.instance.path, state.entry)
+
     def _onward(self, state: State, *, free: bool) -> Iterator[tuple[Way, Sort]]:
         """Yield where cells may go, and as what; in a free walk a router leads anywhere."""
         draft = self._drafts[state.element]
         table = None if free and draft.duty == "router" else self._made.get(state.element)
         output_of = getattr(draft.instance.element, "output_of", None)
-        for sort in self._sorts(draft.instance.element, state.sort):
+        if table is not None:
+            taken = table.output(self._number, state.sort, state.entry)
+            if not free and not table.settle(self._number, state.sort, taken):
+                raise TwoWaysError(self._member, state.element)
+        for sort in self._sorts(draft, state.sort):
             for way in draft.ways:
                 output = way.output
                 if table is not None:
-                    output = table.output(self._number, state.sort)
+                    output = taken
                 elif output_of is not None:
                     output = output_of(oam=sort.oam)
                 if way.output == output:
                     yield way, sort
 
-    def _sorts(self, element: object, sort: Sort) -> Iterator[Sort]:
+    def _sorts(self, draft: Draft, sort: Sort) -> Iterator[Sort]:
         """Yield what items of a sort may be behind an element."""
-        remarked = getattr(element, "remarked", None)
-        if remarked is not None:
-            yield Sort(sort.oam, remarked(sort.marks))
+        element = draft.instance.element
+        becomes = getattr(element, "becomes", None)
+        if becomes is not None:
+            for marks in becomes(sort.marks):
+                yield Sort(sort.oam, marks)
             return
+        if draft.clock is not None:
+            sort = Sort(sort.oam, sort.marks & carried(draft.clock))
         yield sort
         tags = getattr(element, "tags", None)
         if tags is not None and not sort.marks & CLP and tags(self._member.contract):

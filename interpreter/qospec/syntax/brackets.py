@@ -18,6 +18,9 @@ DECLARATIONS = frozenset({"TRAFFIC", "DEVICE", "TOPOLOGY", "TEST", "PROPERTY", "
 """What begins a declaration and nothing else."""
 
 
+_SECOND = frozenset({"NAME", "LBRACE", "ON"})
+
+
 class Brackets:
     """Brackets by the indices of their tokens.
 
@@ -80,10 +83,13 @@ class Brackets:
 
 
 def begins_declaration(tokens: Tokens, at: int) -> bool:
-    """Return whether a declaration surely begins here: a keyword at the left edge, then a name."""
+    """Return whether a declaration surely begins here: a keyword at the left edge, then its name.
+
+    Where the name is missing, what comes behind it follows.
+    """
     return (
         tokens.kinds[at] in DECLARATIONS
         and tokens.opens_line(at)
         and tokens.indent(at) == 0
-        and tokens.kinds[at + 1] == "NAME"
+        and tokens.kinds[at + 1] in _SECOND
     )

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from qospec.diagnostics import Edit, Label
 from qospec.source import Span
-from qospec.syntax.brackets import PAIRS, begins_declaration
+from qospec.syntax.brackets import DECLARATIONS, PAIRS, begins_declaration
 from qospec.syntax.grammar import END, grammar
 from qospec.syntax.place import NUMBERS, VALUES, Mend, Mistake, Place
 from qospec.syntax.slips import shortened
@@ -34,6 +34,7 @@ def unclosed(place: Place) -> Mistake | None:
     """A bracket is open where what it holds must have ended."""
     opener, tokens = place.open, place.tokens
     ends = place.kind in _CLOSERS | {END} or begins_declaration(tokens, place.at)
+    ends = ends or (place.kind == "LBRACE" and place.block < 0 and place.first in _OPENING)
     if opener >= 0:
         closer = PAIRS[tokens.kinds[opener]]
         lacking = opener not in place.brackets.closer
@@ -112,6 +113,14 @@ def untyped(place: Place) -> Mistake | None:
             "E0001", "a test has no parameters", "write `sweep name in …` in its block"
         )
         return Mistake(told)
+    names = place.tokens.text(place.at - 1), place.text
+    swapped = (
+        place.kind == "NAME" == place.before and names[0][:1].isupper() > names[1][:1].isupper()
+    )
+    if place.accepted == {"COLON"} and swapped:
+        way_out = f"write `{shortened(names[1])}: {shortened(names[0])}`"
+        told = place.tell("E0001", "a parameter's type stands behind its name and `:`", way_out)
+        return Mistake(told)
     if (
         place.accepted == {"COLON"}
         and place.kind in {"EQUAL", "COMMA", "RPAR"}
@@ -129,6 +138,24 @@ def untyped(place: Place) -> Mistake | None:
     return None
 
 
+def unnamed(place: Place) -> Mistake | None:
+    """What a declaration begins with is not followed by its name."""
+    kind, behind = place.kind, place.tokens.kinds[place.at + 1 :][:1]
+    if place.first not in DECLARATIONS or place.at - 1 != place.start:
+        return None
+    begun = kind in {"LBRACE", "LPAR", "EQUAL"} and not place.opens_line
+    if not begun and not (kind == "ON" and place.first == "TEST" and behind == ["NAME"]):
+        return None
+    word = {"TEST": "on", "TRAFFIC": "=", "REFERENCE": '"publication"'}.get(place.first, "{")
+    told = place.tell(
+        "E0011",
+        f"a name is missing behind {place.quoted(place.start)}",
+        f"write `{place.tokens.text(place.start)} name {word} …`",
+        span=place.behind(place.start),
+    )
+    return Mistake(told, Mend("before", "NAME", f"_{place.tokens.starts[place.start]}"))
+
+
 def nothing_follows(place: Place) -> Mistake | None:
     """What a sign or a word asks for is missing at the end of a line or before a bracket."""
     tokens, last = place.tokens, place.at - 1
@@ -138,7 +165,11 @@ def nothing_follows(place: Place) -> Mistake | None:
         and tokens.opens_line(last)
     ):
         last -= 1  # the next statement's first name was taken for what is missing
-    elif not (place.opens_line or place.kind in _CLOSERS | {"COMMA"}):
+    elif not (
+        place.opens_line
+        or place.kind in _CLOSERS | {"COMMA"}
+        or (place.kind == "LBRACE" and place.accepted == {"NAME"})
+    ):
         return None
     if last < place.start or tokens.kinds[last] not in _VALUED | _NAMED:
         return None
@@ -161,6 +192,19 @@ def step_missing(place: Place) -> Mistake | None:
         fix=(Edit(Span(start.source, start.start, start.start), "step "),) if sure else (),
     )
     return Mistake(told, Mend("before", "STEP", "step"))
+
+
+def default_unbound(place: Place) -> Mistake | None:
+    """A parameter's default stands behind its type without a sign."""
+    plain = place.kind in {*NUMBERS, "TRUE", "FALSE"} and not place.opens_line
+    if not plain or place.open < 0 or "EQUAL" not in place.accepted:
+        return None
+    told = place.tell(
+        "E0011",
+        f"a `=` is missing before {place.quoted(place.at)}",
+        f"write `= {shortened(place.text)}`",
+    )
+    return Mistake(told, Mend("before", "EQUAL", "="))
 
 
 def comma_missing(place: Place) -> Mistake | None:

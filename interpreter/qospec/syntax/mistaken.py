@@ -75,6 +75,8 @@ def wrong_sign(place: Place) -> Mistake | None:
         "ARROW": [("CABLE", "--", "`->` carries what is sent; a link is written `--`")],
         "CABLE": [("ARROW", "->", "`--` is a link; what is sent is carried by `->`")],
     }
+    if place.kind == "EQUAL" and place.open >= 0 and place.tokens.kinds[place.open] == "LBRACE":
+        wanted["EQUAL"] = [("COLON", ":", "a map has `:` between a key and its value")]
     for kind, sign, message in wanted.get(place.kind, []):
         if kind in place.accepted:
             here, touches = place.tokens.span(place.at), place.tokens.touches
@@ -95,6 +97,10 @@ def reserved(place: Place) -> Mistake | None:
         and place.kind in {"EQUAL", "COMMA", "ARROW", "DOT", "LSQB"}
     ):
         return _not_a_name(place, place.start, Mend("first", "NAME", ""))
+    if place.kind == "ELSE" and "OTHERWISE" in place.accepted:
+        message = "`else` stands between two values; the class of the rest is `otherwise`"
+        told = place.tell("E0004", message, "write `otherwise`")
+        return Mistake(told, Mend("instead", "OTHERWISE", "otherwise"))
     begins = place.opens_line and place.text in keywords()["statement"] | keywords()["declaration"]
     if (
         place.kind in reserved
@@ -118,6 +124,23 @@ def _not_a_name(place: Place, at: int, mend: Mend) -> Mistake:
         note=f"`{word}` {meaning}",
     )
     return Mistake(told, mend._replace(word=word))
+
+
+def strange_name(place: Place) -> Mistake | None:
+    """A name is written with `-` in it, or between quotes."""
+    tokens, at = place.tokens, place.at
+    if place.kind == "STRING" and place.accepted == {"NAME"}:
+        word = place.text.strip('"')
+        if not word.isidentifier():
+            return None
+        told = place.tell("E0001", 'a name stands without `"`', f"write `{shortened(word)}`")
+        return Mistake(told, Mend("instead", "NAME", word))
+    dashed = place.kind == "MINUS" and place.before == "NAME" and tokens.touches(at)
+    if not dashed or tokens.kinds[at + 1] != "NAME" or not tokens.touches(at + 1):
+        return None
+    plain = f"{tokens.text(at - 1)}_{tokens.text(at + 1)}"
+    told = place.tell("E0001", "there is no `-` in a name", f"write `{shortened(plain)}`")
+    return Mistake(told)
 
 
 def out_of_place(place: Place) -> Mistake | None:

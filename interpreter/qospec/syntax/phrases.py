@@ -143,6 +143,37 @@ _PHRASES = (
         "name the list by `let` first",
     ),
     _row(
+        "E0001",
+        r"^\s*for\s+(?P<name>\w+)\s+(?P<at>from\s+(?P<first>\w+)\s+to\s+(?P<last>\w+))",
+        "`for` goes through values",
+        "write `for {name} in {first} .. {last}`",
+    ),
+    _row(
+        "E0001",
+        r"^\s*(?P<name>\w+)(?P<at>\[(?P<count>[^\[\]]+)\])\s*=\s*(?P<kind>[\w.]+)\s*$",
+        "a name that is bound has no index",
+        "write `{name} = {kind}(count = {count})` for an array",
+    ),
+    _row(
+        "E0010",
+        r"\bmix\s*(?P<at>\[)",
+        "a mix stands between `{{` and `}}`, with the weight of each size",
+        "write `mix {{ 40 B: 7, 576 B: 4 }}`",
+    ),
+    _row(
+        "E0010",
+        r"\bin\s*(?P<at>\((?P<items>[^()\[\]]*,[^()\[\]]*)\))",
+        "a list stands between `[` and `]`",
+        "write `[{items}]`",
+        "[{items}]",
+    ),
+    _row(
+        "E0001",
+        r"^\s*flow\b.*\bto\s+[\w.\[\]]+\s*(?P<at>(?P<body>\{[^{}]*\}))",
+        "what a flow changes stands behind its traffic",
+        "write `flow name = traffic {body} from a to b`",
+    ),
+    _row(
         "E0009",
         r"[0-9][ \t]+(?P<at>%)[ \t]+[\w(]",
         "`%` makes a percentage of the number before it, and there is no remainder",

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from qospec.diagnostics import MOST
+from qospec.syntax import headers
 from qospec.syntax.brackets import Brackets, begins_declaration
 from qospec.syntax.grammar import END, grammar
 from qospec.syntax.keywords import keywords
@@ -92,14 +93,35 @@ class Recovery:
         if mend is not None and self._mends_left > 0 and self._mends(mend, at, start, height):
             self._mends_left -= 1
             return {"first": start, "out": at + 1}.get(mend.how, at)
+        if block < 0 and self._mends_left > 0 and self._reads_block(start, at, heights[-1]):
+            self._mends_left -= 1
+            return start
         if mistake.spoils:
             self._forget_last(height)
         end = self._next(at, start, heights)
+        self._give_up(start, end)
+        return end
+
+    def _give_up(self, start: int, end: int) -> None:
         kinds = self._tokens.kinds
         given_up = (i for i in range(start, end) if kinds[i] in {"NAME", "STRING", "RUN"})
         self.unread.update(word for i in given_up for word in _NAME.findall(self._tokens.text(i)))
         self._work += end - start
-        return end
+
+    def _reads_block(self, start: int, at: int, height: int) -> bool:
+        """Make the header of a declaration one that can be read, if that is where it is wrong."""
+        self._machine.cut(height)
+        header = headers.readable(self._machine, self._tokens, start, at)
+        if header is None:
+            return False
+        kept = {each for each in header.plain if isinstance(each, int)}
+        for place in range(start, header.block):
+            if place not in kept:
+                self._give_up(place, place + 1)
+        headers.replace(self._tokens, header)
+        self.unread.update(each[1] for each in header.plain if not isinstance(each, int))
+        self.__dict__.pop("_brackets", None)
+        return True
 
     def _stop(self) -> int:
         """Give up the rest of the file."""

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qospec.syntax import missing, mistaken, phrases
+from qospec.syntax.brackets import PAIRS
 from qospec.syntax.grammar import END, grammar
 from qospec.syntax.place import Mend, Mistake, Place
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 _SITUATIONS: tuple[Callable[[Place], Mistake | None], ...] = (
     missing.unclosed,
     missing.closing,
+    missing.unnamed,
+    mistaken.strange_name,
     phrases.phrase,
     mistaken.side_by_side,
     missing.nothing_follows,
@@ -25,6 +28,7 @@ _SITUATIONS: tuple[Callable[[Place], Mistake | None], ...] = (
     missing.untyped,
     mistaken.read_as_unit,
     mistaken.wrong_sign,
+    missing.default_unbound,
     mistaken.reserved,
     mistaken.out_of_place,
     mistaken.unknown_word,
@@ -79,6 +83,8 @@ def _left_out(place: Place) -> Mend | None:
     few = place.accepted - _CONTINUING or place.accepted
     kind = next(iter(few)) if len(few) == 1 else ""
     sign, behind = grammar().spellings.get(kind, ""), place.tokens.kinds[place.at + 1 :][:1]
+    if kind in PAIRS:  # what closes it is missing as well
+        return None
     fits = sign and place.machine.accepts(kind, place.kind, *behind)
     return Mend("before", kind, sign) if fits else None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from qospec.catalogue import LONGEST_PS, Cells, Domain, arrivals
 from qospec.engine.pattern import Burst as Shape
@@ -12,6 +12,8 @@ from qospec.engine.pattern import Pattern, most_cells, pattern
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from qospec.engine.arrays import Indices, Times
     from qospec.engine.draws import Draws
 
@@ -30,6 +32,8 @@ class Burst:
     at i/n of it.
     """
 
+    paced: ClassVar[str] = "every"
+
     size: Cells
     """How many cells a burst has."""
     every: Interval
@@ -41,11 +45,16 @@ class Burst:
         if self.size * self._apart_ps() > self.every:
             raise ValueError("every: the next burst begins before this one is over")
 
+    @classmethod
+    def at_rate(cls, rate: Fraction, *, size: int, at: Fraction | None = None) -> Self:
+        """Return the one of that mean rate, per connection."""
+        return cls(size, size * PS_PER_S / rate, at)
+
     def _apart_ps(self) -> Fraction:
         return Fraction(0) if self.at is None else PS_PER_S / Fraction(self.at)
 
     def start(self, connections: int, phases: str, draws: Draws) -> Pattern:
-        burst = Shape(self.size, self._apart_ps())
+        burst = Shape(self.size, (self._apart_ps(),))
         return pattern(Fraction(self.every), burst, connections, phases, draws)
 
     def emit(self, state: Pattern, until_ps: int) -> tuple[Times, Indices]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from qospec.catalogue import CellRate, arrivals
 from qospec.engine.pattern import Burst, Pattern, most_cells, pattern
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from qospec.engine.arrays import Indices, Times
     from qospec.engine.draws import Draws
 
@@ -24,8 +26,15 @@ class Constant:
     at i/n of it, so that n even connections are one stream of n times the rate.
     """
 
+    paced: ClassVar[str] = "rate"
+
     rate: CellRate
     """Cells/s of each connection."""
+
+    @classmethod
+    def at_rate(cls, rate: Fraction) -> Self:
+        """Return the one of that mean rate, per connection."""
+        return cls(rate)
 
     def start(self, connections: int, phases: str, draws: Draws) -> Pattern:
         return pattern(PS_PER_S / Fraction(self.rate), Burst(), connections, phases, draws)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
-from qospec.catalogue import Domain, PacketLoad, PacketSizes, traffic
+from qospec.catalogue import Domain, Load, PacketSizes, traffic
 from qospec.engine.connections import Contract
 from qospec.engine.descriptor import Count, Phases, check_exact
 from qospec.engine.encapsulation import SMALLEST_PACKET_BYTES, Encapsulation
@@ -17,6 +17,12 @@ from qospec.engine.stream import Stream
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+PacketLoad = Annotated[Load | None, Domain("load")]
+"""Bits per second in a layer of packets, or packets per second; exact."""
+Family = Annotated[Literal["ipv4", "ipv6"], Domain("choice", choices=("ipv4", "ipv6"))]
+"""Which of the two IPs."""
+Address = Annotated[str | None, Domain("address")]
+"""Of that IP, in its shortest form."""
 Gaps = Annotated[Literal["constant", "poisson"], Domain("choice", choices=("constant", "poisson"))]
 """The arrival process that packets come by."""
 Protocol = Annotated[
@@ -27,28 +33,40 @@ Port = Annotated[int, Domain("integer", 0, 65_535)]
 """A port of UDP or TCP."""
 CodePoint = Annotated[int, Domain("integer", 0, MARKS["dscp"].highest)]
 """A DSCP."""
-PriorityCode = Annotated[int, Domain("integer", 0, MARKS["priority"].highest)]
+PriorityCode = Annotated[int | None, Domain("integer", 0, MARKS["priority"].highest)]
 """A priority code point."""
+TrafficClass = Annotated[int | None, Domain("integer", 0, MARKS["traffic_class"].highest)]
+"""Of an MPLS label."""
 
 LOWEST_PACKET_RATE = Fraction(1, 1_000)
 HIGHEST_PACKET_RATE = 10**11
 """As of the arrival processes."""
 HEADER_BYTES = {"udp": 8, "tcp": 20, "none": 0}
 """Behind IP's header. Source: RFC 768; RFC 9293, 3.1 (without options)."""
+MORE_BYTES = {"ipv4": 0, "ipv6": 20}
+"""By how much IP's header is longer than IPv4's of 20. Source: RFC 8200, 3 (40, no extensions)."""
+UNSPECIFIED = {"ipv4": "0.0.0.0", "ipv6": "::"}  # noqa: S104 -- no socket is bound
+"""The address of packets that are given none. Source: RFC 1122, 3.2.1.3; RFC 4291, 2.5.2."""
 
 
-@traffic(source="RFC 791, 3.1 (IPv4); RFC 2544, 26 (offered load); RFC 2474, 3 (DSCP)")
-@dataclass(frozen=True)
+@traffic(
+    source="RFC 791, 3.1 (IPv4); RFC 8200, 3 (IPv6); RFC 2544, 26 (offered load); RFC 2474, 3"
+    " (DSCP)"
+)
+@dataclass(frozen=True, kw_only=True)
 class Packets:
     """Send IP packets at a mean rate, whether they arrive or not.
 
     A rate in bit/s is that of one connection, in the layer that it names, and becomes packets/s by
-    the mean size in that layer on the first link. Sizes of a mix are drawn independently.
+    the mean size in that layer on the first link. Sizes of a mix are drawn independently. They
+    come at `gaps`, or by a `source`: where this says how many they are, the rate is left out.
 
-    Not modelled: IPv6, fragmentation; an end that answers.
+    Not modelled: options and extension headers, fragmentation; an end that answers.
     """
 
-    rate: PacketLoad
+    load: ClassVar[str] = "rate"
+
+    rate: PacketLoad = None
     """Bits per second in a layer, or packets per second, of each connection."""
     size: PacketSizes
     """The size of all packets, or a mix of sizes by the number of packets."""
@@ -56,14 +74,22 @@ class Packets:
     """Whether packets come at constant intervals or at random."""
     dscp: CodePoint = 0
     """The code point in the IP header."""
-    priority: PriorityCode = 0
-    """The priority code point of the VLAN tag, 802.1p."""
+    priority: PriorityCode = None
+    """The priority code point of the VLAN tag, 802.1p; the first link has tags then."""
+    traffic_class: TrafficClass = None
+    """The traffic class of the MPLS label, EXP; the first link has labels then."""
+    family: Family = "ipv4"
+    """Which IP: its header has 20 bytes (ipv4) or 40 (ipv6)."""
     protocol: Protocol = "udp"
     """What is in the packets: a header of 8 bytes (udp), of 20 (tcp) or of none."""
     source_port: Port = 0
     """Of UDP or TCP."""
     destination_port: Port = 0
     """Of UDP or TCP."""
+    source_address: Address = None
+    """Of IP; left out, the unspecified one."""
+    destination_address: Address = None
+    """Of IP; left out, the unspecified one. Packets go where their flow does, whatever it is."""
     connections: Count = 1
     """How many like connections."""
     phases: Phases = "random"
@@ -72,6 +98,10 @@ class Packets:
     def __post_init__(self) -> None:
         if sum(weight for _, weight in self.size.parts) > LARGEST_WEIGHT:
             raise ValueError("size: these weights are too fine; give fewer digits")
+        for name in ("source_address", "destination_address"):
+            address = getattr(self, name)
+            if address is not None and (":" in address) != (self.family == "ipv6"):
+                raise ValueError(f"{name}: packets of {self.family} have no such address")
 
     def stream(self, link: Encapsulation) -> Stream:
         """Return what is sent on a first link.
@@ -79,7 +109,9 @@ class Packets:
         Raises:
             ValueError: A size does not fit the link, or the rate cannot be kept exactly.
         """
-        sizes, transport_bytes = self._sizes(link), HEADER_BYTES[self.protocol]
+        if self.rate is None:
+            raise ValueError("rate: it is not said, nor is a source that has one")
+        sizes, transport_bytes = self._sizes(link), self._transport_bytes
         packet_rate = Fraction(self.rate.amount)
         if self.rate.layer:
             packet_rate /= 8 * link.mean_bytes(sizes, self.rate.layer, transport_bytes)
@@ -87,8 +119,14 @@ class Packets:
             raise ValueError("rate: between one packet in 1000 s and 100 Gpkt/s can be sent")
         check_exact("rate", packet_rate, self.connections)
         source: tuple[str, Mapping[str, object]] = (self.gaps, {"rate": packet_rate})
-        marks = marked(dscp=self.dscp, priority=self.priority)
-        asked = {
+        marks = marked(
+            dscp=self.dscp, priority=self.priority or 0, traffic_class=self.traffic_class or 0
+        )
+        unspecified = UNSPECIFIED[self.family]
+        asked: dict[str, Fraction | str] = {
+            "family": self.family,
+            "source_address": self.source_address or unspecified,
+            "destination_address": self.destination_address or unspecified,
             "protocol": self.protocol,
             "source_port": Fraction(self.source_port),
             "destination_port": Fraction(self.destination_port),
@@ -96,15 +134,23 @@ class Packets:
         contract = Contract("packets", packet_rate, 0)
         return Stream(contract, source, sizes, marks, asked, link, transport_bytes)
 
+    @property
+    def _transport_bytes(self) -> int:
+        """Return what headers there are besides the 20 bytes of IPv4's."""
+        return MORE_BYTES[self.family] + HEADER_BYTES[self.protocol]
+
     def _sizes(self, link: Encapsulation) -> Sizes:
-        headers = HEADER_BYTES[self.protocol]
+        headers = self._transport_bytes
         least = SMALLEST_PACKET_BYTES + headers
         weights: dict[int, int] = {}
         for size, weight in self.size.parts:
             packet = link.packet_bytes(size, self.size.layer, headers)
             if not least <= packet <= link.largest_bytes:
+                inside = (
+                    f"leaves {max(packet, 0)} B @ip" if self.size.layer != "ip" else "does not fit"
+                )
                 raise ValueError(
-                    f"size: {size} B @{self.size.layer} leaves {max(packet, 0)} B @ip; on this link"
+                    f"size: {size} B @{self.size.layer} {inside}; on this link"
                     f" a packet with its headers has {least} to {link.largest_bytes} B @ip"
                 )
             weights[packet] = weights.get(packet, 0) + weight

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from qospec.catalogue import Domain, arrivals
 from qospec.engine.arrays import np
+from qospec.engine.kernel import kernel
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from numpy.random import Generator
 
-    from qospec.engine.arrays import Indices, Times
+    from qospec.engine.arrays import Doubles, Indices, Times
     from qospec.engine.draws import Draws
 
 BLOCK = 4_096
-"""So many cells are drawn at a time, however time is cut: chunks change nothing."""
+"""Cells are drawn in blocks of so many, however time is cut: chunks change nothing."""
+MOST_BLOCKS = 8
+"""So many at once: their columns stay in the second cache."""
 
 Rate = Annotated[Fraction, Domain("cell rate", Fraction(1, 1_000), 10**11)]
 """Cells/s; at one in 1000 s a block still ends within what int64 can tell."""
@@ -56,8 +61,15 @@ class Poisson:
     whole ps, so that an interval is half a ps short on average; times are exact sums of these.
     """
 
+    paced: ClassVar[str] = "rate"
+
     rate: Rate
     """Cells/s of each connection, on average."""
+
+    @classmethod
+    def at_rate(cls, rate: Fraction) -> Self:
+        """Return the one of that mean rate, per connection."""
+        return cls(rate)
 
     def start(self, connections: int, phases: str, draws: Draws) -> State:
         return State(
@@ -72,10 +84,12 @@ class Poisson:
     def emit(self, state: State, until_ps: int) -> tuple[Times, Indices]:
         at_ps, connection = [state.at_ps], [state.connection]
         while state.last_ps < until_ps:
-            gaps_ps = state.gaps.exponential(state.gap_ps, BLOCK).astype(np.int64)
-            at_ps.append(state.last_ps + gaps_ps.cumsum())
-            connection.append(state.choices.integers(0, state.connections, BLOCK, np.int32))
-            state.last_ps = int(at_ps[-1][-1])
+            missing = int((until_ps - state.last_ps) / state.gap_ps)
+            count = BLOCK * min(missing // BLOCK + 1, MOST_BLOCKS)
+            gaps = state.gaps.standard_exponential(count)
+            at_ps.append(gaps.view(np.int64))
+            state.last_ps = _added_up(gaps, state.gap_ps, state.last_ps, at_ps[-1])
+            connection.append(state.choices.integers(0, state.connections, count, np.int32))
         ready_ps, sender = np.concatenate(at_ps), np.concatenate(connection)
         count = int(ready_ps.searchsorted(until_ps))
         state.at_ps, state.connection = ready_ps[count:], sender[count:]
@@ -86,3 +100,19 @@ class Poisson:
 
     def most_cells(self, connections: int, length_ps: int) -> None:
         return None
+
+
+@kernel
+def _added_up(gaps: Doubles, gap_ps: float, last_ps: int, at_ps: Times) -> int:
+    """Write when cells are ready, and return when the last one is.
+
+    Args:
+        gaps: (n,) Times between cells, as multiples of the mean.
+        gap_ps: The mean.
+        last_ps: When the cell ahead of these is ready.
+        at_ps: (n,) Written; may be the same memory as `gaps`.
+    """
+    for i in range(len(gaps)):
+        last_ps += int(gaps[i] * gap_ps)
+        at_ps[i] = last_ps
+    return last_ps

@@ -78,7 +78,7 @@ class _Places:
             closer = self._written.stretch(parameters[-1])[1] + 1
             self.above.add(closer + (self._written.tokens.kinds[closer] == "COMMA"))
         if body is not None:
-            self._body(body, opened=not (parameters or isinstance(node, _HEADED)))
+            self._body(body, opened=not parameters)
 
     def _is_bare(self, value: ast.Node, node: ast.Node) -> bool:
         return self._written.stretch(value, node) == self._written.stretch(value)
@@ -110,7 +110,3 @@ class _Places:
 
     def _one_of(self, last: int, comma: int) -> bool:
         return not (comma > last and {last, comma} <= self._written.trivia.behind.keys())
-
-
-_HEADED = (ast.Test, ast.Reference, ast.Search)
-"""What has other keys before its block."""

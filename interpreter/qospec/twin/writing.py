@@ -58,6 +58,7 @@ class _Writer:
 
     def file(self) -> Page:
         edition = Entry(Page("edition", EDITION), "qos", self._entries.above(0))
+        edition.parted = 0 in self._written.trivia.parted
         edition.page.end = self._entries.above(1)
         edition.page.opened = 1 in self._written.trivia.parted
         edition.opening = self._written.trivia.behind.get(0, "")

@@ -121,10 +121,70 @@ def test_a_value_is_explained() -> None:
     assert fields("traffic.slot")["slot"]["value"] == "6 us"
 
 
+LAB = """qos 1
+import std.media, traffic
+
+device box {
+  port p[2]: cell
+  p[0].rx -> p[1].tx
+  p[1].rx -> discard
+}
+
+topology lab(haul: Length = 5 km) {
+  a, b = host
+  many = host(count = 30)
+  one = box
+  link a -- one.p[0] via media.oc3 { length = haul }
+  link one.p[1] -- b via media.oc3
+  for i in 0 .. 13 { link many[i] -- many[i + 14] via media.e3 }
+}
+
+test t on lab(haul = 7 km) {
+  sweep load in 1% .. 30% step 1%
+  control bare = lab
+  flow f = traffic.hd { scr = load of 30_000 cell/s } from a to b
+  run { measure = 1 s }
+  expect f.lost == 0
+}
+"""
+
+
+def test_a_test_says_where_its_fields_are_from(folder: Path) -> None:
+    (folder / "lab.qos").write_text(LAB, encoding="utf-8")
+    known = fields("lab.t")
+    assert (known["f.scr"]["value"], known["f.scr"]["place"]) == ("300 cell/s", "lab.qos:22")
+    assert [each["of"] for each in known["f.scr"]["instead_of"]] == ["video"]
+    assert known["f.pcr"]["place"] == "traffic.qos:11"
+    assert (known["run.measure"]["value"], known["run.repeat"]["default"]) == ("1 s", True)
+    shown = explain("lab.t").stdout
+    assert "    t:load=1%\n" in shown
+    assert "and 10 more cases" in shown
+    assert "bare  lab: 32 hosts" in shown
+    assert "f  vbr_rt from a to b" in shown
+    assert "fields of the first case" in shown
+
+
+def test_a_topology_says_what_is_in_it(folder: Path) -> None:
+    (folder / "lab.qos").write_text(LAB, encoding="utf-8")
+    shown = explain("lab.lab").stdout
+    assert "many[0 .. 29]  host(count = 30)" in shown
+    assert "one  box" in shown
+    assert "via media.oc3 { length = haul }, 149.76 Mbit/s @cell" in shown
+    assert "many[13] -- many[27]" in shown
+
+
+def test_a_test_with_a_mistake_is_refused_with_it(folder: Path) -> None:
+    (folder / "lab.qos").write_text(LAB.replace("lost == 0", "losst == 0"), encoding="utf-8")
+    result = explain("lab.t")
+    assert result.exit_code == 2
+    assert "E0501" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [
         ("gcraa", "nothing is named `gcraa`: did you mean `gcra`?"),
+        ("std.media", "`std.media` is a file: name what it declares, as in `std.media."),
         ("xyzzy", "a declaration is named as `FILE.qos::name`"),
         ("", "nothing is named ``"),
         ("..", "nothing is named `..`"),

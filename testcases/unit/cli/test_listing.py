@@ -53,6 +53,7 @@ def test_the_document_holds_what_the_list_shows(noun) -> None:
     [
         ("elements", "gcra", ["ITU-T I.371, Annex A", "one of joint separate exempt"]),
         ("traffic", "vbr_rt", ["pcr", "peak cell rate", "required", "as in `30_000 cell/s`"]),
+        ("policies", "red", ["Floyd", "The average from which on some are lost."]),
         ("arrivals", "burst", ["every", "From the beginning of a burst"]),
         ("metrics", "ctd", ["transfer_delay (delay, ctd)", "mean min max std p*"]),
         ("units", "kbit/s", ["1000 bit/s", "a rate"]),
@@ -71,9 +72,10 @@ def test_one_is_shown_in_full(command: str, name: str, pieces: list[str]) -> Non
 def test_one_as_a_document_is_a_list_of_one() -> None:
     (found,) = json.loads(qos("elements", "fifo", "--json").stdout)["elements"]
     assert found["name"] == "fifo"
-    (limit,) = found["fields"]
+    limit, drop = found["fields"]
     assert limit["required"]
-    assert limit["description"] == "How much may wait: cells or bytes."
+    assert limit["description"] == "How much may wait: cells, packets or bytes."
+    assert drop["example"].startswith("red {")
 
 
 @pytest.mark.parametrize(

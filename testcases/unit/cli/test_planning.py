@@ -1,5 +1,6 @@
 """`qos plan`, and what `qos check` tells of it: bounds that hold, ways, loads, properties."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,22 @@ test t on wire {{
     assert most in asked(tmp_path, test, "plan").output
 
 
+def test_packets_are_called_so(tmp_path) -> None:
+    test = """
+topology lan {
+  a, b = host
+  link a -- b via media.fast_ethernet
+}
+traffic web = packets { rate = 2_000 pkt/s, size = 100 B @ip, phases = even }
+test t on lan {
+  flow f = web from a to b
+  run { measure = 1 ms }
+  expect f.lost == 0 pkt
+}
+"""
+    assert "at most 2 packets each" in asked(tmp_path, test, "plan", "t").output
+
+
 PROPERTY = """
 property law {
   forall rate: CellRate in 1 cell/s .. 2 cell/s
@@ -67,6 +84,36 @@ def test_a_property_is_selected_by_name(tmp_path) -> None:
     result = asked(tmp_path, PROPERTY, "run", "law", "--record", str(tmp_path / "records"))
     assert result.exit_code == 2
     assert "E0590" in result.stderr
+
+
+SEARCH = """
+test knee on wire {
+  search rate in 1_000 cell/s .. 300_000 cell/s {
+    goal ndr { loss = 0 }
+    trial = 1 s, total = 4 s
+  }
+  flow f = steady(rate = rate) from a to b
+  expect ndr.rate >= 200_000 cell/s
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "refused"),
+    [
+        (SEARCH, ["knee: at most ", "goal ndr: loss 0"], "the search for `rate` is checked"),
+        (PROPERTY, ["law: a property, of which no trial", "t: 1 trial"], "the property `law` is"),
+    ],
+)
+def test_a_plan_is_shown_and_what_a_run_would_refuse_ends_it(tmp_path, text, shown, refused):
+    result = asked(tmp_path, text, "plan")
+    assert result.exit_code == 2
+    assert all(piece in result.stdout for piece in shown)
+    assert "`qos run` refuses what is planned here:" in result.stderr
+    assert refused in result.stderr
+    document = asked(tmp_path, text, "plan", "", "--json")
+    assert document.exit_code == 2
+    assert refused in json.loads(document.stdout)["refused"][0]
 
 
 def test_a_test_beside_a_property_is_selected_by_name(tmp_path) -> None:

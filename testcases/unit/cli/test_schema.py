@@ -104,7 +104,7 @@ def test_what_is_wrong_is_not(schema: Any, text: str) -> None:
     assert mistakes(schema, text)
 
 
-@pytest.mark.parametrize("role", ["traffic", "element", "arrivals"])
+@pytest.mark.parametrize("role", ["traffic", "element", "arrivals", "dropping"])
 def test_every_field_of_every_kind_is_offered_with_its_words(schema: Any, role: Any) -> None:
     for kind in discover().of(role).values():
         offered = schema["$defs"][f"fields of {kind.name}"]["properties"]

@@ -15,6 +15,8 @@ from qospec.engine.clock import Clock
 from qospec.engine.connections import Connections, Contract
 from qospec.engine.draws import Draws
 from qospec.engine.element import Setting, Waiting
+from qospec.engine.marks import MARKS
+from qospec.units import PS_PER_S
 
 CBR = Contract("cbr", Fraction(1_000), 0)
 
@@ -221,3 +223,92 @@ class Schedulers:
 def schedulers() -> Schedulers:
     """Return the place where schedulers are compared with their books."""
     return Schedulers()
+
+
+# ---- meters against their books
+
+LONGEST_PS = 2**62 // 2
+
+
+class Bucket:
+    """Tokens of bytes that come at a rate, up to a size; full at first."""
+
+    def __init__(self, bit_rate: Fraction, size_bytes: int) -> None:
+        self.rate, self.size = Fraction(bit_rate) / 8 / PS_PER_S, size_bytes
+        self.tokens = Fraction(size_bytes)
+
+    def add(self, tokens: Fraction) -> Fraction:
+        """Add tokens, and return those that are too many."""
+        over = max(self.tokens + tokens - self.size, Fraction(0))
+        self.tokens += tokens - over
+        return over
+
+
+class Meters:
+    """Where a meter is compared with its book, which is told `passed(ps)` and asked `colour`."""
+
+    bucket = Bucket
+    colours = MARKS["colour"]
+    rates = st.one_of(
+        st.sampled_from([Fraction(8), Fraction(8_000), Fraction(12 * 10**6), Fraction(8 * 10**12)]),
+        st.sampled_from([Fraction(10**8, 3), Fraction(49_999_999), Fraction(10**9, 7)]),
+        st.fractions(8, 10**10, max_denominator=10**3),
+    )
+    bursts = st.sampled_from([0, 1, 40, 1_500, 3_000, 65_535])
+    fates = st.sampled_from(["mark", "drop"])
+
+    def three(self, draw: st.DrawFn) -> dict[str, Any]:
+        """Draw what all meters of three colours have."""
+        fate = {"exceed": draw(self.fates), "violate": draw(self.fates)}
+        return {"aware": draw(st.booleans()), **fate}
+
+    @staticmethod
+    def coming(draw: st.DrawFn, meter: Any) -> list[tuple[int, int, int]]:
+        """Draw time, size and colour of packets: about when their tokens are there."""
+        packets, now = [], 0
+        for _ in range(draw(st.integers(0, 25))):
+            size = draw(st.sampled_from([1, 40, 576, 1_500, 65_535]))
+            time = int(size * 8 * PS_PER_S // meter.committed_information_rate)
+            usual = st.sampled_from([0, 0, 1, time, time + 1, max(time - 1, 0)])
+            now += draw(usual | st.integers(0, 2 * time))
+            if now < LONGEST_PS:
+                packets.append((now, size, draw(st.integers(0, 2))))
+        return packets
+
+    def agree(self, draw: st.DrawFn, meter: Any, book: Any) -> None:
+        """Hold a meter to its book, in time that is cut; it changes nothing but the colour."""
+        packets, last, kept, lost = self.coming(draw, meter), 0, [], []
+        for number, (t, size, came) in enumerate(packets):
+            book.passed(t - last)
+            last, colour = t, book.colour(size, came if meter.heeds else 0)
+            fine = meter.fate.get(colour) != "drop"
+            (kept if fine else lost).append((number, colour))
+        cuts = draw(st.lists(st.sampled_from([t for t, _, _ in packets] or [0]), max_size=4))
+        others = MARKS["dscp"].put(0, 46)
+        columns = {"size_bytes": [size for _, size, _ in packets]}
+        columns["marks"] = [self.colours.put(others, came) for _, _, came in packets]
+        batch = Lab.cells([t for t, _, _ in packets], **columns)
+        got = Lab.carry(meter, Lab.setting(), batch, cuts=cuts)
+        (left,) = got.departures
+        marks = [self.colours.put(others, colour) for _, colour in kept]
+        assert left.sent_ps.tolist() == [number for number, _ in kept]
+        assert left.marks.tolist() == marks
+        assert left.at_ps.tolist() == [packets[number][0] for number, _ in kept]
+        assert sorted((n, cause) for cause, *_, n in got.lost) == [(n, "policed") for n, _ in lost]
+        for number, colour in kept:
+            came = packets[number][2]
+            assert colour >= came or not meter.heeds, "worse or alike, never better"
+            assert self.colours.put(others, colour) in meter.becomes(batch.marks.item(number))
+
+    def vector(self, meter: Any) -> str:
+        """Return the colours of the vector: 4 x 1500 bytes, 2 at 1 s, 2 at 3 s, and one of 500."""
+        at_ps = [t * PS_PER_S for t in (0, 0, 0, 0, 1, 1, 3, 3, 3)]
+        batch = Lab.cells(at_ps, size_bytes=[1_500] * 8 + [500])
+        (left,) = Lab.carry(meter, Lab.setting(), batch).departures
+        return "".join("GYR"[self.colours.of(marks)] for marks in left.marks.tolist())
+
+
+@pytest.fixture(scope="session")
+def meters() -> Meters:
+    """Return the place where meters are compared with their books."""
+    return Meters()

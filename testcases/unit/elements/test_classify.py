@@ -29,6 +29,17 @@ def test_each_cell_is_of_one_class(lab, arrivals, table):
         assert left.at_ps.tolist() == [at_ps[i] for i in due]
 
 
+def test_marks_of_more_values_than_a_byte_are_told_apart(lab):
+    values = tuple(range(0, 3_000, 10))
+    table = np.array([[number % 3 for number in range(len(values))]], np.uint8)
+    batch = lab.cells(range(len(values)), marks=values)
+    where = lab.setting(outputs=table, columns=values)
+    got = lab.carry(Classify(("a", "b", "c")), where, batch).departures
+    assert [left.sent_ps.tolist() for left in got] == [
+        list(range(way, len(values), 3)) for way in range(3)
+    ]
+
+
 def test_its_outputs_are_its_classes():
     assert Classify(("real_time", "other")).outputs == ("real_time", "other")
 

@@ -1,37 +1,67 @@
-"""Marks that are written, whatever was there."""
+"""Marks that are written, whatever was there, into all packets or by colour."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from qospec.elements.remark import Remark
-from qospec.engine.marks import MARKS, VALUES
+from qospec.engine.marks import ALL, COLOURS, MARKS, VALUES
 
-optional = {
-    name: st.none() | st.integers(0, MARKS[name].highest)
-    for name in ("dscp", "priority", "traffic_class")
-}
+drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+NAMES = ("dscp", "priority", "traffic_class")
 
 
-@settings(deadline=None, max_examples=60)
+def codes(name):
+    """Return a value for all packets, or one for each of some colours."""
+    value = st.integers(0, MARKS[name].highest)
+    by_colour = st.dictionaries(st.sampled_from(COLOURS), value, min_size=1)
+    return st.one_of(value.map(lambda code: {"": code}), by_colour)
+
+
+@drawn
 @given(
-    written=st.fixed_dictionaries(optional).filter(
-        lambda w: any(v is not None for v in w.values())
+    written=st.dictionaries(st.sampled_from(NAMES), st.none(), min_size=1).flatmap(
+        lambda chosen: st.fixed_dictionaries({name: codes(name) for name in chosen})
     ),
+    colour=st.none() | st.sampled_from(COLOURS),
     marks=st.lists(st.integers(0, VALUES - 1), min_size=1, max_size=20),
 )
-def test_what_is_given_is_written_and_the_rest_stays(lab, written, marks):
-    remark = Remark(**written)
+def test_what_is_given_is_written_and_the_rest_stays(lab, written, colour, marks):
+    fields = {name: tuple(each.items()) for name, each in written.items()}
+    remark = Remark(**fields, colour=colour)
     batch = lab.cells(range(len(marks)), marks=marks)
     (left,) = lab.carry(remark, lab.setting(), batch).departures
     for before, after in zip(marks, left.marks.tolist(), strict=True):
-        assert after == remark.remarked(before)
+        assert remark.becomes(before) == (after,)
+        borne = COLOURS[min(MARKS["colour"].of(before), 2)]
         for name, mark in MARKS.items():
-            expected = written.get(name)
-            assert mark.of(after) == (mark.of(before) if expected is None else expected)
+            each = written.get(name, {})
+            expected = each.get("", each.get(borne, mark.of(before)))
+            if name == "colour" and colour is not None:
+                expected = COLOURS.index(colour)
+            assert mark.of(after) == expected
     assert left.at_ps.tolist() == batch.at_ps.tolist()
+    assert set(remark.writes) == {*written, *(["colour"] if colour else [])}
 
 
-def test_a_marker_that_marks_nothing_is_refused():
-    with pytest.raises(ValueError, match="nothing is marked"):
-        Remark()
+@pytest.mark.parametrize("before", range(64))
+def test_the_precedence_is_the_first_half_of_the_code_point(lab, before):
+    batch = lab.cells([0], marks=MARKS["dscp"].put(0, before))
+    remark = Remark(precedence=(("", 5),))
+    (left,) = lab.carry(remark, lab.setting(), batch).departures
+    assert MARKS["dscp"].of(left.marks.item(0)) == 5 * 8 + before % 8
+    assert ALL["precedence"].of(left.marks.item(0)) == 5
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({}, "nothing is marked"),
+        ({"dscp": ()}, "nothing is marked"),
+        ({"dscp": (("", 46),), "precedence": (("", 5),)}, "a part of the DSCP"),
+        ({"priority": (("blue", 5),)}, "no colour blue"),
+    ],
+)
+def test_fields_that_make_no_sense_are_refused(fields, words):
+    with pytest.raises(ValueError, match=words):
+        Remark(**fields)

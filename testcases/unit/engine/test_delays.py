@@ -105,3 +105,14 @@ def test_count_adds_a_step_per_cell() -> None:
     counts = np.array([5, 0, 0], np.int64)
     delays.count(np.array([0, 2, 2], np.uint32), counts, -2)
     assert counts.tolist() == [3, 0, -4]
+
+
+def test_sums_are_exact_of_any_number_of_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Words are set in order now and then: a sum's lower one would be full after 2^32 cells."""
+    monkeypatch.setattr(delays, "SETTLED_AFTER", 3)
+    rows, histogram = delays.new_rows(np.array([-1])), delays.Histogram(0)
+    sent_ps, whose = np.arange(2, dtype=np.int64), np.zeros(2, np.int32)
+    for _ in range(5):
+        histogram.add(sent_ps + 2**31 - 1, sent_ps, whose, rows)
+        assert rows[0, delays.SUM_LOW] < 4 * 2**31
+    assert exact_sums(rows[0].tolist())[0] == 10 * (2**31 - 1)

@@ -46,6 +46,9 @@ def source(listed: Any, cells: list[tuple[int, int]], node: int = 0, first: int 
     return Source(f"f{first}", listed(cells), first, count, "even", CELLS, 0, node)
 
 
+FOLLOWED = (("clumping", 0, 12), ("variation", 0, 6))
+
+
 def watch(vcs: int) -> Watch:
     return Watch(0, STOP_PS, (0,) * vcs)
 
@@ -55,7 +58,9 @@ def same(one: Observation, other: Observation) -> bool:
 
     def flat(seen: Observation) -> list[Any]:
         losses = [(name, *counts.tolist()) for name, counts in seen.losses.items()]
-        return [losses if isinstance(v, dict) else np.asarray(v).tolist() for v in seen]
+        plain = seen._replace(watch=None, latencies=None, variations=None)
+        columns = [losses if isinstance(v, dict) else np.asarray(v).tolist() for v in plain]
+        return [*columns, *(seen.tally(i, i + 1) for i in range(len(seen.sent)))]
 
     return flat(one) == flat(other)
 
@@ -134,7 +139,7 @@ def busy(vcs: Vcs, listed: Any, start_ps: int = 0) -> Experiment:
         Wire(4, 0, END),
         Wire(5, 0, END),
     )
-    seen = Watch(start_ps, BUSY_PS, (0,) * 12, clumping=True)
+    seen = Watch(start_ps, BUSY_PS, (0,) * 12, FOLLOWED)
     return Experiment(
         vcs(6, cell_rate=2 * 10**6, has_oam=True), sources, nodes, wires, seen, ("s",)
     )
@@ -148,6 +153,8 @@ def test_the_cut_into_chunks_changes_nothing(vcs: Vcs, listed: Any, start_ps: in
     assert user.lost
     assert oam.sent > 0
     assert user.clumping_max_ps
+    assert user.variation is not None
+    assert user.variation.arrivals.largest_ps
     assert all(t.sent == t.received + t.lost_count for t in (user, oam))
     for chunk in (1, 7, 1_000):
         assert same(graph.run(experiment, chunk=chunk), whole)

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qospec.engine.marks import MARKS, VALUES, marked
+from qospec.check.predicates import ATTRIBUTES, HIGHEST, WORDS
+from qospec.engine.marks import ALL, COLOURS, MARKS, VALUES, marked
 
 values = st.fixed_dictionaries({name: st.integers(0, mark.highest) for name, mark in MARKS.items()})
 
@@ -27,3 +28,11 @@ def test_a_field_is_changed_alone(drawn, data):
 def test_a_field_holds_no_more_than_its_bits(value):
     with pytest.raises(ValueError, match="6 bits"):
         marked(dscp=value)
+
+
+def test_the_language_asks_for_marks_as_they_are():
+    """It knows no arrays, so it says again what a field holds."""
+    assert WORDS["colour"][2] == COLOURS
+    assert set(ALL) <= set(ATTRIBUTES.values())
+    highest = {name: mark.highest for name, mark in ALL.items() if not mark.words}
+    assert {name: HIGHEST[name] for name in highest} == highest

@@ -29,7 +29,7 @@ def recorder(vcs: Callable[..., Connections], listed: Any) -> Callable[..., Reco
             Source("f", listed([(0, 0)]), 0, 2, "even", CELLS, 0, 0),
             Source("g", listed([(0, 0)]), 2, 1, "even", Sizes((64,)), 0, 0),
         )
-        watch = Watch(*WINDOW, histogram_row=(0, 0, 1), clumping=False)._replace(**changed)
+        watch = Watch(*WINDOW, histogram_row=(0, 0, 1))._replace(**changed)
         return Recorder(Experiment(vcs(3, has_oam=True), sources, (), (), watch, ("seed",)))
 
     return make
@@ -156,7 +156,7 @@ def test_clumping_is_followed_at_each_end_apart(
     recorder: Callable[..., Recorder], batch_of: Maker
 ) -> None:
     """T is 10 ps. At each of the two ends, VC 0's cells come at the peak rate."""
-    one = recorder(clumping=True)
+    one = recorder(followed=(("clumping", 0, 3),))
     for point, at_ps in enumerate(([1_100, 1_110], [1_101, 1_111])):
         one.arrived(batch_of(at_ps, [0, 0]), point)
     one.arrived(batch_of([1_200, 1_204, 1_240], [1, 1, 1]), 0)
@@ -184,7 +184,7 @@ def test_cuts_of_the_batches_change_nothing(
     recorder: Callable[..., Recorder], batch_of: Maker, parts: int
 ) -> None:
     at_ps, sent_ps, connection = drawn(5)
-    one, other = recorder(clumping=True), recorder(clumping=True)
+    one, other = recorder(followed=(("clumping", 0, 3),)), recorder(followed=(("clumping", 0, 3),))
     batch = batch_of(at_ps, connection, sent_ps)
     one.arrived(batch, 0)
     for part in np.array_split(np.arange(batch.count), parts):

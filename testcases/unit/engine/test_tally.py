@@ -4,7 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.engine.tally import Delays, Tally, share_of
+from qospec.engine.tally import Delays, Tally
+from qospec.statistic import share_of
 
 
 @pytest.mark.parametrize(

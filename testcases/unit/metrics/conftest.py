@@ -1,10 +1,20 @@
-"""A population with plain numbers."""
+"""A population with plain numbers, and packets that are followed one by one."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
+from hypothesis import strategies as st
 
+from qospec.elements.line import Line
+from qospec.engine.batch import Batch
+from qospec.engine.connections import Connections, Contract
+from qospec.engine.element import Loss
+from qospec.engine.experiment import Experiment, Node, Source, Watch
+from qospec.engine.observation import Recorder
+from qospec.engine.sizes import Sizes
 from qospec.engine.tally import Delays, Tally
 
 
@@ -40,3 +50,154 @@ def of_values(delays_ps: tuple[int, ...]) -> Delays:
         max_ps=values[-1],
         buckets=tuple((value, value + 1, values.count(value)) for value in sorted(set(values))),
     )
+
+
+class Trip(NamedTuple):
+    """A packet: whose it is, when its first bit was sent, its latency, its size, its fate."""
+
+    sent_ps: int
+    latency_ps: int
+    connection: int = 0
+    size_bytes: int = 46
+    lost: bool = False
+
+    @property
+    def delay_ps(self) -> int:
+        """Return the time from its first bit sent to its last that arrives."""
+        return self.latency_ps + max(64, self.size_bytes + 18) * 80_000
+
+    @property
+    def at_ps(self) -> int:
+        """Return when it arrives."""
+        return self.sent_ps + self.delay_ps
+
+
+class Wire:
+    """A Fast Ethernet link, whatever is behind it, and a recorder of the packets of one flow."""
+
+    line = Line(
+        Fraction(10**8), carries="packet", preamble=8, header=18, least=64, gap=12, largest=1_500
+    )
+
+    def tally(
+        self,
+        trips: Sequence[Trip],
+        *,
+        cuts: Sequence[int] = (),
+        connections: int = 1,
+        sizes: tuple[int, ...] = (46,),
+        start_ps: int = 0,
+        needs: tuple[str, ...] = ("latencies", "variation"),
+    ) -> Tally:
+        """Return what is recorded of packets, in order of sending, told in pieces cut by time."""
+        mix = Sizes(sizes, (1,) * len(sizes))
+        source = Source("f", None, 0, connections, "even", mix, 0, 0)
+        recorder = Recorder(
+            Experiment(
+                Connections((Contract("packets", Fraction(1), 0),) * connections, (0,)),
+                (source,),
+                (Node("a.tx", self.line, self.line.clock(stamps=True)),),
+                (),
+                Watch(
+                    start_ps,
+                    2**61,
+                    (0,) * connections,
+                    tuple((need, 0, connections) for need in needs),
+                ),
+                ("seed",),
+            )
+        )
+        arriving = sorted((t for t in trips if not t.lost), key=lambda t: (t.at_ps, t.sent_ps))
+        ending = [t for t in trips if t.lost]
+        before_ps = 0
+        for until_ps in (*sorted(cuts), 2**62):
+            for batch in self._within(trips, "sent_ps", before_ps, until_ps):
+                recorder.sent(batch)
+            for batch in self._within(ending, "sent_ps", before_ps, until_ps):
+                recorder.lost("q", Loss("overflow", batch.connection, batch.sent_ps))
+            for batch in self._within(arriving, "at_ps", before_ps, until_ps):
+                recorder.arrived(batch, 0)
+            before_ps = max(before_ps, until_ps)
+        return recorder.observation(0).tally(0, connections)
+
+    @staticmethod
+    def _within(trips: Sequence[Trip], name: str, before_ps: int, until_ps: int) -> Iterator[Batch]:
+        some = [t for t in trips if before_ps <= getattr(t, name) < until_ps]
+        if some:
+            yield Batch(
+                np.array([getattr(t, name) for t in some], np.int64),
+                np.array([t.sent_ps for t in some], np.int64),
+                np.array([t.connection for t in some], np.int32),
+                np.array([t.size_bytes for t in some], np.int32),
+                np.zeros(len(some), np.uint16),
+            )
+
+
+SIZES = (46, 200, 1_500)
+LATENCIES_PS = st.one_of(
+    st.integers(0, 50),
+    st.sampled_from([0, 10**6, 2 * 10**6, 10**9]),
+    st.integers(0, 10**7),
+    st.just(2**45),
+)
+
+
+@st.composite
+def journeys(draw: st.DrawFn, *, connections: int = 3) -> tuple[list[Trip], list[int]]:
+    """Draw packets that may be lost or overtake each other, and where time is cut."""
+    count = draw(st.integers(0, 30))
+    sent_ps, trips = 0, []
+    for _ in range(count):
+        sent_ps += draw(st.sampled_from([1, 10**5, 5_120_000, 10**7]))
+        trips.append(
+            Trip(
+                sent_ps,
+                draw(LATENCIES_PS),
+                draw(st.integers(0, connections - 1)),
+                draw(st.sampled_from(SIZES)),
+                draw(st.integers(0, 3)) == 0,
+            )
+        )
+    cuts = draw(st.lists(st.integers(0, 10**9), max_size=4))
+    return trips, cuts
+
+
+TABLE_2_1 = {
+    "constant": (2, 2, 2, 2, 2, 2),
+    "saw tooth": (1, 3, 1, 3, 1, 3),
+    "spike": (1, 1, 7, 1, 1, 1),
+    "step": (1, 1, 1, 3, 3, 3),
+    "steps": (1, 2, 3, 3, 2, 1),
+}
+"""UNH 2004, table 2.1: latencies in ms of six packets that are sent every 2 ms."""
+MS = 10**9
+
+
+class Road(Wire):
+    """The same, and what may come along it."""
+
+    trip = Trip
+
+    def drawn(self, data: st.DataObject) -> tuple[list[list[Trip]], Tally]:
+        """Return by connection the packets that arrived, in order of sending, and what was seen."""
+        trips, cuts = data.draw(journeys())
+        tally = self.tally(trips, cuts=cuts, connections=3, sizes=SIZES)
+        assert tally == self.tally(trips, connections=3, sizes=SIZES), "cuts change something"
+        came = [t for t in trips if not t.lost]
+        return [[t for t in came if t.connection == c] for c in range(3)], tally
+
+    def alone(self, data: st.DataObject) -> tuple[list[Trip], Tally]:
+        """Return packets of one connection, lost ones and all, and what was seen."""
+        trips, cuts = data.draw(journeys(connections=1))
+        return trips, self.tally(trips, cuts=cuts, sizes=SIZES)
+
+    def case(self, name: str) -> Tally:
+        """Return what is seen of a case of table 2.1, exactly as it is printed."""
+        rows = enumerate(TABLE_2_1[name])
+        return self.tally([Trip(2 * MS * n, latency * MS) for n, latency in rows])
+
+
+@pytest.fixture(scope="session")
+def road() -> Road:
+    """Return a road on which packets are followed."""
+    return Road()

@@ -1,14 +1,21 @@
 """What metrics declare of their least and greatest values."""
 
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from itertools import product
 
 import pytest
 
 from qospec.catalogue import Kind, discover
-from qospec.engine.tally import Tally
+from qospec.engine.tally import Extent, Packet, Smoothed, Tally, Variation
 
 METRICS = discover().of("metric")
+EXAMPLES = {"p*": "p99", "packet_*": "packet_3", "causes": "policed"}
+VARIATION = Variation(
+    *(Extent(2, 6, 0, 6), Extent(2, 6, 0, 6), Extent(2, -6, -6, 0), Extent(2, 6, 0, 6)),
+    *(Smoothed(Fraction(0), Fraction(3, 16)), Smoothed(Fraction(1, 16), Fraction(3, 16))),
+    (Packet(1, 0, 7, 7), Packet(2, 9, 9, 0), Packet(3, 10, 110, 90)),
+)
 
 
 def seen(tally: Callable[..., Tally]) -> Iterator[Tally]:
@@ -16,7 +23,11 @@ def seen(tally: Callable[..., Tally]) -> Iterator[Tally]:
     yield tally()
     for sent, lost, delays in product((1, 7), (0, 1, 7), ((1,), (0, 0), (5, 9, 70))):
         if lost <= sent:
+            made = tally(delays_ps=delays)
             yield tally(
+                latencies=made.delays.less(min(delays)),
+                variation=VARIATION,
+                shares=delays,
                 sent=sent,
                 planned=sent,
                 received=sent - lost,
@@ -31,7 +42,7 @@ def seen(tally: Callable[..., Tally]) -> Iterator[Tally]:
 
 def measured(kind: Kind, tally: Callable[..., Tally]) -> list[object]:
     metric = kind.build()
-    statistics = [name.replace("p*", "p99") for name in metric.statistics] or [""]
+    statistics = [EXAMPLES.get(name, name) for name in metric.statistics] or [""]
     values = [metric.measure(each, name) for each in seen(tally) for name in statistics]
     return [value for value in values if value is not None]
 
@@ -47,4 +58,4 @@ def test_no_value_is_beyond_what_its_metric_declares(name, tally) -> None:
 
 def test_only_what_may_be_early_is_below_zero() -> None:
     unbounded = [name for name, kind in METRICS.items() if not hasattr(kind.build, "least")]
-    assert unbounded == ["cell_delay_variation_1_point"]
+    assert unbounded == ["cell_delay_variation_1_point", "ip_packet_delay_variation"]

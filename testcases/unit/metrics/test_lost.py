@@ -15,3 +15,10 @@ def test_none_lost_is_zero_not_unknown(tally: Callable[..., Tally]) -> None:
 
 def test_nothing_sent_is_no_data(tally: Callable[..., Tally]) -> None:
     assert Lost().measure(tally(planned=3)) is None
+
+
+def test_it_counts_by_cause_wherever_that_is(tally: Callable[..., Tally]) -> None:
+    lost = {("a.upc", "policed"): 2, ("a.queue", "overflow"): 3, ("b.queue", "overflow"): 5}
+    seen = tally(sent=20, received=10, lost=lost)
+    counts = [Lost().measure(seen, cause) for cause in ("overflow", "policed", "discarded")]
+    assert counts == [8, 2, 0]

@@ -137,6 +137,15 @@ def test_repeats_show_only_what_differs(page):
     assert "ab sent" not in page.text
 
 
+def test_repeats_of_a_case_that_passed_are_counted_and_not_listed(document, timing):
+    repeats = next(c["repeats"] for c in document["cases"] if c["name"] == "repeated")
+    passed = next(c for c in document["cases"] if c["verdict"] == "pass")
+    passed["repeats"] = repeats
+    text = Page(render(document, timing, "html")).text
+    assert "metrics differ between the 3 repeats; the record has them all." in text
+    assert text.count("What differs between repeats") == 1
+
+
 def test_when_all_is_well_one_line_says_so(document):
     document["cases"] = document["cases"][:4]
     document |= {"verdict": "pass", "tests": document["tests"][:1]}

@@ -88,3 +88,11 @@ def test_a_case_that_was_not_run_is_a_failure(interrupted):
     assert (junit.tests, junit.failures, junit.errors, junit.skipped) == (7, 3, 0, 0)
     (result,) = cases(junit)["cdvt:tolerance=0us"].result
     assert (result.type, result.message) == ("not run", "not run: the run was interrupted")
+
+
+def test_what_a_test_covers_is_a_property_of_its_cases(junit):
+    repeated = cases(junit)["repeated"].child(Properties)
+    found = [each.value for each in repeated if each.name == "covers"]
+    assert found == ["EANTC 2006, data plane", "REQ-017"]
+    skipped = cases(junit)["skipped"].child(Properties)
+    assert "covers" not in [each.name for each in skipped or ()]

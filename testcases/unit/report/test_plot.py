@@ -3,7 +3,8 @@ from fractions import Fraction
 import pytest
 
 from qospec.report.axis import axis_over
-from qospec.report.plot import BOTTOM, LEFT, RIGHT, TOP, exact, panel, point, span, varying
+from qospec.report.plot import BOTTOM, LEFT, RIGHT, TOP, panel, point, span, varying
+from qospec.report.sample import exact
 from qospec.report.views import columns
 
 
@@ -23,6 +24,7 @@ def labels(axis):
         ([Fraction("0.5"), Fraction("0.6")], "%", ["50", "52", "54", "56", "58", "60"], "%"),
         ([0, Fraction(7, 10**6)], "%", ["0", "2", "4", "6", "8"], "× 10⁻⁶"),
         ([0, 149_760_000], "bit/s", ["0", "50", "100", "150"], "Mbit/s"),
+        ([Fraction(-1, 100), Fraction("0.5")], "%", ["0", "20", "40", "60"], "%"),
         ([Fraction(-3), Fraction(2)], "s", ["-3", "-2", "-1", "0", "1", "2"], "s"),
         ([Fraction(-3), Fraction(-1)], "s", ["-3", "-2", "-1", "0"], "s"),
         ([0], "s", ["0", "0.2", "0.4", "0.6", "0.8", "1"], "s"),
@@ -94,6 +96,7 @@ def test_a_tolerance_is_a_band(document):
 
 def test_a_tolerance_in_percent_is_of_the_bound(document):
     its = sweep(document, "data_plane")
+    its[0]["statements"][0]["verdict"] = "inconclusive"
     low, high = panel(columns(its, ("require",))[0], its)["limits"]
     assert low["y"] > high["y"]
 
@@ -108,6 +111,16 @@ def test_cases_without_parameters_are_numbered_by_their_order_only(document):
     its = [{**case, "parameters": {}} for case in sweep(document, "cdvt")]
     chart = panel(columns(its)[0], its)
     assert (chart["axis"], chart["labels"]) == ("case", [])
+
+
+def test_names_that_do_not_fit_side_by_side_are_slanted_and_all_there(document):
+    names = ["fifo", "strict", "custom", "wrr", "drr", "scfq", "wfq", "wf2q_plus"]
+    its = [{**document["cases"][4], "parameters": {"discipline": name}} for name in names]
+    chart = panel(columns(its)[0], its)
+    assert [label["text"] for label in chart["labels"]] == names
+    assert chart["height"] == 196 + chart["slope"] > 196
+    few = panel(columns(its[:3])[0], its[:3])
+    assert (few["slope"], few["height"]) == (0, 196)
 
 
 def test_a_case_without_data_is_marked_on_the_axis(document):

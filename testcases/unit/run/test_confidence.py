@@ -6,15 +6,15 @@ import pytest
 
 from qospec.conditions import Constant, Expression, Measured, Operation
 from qospec.model import Statement
-from qospec.run.confidence import ALIKE, DIFFERENCE, GRAIN, judge_together
-from qospec.run.verdict import Judgement
+from qospec.run.confidence import ALIKE, DIFFERENCE, GRAIN, averaged, judge_together
+from qospec.run.verdict import Judgement, Side
 from qospec.source import Source, Span
 from qospec.units import CELLS, RATIO
 
 SPAN = Span(Source("a.qos", "expect f.lost < 1\n"), 0, 6)
-LOST, SENT = (
+LOST, SENT, SEEN = (
     Measured("", "f", None, oam=False, metric=name, statistic="", dimension=CELLS, text="")
-    for name in ("lost", "sent")
+    for name in ("lost", "sent", "received")
 )
 SPREAD = (8, 9, 10, 11, 12)  # mean 10, deviation 1.58: 95 % reach 1.507 to either side
 
@@ -55,14 +55,35 @@ def judged(
     ],
 )
 def test_all_of_the_interval_must_be_on_one_side(operator, bound, verdict) -> None:
-    assert judged(operator, LOST, constant(bound), lost=SPREAD).verdict == verdict
+    assert judged(operator, SEEN, constant(bound), received=SPREAD).verdict == verdict
     mirrored = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}[operator]
-    shown = judged(mirrored, constant(bound), LOST, lost=SPREAD)
+    shown = judged(mirrored, constant(bound), SEEN, received=SPREAD)
     assert (shown.verdict, shown.comparison, shown.bound.value) == (
         verdict,
         operator,
         Fraction(bound),
     )
+
+
+@pytest.mark.parametrize(
+    ("operator", "end", "verdict"),
+    [
+        ("<=", "upper", "pass"),
+        ("<", "upper", "inconclusive"),
+        ("<=", "lower", "inconclusive"),
+        ("<", "lower", "fail"),
+        (">=", "lower", "pass"),
+        (">", "lower", "inconclusive"),
+        (">=", "upper", "inconclusive"),
+        (">", "upper", "fail"),
+    ],
+)
+def test_a_bound_at_the_very_end_of_the_interval_decides_by_whether_it_may_be_reached(
+    operator, end, verdict
+) -> None:
+    interval = judged("<", SEEN, constant(0), received=SPREAD).interval
+    bound = getattr(interval, end).value
+    assert judged(operator, SEEN, constant(bound), received=SPREAD).verdict == verdict
 
 
 @pytest.mark.parametrize(
@@ -77,21 +98,21 @@ def test_all_of_the_interval_must_be_on_one_side(operator, bound, verdict) -> No
     ],
 )
 def test_within_is_judged_at_both_sides(width, target, verdict) -> None:
-    shown = judged("within", LOST, constant(width), constant(target), lost=SPREAD)
+    shown = judged("within", SEEN, constant(width), constant(target), received=SPREAD)
     assert (shown.verdict, shown.comparison) == (verdict, "within")
     share = constant(Fraction(width) / Fraction(target), RATIO)
-    assert judged("within share", LOST, share, constant(target), lost=SPREAD).verdict == verdict
+    assert judged("within share", SEEN, share, constant(target), received=SPREAD).verdict == verdict
 
 
 def test_a_failed_require_is_inconclusive() -> None:
-    shown = judged("<", LOST, constant(8), kind="require", lost=SPREAD)
+    shown = judged("<", SEEN, constant(8), kind="require", received=SPREAD)
     assert (shown.verdict, shown.note) == ("inconclusive", "it does not hold")
-    near = judged("within", LOST, constant(1), constant(13), kind="require", lost=SPREAD)
+    near = judged("within", SEEN, constant(1), constant(13), kind="require", received=SPREAD)
     assert (near.verdict, near.note) == ("inconclusive", "it does not hold")
 
 
 def test_mean_and_interval_are_shown() -> None:
-    shown = judged("<", LOST, constant(20), lost=SPREAD)
+    shown = judged("<", SEEN, constant(20), received=SPREAD)
     assert shown.measured.value == 10
     assert float(shown.interval.lower.value) == pytest.approx(10 - 2.131847 * (2.5 / 5) ** 0.5)
     assert float(shown.interval.upper.value) == pytest.approx(10 + 2.131847 * (2.5 / 5) ** 0.5)
@@ -156,16 +177,33 @@ def test_how_many_more_repeats_would_decide_of_losses() -> None:
     assert of_losses("<=", 0, "0").note.startswith("even 10_000 repeats would hardly decide")
 
 
-def test_the_interval_of_equal_losses_holds_that_of_the_binomial_distribution() -> None:
+def test_the_interval_of_equal_losses_is_that_of_the_binomial_distribution() -> None:
     shown = of_losses("<", 1, "0.2")
-    # Clopper and Pearson of 5 of 100: 1.99 % to 10.23 % to either side with 95 %
+    # Clopper and Pearson of 5 of 100: 1.9906 % to 10.2253 % to either side with 95 %
     low, high = (float(side.value) for side in (shown.interval.lower, shown.interval.upper))
-    assert 0.01 < low <= 0.0199
-    assert 0.1023 <= high < 0.125
+    assert (low, high) == (pytest.approx(0.0199056, rel=1e-5), pytest.approx(0.1022534))
     assert shown.verdict == "pass"
     assert of_losses(">", 1, "0.01").verdict == "pass"
     assert of_losses("<", 1, "0.01").verdict == "fail"
     assert of_losses("<", 20, "0.9").verdict == "fail"
+
+
+@pytest.mark.parametrize(
+    ("lost", "reach"),
+    [
+        # the count knows more: 1 of 100 excludes 4.656 % (Clopper and Pearson), t only 1.626 cells
+        ((0, 0, 0, 1, 0), 20 * 0.046560 - 0.2),
+        # the repeats know more: losses come in bursts, which no count of all would show
+        ((0, 10, 0, 0, 0), 2.131847 * 2),
+    ],
+)
+def test_losses_that_differ_have_the_wider_interval_of_repeats_and_count(lost, reach) -> None:
+    shown = judged("<", LOST, constant(10), lost=lost, sent=(20,) * 5)
+    assert float(shown.interval.upper.value - shown.measured.value) == pytest.approx(
+        reach, rel=1e-4
+    )
+    assert (shown.verdict, shown.note) == ("pass", "")
+    assert shown.interval.lower.value <= shown.measured.value
 
 
 def test_lost_cells_are_counted_as_their_ratio() -> None:
@@ -179,30 +217,30 @@ def test_lost_cells_are_counted_as_their_ratio() -> None:
 
 
 def test_two_measured_sides_are_judged_by_their_difference() -> None:
-    shown = judged("<", LOST, SENT, lost=(1, 20, 3, 40, 5), sent=(2, 21, 4, 41, 6))
+    shown = judged("<", SEEN, SENT, received=(1, 20, 3, 40, 5), sent=(2, 21, 4, 41, 6))
     assert (shown.verdict, shown.measured.value, shown.bound.value) == ("pass", -1, 0)
     assert shown.note == f"{ALIKE}; {DIFFERENCE}"
-    differing = judged("<", LOST, SENT, lost=(1, 20, 3, 40, 5), sent=(2, 22, 4, 41, 6))
+    differing = judged("<", SEEN, SENT, received=(1, 20, 3, 40, 5), sent=(2, 22, 4, 41, 6))
     assert (differing.verdict, differing.note) == ("pass", DIFFERENCE)
     share = judged(
-        "within share", LOST, constant("0.1", RATIO), SENT,
-        lost=(100, 210, 95, 300, 100), sent=(100, 200, 100, 300, 104),
+        "within share", SEEN, constant("0.1", RATIO), SENT,
+        received=(100, 210, 95, 300, 100), sent=(100, 200, 100, 300, 104),
     )  # fmt: skip
     assert (share.verdict, share.tolerance.value) == ("pass", Fraction("16.08"))
 
 
 def test_how_many_more_repeats_would_decide() -> None:
     # deviation 1.58, distance 0.5: t(n - 1) * 1.58 / sqrt(n) < 0.5 first at 29 repeats
-    shown = judged("<", LOST, constant("10.5"), lost=SPREAD)
+    shown = judged("<", SEEN, constant("10.5"), received=SPREAD)
     assert shown.note == "about 24 more repeats would decide"
-    wide = judged("within", LOST, constant("0.5"), constant(10), lost=SPREAD)
+    wide = judged("within", SEEN, constant("0.5"), constant(10), received=SPREAD)
     assert wide.note == "about 24 more repeats would decide"
-    hopeless = judged("<", LOST, constant(10), lost=SPREAD)
+    hopeless = judged("<", SEEN, constant(10), received=SPREAD)
     assert hopeless.note.startswith("even 10_000 repeats would hardly decide")
 
 
 def test_no_data_in_a_repeat_decides_nothing() -> None:
-    shown = judged("<", LOST, constant(100), lost=(1, 1, None, 1, 1))
+    shown = judged("<", SEEN, constant(100), received=(1, 1, None, 1, 1))
     assert (shown.verdict, shown.measured, shown.note) == (
         "inconclusive",
         None,
@@ -211,13 +249,27 @@ def test_no_data_in_a_repeat_decides_nothing() -> None:
 
 
 def test_too_few_repeats_decide_nothing() -> None:
-    shown = judged("<", LOST, constant(100), repeats=10, lost=(1, 1))
+    shown = judged("<", SEEN, constant(100), repeats=10, received=(1, 1))
     assert (shown.verdict, shown.note) == ("inconclusive", "2 of 10 repeats were run")
-    most = judged("<", LOST, constant(100), repeats=10, lost=(1, 1, 2, 1, 1, 3))
+    most = judged("<", SEEN, constant(100), repeats=10, received=(1, 1, 2, 1, 1, 3))
     assert (most.verdict, most.note) == ("inconclusive", "6 of 10 repeats were run")
 
 
 def test_values_stay_short_however_many_there_are() -> None:
     values = tuple(Fraction(n, n + 1) for n in range(1_000, 1_200))
-    shown = judged("<", LOST, constant(2), repeats=200, lost=values)
+    shown = judged("<", SEEN, constant(2), repeats=200, received=values)
     assert shown.interval.upper.value.denominator.bit_length() < 2 * GRAIN.bit_length()
+
+
+def test_what_is_reported_is_the_mean_of_the_repeats_with_its_interval() -> None:
+    shown = averaged([Side(Fraction(value), CELLS) for value in SPREAD], Fraction("0.95"))
+    # to both sides together: t(0.975, 4) = 2.776445
+    assert (shown.verdict, shown.measured.value, shown.note) == (None, 10, "mean of 5 repeats")
+    assert float(shown.interval.upper.value) == pytest.approx(10 + 2.776445 * 0.5**0.5)
+    assert float(shown.interval.lower.value) == pytest.approx(10 - 2.776445 * 0.5**0.5)
+
+
+@pytest.mark.parametrize("values", [(1, 1, 1), ("a", "b"), (1, None), (1,)])
+def test_of_words_and_of_equal_numbers_there_is_no_mean(values) -> None:
+    found = [Side(Fraction(v) if isinstance(v, int) else v, CELLS) for v in values]
+    assert averaged(found, Fraction("0.95")) is None

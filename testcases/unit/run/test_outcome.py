@@ -71,3 +71,40 @@ def test_what_is_not_in_a_list_is_shown(planned) -> None:
 def test_a_tolerance_without_unit(planned, condition, verdict) -> None:
     (statement,) = document(planned, f"expect {condition}")["statements"]
     assert (statement["verdict"], statement["comparison"]) == (verdict, "within")
+
+
+PACKETS = """
+topology narrow {
+  a, b = host
+  dut = squeeze
+  link a -- dut.west via media.gige
+  link dut.east -- b via media.ethernet
+}
+
+device squeeze {
+  port west, east: packet
+  q = fifo { limit = 2 pkt }
+  west.rx -> q -> east.tx
+  east.rx -> discard
+}
+
+test t on narrow {
+  flow f = packets { rate = RATE, size = 1_000 B @ip } from a to b
+  run { measure = 10 ms, overload = true }
+  expect f.lost == 0 pkt
+  expect f.received == 0 pkt
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("rate", "why"),
+    [
+        ("4_000 pkt/s", " packets of f: dut.q (overflow)"),
+        ("100 pkt/s", "no packet was discarded: dut.q (0 overflow)"),
+    ],
+)
+def test_what_is_lost_of_packets_are_packets(planned, rate, why) -> None:
+    (case,) = planned(PACKETS.replace("RATE", rate))
+    (line,) = case_document(case, trial.run(case, discover(), lambda _: None), "")["why"]
+    assert line.endswith(why)

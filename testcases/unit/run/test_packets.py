@@ -82,3 +82,10 @@ def test_what_a_line_does_not_take_is_told_beforehand(planned, problems, changes
     assert not planned(text(**changes))
     assert {each.code for each in problems.all} == {code}
     assert any(words in each.message for each in problems.all)
+
+
+def test_packets_that_find_no_way_are_called_so(planned, problems):
+    one_way = text().replace("east.rx -> west.tx", "east.rx -> discard")
+    assert not planned(one_way.replace("from a to b", "from b to a", 1))
+    (told,) = problems.all
+    assert (told.code, told.message) == ("E0308", "no way leads packets of `voice` from `b` to `a`")

@@ -115,7 +115,7 @@ def test_halving_has_one_long_trial_for_each_load(planned) -> None:
 
 def test_a_plan_prints_the_bound_each_default_and_the_refusal(command) -> None:
     result = command("plan", TOPOLOGY + SEARCH)
-    assert result.exit_code == 0
+    assert result.exit_code == 2
     assert "knee: at most 366 trials" in result.output
     assert "at most 12 min 48 s emulated in all" in result.output
     assert re.search(r"goal ndr: .*trial 1 s \(default\), total 11 s, .*width 0.5 %", result.output)
@@ -138,7 +138,7 @@ def test_what_cannot_be_executed_is_checked_and_refused_when_it_is_to_run(
     command, text, what
 ) -> None:
     assert command("check", text).exit_code == 0
-    assert command("plan", text).exit_code == 0
+    assert command("plan", text).exit_code == 2
     result = command("run", text)
     assert result.exit_code == 2
     assert f"{what} is checked, and cannot be executed yet" in result.output

@@ -58,3 +58,12 @@ def test_a_quantile_has_few_digits_so_that_no_machine_differs() -> None:
 def test_a_root_squared_is_the_value(value: str) -> None:
     exact = Fraction(value)
     assert float(root(exact) ** 2) == pytest.approx(float(exact), rel=1e-15)
+
+
+def test_ten_repeats_with_the_normal_quantile_have_intervals_too_narrow() -> None:
+    """The UNH thesis writes 1.96 for ten repeats: the normal quantile, for a known deviation."""
+    of_ten_repeats = quantile(Fraction("0.975"), 9)
+    assert round(float(of_ten_repeats), 3) == 2.262
+    assert round(1.96 / float(of_ten_repeats), 3) == 0.866
+    # Such an interval holds the mean in fewer than 92 of 100 cases instead of 95.
+    assert 2 * distribution(1.96, 9) - 1 == pytest.approx(0.9184, abs=1e-4)

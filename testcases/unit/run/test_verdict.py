@@ -75,6 +75,18 @@ def test_the_part_of_an_and_that_failed_is_the_one_shown() -> None:
     assert (shown.measured.value, shown.comparison, shown.bound.value) == (3, ">", 5)
 
 
+def test_what_a_case_is_exempt_from_measures_nothing() -> None:
+    big = Operation(">", (constant(1_518), constant(64)))
+    none_lost = Operation("==", (LOST, constant(0)))
+    exempt = judged(Operation("or", (big, none_lost)), lost=3)
+    assert (exempt.verdict, exempt.measured, exempt.comparison) == ("pass", None, "")
+    both = judged(Operation("or", (big, none_lost)), lost=0)
+    assert (both.verdict, both.measured.value, both.comparison) == ("pass", 0, "==")
+    bound = judged(Operation("or", (Operation("not", (big,)), none_lost)), lost=3)
+    assert (bound.verdict, bound.measured.value) == ("fail", 3)
+    assert judged(big).measured.value == 1_518  # as of a published sum
+
+
 def test_a_bound_on_the_left_is_shown_as_the_bound() -> None:
     shown = judged(Operation("<", (constant(5), SENT)), sent=3)
     assert (shown.verdict, shown.measured.value, shown.comparison, shown.bound.value) == (

@@ -1,10 +1,12 @@
 """What packets become on their first link, in exact fractions."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from qospec.catalogue import Load, SizeMix
+from qospec.elements.line import Line
 from qospec.engine.encapsulation import Encapsulation
 from qospec.engine.marks import MARKS
 from qospec.engine.sizes import Sizes
@@ -12,6 +14,17 @@ from qospec.traffic.packets import Packets
 
 ETHERNET = Encapsulation(8, 18, 64, 12, 1_500)
 SIMPLE = SizeMix(((40, 7), (576, 4), (1_500, 1)), "ip")
+SOME = Packets(rate=Load(Fraction(1), ""), size=SizeMix(((64, 1),), "ip"))
+
+
+def sized(size, layer):
+    return replace(SOME, size=SizeMix(((size, 1),), layer))
+
+
+def framed(**fields):
+    """Return what Fast Ethernet puts around packets, with more of it."""
+    ethernet = {"preamble": 8, "header": 18, "least": 64, "gap": 12, "largest": 1_500}
+    return Line(Fraction(10**8), carries="packet", **{**ethernet, **fields}).encapsulation
 
 
 @pytest.mark.parametrize(
@@ -24,7 +37,8 @@ SIMPLE = SizeMix(((40, 7), (576, 4), (1_500, 1)), "ip")
     ],
 )
 def test_a_rate_becomes_packets_by_the_mean_size_of_its_layer(layer, packet_rate):
-    stream = Packets(Load(Fraction(10**6), layer), SIMPLE, "poisson").stream(ETHERNET)
+    traffic = Packets(rate=Load(Fraction(10**6), layer), size=SIMPLE, gaps="poisson")
+    stream = traffic.stream(ETHERNET)
     assert stream.source == ("poisson", {"rate": packet_rate})
     assert stream.sizes == Sizes((40, 576, 1_500), (7, 4, 1))
 
@@ -34,8 +48,7 @@ def test_a_rate_becomes_packets_by_the_mean_size_of_its_layer(layer, packet_rate
     [(64, "frame", 46), (1_518, "frame", 1_500), (84, "line", 46), (160, "payload", 188)],
 )
 def test_a_size_is_that_of_the_packet_within(size, layer, packet):
-    traffic = Packets(Load(Fraction(5), ""), SizeMix(((size, 1),), layer))
-    stream = traffic.stream(ETHERNET)
+    stream = replace(sized(size, layer), rate=Load(Fraction(5), "")).stream(ETHERNET)
     assert stream.sizes == Sizes((packet,))
     assert stream.source == ("constant", {"rate": 5})
 
@@ -43,37 +56,87 @@ def test_a_size_is_that_of_the_packet_within(size, layer, packet):
 def test_short_frames_are_filled_up_and_still_differ():
     """58 and 62 bytes with header and check sequence: 40 and 44 of a packet, both in 64."""
     mix = SizeMix(((58, 55), (62, 2)), "frame")
-    stream = Packets(Load(Fraction(1), ""), mix, protocol="none").stream(ETHERNET)
+    stream = replace(SOME, size=mix, protocol="none").stream(ETHERNET)
     assert stream.sizes == Sizes((40, 44), (55, 2))
     assert ETHERNET.mean_bytes(stream.sizes, "frame", 0) == 64
+
+
+@pytest.mark.parametrize(
+    ("fields", "header_bytes", "packet"),
+    [({}, 18, 46), ({"vlan_tags": 1}, 22, 42), ({"vlan_tags": 1, "labels": 2}, 30, 34)],
+)
+def test_tags_and_labels_take_their_bytes_of_a_frame(fields, header_bytes, packet):
+    """A frame of 64 bytes holds 46 of a packet, and 4 less for each tag and label."""
+    link = framed(**fields)
+    assert link.header_bytes == header_bytes
+    assert sized(64, "frame").stream(link).sizes == Sizes((packet,))
+    assert link.line_bytes(1_500) == 1_500 + header_bytes + 20
+    assert (link.bears("priority"), link.bears("traffic_class"), link.bears("dscp")) == (
+        "vlan_tags" in fields,
+        "labels" in fields,
+        True,
+    )
+
+
+def test_an_ip_header_has_20_or_40_bytes():
+    """100 bytes of payload behind UDP's 8: 128 and 148 of a packet."""
+    assert sized(100, "payload").stream(ETHERNET).sizes == Sizes((128,))
+    long = replace(sized(100, "payload"), family="ipv6").stream(ETHERNET)
+    assert long.sizes == Sizes((148,))
+    assert ETHERNET.counted(148, "payload", long.transport_bytes) == 100
 
 
 @pytest.mark.parametrize(
     ("size", "layer"), [(1_501, "ip"), (27, "ip"), (1_519, "frame"), (18, "frame"), (30, "line")]
 )
 def test_what_no_link_takes_is_refused(size, layer):
-    traffic = Packets(Load(Fraction(1), ""), SizeMix(((size, 1),), layer))
     with pytest.raises(ValueError, match="size:"):
-        traffic.stream(ETHERNET)
+        sized(size, layer).stream(ETHERNET)
+
+
+def test_a_packet_of_ipv6_is_longer():
+    with pytest.raises(ValueError, match="48 to 1500 B @ip"):
+        replace(sized(47, "ip"), family="ipv6").stream(ETHERNET)
 
 
 @pytest.mark.parametrize("rate", [Fraction(1, 1_001), Fraction(10**11 + 1)])
 def test_a_rate_that_no_process_keeps_is_refused(rate):
-    traffic = Packets(Load(rate, ""), SizeMix(((64, 1),), "ip"))
     with pytest.raises(ValueError, match="rate:"):
-        traffic.stream(ETHERNET)
+        replace(SOME, rate=Load(rate, "")).stream(ETHERNET)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"source_address": "2001:db8::1"}, {"family": "ipv6", "destination_address": "10.1.0.7"}],
+)
+def test_an_address_is_one_of_its_family(fields):
+    with pytest.raises(ValueError, match="_address: packets of ipv"):
+        replace(SOME, **fields)
 
 
 def test_marks_and_what_a_classifier_asks():
-    stream = Packets(
-        Load(Fraction(1), ""),
-        SizeMix(((64, 1),), "ip"),
+    stream = replace(
+        SOME,
         dscp=46,
         priority=5,
+        traffic_class=3,
         protocol="tcp",
         destination_port=443,
-    ).stream(ETHERNET)
-    assert MARKS["dscp"].of(stream.marks) == 46
-    assert MARKS["priority"].of(stream.marks) == 5
-    assert stream.asked == {"protocol": "tcp", "source_port": 0, "destination_port": 443}
+        source_address="10.1.0.7",
+    ).stream(framed(vlan_tags=1, labels=1))
+    assert {name: mark.of(stream.marks) for name, mark in MARKS.items()} == {
+        "clp": 0,
+        "colour": 0,
+        "dscp": 46,
+        "priority": 5,
+        "traffic_class": 3,
+    }
+    assert stream.asked == {
+        "family": "ipv4",
+        "protocol": "tcp",
+        "source_port": 0,
+        "destination_port": 443,
+        "source_address": "10.1.0.7",
+        "destination_address": "0.0.0.0",  # noqa: S104 -- no socket is bound
+    }
     assert stream.transport_bytes == 20

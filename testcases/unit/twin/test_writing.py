@@ -133,6 +133,44 @@ device:
     )
 
 
+def test_a_comment_behind_a_brace_stands_at_the_head(as_yaml: AsYaml) -> None:
+    assert as_yaml("""
+        qos 1
+        test t on two {  # first
+          run {  # inside
+            measure = 1 s
+          }
+          search rate in 1 .. 3 {  # for this
+            goal ndr { loss = 0 }
+          }
+        }
+        reference title "Table 5" {  # as printed
+          loss = 5%
+        }
+    """) == (
+        'qos: "1"\n\n'
+        "test:\n"
+        "  t:  # first\n"
+        "    on: two\n"
+        "    run:  # inside\n"
+        "      measure: 1 s\n"
+        "    search:\n"
+        "      rate:  # for this\n"
+        "        in: 1 .. 3\n"
+        "        goal:\n"
+        "          ndr: {loss: 0}\n\n"
+        "reference:\n"
+        "  title:  # as printed\n"
+        "    title: Table 5\n"
+        "    loss: 5%\n"
+    )
+
+
+@pytest.mark.parametrize("gap", ["\n", "\n\n"])
+def test_a_comment_above_the_edition_keeps_its_distance(as_yaml: AsYaml, gap: str) -> None:
+    assert as_yaml(f"# a file{gap}qos 1\n") == f'# a file{gap}qos: "1"\n'
+
+
 def test_comments_without_a_place_keep_their_statement_as_text(as_yaml: AsYaml) -> None:
     text = "qos 1\n\ndevice d {\n  x = z\n  port p:  # here\n    cell\n}\n"
     assert as_yaml(text) == (

@@ -1,0 +1,69 @@
+"""What is observed of an element of a device: what it loses, and what waits in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from qospec.check.context import wrong
+from qospec.check.values import Open, Value
+from qospec.conditions import Counted
+
+if TYPE_CHECKING:
+    from qospec.catalogue import Kind
+    from qospec.check.context import Refused
+    from qospec.check.expressions import Evaluator
+    from qospec.source import Span
+    from qospec.syntax import ast
+    from qospec.units import Dimension
+
+STATISTICS = ("max", "mean")
+"""Of what waits."""
+
+
+def observed(kind: Kind) -> tuple[str, ...]:
+    """Return what is observed of an element of that kind, as an author asks for it."""
+    causes = lost_as(kind, "lost")
+    waiting = tuple(f"occupancy.{e}" for e in STATISTICS) if kind.duty == "queue" else ()
+    return (*(("lost", *causes) if causes else ()), *waiting)
+
+
+def lost_as(kind: Kind, name: str) -> tuple[str, ...]:
+    """Return the causes that a name stands for of which cells end at a kind of element.
+
+    A scheduler has none: what it refuses ends in the queue that it serves.
+    """
+    causes = () if kind.duty == "scheduler" else tuple(getattr(kind.build, "causes", ()))
+    return causes if name == "lost" else tuple(each for each in causes if each == name)
+
+
+@dataclass(frozen=True)
+class Waiting(Value):
+    """What waits in a queue: its `max` and its `mean`."""
+
+    what: ClassVar[str] = "what waits in a queue"
+    path: str
+    dimension: Dimension
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+        """Return one of the two."""
+        if name.text not in STATISTICS:
+            raise wrong(
+                "E0503",
+                f"`occupancy` has no statistic `{name.text}`",
+                name.span,
+                note=f"statistics of occupancy: {' '.join(STATISTICS)}",
+            )
+        text = f"{self.path}.occupancy.{name.text}"
+        counted = Counted("", self.path, None, self.dimension, text, name.text)
+        return Open(counted, self.dimension, exact=name.text == "max")
+
+    def unfinished(self, span: Span) -> Refused:
+        """Say that a statistic is missing."""
+        return wrong(
+            "E0502",
+            f"`{span.text}` is many values: say which is meant",
+            span,
+            note=f"statistics of occupancy: {' '.join(STATISTICS)}",
+            remedy=f"write `{span.text}.max`",
+        )

@@ -1,0 +1,1 @@
+"""The drop policies: what a queue loses. One file each."""

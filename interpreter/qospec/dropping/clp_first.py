@@ -1,0 +1,36 @@
+"""Cells of low priority first: partial buffer sharing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from qospec.catalogue import Ratio, dropping
+from qospec.engine.dropping import DropPolicy, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from qospec.catalogue import Buffer
+
+
+@dropping(
+    source="ITU-T I.371 (selective cell discard); Kroener et al., IEEE JSAC 9 (1991)"
+    " (partial buffer sharing)"
+)
+@dataclass(frozen=True)
+class ClpFirst(DropPolicy):
+    """Lose cells with CLP 1 once a share of the queue is taken; keep the rest for CLP 0.
+
+    A cell with CLP 1 finds room if no more than this share, rounded down, waits with it.
+    """
+
+    at: Ratio
+    """The share of the limit that is open to all."""
+
+    @property
+    def mark(self) -> str:
+        return "clp"
+
+    def rules(self, limit: Buffer) -> Mapping[int, Rule]:
+        return {1: Rule(int(self.at * limit.amount))}

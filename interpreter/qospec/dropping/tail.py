@@ -1,0 +1,24 @@
+"""Tail drop: what finds no room is lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from qospec.catalogue import dropping
+from qospec.engine.dropping import DropPolicy
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from qospec.catalogue import Buffer
+    from qospec.engine.dropping import Rule
+
+
+@dropping(source="RFC 3290, 7.1.3 (tail drop)")
+@dataclass(frozen=True)
+class Tail(DropPolicy):
+    """Lose whoever finds no room, and nobody else; so does a queue that says nothing."""
+
+    def rules(self, limit: Buffer) -> Mapping[int, Rule]:
+        return {}

@@ -1,0 +1,46 @@
+"""Tail drop by class: one queue, a threshold for each class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from qospec.catalogue import LimitsByMark, dropping
+from qospec.engine.dropping import ClassMark, DropPolicy, Rule, same_unit, values
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from qospec.catalogue import Buffer
+
+
+@dropping(source="RFC 2597, 2 (drop precedence); RFC 3290, 7.1.3 (droppers)")
+@dataclass(frozen=True)
+class Threshold(DropPolicy):
+    """Lose who comes once so much waits, each class with a threshold of its own.
+
+    One of a class finds room if no more than its threshold waits with it, of all classes together.
+    Who bears a mark without a threshold has the queue's limit.
+    """
+
+    by: ClassMark
+    """The mark that tells classes apart."""
+    at: LimitsByMark
+    """How much may wait, by value of the mark."""
+
+    def __post_init__(self) -> None:
+        values(self.by, "at", self.at)
+
+    @property
+    def mark(self) -> str:
+        return self.by
+
+    def rules(self, limit: Buffer) -> Mapping[int, Rule]:
+        for _, amount in self.at:
+            same_unit("at", amount, limit)
+            if amount.amount > limit.amount:
+                raise ValueError(
+                    f"at: nobody comes to {amount.amount}, for no more than {limit.amount} may wait"
+                )
+        marks = values(self.by, "at", self.at)
+        return {mark: Rule(amount.amount) for mark, (_, amount) in zip(marks, self.at, strict=True)}

@@ -1,0 +1,79 @@
+"""Random early detection by class: one average, a curve for each class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from qospec.catalogue import LimitsByMark, RatiosByMark, Truth, dropping
+from qospec.engine.dropping import (
+    Average,
+    ClassMark,
+    Curve,
+    DropPolicy,
+    Rule,
+    Typical,
+    Weight,
+    exponent,
+    values,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from qospec.catalogue import Buffer
+
+
+@dropping(
+    source="RFC 2597, 2 (drop precedence within a class) and 4 (random drop by an average);"
+    " S. Floyd, V. Jacobson, IEEE/ACM Trans. Networking 1 (1993)"
+)
+@dataclass(frozen=True)
+class Wred(DropPolicy):
+    """Lose some early, at random, by the average of the whole queue and the class of who comes.
+
+    See `red`: here each class has its own `low`, `high` and `p`, and counts its own drops. Who
+    bears a mark without them has the queue's limit alone, but moves the average.
+    """
+
+    by: ClassMark
+    """The mark that tells classes apart."""
+    low: LimitsByMark
+    """The average from which on some are lost, by value of the mark."""
+    high: LimitsByMark
+    """The average from which on all are lost, or twice which if `gentle`; of the same values."""
+    p: RatiosByMark
+    """Which share is lost just below `high`; of the same values."""
+    gentle: Truth = False
+    """Whether the probability rises from `p` at `high` to 1 at twice `high`, instead of at once."""
+    weight: Weight = Fraction(1, 512)
+    """How far each newcomer moves the average: 1, 1/2, 1/4 … or 1/65536."""
+    typical: Typical = 500
+    """The size of a typical packet, to count idle time by; a cell has 53 bytes."""
+
+    def __post_init__(self) -> None:
+        exponent(self.weight)
+        known = set(values(self.by, "low", self.low))
+        for field, entries in (("high", self.high), ("p", self.p)):
+            if set(values(self.by, field, entries)) != known:
+                raise ValueError(f"{field}: has other classes than low")
+        for key, share in self.p:
+            if share == 0:
+                raise ValueError(f"p: {key} would never be lost early; give more than 0")
+
+    @property
+    def mark(self) -> str:
+        return self.by
+
+    @property
+    def average(self) -> Average:
+        return Average(self.weight, self.typical)
+
+    def rules(self, limit: Buffer) -> Mapping[int, Rule]:
+        high, p = dict(self.high), dict(self.p)
+        marks = values(self.by, "low", self.low)
+        return {
+            mark: Rule(curve=Curve(low, high[key], p[key], self.gentle))
+            for mark, (key, low) in zip(marks, self.low, strict=True)
+        }

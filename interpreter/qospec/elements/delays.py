@@ -1,0 +1,83 @@
+"""A delay for each cell, from a list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from qospec.catalogue import LONGEST_PS, Domain, element
+from qospec.engine.arrays import np
+from qospec.engine.batch import FOREVER_PS, Batch, empty, joined
+from qospec.engine.element import Step
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Times
+    from qospec.engine.clock import Clock
+    from qospec.engine.element import Setting
+
+Delaying = Annotated[tuple[int, ...], Domain("times", 0, LONGEST_PS)]
+"""Whole picoseconds."""
+
+
+@dataclass
+class State:
+    """What is carried from batch to batch.
+
+    Attributes:
+        each_ps: The delays, in turn.
+        passed: How many cells have come.
+        waiting: What has come and not left, by the time when it will.
+    """
+
+    each_ps: Times
+    passed: int
+    waiting: Batch
+
+
+@element(source="RFC 4737, 3 (reordering), by delays that are written out")
+@dataclass(frozen=True)
+class Delays:
+    """Let the k-th cell leave the k-th time after it came; after the last, begin again.
+
+    A cell that is delayed for longer than the next may be overtaken by it. Of cells that leave at
+    one time, the one that came first is first. Any number may wait.
+    """
+
+    each: Delaying
+    """How much later, of one cell after the other."""
+
+    def __post_init__(self) -> None:
+        if not self.each:
+            raise ValueError("each: at least one delay is needed")
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return ("in",)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        return ("out",)
+
+    def least_delay_ps(self, clock: Clock | None) -> int:
+        return min(self.each)
+
+    def start(self, setting: Setting) -> State:
+        return State(np.array(self.each, np.int64), 0, empty())
+
+    def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+        (batch,) = arrivals
+        leaving_ps = min(until_ps + self.least_delay_ps(None), FOREVER_PS)
+        if batch.count:
+            turn = np.arange(state.passed, state.passed + batch.count) % len(state.each_ps)
+            state.passed += batch.count
+            state.waiting = _in_order(state.waiting, batch.moved(batch.at_ps + state.each_ps[turn]))
+        count = int(state.waiting.at_ps.searchsorted(leaving_ps))
+        left = state.waiting.part(0, count)
+        state.waiting = state.waiting.part(count, state.waiting.count)
+        return Step((left,), (leaving_ps,))
+
+
+def _in_order(waiting: Batch, late: Batch) -> Batch:
+    """Return both by time; those that waited already are first among equals."""
+    both = joined(waiting, late)
+    return both.select(np.argsort(both.at_ps, kind="stable"))

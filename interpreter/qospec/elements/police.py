@@ -1,0 +1,66 @@
+"""A policer: a token bucket that parts packets in profile from those out of profile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from qospec.catalogue import element
+from qospec.engine.kernel import kernel
+from qospec.engine.meter import ABBREVIATIONS, GREEN, RED, Action, Meter, State, elapsed
+from qospec.engine.token_bucket import Bucket, cost, covers, fill, take
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Marks
+    from qospec.engine.batch import Batch
+
+
+@kernel
+def _judge(batch: Batch, state: State, colour: Marks) -> int:
+    """Write the colour of each packet; return how many are red."""
+    at_ps, _, _, size_bytes, _ = batch
+    clock, committed, _ = state
+    red = 0
+    for i in range(len(at_ps)):
+        price = cost(committed, size_bytes[i])
+        fill(committed, elapsed(clock, at_ps[i]), 0)
+        if covers(committed, price):
+            take(committed, price)
+            colour[i] = GREEN
+        else:
+            colour[i] = RED
+            red += 1
+    return red
+
+
+@element(
+    source="RFC 3290, 5.1.3 and Appendix A (token bucket, strict conformance); RFC 2475, 2.3.3.4",
+    abbreviations=ABBREVIATIONS,
+    carries=("packet",),
+)
+@dataclass(frozen=True)
+class Police(Meter):
+    """Admit packets up to a rate and a burst, and drop or mark what exceeds them.
+
+    A bucket of CBS bytes, full at first, gains CIR. A packet for all of whose bytes there are
+    tokens takes them and is green; another takes none and exceeds: it is lost, or goes on red. All
+    packets that come are measured together, whatever connection they are of.
+
+    Not modelled: loose conformance, by which a packet passes if there is any token at all.
+    """
+
+    colours: ClassVar[tuple[int, ...]] = (GREEN, RED)
+
+    exceed: Action = "drop"
+    """What becomes of a packet that exceeds."""
+
+    @property
+    def fate(self) -> dict[int, str]:
+        return {RED: self.exceed}
+
+    @property
+    def other_bucket(self) -> Bucket:
+        return Bucket("cir", self.committed_information_rate, "cbs", 0)
+
+    def judge(self, batch: Batch, state: State, colour: Marks) -> tuple[int, int]:
+        return 0, _judge(batch, state, colour)

@@ -1,0 +1,218 @@
+"""A forwarding processor: it works on one packet after the other, if nothing keeps it from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+
+from qospec.catalogue import Domain, Limit, Time, Truth, element
+from qospec.engine.arrays import np
+from qospec.engine.batch import FOREVER_PS, Batch, empty
+from qospec.engine.element import Loss, Step
+from qospec.engine.interruptions import Hiccups, Interruptions, Periodic
+from qospec.engine.processing import (
+    FREE,
+    HEAD,
+    LEFT,
+    NEXT,
+    OVERFLOW,
+    REBOOT,
+    TAIL,
+    Cost,
+    Fates,
+    Work,
+    with_more_places,
+    work_of,
+    work_on,
+)
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Marks
+    from qospec.engine.clock import Clock
+    from qospec.engine.element import Setting
+
+Ways = Annotated[int, Domain("integer", 1, 255)]
+PerPacket = Annotated[int, Domain("time", 1, 10**11)]
+"""More than nothing, up to 100 ms."""
+Extra = Annotated[int, Domain("time", 0, 10**11)]
+PerByte = Annotated[int, Domain("time", 0, 10**5)]
+"""Up to 100 ns: a processor works on no packet for a second."""
+PerSegment = Annotated[int, Domain("time", 0, 10**8)]
+Segment = Annotated[int, Domain("data", 64, 65_535)]
+Prefix = Annotated[int, Domain("data", 0, 4_096)]
+Interval = Annotated[int, Domain("time", 10**8, 10**15)]
+"""From 100 us on, so that the interruptions of one packet are few."""
+Lengths = Annotated[
+    Literal["constant", "uniform", "exponential"],
+    Domain("choice", choices=("constant", "uniform", "exponential")),
+]
+Phase = Annotated[int | None, Domain("time", 0, 10**15)]
+
+LEAST_SHARE = Fraction(1, 10)
+"""What interruptions leave of a processor, at least."""
+
+
+@dataclass
+class State:
+    """What is carried from batch to batch.
+
+    Attributes:
+        work: What waits, and until when the processor is at work.
+        interruptions: When it attends to other things.
+    """
+
+    work: Work
+    interruptions: Interruptions
+
+
+@element(
+    source="RFC 1812, 5.2 (forwarding); RFC 2544, 26.5 and 26.6 (system recovery, reset)",
+    carries=("packet",),
+)
+@dataclass(frozen=True)
+class Processor:
+    """Work on each packet for a time that depends on it; first come, first served.
+
+    The limit counts what waits, not what is worked on. A packet that is begun in the very ps in
+    which another comes has made room for it. What comes by `entry[k]` leaves by `exit[k]`; of what
+    comes in the same ps, the lower input goes first. Bytes are those of the IP packet.
+
+    An interruption suspends the work and begins before a packet that could begin in the same ps.
+    While one lasts, others wait for its end. A processor with a watchdog that has had something to
+    do for longer than `patience`, without a moment's rest, starts anew: all that waits is lost, and
+    all that comes until it is up again.
+
+    Not modelled: several processors side by side; a packet that is given up half done.
+    """
+
+    per_packet: PerPacket
+    """The time for each packet; extra work, such as classifying it, is added here."""
+    limit: Limit
+    """How much may wait: packets or bytes."""
+    ways: Ways = 1
+    """How many inputs, and as many outputs."""
+    shared: Truth = True
+    """Whether the limit is that of all inputs together, or of each."""
+    per_byte: PerByte = 0
+    """The time for each byte, as for a copy."""
+    segment: Segment = 65_535
+    """How much one of its buffers holds; a packet lies in as many as it needs."""
+    prefix: Prefix = 0
+    """What lies ahead of a packet in its first segment, such as the header of its frame."""
+    per_segment: PerSegment = 0
+    """The time for each segment of a packet but the first."""
+    per_change: Extra = 0
+    """The time for a packet of another size than the one ahead of it."""
+    housekeeping: Time = 0
+    """How long an interruption is that comes once a period; 0: there is none."""
+    housekeeping_every: Interval = 10**10
+    """The period."""
+    housekeeping_phase: Phase = None
+    """When the first begins; at random within a period if left out."""
+    hiccup: Time = 0
+    """How long an interruption is that comes at random, on average; 0: there is none."""
+    hiccup_every: Interval = 10**10
+    """The mean interval between two; it is exponential."""
+    hiccup_lengths: Lengths = "constant"
+    """How the lengths are distributed; uniform ones begin at 0."""
+    reboot: Time = 0
+    """How long it takes to start anew; 0: it has no watchdog."""
+    patience: Time = 10**12
+    """How long it may be busy before the watchdog starts it anew."""
+
+    causes: ClassVar[tuple[str, ...]] = ("overflow", "reboot")
+
+    def __post_init__(self) -> None:
+        left = 1 - Fraction(self.housekeeping, self.housekeeping_every)
+        left -= Fraction(self.hiccup, self.hiccup_every)
+        if left < LEAST_SHARE:
+            raise ValueError("interruptions leave the processor less than 10 % of its time")
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return tuple(f"entry[{number}]" for number in range(self.ways))
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        return tuple(f"exit[{number}]" for number in range(self.ways))
+
+    def least_delay_ps(self, clock: Clock | None) -> int:
+        return self.per_packet
+
+    @property
+    def cost(self) -> Cost:
+        """Return how long packets take."""
+        further = (self.segment, self.prefix, self.per_segment)
+        return Cost(self.per_packet, self.per_byte, *further, self.per_change)
+
+    def start(self, setting: Setting) -> State:
+        periodic = Periodic(self.housekeeping, self.housekeeping_every, self.housekeeping_phase)
+        hiccups = Hiccups(self.hiccup, self.hiccup_every, self.hiccup_lengths)
+        interruptions = Interruptions(periodic, hiccups, setting.draws)
+        return State(work_of(1 if self.shared else self.ways), interruptions)
+
+    def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+        batch, way = _together(arrivals)
+        losses: tuple[Loss, ...] = ()
+        if batch.count:
+            self._check(state, batch)
+            batch, way, losses = self._worked(state, batch, way)
+        departures = tuple(_of_way(batch, way, number) for number in range(self.ways))
+        next_ps = max(until_ps, int(state.work.clock[LEFT])) + self.per_packet
+        return Step(departures, (min(next_ps, FOREVER_PS),) * self.ways, losses)
+
+    def _check(self, state: State, batch: Batch) -> None:
+        """Refuse what could take longer than int64 can tell: a bound from far above."""
+        clock = state.work.clock
+        latest_ps = max(int(batch.at_ps[-1]), int(clock[FREE]))
+        packets = min(batch.count, self.ways * self.limit.amount + 1)
+        work_ps = packets * self.cost.most_ps(int(batch.size_bytes.max()))
+        if latest_ps + work_ps / LEAST_SHARE + self.reboot >= FOREVER_PS:
+            raise OverflowError("more waits for a processor than it can do in 50 days")
+
+    def _worked(
+        self, state: State, batch: Batch, way: Marks
+    ) -> tuple[Batch, Marks, tuple[Loss, ...]]:
+        """Return what leaves, by which way, and what is lost."""
+        limit = (self.limit.amount, self.limit.unit == "byte")
+        watchdog = (self.patience if self.reboot else FOREVER_PS, self.reboot)
+        terms = (self.cost, limit, watchdog)
+        queue = np.zeros_like(way) if self.shared else way
+        fates = Fates(queue, np.empty(batch.count, np.int64), np.empty(batch.count, np.uint8))
+        done = 0
+        while True:
+            known = (state.interruptions.known, state.interruptions.until_ps)
+            done = work_on(batch, done, state.work, known, terms, fates)
+            if done == batch.count:
+                break
+            clock = state.work.clock
+            if clock[TAIL] - clock[HEAD] == len(state.work.ring):
+                state.work = with_more_places(state.work)
+            else:
+                ended = state.interruptions.go_on(int(batch.at_ps[done]))
+                clock[NEXT] = max(clock[NEXT] - ended, 0)
+        batch, cause = batch.moved(fates.left_ps), fates.cause
+        if not cause.any():
+            return batch, way, ()
+        names = {OVERFLOW: "overflow", REBOOT: "reboot"}
+        lost = ((name, batch.select(cause == number)) for number, name in names.items())
+        losses = tuple(Loss(name, of.connection, of.sent_ps) for name, of in lost if of.count)
+        return batch.select(cause == 0), way[cause == 0], losses
+
+
+def _together(arrivals: tuple[Batch, ...]) -> tuple[Batch, Marks]:
+    """Return what comes by all inputs, in order of time, and by which each came."""
+    way = np.repeat(np.arange(len(arrivals)), [batch.count for batch in arrivals]).astype(np.uint8)
+    filled = [batch for batch in arrivals if batch.count]
+    if len(filled) < 2:  # noqa: PLR2004  nothing to bring together
+        return (filled[0] if filled else empty()), way
+    together = Batch(*(np.concatenate(columns) for columns in zip(*filled, strict=True)))
+    order = together.at_ps.argsort(kind="stable")
+    return together.select(order), way[order]
+
+
+def _of_way(batch: Batch, way: Marks, number: int) -> Batch:
+    """Return what leaves by one output."""
+    mine = way == number
+    return batch if mine.all() else batch.select(mine)

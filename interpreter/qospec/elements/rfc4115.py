@@ -1,0 +1,44 @@
+"""The two rate three colour marker that lets in-profile traffic be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from qospec.catalogue import element
+from qospec.engine.meter import ABBREVIATIONS, ThreeColours, check_excess, green_else_yellow
+from qospec.engine.token_bucket import Bucket, BucketSize, TokenRate
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Marks
+    from qospec.engine.batch import Batch
+    from qospec.engine.meter import State
+
+
+@element(source="RFC 4115, 3", abbreviations=ABBREVIATIONS, carries=("packet",))
+@dataclass(frozen=True)
+class Rfc4115(ThreeColours):
+    """Colour packets by a committed and an excess rate, each with a bucket of its own.
+
+    A bucket of CBS bytes gains CIR, one of EBS bytes gains EIR; both are full at first. A packet is
+    green if the first has tokens for all of it, else yellow if the second has; it takes them there;
+    else it is red. So yellow packets never use up what green ones have been promised. If aware,
+    only a green packet asks the first bucket, and a red one none. All packets that come are
+    measured together.
+    """
+
+    excess_information_rate: TokenRate
+    """How fast tokens for yellow packets come, EIR."""
+    excess_burst_size: BucketSize
+    """How many bytes of them there can be, EBS."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_excess(self.committed_burst_size, self.excess_burst_size)
+
+    @property
+    def other_bucket(self) -> Bucket:
+        return Bucket("eir", self.excess_information_rate, "ebs", self.excess_burst_size)
+
+    def judge(self, batch: Batch, state: State, colour: Marks) -> tuple[int, int]:
+        return green_else_yellow(batch, state, self.aware, False, colour)  # noqa: FBT003

@@ -1,0 +1,203 @@
+"""A shaper: packets wait until they conform to a token bucket."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from qospec.catalogue import Limit, element
+from qospec.engine import token_bucket
+from qospec.engine.arrays import np
+from qospec.engine.batch import FOREVER_PS
+from qospec.engine.element import Loss, Step
+from qospec.engine.kernel import kernel
+from qospec.engine.parting import split
+from qospec.engine.token_bucket import (
+    BYTE,
+    FULL,
+    FULL_PART,
+    Bucket,
+    BucketSize,
+    TokenRate,
+    cost,
+    fill,
+    take,
+    until_covered,
+)
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Marks, Whole
+    from qospec.engine.batch import Batch
+    from qospec.engine.clock import Clock
+    from qospec.engine.element import Setting
+
+NOW, HEAD, WAITING = 0, 1, 2
+KEPT, TOO_LONG, NO_ROOM = 0, 1, 2
+
+
+@dataclass
+class State:
+    """What is carried from batch to batch.
+
+    Attributes:
+        marks: NOW, up to when the bucket is filled: the last packet has left by then. WAITING, the
+            amount that waits, and HEAD, the first of it.
+        bucket: See `engine.token_bucket`.
+        leaving: (2, n) When each packet that waits leaves, and its amount.
+    """
+
+    marks: Whole
+    bucket: Whole
+    leaving: Whole
+
+
+@element(
+    source="RFC 2475, 2.3.3.3 (shapers); RFC 3290, 7.1.2 (non-work-conserving) and Appendix A",
+    carries=("packet",),
+    abbreviations={"burst_size": "burst"},
+)
+@dataclass(frozen=True)
+class Shape:
+    """Delay packets until they conform to a rate and a burst; lose what finds no room to wait.
+
+    A bucket of `burst` bytes, full at first, gains `rate`. A packet leaves as soon as all before it
+    have left and there are tokens for all of it. What waits is first in, first out, and is of all
+    connections together. A packet that is longer than the bucket never conforms, and is lost.
+    """
+
+    rate: TokenRate
+    """How fast tokens come; it counts the bytes of IP packets."""
+    burst_size: BucketSize
+    """How many bytes of them there can be."""
+    limit: Limit
+    """How much may wait: packets or bytes."""
+
+    causes: ClassVar[tuple[str, ...]] = ("overflow", "policed")
+
+    def __post_init__(self) -> None:
+        token_bucket.check(self._bucket)
+
+    @property
+    def _bucket(self) -> Bucket:
+        return Bucket("rate", self.rate, "burst", self.burst_size)
+
+    @property
+    def bucket_bytes(self) -> int:
+        """Return how long a packet may be to conform at all."""
+        return self.burst_size
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return ("in",)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        return ("out",)
+
+    def least_delay_ps(self, clock: Clock | None) -> int:
+        return 0
+
+    def start(self, setting: Setting) -> State:
+        marks = np.zeros(3, np.int64)
+        marks[NOW] = -1  # nothing has left yet, and something may at 0
+        return State(marks, token_bucket.full(self._bucket), np.zeros((2, 0), np.int64))
+
+    def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+        (batch,) = arrivals
+        losses: tuple[Loss, ...] = ()
+        if batch.count:
+            batch, losses = self._shaped(state, batch)
+        # What leaves at NOW, if that is to come, has waited: tokens for another byte need a ps.
+        last_ps = state.marks.item(NOW)
+        watermark_ps = last_ps + 1 if last_ps >= until_ps else until_ps
+        return Step((batch,), (min(watermark_ps, FOREVER_PS),), losses)
+
+    def _shaped(self, state: State, batch: Batch) -> tuple[Batch, tuple[Loss, ...]]:
+        token_bucket.check_sizes(batch)
+        self._check_load(state, batch)
+        before = state.leaving.shape[1]
+        room = np.empty((2, before + batch.count), np.int64)
+        room[:, :before] = state.leaving
+        left_ps, fate = np.empty(batch.count, np.int64), np.empty(batch.count, np.uint8)
+        limit = (self.limit.amount, self.limit.unit == "byte")
+        queue = (room[0], room[1], before)
+        last, *lost = _shape(batch, (state.marks, state.bucket), queue, limit, (left_ps, fate))
+        state.leaving = room[:, state.marks[HEAD] : last].copy()
+        state.marks[HEAD] = 0
+        batch, losses = batch.moved(left_ps), []
+        for each, cause in ((TOO_LONG, "policed"), (NO_ROOM, "overflow")):
+            gone = lost[each - 1]
+            batch, ended = split(batch, (fate == each).view(np.uint8), gone)
+            fate = fate[fate != each] if gone else fate
+            if gone:
+                losses.append(Loss(cause, ended.connection, ended.sent_ps))
+        return batch, tuple(losses)
+
+    def _check_load(self, state: State, batch: Batch) -> None:
+        """Raise OverflowError if the last might have to wait for longer than int64 can tell."""
+        most, largest_bytes = self.limit.amount, int(batch.size_bytes.max())
+        all_bytes = batch.count * largest_bytes
+        # What waits already is gone by NOW, so behind that is what comes and finds room.
+        most_bytes = min(all_bytes, most if self.limit.unit == "byte" else most * largest_bytes)
+        latest_ps = max(state.marks.item(NOW), batch.at_ps.item(-1))
+        if latest_ps + most_bytes * (state.bucket.item(BYTE) + 1) >= FOREVER_PS:
+            raise OverflowError("more waits for a shaper than it lets through in 50 days")
+
+
+@kernel
+def _shape(
+    batch: Batch,
+    state: tuple[Whole, Whole],
+    queue: tuple[Whole, Whole, int],
+    limit: tuple[int, bool],
+    written: tuple[Whole, Marks],
+) -> tuple[int, int, int]:
+    """Find when each packet leaves.
+
+    Args:
+        batch: n packets.
+        state: Marks and bucket; carried on.
+        queue: When each packet that waits leaves, its amount, and how many these are; with room for
+            all that come.
+        limit: How much may wait, and whether that is counted in bytes.
+        written: (n,) When each leaves, and its fate.
+
+    Returns:
+        The number of the last packet that waits and one more, how many packets are too long, and
+        how many find no room.
+    """
+    at_ps, _, _, size_bytes, _ = batch
+    marks, bucket = state
+    leaves_ps, amounts, last = queue
+    left_ps, fate = written
+    full = (bucket[FULL], bucket[FULL_PART])
+    head, waiting, now = marks[HEAD], marks[WAITING], marks[NOW]
+    long = lost = 0
+    for i in range(len(at_ps)):
+        while head < last and leaves_ps[head] <= at_ps[i]:
+            waiting -= amounts[head]
+            head += 1
+        price = cost(bucket, size_bytes[i])
+        if at_ps[i] > now:
+            fill(bucket, at_ps[i] - now, 0)
+            now = at_ps[i]
+        left_ps[i] = at_ps[i]
+        wait_ps = until_covered(bucket, price)
+        amount = size_bytes[i] if limit[1] else 1
+        if price > full:
+            fate[i] = TOO_LONG
+            long += 1
+        elif now + wait_ps > at_ps[i] and waiting + amount > limit[0]:
+            fate[i] = NO_ROOM
+            lost += 1
+        else:
+            fill(bucket, wait_ps, 0)
+            take(bucket, price)
+            now += wait_ps
+            fate[i], left_ps[i] = KEPT, now
+            if now > at_ps[i]:
+                leaves_ps[last], amounts[last] = now, amount
+                last += 1
+                waiting += amount
+    marks[HEAD], marks[WAITING], marks[NOW] = head, waiting, now
+    return last, long, lost

@@ -1,0 +1,41 @@
+"""The single rate three colour marker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from qospec.catalogue import element
+from qospec.engine.meter import ABBREVIATIONS, ThreeColours, check_excess, green_else_yellow
+from qospec.engine.token_bucket import Bucket, BucketSize
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Marks
+    from qospec.engine.batch import Batch
+    from qospec.engine.meter import State
+
+
+@element(source="RFC 2697, 3 (srTCM)", abbreviations=ABBREVIATIONS, carries=("packet",))
+@dataclass(frozen=True)
+class Srtcm(ThreeColours):
+    """Colour packets by one rate and two bursts: green, yellow, red.
+
+    A bucket of CBS bytes gains CIR, and what finds no room there goes into one of EBS bytes; both
+    are full at first. A packet is green if the first has tokens for all of it, else yellow if the
+    second has; it takes them there; else it is red. If aware, only a green packet asks the first
+    bucket, and a red one none. All packets that come are measured together.
+    """
+
+    excess_burst_size: BucketSize
+    """How many bytes of tokens there can be for yellow packets, EBS."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_excess(self.committed_burst_size, self.excess_burst_size)
+
+    @property
+    def other_bucket(self) -> Bucket:
+        return Bucket("cir", self.committed_information_rate, "ebs", self.excess_burst_size)
+
+    def judge(self, batch: Batch, state: State, colour: Marks) -> tuple[int, int]:
+        return green_else_yellow(batch, state, self.aware, True, colour)  # noqa: FBT003

@@ -1,0 +1,81 @@
+"""The two rate three colour marker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from qospec.catalogue import element
+from qospec.engine.kernel import kernel
+from qospec.engine.meter import (
+    ABBREVIATIONS,
+    GREEN,
+    RED,
+    YELLOW,
+    State,
+    ThreeColours,
+    borne,
+    elapsed,
+)
+from qospec.engine.token_bucket import Bucket, BucketSize, TokenRate, cost, covers, fill, take
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Marks
+    from qospec.engine.batch import Batch
+
+
+@kernel
+def _judge(batch: Batch, state: State, heeds: bool, colour: Marks) -> tuple[int, int]:  # noqa: FBT001
+    """Write the colour of each packet; return how many are yellow and red."""
+    at_ps, _, _, size_bytes, marks = batch
+    clock, committed, peak = state
+    yellow = red = 0
+    for i in range(len(at_ps)):
+        price, peak_price = cost(committed, size_bytes[i]), cost(peak, size_bytes[i])
+        ps = elapsed(clock, at_ps[i])
+        fill(committed, ps, 0)
+        fill(peak, ps, 0)
+        came = borne(marks[i], heeds)
+        if came == RED or not covers(peak, peak_price):
+            colour[i] = RED
+            red += 1
+            continue
+        take(peak, peak_price)
+        if came == YELLOW or not covers(committed, price):
+            colour[i] = YELLOW
+            yellow += 1
+        else:
+            take(committed, price)
+            colour[i] = GREEN
+    return yellow, red
+
+
+@element(source="RFC 2698, 3 (trTCM)", abbreviations=ABBREVIATIONS, carries=("packet",))
+@dataclass(frozen=True)
+class Trtcm(ThreeColours):
+    """Colour packets by a committed and a peak rate: green, yellow, red.
+
+    A bucket of CBS bytes gains CIR, one of PBS bytes gains PIR; both are full at first. A packet is
+    red if the peak's has no tokens for all of it, else yellow if the other has none; a yellow one
+    takes tokens of the peak, a green one of both. If aware, a packet that comes red stays red, and
+    one that comes yellow is at best yellow. All packets that come are measured together.
+    """
+
+    peak_information_rate: TokenRate
+    """How fast tokens for green and yellow packets come, PIR."""
+    peak_burst_size: BucketSize
+    """How many bytes of them there can be, PBS."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.peak_information_rate < self.committed_information_rate:
+            raise ValueError("pir: the peak information rate is less than the committed one")
+        if not (self.committed_burst_size and self.peak_burst_size):
+            raise ValueError("cbs, pbs: both must be more than 0")
+
+    @property
+    def other_bucket(self) -> Bucket:
+        return Bucket("pir", self.peak_information_rate, "pbs", self.peak_burst_size)
+
+    def judge(self, batch: Batch, state: State, colour: Marks) -> tuple[int, int]:
+        return _judge(batch, state, self.aware, colour)

@@ -1,0 +1,54 @@
+"""How the time between two arrivals changes from packet to packet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.catalogue import metric
+from qospec.statistic import offers, packet_of
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from qospec.engine.tally import Packet, Tally
+
+
+@metric(
+    source="Chadda, QoS Testing Methodology, University of New Hampshire 2004, 2.5.4 (method 2)",
+    aliases=("jitter_2",),
+    carries=("packet",),
+)
+class ArrivalGapVariation:
+    """Compare the time between two arrivals with that between the two before, in ps.
+
+    |A_n - A_(n-1)|, where A_n is the time between the arrivals of packets n - 1 and n, without its
+    sign. Packets are taken in the order in which they were sent, however they arrive, and those
+    that are lost are left out: their neighbours are consecutive. Each connection counts for itself.
+    `mean` and `max` are exact. `packet_N` is that of the N-th packet sent, up to 10,000, of a flow
+    of one connection; the first two have none. Unless packets are sent at constant intervals, it
+    counts the sender's own variation, too.
+    """
+
+    dimension = "time"
+    least = 0
+    statistics: tuple[str, ...] = ("mean", "max", "packet_*")
+    exact = False
+    needs: frozenset[str] = frozenset({"variation"})
+
+    def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:
+        """Return ps; None if fewer than three packets arrived, or they were not followed."""
+        if not offers(self.statistics, statistic):
+            raise ValueError(f"arrival_gap_variation has no statistic `{statistic}`")
+        if tally.variation is None:
+            return None
+        number = packet_of(statistic)
+        if number is None:
+            return tally.variation.arrivals.read(statistic)
+        return _of_the_last(tally.variation.packet(number))
+
+
+def _of_the_last(packets: tuple[Packet, ...]) -> int | None:
+    if len(packets) < 3:  # noqa: PLR2004 -- two times between arrivals
+        return None
+    first, second, third = (each.at_ps for each in packets)
+    return abs(abs(third - second) - abs(second - first))

@@ -1,0 +1,38 @@
+"""How fairly members of a group share what arrives."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from qospec.catalogue import metric
+
+if TYPE_CHECKING:
+    from qospec.engine.tally import Tally
+
+
+@metric(
+    source="Jain, Chiu, Hawe, DEC-TR-301 (1984): a quantitative measure of fairness",
+    aliases=("jain_fairness",),
+)
+class FairnessIndex:
+    """Compare the throughputs x of a flow's members: the square of their sum, over n sums of x².
+
+    1 if all have the same, 1/n if one has everything. Members are those of a flow between arrays;
+    of a single flow, or of one member, its connections. Cells and packets are counted,
+    whatever their size, that arrive within the window.
+    """
+
+    dimension = "ratio"
+    better = "more"
+    least = 0
+    most = 1
+    statistics: tuple[str, ...] = ()
+    exact = False
+    needs: frozenset[str] = frozenset({"shares"})
+
+    def measure(self, tally: Tally, _statistic: str = "") -> Fraction | None:
+        """Return a ratio; None if nothing arrived in the window."""
+        shares = tally.shares
+        squares = len(shares) * sum(each**2 for each in shares)
+        return Fraction(sum(shares) ** 2, squares) if squares else None

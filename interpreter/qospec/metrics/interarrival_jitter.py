@@ -1,0 +1,42 @@
+"""The jitter that RTP's receivers report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.catalogue import metric
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from qospec.engine.tally import Tally
+
+
+@metric(source="RFC 3550, 6.4.1 and A.8 (interarrival jitter)", carries=("packet",))
+class InterarrivalJitter:
+    """Smooth the changes of the transfer delay, in ps: J += (|D| - J) / 16 with each packet.
+
+    D is the difference between the delays of a packet and of the one before it, of one connection.
+    `last` is J after the last packet and `max` the largest that it ever was, in the order in which
+    packets arrive, as the RFC has it; `as_sent` is J after the last packet in the order in which
+    they were sent. Lost packets are left out. Of several connections it is the largest. J is
+    carried in sixteenths of a ps as in A.8, so it is up to 0.5 ps off.
+    """
+
+    dimension = "time"
+    least = 0
+    statistics: tuple[str, ...] = ("last", "max", "as_sent")
+    exact = False
+    needs: frozenset[str] = frozenset({"variation"})
+
+    def measure(self, tally: Tally, statistic: str) -> Fraction | None:
+        """Return ps; None if fewer than two packets arrived, or they were not followed."""
+        if statistic not in self.statistics:
+            raise ValueError(f"interarrival_jitter has no statistic `{statistic}`")
+        if tally.variation is None:
+            return None
+        as_sent = statistic == "as_sent"
+        smoothed = tally.variation.smoothed_as_sent if as_sent else tally.variation.smoothed
+        if smoothed is None:
+            return None
+        return smoothed.largest_ps if statistic == "max" else smoothed.last_ps

@@ -1,0 +1,51 @@
+"""The IP packet delay variation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.catalogue import metric
+from qospec.statistic import offers, packet_of
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from qospec.engine.tally import Packet, Tally
+
+
+@metric(
+    source="RFC 3393, 2 (ipdv of consecutive packets); RFC 5481, 4.1 (IPDV)",
+    aliases=("ipdv",),
+    carries=("packet",),
+)
+class IpPacketDelayVariation:
+    """Subtract from the transfer delay of each packet that of the packet sent before it, in ps.
+
+    D_n - D_(n-1), with its sign: above zero the packet took longer. A pair is selected where both
+    were sent one after the other on one connection and both arrived; a lost packet takes both of
+    its pairs with it. `mean`, `min` and `max` are exact. `packet_N` is that of the N-th packet
+    sent, up to 10,000, of a flow of one connection; the first has none.
+    """
+
+    dimension = "time"
+    statistics: tuple[str, ...] = ("mean", "min", "max", "packet_*")
+    exact = False
+    needs: frozenset[str] = frozenset({"variation"})
+
+    def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:
+        """Return ps; None if no pair arrived, or packets were not followed."""
+        if not offers(self.statistics, statistic):
+            raise ValueError(f"ip_packet_delay_variation has no statistic `{statistic}`")
+        if tally.variation is None:
+            return None
+        number = packet_of(statistic)
+        if number is None:
+            return tally.variation.one_way.read(statistic)
+        packets = tally.variation.packet(number)
+        if len(packets) < 2 or packets[-2].number != number - 1:  # noqa: PLR2004 -- a pair
+            return None
+        return _delay_ps(packets[-1]) - _delay_ps(packets[-2])
+
+
+def _delay_ps(packet: Packet) -> int:
+    return packet.at_ps - packet.sent_ps

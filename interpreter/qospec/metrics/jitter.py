@@ -1,0 +1,34 @@
+"""The jitter of RFC 4689."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.catalogue import metric
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from qospec.engine.tally import Tally
+
+
+@metric(source="RFC 4689, 3.2.5 (jitter)", carries=("packet",))
+class Jitter:
+    """Compare the latency of each packet with that of the packet received before it, in ps.
+
+    |L_n - L_(n-1)| of two packets of one connection that are received one after the other, in the
+    order in which they arrive; what was lost between them does not matter. `mean` and `max` are
+    exact.
+    """
+
+    dimension = "time"
+    least = 0
+    statistics: tuple[str, ...] = ("mean", "max")
+    exact = False
+    needs: frozenset[str] = frozenset({"variation"})
+
+    def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:
+        """Return ps; None if fewer than two packets arrived, or they were not followed."""
+        if statistic not in self.statistics:
+            raise ValueError(f"jitter has no statistic `{statistic}`")
+        return None if tally.variation is None else tally.variation.received.read(statistic)

@@ -1,0 +1,49 @@
+"""The latency of packets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.catalogue import metric
+from qospec.statistic import offers, packet_of
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from qospec.engine.tally import Tally
+
+
+@metric(
+    source="RFC 4689, 3.2.4 (forwarding delay)",
+    aliases=("forwarding_delay",),
+    carries=("packet",),
+)
+class Latency:
+    """Measure from the last bit that leaves the source to the last bit that arrives, in ps.
+
+    It is the transfer delay less the time that the packet's frame takes on its first link. That of
+    RFC 1242, 3.8 (store and forward devices) ends with the first bit that arrives, and is shorter
+    by the time that the frame takes on its last link.
+
+    `mean`, `min` and `max` are exact, to the 2 ps that a line rounds times by. `std` is that of the
+    population, over n, and `sample_std` that of a sample, over n - 1; both are rounded down to a
+    part of a ps. A quantile `pN` is from a histogram, so up to 0.1 % of the transfer delay off.
+    `packet_N` is that of the N-th packet sent, up to 10,000, of a flow of one connection; no data
+    if it did not arrive.
+    """
+
+    dimension = "time"
+    least = 0
+    statistics: tuple[str, ...] = ("mean", "min", "max", "std", "sample_std", "p*", "packet_*")
+    exact = False
+    needs: frozenset[str] = frozenset({"latencies"})
+
+    def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:
+        """Return ps; None if no packet arrived, or what it takes was not recorded."""
+        if not offers(self.statistics, statistic):
+            raise ValueError(f"latency has no statistic `{statistic}`")
+        number = packet_of(statistic)
+        if number is not None:
+            packets = () if tally.variation is None else tally.variation.packet(number)
+            return packets[-1].latency_ps if packets else None
+        return None if tally.latencies is None else tally.latencies.read(statistic)

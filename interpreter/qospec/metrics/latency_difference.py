@@ -1,0 +1,46 @@
+"""How latency changes from packet to packet, in the order of sending."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.catalogue import metric
+from qospec.statistic import offers, packet_of
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from qospec.engine.tally import Tally
+
+
+@metric(
+    source="Chadda, QoS Testing Methodology, University of New Hampshire 2004, 2.5.4 (method 3)",
+    aliases=("jitter_3",),
+    carries=("packet",),
+)
+class LatencyDifference:
+    """Compare the latency of each packet with that of the packet sent before it, in ps.
+
+    |L_n - L_(n-1)|. Packets are taken in the order in which they were sent, and those that are lost
+    are left out: their neighbours are consecutive. So it is the jitter of RFC 4689 wherever nothing
+    is reordered. Each connection counts for itself. `mean` and `max` are exact. `packet_N` is that
+    of the N-th packet sent, up to 10,000, of a flow of one connection; the first has none.
+    """
+
+    dimension = "time"
+    least = 0
+    statistics: tuple[str, ...] = ("mean", "max", "packet_*")
+    exact = False
+    needs: frozenset[str] = frozenset({"variation"})
+
+    def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:
+        """Return ps; None if fewer than two packets arrived, or they were not followed."""
+        if not offers(self.statistics, statistic):
+            raise ValueError(f"latency_difference has no statistic `{statistic}`")
+        if tally.variation is None:
+            return None
+        number = packet_of(statistic)
+        if number is None:
+            return tally.variation.latencies.read(statistic)
+        packets = tally.variation.packet(number)
+        return abs(packets[-1].latency_ps - packets[-2].latency_ps) if len(packets) > 1 else None

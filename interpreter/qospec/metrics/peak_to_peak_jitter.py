@@ -1,0 +1,36 @@
+"""The spread of latencies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.catalogue import metric
+
+if TYPE_CHECKING:
+    from qospec.engine.tally import Tally
+
+
+@metric(
+    source="Chadda, QoS Testing Methodology, University of New Hampshire 2004, 2.5.4 (method 1)",
+    aliases=("jitter_1",),
+    carries=("packet",),
+)
+class PeakToPeakJitter:
+    """Subtract the least latency of all packets from the greatest, in ps.
+
+    A lost packet has none, and the order does not matter. It cannot tell one packet that is late
+    from many: a spike, a step and a saw tooth of one height are the same to it.
+    """
+
+    dimension = "time"
+    least = 0
+    statistics: tuple[str, ...] = ()
+    exact = False
+    needs: frozenset[str] = frozenset({"latencies"})
+
+    def measure(self, tally: Tally, _statistic: str = "") -> int | None:
+        """Return ps; None if no packet arrived, or latencies were not recorded."""
+        seen = tally.latencies
+        if seen is None or seen.min_ps is None or seen.max_ps is None:
+            return None
+        return seen.max_ps - seen.min_ps

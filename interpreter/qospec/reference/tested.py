@@ -1,0 +1,115 @@
+"""A test: its cases and networks, and where each field of its flows and of its `run` came from.
+
+The fields are those of the first case.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.check.case import Stage
+from qospec.check.expansion import expanded
+from qospec.check.flows import record_of
+from qospec.check.networks import Networks
+from qospec.check.records import Record
+from qospec.check.running import RUN, SEARCHED
+from qospec.check.searching import Searching
+from qospec.check.sweeps import combinations
+from qospec.reference.amounts import written_text
+from qospec.reference.origins import chain, fields
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qospec.check.scope import Scope
+    from qospec.check.sweeps import Combination
+    from qospec.document import Document
+    from qospec.model import Flow, Network
+    from qospec.reference.declarations import Declarations, Declared
+
+MOST_SHOWN = 20
+"""Of cases, and of what else may be many."""
+FEW = 3
+"""Members of a flow."""
+
+
+def tested_document(declared: Declared, declarations: Declarations) -> Document:
+    """Return the cases, networks, flows and fields of a test; mistakes are reported."""
+    node = declared.node
+    assert isinstance(node, ast.Test)  # noqa: S101 -- the caller's choice
+    home, evaluator = declarations.scope(declared.unit), declarations.evaluator
+    networks = Networks(evaluator)
+    tests = expanded(declared.unit, home, networks, evaluator)
+    cases = next((test.cases for test in tests if test.span is node.span), ())
+    if not cases:
+        return {}
+    return {
+        "cases": listed([{"name": case.name, "type": case.skip} for case in cases], "cases"),
+        "networks": [_network(name, each, node) for name, each in cases[0].networks.items()],
+        "flows": [_flow(each) for each in cases[0].flows],
+        "origins": list(_origins(declared, declarations, networks)),
+    }
+
+
+def listed(entries: list[Document], what: str) -> list[Document]:
+    """Return the first entries, and a last one that says how many more there are."""
+    more = len(entries) - MOST_SHOWN
+    if more <= 1:
+        return entries
+    return [*entries[:MOST_SHOWN], {"name": "…", "type": f"and {more:_} more {what}"}]
+
+
+def _network(name: str, network: Network, node: ast.Test) -> Document:
+    controls = (each for each in node.body.statements if isinstance(each, ast.Control))
+    written = {each.name.text: each.topology for each in controls}.get(name, node.topology)
+    size = f"{len(network.hosts):_} hosts, {len(network.elements):_} elements"
+    return {"name": name or "on", "type": f"{written_text(written)}: {size}"}
+
+
+def _flow(flow: Flow) -> Document:
+    pairs = [
+        f"{origin} to {target}" for origin, target in zip(flow.origins, flow.targets, strict=True)
+    ]
+    more = f", … ({len(pairs):_} members)" if len(pairs) > FEW else ""
+    return {"name": flow.name, "type": f"{flow.kind.name} from {', '.join(pairs[:FEW])}{more}"}
+
+
+def _origins(
+    declared: Declared, declarations: Declarations, networks: Networks
+) -> Iterator[Document]:
+    """Yield the fields of each flow that stands in the test itself, then those of `run`."""
+    node, evaluator = declared.node, declarations.evaluator
+    assert isinstance(node, ast.Test)  # noqa: S101 -- the caller's choice
+    scope = _scope(node, declared, declarations, networks)
+    for each in node.body.statements:
+        record, copies = None, []
+        if isinstance(each, ast.Flow):
+            record = record_of(each, scope, evaluator)
+            copies = list(chain(declarations.named_by(declared.unit, each.traffic), declarations))
+        elif isinstance(each, ast.Run):
+            searching = any(isinstance(other, ast.Search) for other in node.body.statements)
+            kind = SEARCHED if searching else RUN
+            value = Record(kind, {}, each.span, evaluator).copy(each.body, scope, evaluator)
+            record = value if isinstance(value, Record) else None
+        if record is not None:
+            name = each.name.text if isinstance(each, ast.Flow) else "run"
+            yield from fields(record, copies, declarations, f"{name}.")
+
+
+def _scope(
+    node: ast.Test, declared: Declared, declarations: Declarations, networks: Networks
+) -> Scope:
+    """Return the names of the first case."""
+    home, evaluator = declarations.scope(declared.unit), declarations.evaluator
+    sweeps = [each for each in node.body.statements if isinstance(each, ast.Sweep)]
+
+    def scope_of(points: Combination) -> Scope:
+        return Stage(node, home, points, evaluator).scope
+
+    stage = Stage(node, home, next(combinations(sweeps, scope_of, evaluator)), evaluator)
+    laid = networks.of(node.topology, stage.scope)
+    if laid is not None:
+        stage.furnish(laid.names)
+    Searching(node, evaluator).declare(stage.scope)
+    return stage.scope

@@ -1,0 +1,238 @@
+"""Charts over a number: where a test sweeps one, each quantity is a line over it.
+
+What else is swept tells the lines apart. As in `plot`, ticks and criteria are found in fractions
+and coordinates are rounded to a tenth of a pixel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from qospec.report.axis import Axis, axis_over, axis_through
+from qospec.report.parameter import Scale, along
+from qospec.report.plot import CHARACTER, cut, point, varying
+from qospec.report.sample import Sample, sample, title_of, unit_of, worth_drawing
+
+Record = Mapping[str, Any]
+
+WIDTH, HEIGHT = 500, 300
+LEFT, TOP, BELOW = 50, 24, 44
+MARGIN = 14
+"""Between the last mark and the right edge, or a line's name."""
+LINE = 13
+"""From the name of one line to that of the next."""
+MOST_LINES = 8
+"""With more in one chart, there is a chart for each value of what was swept first."""
+MOST_NAMES = 24
+"""More lines than that cannot be read in one chart."""
+LONGEST_NAME = 24
+DASHES = 4
+COLOURS = 8
+
+
+class _Mark(NamedTuple):
+    """A case in a chart: where it stands along the number, and what it measured there."""
+
+    text: str
+    x: Fraction
+    sample: Sample
+    statement: Record
+    case: Record
+
+
+class _Frame(NamedTuple):
+    """Where a chart's drawing begins and ends, and its axes."""
+
+    left: float
+    right: float
+    bottom: float
+    along: Axis
+    up: Axis
+
+    def x(self, value: Fraction) -> float:
+        return _round(self.left + self.along.share(value) * (self.right - self.left))
+
+    def y(self, value: Fraction) -> float:
+        return _round(self.bottom - self.up.share(value) * (self.bottom - TOP))
+
+
+Lines = Mapping[str, Sequence[_Mark]]
+
+
+def curves(column: Record, cases: Sequence[Record]) -> list[dict[str, Any]]:
+    """Return a column of `columns()` as charts over a number; none where no number is swept.
+
+    A chart has `width`, `height`, `left`, `right`, `top`, `bottom`, `of` (the values that hold for
+    all of it), `over` and `by` (what varies along it, and from line to line), `unit`, `note`,
+    `ticks` (`y`, `label`), `below` (`x`, `label`), `along` (title of the axis below), `lines`
+    (`name`, `style`, `dash`, `path`, `dots`, and for its name `x`, `y`, `lead`), `limits` (`path`,
+    and `style`, which is None for all lines together) and `outside` (areas where the criterion does
+    not hold). A dot has `x`, `y`, `bar`, `verdict` and `title`.
+    """
+    names = varying(cases)
+    chosen = along(cases, names)
+    if chosen is None or not worth_drawing(column["statements"]):
+        return []
+    over, scale = chosen
+    others = [name for name in names if name != over]
+    marks = list(_marks(column, cases, over, scale))
+    if len({mark.x for mark in marks}) <= 1:
+        return []
+    charts = _parted(marks, others)
+    if any(len(_lines(its, by)) > MOST_NAMES for _, its, by in charts):
+        return []
+    up = axis_over([v for mark in marks for v in mark.sample.values], unit_of(column["statements"]))
+    level = axis_through([mark.x for mark in marks], scale.unit)
+    title = f"{over} ({scale.unit})" if scale.unit else over
+    return [
+        {"of": of, "over": over, "by": " · ".join(by), "along": title, **_chart(its, by, level, up)}
+        for of, its, by in charts
+    ]
+
+
+def _marks(column: Record, cases: Sequence[Record], over: str, scale: Scale) -> list[_Mark]:
+    return [
+        _Mark(text, scale.values[text], found, statement, case)
+        for statement, case in zip(column["statements"], cases, strict=True)
+        if statement and (found := sample(statement)).measured is not None
+        for text in [case["parameters"][over]]
+    ]
+
+
+def _parted(
+    marks: Sequence[_Mark], others: list[str]
+) -> list[tuple[str, Sequence[_Mark], list[str]]]:
+    """Return the marks of each chart: all, or with too many lines one for each first value."""
+    if len(others) <= 1 or len(_lines(marks, others)) <= MOST_LINES:
+        return [("", marks, others)]
+    by_first: dict[str, list[_Mark]] = {}
+    for mark in marks:
+        by_first.setdefault(point(mark.case, others[:1]), []).append(mark)
+    return [
+        (" · ".join(filter(None, [f"{others[0]} = {first}", of])), part, by)
+        for first, its in by_first.items()
+        for of, part, by in _parted(its, others[1:])
+    ]
+
+
+def _lines(marks: Sequence[_Mark], by: Sequence[str]) -> Lines:
+    """Return the marks by the name of their line, from left to right."""
+    found: dict[str, list[_Mark]] = {}
+    for mark in marks:
+        found.setdefault(point(mark.case, by) if by else "", []).append(mark)
+    return {name: sorted(its, key=lambda mark: mark.x) for name, its in found.items()}
+
+
+def _chart(marks: Sequence[_Mark], by: Sequence[str], level: Axis, up: Axis) -> dict[str, Any]:
+    lines = _lines(marks, by)
+    longest = min(max(map(len, lines)), LONGEST_NAME)
+    room = longest * CHARACTER + 2 * MARGIN if longest else MARGIN
+    height = max(HEIGHT, TOP + BELOW + (len(lines) + 1) * LINE)
+    left = max(LEFT, max(len(label) for _, label in up.ticks) * CHARACTER + 8)
+    frame = _Frame(_round(left), _round(WIDTH - room), height - BELOW, level, up)
+    drawn = [_line(name, its, n, frame) for n, (name, its) in enumerate(lines.items())]
+    return {
+        "width": WIDTH,
+        "height": height,
+        "left": frame.left,
+        "right": frame.right,
+        "top": TOP,
+        "bottom": frame.bottom,
+        "unit": up.unit,
+        "note": "; ".join(filter(None, [up.note, level.note])),
+        "ticks": [{"y": frame.y(value), "label": label} for value, label in up.ticks],
+        "below": _apart([(frame.x(value), label) for value, label in level.ticks]),
+        "lines": _named(drawn, frame),
+        **_criterion(lines, frame),
+    }
+
+
+def _line(name: str, marks: Sequence[_Mark], number: int, frame: _Frame) -> dict[str, Any]:
+    dots = [
+        {
+            "x": frame.x(mark.x),
+            "y": frame.y(mark.sample.measured or Fraction(0)),
+            "bar": [frame.y(end) for end in mark.sample.interval or ()],
+            "verdict": mark.statement["verdict"],
+            "title": title_of(mark.statement, mark.case),
+        }
+        for mark in marks
+    ]
+    return {
+        "name": cut(name, LONGEST_NAME * CHARACTER) if name else "",
+        "style": number % COLOURS,
+        "dash": (number + number // COLOURS) % DASHES,
+        "path": _path([(dot["x"], dot["y"]) for dot in dots]),
+        "dots": dots,
+        "end": (dots[-1]["x"], dots[-1]["y"]),
+    }
+
+
+def _named(lines: list[dict[str, Any]], frame: _Frame) -> list[dict[str, Any]]:
+    """Return the lines with a place for each name: near the line's end, and apart from others."""
+    order = sorted(lines, key=lambda line: line["end"][1])
+    places: list[float] = []
+    for line in order:
+        places.append(max(line["end"][1], places[-1] + LINE if places else TOP))
+    lowest = frame.bottom
+    for number in reversed(range(len(places))):
+        places[number] = min(places[number], lowest)
+        lowest = places[number] - LINE
+    for line, y in zip(order, places, strict=True):
+        line["x"], line["y"] = _round(frame.right + MARGIN), _round(y)
+        line["lead"] = _path([line["end"], (_round(frame.right + MARGIN - 3), line["y"])])
+    return lines
+
+
+def _criterion(lines: Lines, frame: _Frame) -> dict[str, Any]:
+    """Return the limits as paths and what lies beyond them as areas.
+
+    Lines that have the same limits share them; only those have areas, for others would overlap.
+    """
+    limits: list[dict[str, Any]] = []
+    outside: list[str] = []
+    marks = [mark for its in lines.values() for mark in its]
+    every = {(mark.x, mark.sample.low, mark.sample.high) for mark in marks}
+    shared = len({x for x, _, _ in every}) == len(every)
+    for style, its in enumerate([marks] if shared else lines.values()):
+        for side, edge in (("low", frame.bottom), ("high", TOP)):
+            steps = {m.x: getattr(m.sample, side) for m in its}
+            ends = [(frame.x(x), frame.y(v)) for x, v in sorted(steps.items()) if v is not None]
+            if not ends:
+                continue
+            ends = [(frame.left, ends[0][1]), *ends, (frame.right, ends[-1][1])] if shared else ends
+            limits.append({"path": _path(ends), "style": None if shared else style % COLOURS})
+            if shared:
+                outside.append(f"{_path(ends)}V{edge}H{frame.left}Z")
+    return {"limits": limits, "outside": outside}
+
+
+def _apart(labels: Sequence[tuple[float, str]]) -> list[dict[str, Any]]:
+    """Return the labels below the axis that do not touch each other, the outermost for sure."""
+
+    def touching(a: tuple[float, str], b: tuple[float, str]) -> bool:
+        return abs(a[0] - b[0]) < (len(a[1]) + len(b[1]) + 1) * CHARACTER / 2
+
+    kept = list(labels[-1:])
+    for label in labels[:-1]:
+        if not any(touching(label, other) for other in kept):
+            kept.append(label)
+    return [{"x": x, "label": text} for x, text in sorted(kept)]
+
+
+def _path(points: Sequence[tuple[float, float]]) -> str:
+    """Return a path through points, in as few steps as there are bends on a level."""
+    (x, y), *rest = points
+    text = f"M{x} {y}"
+    for number, (right, level) in enumerate(rest):
+        flat = number + 1 < len(rest) and rest[number + 1][1] == level == y
+        if not flat:
+            text += f"H{right}" if level == y else f"L{right} {level}"
+        y = level
+    return text
+
+
+def _round(value: Fraction | float) -> float:
+    return round(float(value), 1)

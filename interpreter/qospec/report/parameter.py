@@ -1,0 +1,90 @@
+"""What a sweep goes through, as numbers: `1_518B` of a case's name is 1518 with the unit B."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from qospec.units import RATIO, Unit, unit
+
+Record = Mapping[str, Any]
+
+_WRITTEN = re.compile(
+    r"""(?P<number>\d[\d_]*(?:\.\d[\d_]*)?)
+      (?:\ ?(?P<unit>%|[A-Za-zµμ]+(?:(?:/|_per_)[A-Za-z]+)?))?
+      (?:(?:\ ?@|-)(?P<layer>[a-z]+))?""",
+    re.VERBOSE,
+)
+LEAST = 3
+"""So many values of a number make a line; two are read as well side by side."""
+
+
+class Scale(NamedTuple):
+    """The values of a parameter, by their text, in one unit."""
+
+    values: Mapping[str, Fraction]
+    unit: str
+
+
+def scale_of(cases: Sequence[Record], name: str) -> Scale | None:
+    """Return a parameter's values as numbers; None where one is no number, or of another sort.
+
+    Whole numbers that follow each other, 1 to 4, number things and are names.
+    """
+    texts = dict.fromkeys(case["parameters"].get(name, "") for case in cases)
+    found = {text: _quantity(text) for text in texts}
+    known = {text: each for text, each in found.items() if each is not None}
+    if len(known) < len(found) or len({(q.of.dimension, q.layer) for q in known.values()}) != 1:
+        return None
+    largest = max(known.values(), key=lambda each: each.value * each.of.factor)
+    values = {text: q.value * q.of.factor / largest.of.factor for text, q in known.items()}
+    if not largest.of.canonical and _numbering(sorted(values.values())):
+        return None
+    shown = f"{largest.of.canonical} @{largest.layer}" if largest.layer else largest.of.canonical
+    return Scale(values, shown.replace("us", "µs"))
+
+
+def shown(text: str) -> str:
+    """Return a value as people write it: `1_518 B @ip` of `1_518B-ip`; other texts as they are."""
+    match = _WRITTEN.fullmatch(text)
+    found = _quantity(text)
+    if match is None or found is None:
+        return text
+    parts = [match["number"], found.of.canonical, f"@{found.layer}" if found.layer else ""]
+    return text if found.of.canonical in ("", "%") else " ".join(filter(None, parts))
+
+
+def along(cases: Sequence[Record], names: Sequence[str]) -> tuple[str, Scale] | None:
+    """Return the parameter along which lines are drawn, with its values; None without one.
+
+    That is a share in percent, such as a load, before all others; then the one of most values; of
+    several, the last.
+    """
+    scales = {name: scale_of(cases, name) for name in names}
+    fitting = [(name, s) for name, s in scales.items() if s is not None and len(s.values) >= LEAST]
+    return max(
+        reversed(fitting), key=lambda each: (each[1].unit == "%", len(each[1].values)), default=None
+    )
+
+
+class _Quantity(NamedTuple):
+    value: Fraction
+    of: Unit
+    layer: str
+
+
+def _quantity(text: str) -> _Quantity | None:
+    match = _WRITTEN.fullmatch(text)
+    if match is None:
+        return None
+    written = (match["unit"] or "").replace("_per_", "/")
+    of = unit(written) if written else Unit(RATIO, Fraction(1), "")
+    if of is None:
+        return None
+    return _Quantity(Fraction(match["number"].replace("_", "")), of, match["layer"] or "")
+
+
+def _numbering(values: Sequence[Fraction]) -> bool:
+    return list(values) == [values[0] + n for n in range(len(values))] and values[0] <= 1

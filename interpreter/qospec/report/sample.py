@@ -1,0 +1,102 @@
+"""Numbers of a record for charts: what a case measured, and between what it had to be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from qospec.report.words import needed, shown
+
+Record = Mapping[str, Any]
+
+
+def exact(quantity: Record | None) -> Fraction | None:
+    """Return a quantity's value in its base unit; None without data, and of a truth or a word."""
+    if quantity is None:
+        return None
+    try:
+        return Fraction(quantity["value"])
+    except ValueError:
+        return None
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A case in a chart.
+
+    Attributes:
+        measured: What was measured; None without data.
+        low: What it had to be at least; None without such a limit.
+        high: What it had to be at most.
+        interval: Between what the mean of the repeats lies; None where it was not judged.
+    """
+
+    measured: Fraction | None = None
+    low: Fraction | None = None
+    high: Fraction | None = None
+    interval: tuple[Fraction, Fraction] | None = None
+
+    @property
+    def values(self) -> tuple[Fraction, ...]:
+        """Return all that an axis must hold."""
+        found = (self.measured, self.low, self.high, *(self.interval or ()))
+        return tuple(value for value in found if value is not None)
+
+
+def sample(statement: Record | None) -> Sample:
+    """Return the numbers of a statement; of none, no number."""
+    if statement is None:
+        return Sample()
+    bound, comparison = exact(statement["bound"]), statement["comparison"]
+    low = high = None
+    if bound is not None and comparison == "within":
+        width = _width(statement["tolerance"], bound)
+        low, high = bound - width, bound + width
+    elif bound is not None:
+        low = bound if comparison in (">", ">=", "==") else None
+        high = bound if comparison in ("<", "<=", "==") else None
+    return Sample(exact(statement["measured"]), low, high, _interval(statement))
+
+
+def _width(tolerance: Record, bound: Fraction) -> Fraction:
+    """Return a tolerance as a distance; one that is written in percent is of the bound."""
+    width = exact(tolerance) or Fraction(0)
+    return width * abs(bound) if tolerance["text"].endswith("%") else width
+
+
+def _interval(statement: Record) -> tuple[Fraction, Fraction] | None:
+    found = statement.get("interval") or {}
+    lower, upper = exact(found.get("lower")), exact(found.get("upper"))
+    if lower is None or upper is None:
+        return None
+    # Student's t knows of no least value. A difference may be below 0, and is judged against 0.
+    least = Fraction(0) if exact(statement["bound"]) != 0 and upper + lower >= 0 else lower
+    return max(lower, least), upper
+
+
+def unit_of(statements: Sequence[Record | None]) -> str:
+    """Return the unit of what statements measured, "%" where it was written so."""
+    measured = [each["measured"] for each in statements if each and each["measured"]]
+    percent = any(quantity["text"].endswith("%") for quantity in measured)
+    return "%" if percent else str(measured[0]["unit"])
+
+
+def worth_drawing(statements: Sequence[Record | None]) -> bool:
+    """Return whether statements measured one quantity, and there is anything to see in it.
+
+    There is if values differ, or if a verdict is none to pass over.
+    """
+    there = [each for each in statements if each and exact(each["measured"]) is not None]
+    units = {each["measured"]["unit"] for each in there}
+    differ = len({each["measured"]["value"] for each in there}) > 1
+    worrying = any(each["verdict"] not in ("", "pass") for each in there)
+    return len(there) > 1 and len(units) == 1 and (differ or worrying)
+
+
+def title_of(statement: Record, case: Record) -> str:
+    """Return what a case's mark says when it is pointed at."""
+    got = shown(statement["measured"]) if statement["measured"] else "no data"
+    wanted = f", needed {needed(statement)}" if statement["bound"] else ""
+    return f"{case['name']}: {got}{wanted}"

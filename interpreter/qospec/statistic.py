@@ -1,0 +1,76 @@
+"""Statistics whose names hold a number: quantiles, `p99_9`, and single packets, `packet_3`."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import NamedTuple
+
+QUANTILE = re.compile(r"p(\d{1,2})(?:_(\d{1,6}))?")
+PACKET = re.compile(r"packet_(10000|[1-9]\d{0,3})")
+
+
+class Pattern(NamedTuple):
+    """Names of one form, of which a metric offers all.
+
+    Attributes:
+        form: What such a name looks like.
+        plural: What they are, with examples.
+        shown: Those that a report shows of every distribution.
+        remedy: How such a name is written.
+        nearly: What those names begin with that may have been meant so.
+        needs: What a trial must record for them, as `needs` of a metric.
+    """
+
+    form: re.Pattern[str]
+    plural: str
+    shown: tuple[str, ...]
+    remedy: str
+    nearly: re.Pattern[str]
+    needs: frozenset[str]
+
+
+PATTERNS = {
+    "p*": Pattern(
+        QUANTILE,
+        "quantiles such as p50 p99 p99_9",
+        ("p50", "p99", "p99_9"),
+        "write a quantile below 100 with six decimals at most, as `p99_9` for 99.9 %",
+        re.compile(r"[pP]\d"),
+        frozenset({"histogram"}),
+    ),
+    "packet_*": Pattern(
+        PACKET,
+        "single packets such as packet_3",
+        (),
+        "write the packet's number from 1 up to 10000, as `packet_3` for the third that is sent",
+        re.compile(r"packet|n?\d"),
+        frozenset({"variation"}),
+    ),
+}
+"""By what stands for them among the statistics that a metric declares."""
+
+
+def offers(statistics: tuple[str, ...], name: str) -> bool:
+    """Return whether a name is among the statistics that a metric declares."""
+    if name in PATTERNS:
+        return False
+    return name in statistics or any(
+        PATTERNS[each].form.fullmatch(name) for each in statistics if each in PATTERNS
+    )
+
+
+def share_of(quantile: str) -> Fraction | None:
+    """Return the share that a quantile is named for, 999/1000 for `p99_9`; None for other names."""
+    named = re.fullmatch(r"p(\d+)(?:_(\d+))?", quantile)
+    if named is None:
+        return None
+    whole, digits = named[1], named[2] or ""
+    share = Fraction(int(whole + digits), 100 * 10 ** len(digits))
+    return share if share <= 1 else None
+
+
+def packet_of(name: str) -> int | None:
+    """Return the number, from 1, of the packet that a statistic is named for; None for others."""
+    named = PACKET.fullmatch(name)
+    return int(named[1]) if named else None

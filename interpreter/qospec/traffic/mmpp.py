@@ -1,0 +1,80 @@
+"""A Poisson process whose rate changes at random."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from qospec.catalogue import Domain, Duration, Ratio, arrivals
+from qospec.engine.alternation import LONGEST_STAY_PS, Gaps, alternation, check_turn
+from qospec.engine.drawn_times import NEVER
+from qospec.units import PS_PER_S
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from qospec.engine.alternation import Alternation
+    from qospec.engine.arrays import Indices, Times
+    from qospec.engine.draws import Draws
+
+Rate = Annotated[Fraction, Domain("cell rate", Fraction(1, 1_000), 10**11)]
+"""Cells/s."""
+Stay = Annotated[int, Domain("time", 1, LONGEST_STAY_PS)]
+"""A mean time."""
+
+
+@arrivals(
+    source="Fischer and Meier-Hellstern, The Markov-modulated Poisson process (MMPP) cookbook,"
+    " Performance Evaluation 18 (1993) 149, 2 (two states); Heffes and Lucantoni, IEEE JSAC 4"
+    " (1986) 856",
+)
+@dataclass(frozen=True)
+class Mmpp:
+    """Have cells ready at random, calm and busy in turns: a Poisson process of either rate.
+
+    A Markov-modulated Poisson process of two states, each of which lasts for an exponential time.
+    Each connection is one by itself, and begins as at any time in the long run. Times are drawn as
+    doubles and rounded down to whole ps, so that an interval is half a ps short on average.
+    """
+
+    paced: ClassVar[str] = "rate"
+
+    rate: Rate
+    """Cells/s of each connection, on average over both states."""
+    calm: Stay
+    """How long it is calm, on average."""
+    busy: Stay
+    """How long it is busy, on average."""
+    share: Ratio
+    """The share of all cells that come while busy; at 100 % none do while it is calm."""
+
+    def __post_init__(self) -> None:
+        rate = Fraction(self.rate)
+        check_turn("rate", rate, rate, (Duration(self.calm), Duration(self.busy)))
+
+    @classmethod
+    def at_rate(cls, rate: Fraction, *, calm: int, busy: int, share: Fraction) -> Self:
+        """Return the one of that mean rate, per connection."""
+        return cls(rate, calm, busy, share)
+
+    @property
+    def rates(self) -> tuple[Fraction, Fraction]:
+        """Return the cells/s while calm and while busy: each has its share in its time."""
+        share, each_turn = Fraction(self.share), Fraction(self.rate) * (self.calm + self.busy)
+        return each_turn * (1 - share) / self.calm, each_turn * share / self.busy
+
+    def start(self, connections: int, phases: str, draws: Draws) -> Alternation:
+        stays = Duration(self.calm, "exponential"), Duration(self.busy, "exponential")
+        calm_ps, busy_ps = (float(PS_PER_S / rate) if rate else NEVER for rate in self.rates)
+        gaps = Gaps(means_ps=(calm_ps, busy_ps))
+        return alternation(stays, gaps, connections, "random", draws)
+
+    def emit(self, state: Alternation, until_ps: int) -> tuple[Times, Indices]:
+        return state.before(until_ps)
+
+    def mean_cell_rate(self, connections: int) -> Fraction:
+        return connections * Fraction(self.rate)
+
+    def most_cells(self, connections: int, length_ps: int) -> None:
+        return None

@@ -1,0 +1,68 @@
+"""Talk and silence in turns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from qospec.catalogue import CellRate, Domain, Duration, arrivals
+from qospec.engine.alternation import LONGEST_STAY_PS, Gaps, alternation, check_turn
+from qospec.units import PS_PER_S
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from qospec.engine.alternation import Alternation
+    from qospec.engine.arrays import Indices, Times
+    from qospec.engine.draws import Draws
+
+Stay = Annotated[Duration, Domain("duration", 1, LONGEST_STAY_PS)]
+"""A constant time, or an exponential one."""
+
+
+@arrivals(
+    source="P. T. Brady, A model for generating on-off speech patterns, BSTJ 48 (1969) 2445;"
+    " Heffes and Lucantoni, IEEE JSAC 4 (1986) 856, II (voice sources)",
+    from_contract={"at": "peak_cell_rate"},
+)
+@dataclass(frozen=True)
+class OnOff:
+    """Have cells ready at a constant rate while on, and none while off.
+
+    Each connection goes on and off by itself. Cells are 1/at of the time on apart, exactly: what
+    is left of such an interval when a connection goes off is waited for when it is on again, so
+    that the mean rate is exactly that share of `at`. With random phases a connection begins as at
+    any time in the long run; with even ones connection i of n goes on at i/n of a mean turn.
+    """
+
+    paced: ClassVar[str] = "at"
+
+    on: Stay
+    """How long a connection is on."""
+    off: Stay
+    """How long it is off then."""
+    at: CellRate
+    """Cells/s while on; left out, the peak of its contract."""
+
+    def __post_init__(self) -> None:
+        check_turn("at", Fraction(self.at), self.mean_cell_rate(1), (self.off, self.on))
+
+    @classmethod
+    def at_rate(cls, rate: Fraction, *, on: Duration, off: Duration) -> Self:
+        """Return the one of that mean rate, per connection."""
+        return cls(on, off, rate * (on.mean_ps + off.mean_ps) / on.mean_ps)
+
+    def start(self, connections: int, phases: str, draws: Draws) -> Alternation:
+        gaps = Gaps(constant_ps=PS_PER_S / Fraction(self.at))
+        return alternation((self.off, self.on), gaps, connections, phases, draws)
+
+    def emit(self, state: Alternation, until_ps: int) -> tuple[Times, Indices]:
+        return state.before(until_ps)
+
+    def mean_cell_rate(self, connections: int) -> Fraction:
+        on_ps, off_ps = self.on.mean_ps, self.off.mean_ps
+        return connections * Fraction(self.at) * on_ps / (on_ps + off_ps)
+
+    def most_cells(self, connections: int, length_ps: int) -> None:
+        return None

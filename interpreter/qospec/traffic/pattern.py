@@ -1,0 +1,56 @@
+"""Intervals that repeat themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated
+
+from qospec.catalogue import LONGEST_PS, Domain, arrivals
+from qospec.engine.pattern import Burst, most_cells, pattern
+from qospec.units import PS_PER_S
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Indices, Times
+    from qospec.engine.draws import Draws
+    from qospec.engine.pattern import Pattern as State
+
+Intervals = Annotated[tuple[Fraction, ...], Domain("times", 0, LONGEST_PS)]
+"""Times in order; those in whole ps are exact."""
+
+
+@arrivals(source="RFC 3432, 3 (periodic streams), for several intervals in turn")
+@dataclass(frozen=True)
+class Pattern:
+    """Have cells ready at intervals that are listed, over and over again, exactly.
+
+    So a generator is described that does not keep its gap. Connection i of n begins at a phase of
+    its own within the first round of intervals: drawn in whole ps, or at i/n of it.
+    """
+
+    intervals: Intervals
+    """From the beginning of a cell to that of the next, in turn."""
+
+    def __post_init__(self) -> None:
+        if not sum(self.intervals):
+            raise ValueError("intervals: at least one of them is more than 0")
+
+    @property
+    def _round_ps(self) -> Fraction:
+        return Fraction(sum(self.intervals))
+
+    @property
+    def _burst(self) -> Burst:
+        return Burst(len(self.intervals), tuple(map(Fraction, self.intervals)))
+
+    def start(self, connections: int, phases: str, draws: Draws) -> State:
+        return pattern(self._round_ps, self._burst, connections, phases, draws)
+
+    def emit(self, state: State, until_ps: int) -> tuple[Times, Indices]:
+        return state.before(until_ps)
+
+    def mean_cell_rate(self, connections: int) -> Fraction:
+        return connections * len(self.intervals) * PS_PER_S / self._round_ps
+
+    def most_cells(self, connections: int, length_ps: int) -> int:
+        return most_cells(self._round_ps, self._burst, connections, length_ps)

@@ -1,0 +1,70 @@
+"""Cells or packets at given instants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated
+
+from qospec.catalogue import LONGEST_PS, Domain, arrivals
+from qospec.engine.arrays import np
+from qospec.units import PS_PER_S
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Indices, Times
+    from qospec.engine.draws import Draws
+
+Instants = Annotated[tuple[int, ...], Domain("times", 0, LONGEST_PS)]
+"""Whole picoseconds."""
+
+
+@dataclass
+class State:
+    """What is carried from batch to batch.
+
+    Attributes:
+        at_ps: When all of them are ready, each instant once for each connection.
+        connections: How many there are.
+        given: How many were given.
+    """
+
+    at_ps: Times
+    connections: int
+    given: int = 0
+
+
+@arrivals(source="RFC 2330, 11.1 (collecting samples), at times that are written out")
+@dataclass(frozen=True)
+class Replay:
+    """Have cells ready at the instants that are listed, once, and then no more.
+
+    Several connections do so at the same instants, in order of the connections; `phases` are not
+    asked for. As a load it counts at its mean interval, or one second if there is none.
+    """
+
+    at: Instants
+    """When, since the beginning of the trial; they do not fall."""
+
+    def __post_init__(self) -> None:
+        if not self.at:
+            raise ValueError("at: at least one instant is needed")
+        if list(self.at) != sorted(self.at):
+            raise ValueError("at: an instant is before the one ahead of it")
+
+    def start(self, connections: int, phases: str, draws: Draws) -> State:
+        return State(np.repeat(np.array(self.at, np.int64), connections), connections)
+
+    def emit(self, state: State, until_ps: int) -> tuple[Times, Indices]:
+        first, stop = state.given, int(state.at_ps.searchsorted(until_ps))
+        stop = max(first, stop)
+        state.given = stop
+        connection = np.arange(first, stop, dtype=np.int64) % state.connections
+        return state.at_ps[first:stop].copy(), connection.astype(np.int32)
+
+    def mean_cell_rate(self, connections: int) -> Fraction:
+        span_ps = self.at[-1] - self.at[0]
+        intervals = (len(self.at) - 1) if span_ps else len(self.at)
+        return Fraction(connections * intervals * PS_PER_S, span_ps or PS_PER_S)
+
+    def most_cells(self, connections: int, length_ps: int) -> int:
+        return connections * sum(1 for t in self.at if t < length_ps)

@@ -1,0 +1,54 @@
+"""Classes together: however many there are and however long, checking them ends soon."""
+
+from qospec.check import classes
+from qospec.conditions import evaluate, leaves
+
+
+def sorting(*conditions):
+    listed = "\n    ".join(f"c{number} = {each}" for number, each in enumerate(conditions))
+    sinks = "\n  ".join(f"sort.c{number} -> discard" for number in range(len(conditions)))
+    return f"""
+device box {{
+  port p: packet
+  sort = classify {{
+    {listed}
+  }}
+  p.rx -> sort
+  {sinks}
+}}
+"""
+
+
+def apart(number):
+    return (
+        f"(pkt.source_port == {number} and pkt.destination_port == {number}"
+        f" and pkt.dscp == {number % 64})"
+    )
+
+
+def test_long_conditions_are_tried_on_fewer_items(codes, monkeypatch):
+    looked_at = []
+
+    def counted(expression, read):
+        looked_at.append(leaves(expression))
+        return evaluate(expression, read)
+
+    monkeypatch.setattr(classes, "evaluate", counted)
+    assert codes(sorting(*map(apart, range(100)), "pkt.dscp <= 63")) == []
+    assert 0 < sum(looked_at) <= classes.MOST_COMPARISONS
+
+
+def test_where_all_else_has_a_class_nothing_is_missed(codes):
+    assert codes(sorting(*map(apart, range(100)), "otherwise")) == []
+
+
+def test_what_is_sorted_is_called_by_its_name(checked):
+    [problem] = checked(sorting("pkt.dscp == 46"))[1]
+    assert problem.message == "some packets fit no class"
+    cells = sorting("cell.clp == 1").replace(": packet", ": cell")
+    assert [each.message for each in checked(cells)[1]] == ["some cells fit no class"]
+
+
+def test_an_array_of_ports_is_counted_each_time_that_it_is_asked_for(codes):
+    ports = sorting(*["pkt.input in p"] * 12, "otherwise").replace("port p:", "port p[90_000]:")
+    assert "E0608" in codes(ports)

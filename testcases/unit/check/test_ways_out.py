@@ -1,0 +1,116 @@
+"""What beginners write, and the way out that they are told."""
+
+import pytest
+
+from qospec.catalogue import RECORDS
+from qospec.check import carried
+from qospec.check.kinds import LATER
+
+
+@pytest.mark.parametrize(
+    ("text", "help_"),
+    [
+        ("let fast = media.stm1", "write `import std.media` below the first line"),
+        ("let sizes = imix.simple", "write `import std.traffic.imix` below the first line"),
+        ("import imix", "write `import std.traffic.imix`"),
+        ("topology t {\n  a[3] = host\n}", "write `a = host(count = 3)` for an array"),
+        ("topology t {\n  a = host[3]\n}", "write `host(count = 3)` for an array"),
+        ("let loads = 20 .. 80%", "write `20% .. 80%`"),
+        ("let loads = 80% .. 20% step 10%", "write `20% .. 80%`"),
+    ],
+)
+def test_the_way_out_is_what_was_meant(checked, text, help_):
+    [problem] = checked(text)[1]
+    assert problem.help == help_
+
+
+def test_wires_that_could_not_be_read_are_not_missed(checked):
+    text = """
+device mux(n: Int = 3) {
+  port p[n], out: cell
+  all = fifo { limit = 8 cell }
+  for i from 0 to 2 {
+    p[i].rx -> all
+  }
+  all -> out.tx
+  out.rx -> discard
+}
+"""
+    [problem] = checked(text)[1]
+    assert problem.message == "`for` goes through values"
+    assert problem.help == "write `for i in 0 .. 2`"
+
+
+def test_an_import_that_is_missing_is_told_once(codes):
+    text = """
+topology lab {
+  a, b, c, d = host
+  link a -- b via media.stm1
+  link c -- d via media.stm4
+}
+"""
+    assert codes(text) == ["E0101"]
+
+
+def test_what_a_kind_refuses_is_told_at_the_field_and_once_for_all_copies(checked):
+    text = """
+traffic base = vbr_rt {
+  pcr = 10 cell/s
+  scr = 20 cell/s
+  mbs = 10 cell
+  cdvt = 10 us
+}
+traffic copy = base { connections = 2 }
+"""
+    [problem] = checked(text)[1]
+    assert problem.code == "E0301"
+    assert problem.span.text == "20 cell/s"
+
+
+def test_a_field_that_depends_on_itself_is_called_as_it_is_written(checked):
+    [problem, *_] = checked(
+        "traffic t = vbr_rt { pcr = 2 * scr, scr = pcr, mbs = 9 cell, cdvt = 1 us }"
+    )[1]
+    assert problem.message == "`pcr` depends on itself: pcr -> scr -> pcr"
+
+
+def test_what_is_built_is_not_refused_as_later(catalogue):
+    known = {name for role in RECORDS for name in catalogue.of(role)}
+    assert not known & LATER
+
+
+def test_a_size_in_parts_of_bytes_is_told_in_decimals(checked):
+    [problem] = checked("traffic t = packets { rate = 1 pkt/s, size = 0.5 B @ip }")[1]
+    assert problem.message == "`size` is counted in whole bytes, this is 0.5"
+
+
+def test_what_is_carried_is_followed_once_for_all_ports(codes, monkeypatch):
+    asked = []
+
+    def counted(part):
+        asked.append(part)
+        return ("packet",)
+
+    monkeypatch.setattr(carried, "carried_by", counted)
+    chain = "\n  ".join(f"w{n} = delay {{ time = 1 us }}" for n in range(50))
+    wires = " -> ".join(f"w{n}" for n in range(50))
+    text = f"""
+device d {{
+  port p[50], out: packet
+  {chain}
+  for i in 0 .. 49 {{
+    p[i].rx -> w0
+  }}
+  {wires} -> out.tx
+  out.rx -> discard
+}}
+"""
+    assert codes(text) == []
+    assert len(asked) <= 2 * 50
+
+
+def test_thresholds_are_by_marks(checked):
+    queue = "q = fifo { limit = 9 pkt, drop = threshold { by = dscp, at = 5 pkt } }"
+    text = f"device d {{\n  port p: packet\n  {queue}\n  p.rx -> q -> p.tx\n}}"
+    [problem] = checked(text)[1]
+    assert problem.message == "`at` is a map from marks to numbers, not a number"

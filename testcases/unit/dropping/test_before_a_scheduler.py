@@ -1,0 +1,177 @@
+"""Drop policies of the queues before a scheduler: the same book, an average for each queue."""
+
+from collections import Counter
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qospec.catalogue import Buffer
+from qospec.dropping.clp_first import ClpFirst
+from qospec.dropping.red import Red
+from qospec.elements.drr import Drr
+from qospec.elements.strict import Strict
+from qospec.engine.batch import FOREVER_PS, Batch, empty, joined
+from qospec.engine.connections import Connections, Contract
+from qospec.engine.draws import Draws
+from qospec.engine.element import Setting, Waiting
+from qospec.engine.scheduling import Combined
+
+drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+CONNECTIONS = Connections((Contract("cbr", Fraction(1_000), 0),), (0,), has_oam=False)
+TYPICAL = 500
+
+
+class Queue(NamedTuple):
+    """A queue with its policy and its book."""
+
+    limit: Buffer
+    policy: Red | ClpFirst | None
+    rules: object
+    draws: list[int]
+
+
+@st.composite
+def queues(draw, bench, number, traffic):
+    """Draw a queue: RED, CLP first or tail drop."""
+    few, some = st.integers(2, 9), st.integers(2, 2_000)
+    limits = st.one_of(
+        st.builds(Buffer, few, st.just("cell")), st.builds(Buffer, some, st.just("byte"))
+    )
+    limit = draw(limits)
+    draws = bench.drawn(len(traffic.items), "drop", f"q{number}")
+    policy = draw(st.sampled_from(["red", "red", "clp_first", "tail"]))
+    if policy == "tail":
+        return Queue(limit, None, bench.rules("", {}, {}, None), draws)
+    if policy == "clp_first":
+        room = limit.amount // 2
+        rules = bench.rules("clp", {1: room}, {}, None)
+        return Queue(limit, ClpFirst(Fraction(1, 2)), rules, draws)
+    high = draw(st.integers(2, limit.amount))
+    p, weight = Fraction(1, draw(st.integers(1, 9))), Fraction(1, draw(st.sampled_from([1, 2, 8])))
+    low = draw(st.integers(1, high - 1))
+    curve = bench.curve(low, high, p, gentle=False)
+    average = bench.average(weight, bench.typical_ps(traffic.clock, TYPICAL))
+    ends = (Buffer(low, limit.unit), Buffer(high, limit.unit))
+    red = Red(*ends, p, weight=weight, typical=TYPICAL)
+    return Queue(limit, red, bench.rules("", {}, {0: curve}, average), draws)
+
+
+def by_the_book(bench, inputs, kept):
+    """Serve by strict priority, one event after the other; return (departures, lost)."""
+    line, now = bench.sending(inputs[0].clock), 0
+    coming = [list(enumerate(traffic.items)) for traffic in inputs]
+    waiting, left, lost = [[] for _ in inputs], [], []
+
+    def come(k, *, waits):
+        number, came = coming[k].pop(0)
+        rules, limit, draw = kept[k].rules, kept[k].limit, kept[k].draws[number]
+        before = sum(each.size if limit.unit == "byte" else 1 for _, each in waiting[k])
+        found = rules.cause(came, limit, before, draw, waits=waits)
+        if found:
+            lost.append((k, found, number))
+        else:
+            waiting[k].append((number, came))
+
+    while any(coming) or any(waiting):
+        for k, cells in enumerate(coming):
+            while cells and cells[0][1].at_ps < line.free:
+                come(k, waits=True)
+        for k, cells in enumerate(coming):
+            while cells and cells[0][1].at_ps == line.free and not waiting[k]:
+                come(k, waits=False)
+        k = next((k for k, queue in enumerate(waiting) if queue), None)
+        if k is None:
+            now = min((cells[0][1].at_ps for cells in coming if cells), default=now)
+            line.free = max(line.free, line.begins(now))
+            continue
+        number, came = waiting[k].pop(0)
+        left.append((line.send(0, came.size), k, number))
+        kept[k].rules.sent(line.free)
+        lost += turned_away(waiting, kept)
+    return left, sorted(lost)
+
+
+def turned_away(waiting, kept):
+    """Yield who came just now, was not sent at once, and is too large to wait."""
+    for k, queue in enumerate(waiting):
+        if len(queue) == 1 and (found := kept[k].rules.outgrown(queue[0][1], kept[k].limit)):
+            yield k, found, queue.pop()[0]
+
+
+def carried(inputs, kept, cuts):
+    """Return the same of the engine."""
+    clock = inputs[0].clock
+    waiting = tuple(Waiting(f"q{k}", each.limit, each.policy) for k, each in enumerate(kept))
+    strict = Strict(tuple(f"i{k}" for k in range(len(kept))))
+    state = strict.start(Setting(CONNECTIONS, Draws(("test",)), clock, waiting))
+    batches = [batch_of(traffic.items, k) for k, traffic in enumerate(inputs)]
+    done, left, lost = [0] * len(batches), empty(), []
+    for until_ps in (*cuts, FOREVER_PS):
+        stops = [int(batch.at_ps.searchsorted(until_ps)) for batch in batches]
+        parts = zip(batches, done, stops, strict=True)
+        step = strict.process(state, tuple(b.part(i, j) for b, i, j in parts), until_ps)
+        left, done = joined(left, *step.departures), stops
+        for loss in step.losses:
+            names = [divmod(name, 1_000) for name in loss.sent_ps.tolist()]
+            lost += [(k, loss.cause, number) for k, number in names]
+            assert {f"q{k}" for k, _ in names} == {loss.element}
+    pairs = zip(left.at_ps.tolist(), left.sent_ps.tolist(), strict=True)
+    return [(at_ps, *divmod(name, 1_000)) for at_ps, name in pairs], sorted(lost)
+
+
+def batch_of(items, k):
+    at_ps, sizes, marks = zip(*items, strict=True)
+    return Batch(
+        np.array(at_ps, np.int64),
+        np.arange(len(items)) + 1_000 * k,
+        np.zeros(len(items), np.int32),
+        np.array(sizes, np.int32),
+        np.array(marks, np.uint16),
+    )
+
+
+@drawn
+@given(data=st.data())
+def test_each_queue_keeps_to_its_policy(bench, data):
+    clock = data.draw(bench.clocks)
+    some = st.one_of(bench.long_traffic([0, 1], clock), bench.traffic([0, 1], clock))
+    inputs = [data.draw(some) for _ in range(data.draw(st.integers(1, 3)))]
+    kept = [data.draw(queues(bench, k, traffic)) for k, traffic in enumerate(inputs)]
+    cuts = sorted(cut for traffic in inputs for cut in traffic.cuts)
+    got = carried(inputs, kept, cuts)
+    assert got == by_the_book(bench, inputs, kept)
+
+
+@pytest.mark.parametrize(
+    ("limit", "lost"), [(400, [(1, "overflow", 0)]), (800, [(1, "threshold", 0)]), (1_000, [])]
+)
+def test_who_is_not_chosen_as_it_comes_needs_room(bench, limit, lost):
+    """Two come at once to an idle line: the one that is not sent waits, if half the limit do."""
+    queue = Queue(Buffer(limit, "byte"), ClpFirst(Fraction(1, 2)), None, [])
+    both = [bench.all_at_once([1])] * 2
+    assert carried(both, [queue] * 2, [])[1] == lost
+    assert carried(both[:1], [queue], [])[1] == []
+
+
+@pytest.mark.parametrize("combined", [False, True])
+def test_any_scheduler_asks_the_policies(bench, combined):
+    """At equal shares of a line asked for twice, half of each is lost, and RED loses it early."""
+    scheduler = Drr((("a", Fraction(1)), ("b", Fraction(1))), 1_500)
+    if combined:
+        scheduler = Combined(Strict(("only",)), (scheduler,))
+    red = Red(Buffer(10, "packet"), Buffer(40, "packet"), Fraction(9, 10), weight=Fraction(1, 32))
+    waiting = tuple(Waiting(name, Buffer(60, "packet"), red) for name in "ab")
+    state = scheduler.start(Setting(CONNECTIONS, Draws(("test",)), bench.line, waiting))
+    each_ps = bench.typical_ps(bench.line, TYPICAL)
+    items = [bench.came(n * each_ps, TYPICAL, 0) for n in range(4_000)]
+    batches = tuple(batch_of(items, k) for k in range(2))
+    step = scheduler.process(state, batches, FOREVER_PS)
+    lost = Counter()
+    for loss in step.losses:
+        lost[loss.element, loss.cause] += len(loss.connection)
+    assert set(lost) == {("a", "early"), ("b", "early")}
+    assert all(count == pytest.approx(2_000, rel=0.05) for count in lost.values())

@@ -1,0 +1,195 @@
+"""Random early detection: the paper's algorithm, its formula and its numbers."""
+
+import math
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qospec.catalogue import Buffer
+from qospec.dropping.red import Red
+from qospec.elements.fifo import Fifo
+from qospec.engine import admission, dropping
+from qospec.engine.clock import Clock
+from qospec.engine.draws import Draws
+
+drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+
+TYPICAL = 500
+MUST_WAIT = True
+weights = st.integers(0, 10).map(lambda k: Fraction(1, 2**k))
+
+
+@st.composite
+def policies(draw, limit):
+    """Draw a curve below a limit of at least two."""
+    high = draw(st.integers(2, limit.amount))
+    low, p = draw(st.integers(1, high - 1)), draw(st.sampled_from([1, 2, 3, 10, 50, 1_000]))
+    gentle, weight = draw(st.booleans()), draw(weights)
+    ends = (Buffer(low, limit.unit), Buffer(high, limit.unit))
+    return Red(*ends, Fraction(1, p), gentle, weight, TYPICAL)
+
+
+@drawn
+@given(data=st.data())
+def test_it_is_the_paper_s_algorithm(bench, data):
+    traffic = data.draw(bench.traffic(clock=data.draw(bench.clocks)))
+    unit = data.draw(st.sampled_from(["packet", "byte"]))
+    limit = Buffer(data.draw(st.integers(2, 12 if unit == "packet" else 9_000)), unit)
+    policy = data.draw(policies(limit))
+    low, high = policy.low.amount, policy.high.amount
+    average = bench.average(policy.weight, bench.typical_ps(traffic.clock, TYPICAL))
+    curve = bench.curve(low, high, policy.p, gentle=policy.gentle)
+    bench.agree(traffic, limit, policy, bench.rules("", {}, {0: curve}, average))
+
+
+# ---- the average
+
+
+def gate(limit, policy):
+    """Return the gate of one queue, with a typical item of a millisecond."""
+    guarded = dropping.Guarded(Buffer(limit, "packet"), policy, Draws(("test",)))
+    return dropping.gate_of([guarded], Clock(Fraction(8_000 * TYPICAL), slotted=False))
+
+
+def followed(made, waiting, at_ps):
+    admission.fate(made, 0, (0, 1, at_ps), waiting, MUST_WAIT, 0)
+    return Fraction(int(made.queues[0, admission.AVERAGE]), 2**20)
+
+
+def red(low, high, p, **more):
+    return Red(Buffer(low, "packet"), Buffer(high, "packet"), Fraction(p), **more)
+
+
+def test_the_average_of_a_queue_of_fifty_rises_as_computed():
+    """Published with w = 0.002: 0.1, 0.1998, 0.2994 …; here w = 1/512."""
+    made, exact, weight = gate(100, red(60, 90, "0.1")), Fraction(0), Fraction(1, 512)
+    for _ in range(5):
+        exact += weight * (50 - exact)
+        assert 0 <= exact - followed(made, 50, 0) < Fraction(5, 2**20)
+    assert exact == pytest.approx(0.498004 * (1 / 512) / 0.002, rel=1e-3)
+
+
+@drawn
+@given(st.lists(st.tuples(st.integers(0, 200), st.integers(0, 10**13)), max_size=40), weights)
+def test_the_average_is_the_paper_s_but_for_what_is_rounded_down(steps, weight):
+    made = gate(200, red(100, 150, "0.1", weight=weight))
+    exact, since_ps, at_ps, typical_ps = 0.0, 0, 0, int(made.queues[0, admission.TYPICAL])
+    for waiting, gap_ps in steps:
+        at_ps += gap_ps
+        if waiting == 0:
+            exact *= float(1 - weight) ** ((at_ps - since_ps) // typical_ps)
+        exact += float(weight) * (waiting - exact)
+        got = followed(made, waiting, at_ps)
+        made.queues[0, admission.SINCE] = since_ps = at_ps
+        # A step loses less than 2^-20; each that follows keeps 1 - w of that, so 1/w of them.
+        lost = 2**-20 * min(2 * len(steps), 2 / weight) + 200 * 2**-25
+        assert -1e-9 <= exact - float(got) <= lost
+
+
+def test_idle_time_counts_as_typical_items():
+    made = gate(100, red(60, 90, "0.1", weight=Fraction(1, 4)))
+    made.queues[0, admission.AVERAGE] = 64 << 20
+    typical_ps = int(made.queues[0, admission.TYPICAL])
+    followed(made, 0, 2 * typical_ps - 1)
+    after_one = int(made.queues[0, admission.AVERAGE])
+    made.queues[0, admission.AVERAGE] = 64 << 20
+    followed(made, 0, 2 * typical_ps)
+    assert Fraction(after_one, 2**20) == 64 * Fraction(3, 4) ** 2
+    assert Fraction(int(made.queues[0, admission.AVERAGE]), 2**20) == 64 * Fraction(3, 4) ** 3
+
+
+def test_after_a_long_time_nothing_is_left_of_it():
+    made = gate(100, red(60, 90, "0.1"))
+    made.queues[0, admission.AVERAGE] = 64 << 20
+    assert followed(made, 0, 2**61) == 0
+
+
+# ---- the probability
+
+
+def share_at(average, policy, draws=200_000):
+    """Return which share is lost while the average stays where it is, and the gaps between."""
+    made = gate(100, policy)
+    made.queues[0, admission.WEIGHT] = -1
+    made.queues[0, admission.AVERAGE] = int(average * 2**20)
+    stream = Draws(("share",)).stream().integers(0, admission.CERTAIN, draws, np.int32)
+    fates = [admission.fate(made, 0, (0, 1, 0), 0, MUST_WAIT, draw) for draw in stream]
+    places = np.flatnonzero(np.array(fates) == admission.EARLY)
+    return len(places) / draws, np.diff(places)
+
+
+@pytest.mark.parametrize(
+    ("average", "likely"),
+    [(4, 0), (10, Fraction(1, 20)), (Fraction(14_999, 1_000), Fraction(1, 10)), (15, 1)],
+)
+def test_the_published_probabilities(average, likely):
+    """Of thresholds 5 and 15, 10 % at the most: the first of many, with nothing counted yet."""
+    assert first_share(average, red(5, 15, "0.1")) == pytest.approx(likely, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("average", "likely"), [(15, Fraction(1, 10)), (Fraction(45, 2), Fraction(11, 20)), (30, 1)]
+)
+def test_the_gentle_variant_s_published_probabilities(average, likely):
+    policy = red(5, 15, "0.1", gentle=True)
+    assert first_share(average, policy) == pytest.approx(likely, rel=1e-8)
+
+
+def first_share(average, policy):
+    """Return how likely the first that comes is lost: by the random number where that ends."""
+    low, high = 0, admission.CERTAIN
+    while low < high:
+        middle = (low + high) // 2
+        made = gate(100, policy)
+        made.queues[0, admission.WEIGHT] = -1
+        made.queues[0, admission.AVERAGE] = int(average * 2**20)
+        early = admission.fate(made, 0, (0, 1, 0), 0, MUST_WAIT, middle) == admission.EARLY
+        low, high = (middle + 1, high) if early else (low, middle)
+    return low / admission.CERTAIN
+
+
+@pytest.mark.parametrize("average", [7, 10, 13])
+def test_gaps_between_drops_are_uniform(average):
+    """Of 1 … 1/p each as likely, so that 2p / (1 + p) are lost (Floyd and Jacobson 1993, 7)."""
+    p = Fraction(average - 5, 10) / 10
+    share, gaps = share_at(average, red(5, 15, "0.1"))
+    expected = 2 * p / (1 + p)
+    # Of as many gaps as there are, five standard deviations of their mean.
+    n, longest = len(gaps), math.ceil(1 / p)
+    spread = math.sqrt((longest**2 - 1) / 12 / n)
+    assert gaps.mean() == pytest.approx(float(1 / p + 1) / 2, abs=5 * spread)
+    assert share == pytest.approx(float(expected), rel=0.02)
+    assert (gaps.min(), gaps.max()) == (1, longest)
+    if longest * p == 1:
+        counts = Counter(gaps.tolist())
+        chi = sum((counts[g] - n / longest) ** 2 / (n / longest) for g in range(1, longest + 1))
+        assert chi < longest - 1 + 5 * math.sqrt(2 * (longest - 1))
+
+
+# ---- what does not fit
+
+
+@pytest.mark.parametrize(
+    ("policy", "message"),
+    [
+        (lambda: red(192, 192, "0.1"), "low: 192 is not below high, 192"),
+        (lambda: red(64, 300, "0.1"), "high: no average comes to 300, for no more than 256 may"),
+        (
+            lambda: Red(Buffer(64, "byte"), Buffer(192, "packet"), Fraction(1, 2)),
+            "low: is in bytes, and the limit in packets",
+        ),
+        (lambda: red(64, 192, "0.1", weight=Fraction(1, 500)), "weight: is 1, 1/2, 1/4"),
+        (lambda: red(64, 192, "0.1", weight=Fraction(3, 512)), "weight: is 1, 1/2, 1/4"),
+    ],
+)
+def test_what_does_not_fit_is_refused(bench, policy, message):
+    with pytest.raises(ValueError, match=message):
+        Fifo(bench.packets(256), policy())
+
+
+def test_its_queue_says_what_it_may_discard_for(bench):
+    assert Fifo(bench.packets(256), red(64, 192, "0.1")).discards_for == ("overflow", "early")

@@ -1,0 +1,60 @@
+"""Tail drop with a threshold for each class."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qospec.catalogue import Buffer
+from qospec.dropping.threshold import Threshold
+from qospec.elements.fifo import Fifo
+from qospec.engine.marks import marked
+
+drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+
+AF1 = {10: marked(dscp=10), 12: marked(dscp=12), 14: marked(dscp=14)}
+
+
+@drawn
+@given(data=st.data())
+def test_each_class_has_its_threshold(bench, data):
+    traffic, limit = data.draw(bench.traffic([*AF1.values(), 0])), data.draw(bench.limits)
+    amounts = st.integers(1, limit.amount)
+    at = data.draw(st.dictionaries(st.sampled_from([10, 12, 14]), amounts, min_size=1))
+    policy = Threshold("dscp", tuple((str(k), Buffer(n, limit.unit)) for k, n in at.items()))
+    bench.agree(traffic, limit, policy, bench.rules("dscp", at, {}, None))
+
+
+def test_colours_have_names(bench):
+    packets = bench.packets
+    policy = Threshold("colour", (("yellow", packets(2)), ("red", packets(1))))
+    colours = [marked(colour=n) for n in (0, 2, 2, 1, 1, 0, 0)]
+    assert bench.lost(packets(3), policy, colours) == [
+        ("threshold", 2),
+        ("threshold", 4),
+        ("overflow", 6),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("by", "key", "message"),
+    [
+        ("dscp", "64", "at: there is no dscp 64; there are 0 to 63"),
+        ("colour", "blue", "at: there is no colour blue; there are green, yellow, red"),
+        ("clp", "high", "at: there is no clp high; there are 0 to 1"),
+    ],
+)
+def test_a_value_that_no_mark_has_is_refused(bench, by, key, message):
+    with pytest.raises(ValueError, match=message):
+        Threshold(by, ((key, bench.packets(1)),))
+
+
+@pytest.mark.parametrize(
+    ("amount", "message"),
+    [
+        (Buffer(5, "packet"), "at: nobody comes to 5, for no more than 4 may wait"),
+        (Buffer(64, "byte"), "at: is in bytes, and the limit in packets; one queue counts one"),
+    ],
+)
+def test_a_threshold_fits_the_queue(bench, amount, message):
+    with pytest.raises(ValueError, match=message):
+        Fifo(bench.packets(4), Threshold("dscp", (("10", amount),)))

@@ -1,0 +1,452 @@
+"""Schedulers before schedulers, and a whole network with them, against books level by level.
+
+A book of a scheduler is told who comes to its inputs and what it sends, and is asked whom it would
+serve, whenever the line is free; one below another is asked first. It sees of each input what would
+be sent next, and how many wait. All of it is exact fractions.
+"""
+
+import math
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qospec.catalogue import Buffer
+from qospec.elements.classify import Classify
+from qospec.elements.custom import Custom
+from qospec.elements.drr import Drr
+from qospec.elements.scfq import Scfq
+from qospec.elements.strict import Strict
+from qospec.elements.wf2q_plus import Wf2qPlus
+from qospec.elements.wrr import Wrr
+from qospec.engine import delays, graph
+from qospec.engine.clock import Clock
+from qospec.engine.connections import Connections, Contract
+from qospec.engine.element import Waiting
+from qospec.engine.encapsulation import Encapsulation
+from qospec.engine.experiment import END, Experiment, Node, Source, Watch, Wire
+from qospec.engine.marks import marked
+from qospec.engine.scheduling import Combined
+
+ETHERNET = Encapsulation(8, 18, 64, 12)
+LINES = [
+    Clock(Fraction(10**8), slotted=False, propagation_ps=777, encapsulation=ETHERNET),
+    Clock(Fraction(149_760_000), slotted=False, encapsulation=ETHERNET),
+]
+PACKET_PS = 120_000_000
+FINE = 2**16
+drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+
+
+class Packet(NamedTuple):
+    at: int
+    size: int
+    name: int
+
+
+# ---- books
+
+
+class First:
+    """Strict priority."""
+
+    def __init__(self, _numbers, _clock):
+        pass
+
+    def come(self, k, now):
+        pass
+
+    def choose(self):
+        return next(k for k, each in enumerate(self.inputs) if each.count)
+
+    def sent(self, k, size, end):
+        pass
+
+    def settle(self):
+        pass
+
+
+class Turns(First):
+    """A turn each, of so many packets, or of so many bytes, the last of which may overshoot."""
+
+    cost = staticmethod(lambda _size: 1)
+
+    def __init__(self, numbers, _clock):
+        self.numbers, self.current, self.left = numbers, -1, 0
+
+    def choose(self):
+        while self.left <= 0 or not self.inputs[self.current].count:
+            self.current = (self.current + 1) % len(self.inputs)
+            self.left = self.numbers[self.current]
+        return self.current
+
+    def sent(self, _k, size, _end):
+        self.left -= self.cost(size)
+
+    def settle(self):
+        if not self.inputs[self.current].count:
+            self.left = 0
+
+
+class Bytes(Turns):
+    cost = staticmethod(lambda size: size)
+
+
+class Deficits(First):
+    """Shreedhar and Varghese: a list of those who have something, each with its deficit."""
+
+    def __init__(self, numbers, _clock):
+        self.quanta, self.active = numbers, []
+        self.deficits, self.granted = [0] * len(numbers), False
+
+    def come(self, k, _now):
+        if k not in self.active:
+            self.active.append(k)
+            self.deficits[k] = 0
+
+    def choose(self):
+        while True:
+            k = self.active[0]
+            self.deficits[k] += 0 if self.granted else self.quanta[k]
+            if self.inputs[k].next().size <= self.deficits[k]:
+                self.granted = True
+                return k
+            self.active.append(self.active.pop(0))
+            self.granted = False
+
+    def sent(self, k, size, _end):
+        self.deficits[k] -= size
+
+    def settle(self):
+        if self.active and not self.inputs[self.active[0]].count:
+            self.active.pop(0)
+            self.granted = False
+
+
+class Tags(First):
+    """Golestani, by inputs: the tag of the next packet begins where the last one's ended."""
+
+    def __init__(self, numbers, _clock):
+        self.weights = numbers
+        self.begin()
+
+    def begin(self):
+        self.virtual, self.ends = Fraction(0), [Fraction(0)] * len(self.weights)
+
+    def come(self, k, _now):
+        if self.inputs[k].count == 1:
+            self.ends[k] = max(self.ends[k], self.virtual)
+
+    def tag(self, k, size):
+        return self.ends[k] + Fraction(size, self.weights[k])
+
+    def choose(self):
+        waiting = [k for k, each in enumerate(self.inputs) if each.count]
+        return min(waiting, key=lambda k: (self.tag(k, self.inputs[k].next().size), k))
+
+    def sent(self, k, size, _end):
+        self.virtual = self.ends[k] = self.tag(k, size)
+
+    def settle(self):
+        if not any(each.count for each in self.inputs):
+            self.begin()
+
+
+class Eligible(First):
+    """Bennett and Zhang: of those whose start virtual time has passed, who should end first."""
+
+    def __init__(self, numbers, clock):
+        self.rates, self.clock = [Fraction(each, sum(numbers)) for each in numbers], clock
+        self.begin()
+
+    def begin(self):
+        self.virtual = self.seen = self.work = Fraction(0)
+        self.end, self.size, self.starts = 0, 0, [Fraction(0)] * len(self.rates)
+
+    def pass_on(self, work, others):
+        self.virtual, self.seen = self.virtual + work - self.seen, work
+        starts = [self.starts[k] for k in others if self.inputs[k].count]
+        self.virtual = max([self.virtual, min(starts)]) if starts else self.virtual
+
+    def come(self, k, now):
+        if self.inputs[k].count == 1:
+            ahead = max(0, math.ceil(self.end) - now) / self.clock.byte_time_ps
+            left = math.floor(ahead * FINE)
+            framed = ETHERNET.line_bytes(self.size) if self.size else 0
+            left = left * self.size // framed if framed else left
+            others = [each for each in range(len(self.rates)) if each != k]
+            self.pass_on(self.work - min(Fraction(left, FINE), self.size), others)
+            self.starts[k] = max(self.starts[k], self.virtual)
+
+    def choose(self):
+        self.pass_on(self.work, range(len(self.rates)))
+        waiting = [k for k, each in enumerate(self.inputs) if each.count]
+        eligible = [k for k in waiting if self.starts[k] <= self.virtual]
+        return min(eligible, key=lambda k: (self.end_of(k, self.inputs[k].next().size), k))
+
+    def end_of(self, k, size):
+        return self.starts[k] + size / self.rates[k]
+
+    def sent(self, k, size, end):
+        self.starts[k] = self.end_of(k, size)
+        self.work, self.end, self.size = self.work + size, end, size
+
+    def settle(self):
+        if not any(each.count for each in self.inputs):
+            self.begin()
+
+
+class Queue:
+    """Who waits at one input, up to a limit."""
+
+    def __init__(self, limit):
+        self.limit, self.packets = limit, []
+
+    count = property(lambda self: len(self.packets))
+
+    def leaves(self):
+        return [self]
+
+    def ask(self):
+        pass
+
+    def next(self):
+        return self.packets[0]
+
+    def has_room(self, packet):
+        if self.limit.unit == "byte":
+            return sum(each.size for each in (*self.packets, packet)) <= self.limit.amount
+        return self.count < self.limit.amount
+
+    def take(self, _end):
+        return self.packets.pop(0)
+
+
+class Level:
+    """A scheduler with its book and its inputs: queues, and schedulers with books of their own."""
+
+    def __init__(self, book, inputs):
+        self.book, self.inputs, self.choice = book, inputs, 0
+        book.inputs = inputs
+
+    count = property(lambda self: sum(each.count for each in self.inputs))
+
+    def leaves(self):
+        return [leaf for each in self.inputs for leaf in each.leaves()]
+
+    def come(self, leaf, now):
+        for k, each in enumerate(self.inputs):
+            if leaf in each.leaves():
+                if isinstance(each, Level):
+                    each.come(leaf, now)
+                self.book.come(k, now)
+
+    def ask(self):
+        self.book.settle()
+        for each in self.inputs:
+            each.ask()
+        if self.count:
+            self.choice = self.book.choose()
+
+    def next(self):
+        return self.inputs[self.choice].next()
+
+    def take(self, end):
+        packet = self.inputs[self.choice].take(end)
+        self.book.sent(self.choice, packet.size, end)
+        return packet
+
+
+def carried(top, coming, clock):
+    """Return, by packet, when its last bit is there; and who is lost."""
+    arrivals = sorted((packet.at, k, packet) for k, each in enumerate(coming) for packet in each)
+    leaves, free, left, lost = top.leaves(), Fraction(0), {}, set()
+
+    def enter(k, packet):
+        leaves[k].packets.append(packet)
+        top.come(leaves[k], packet.at)
+
+    while True:
+        while arrivals and arrivals[0][0] < free:
+            _, k, packet = arrivals.pop(0)
+            if leaves[k].has_room(packet):
+                enter(k, packet)
+            else:
+                lost.add(packet.name)
+        for each in [each for each in arrivals if each[0] == free]:
+            if not leaves[each[1]].count:
+                arrivals.remove(each)
+                enter(*each[1:])
+        top.ask()
+        if top.count:
+            end = free + ETHERNET.line_bytes(top.next().size) * clock.byte_time_ps
+            left[top.take(end).name] = math.floor(end) + clock.arrival_ps
+            free = end
+        elif arrivals:
+            free = Fraction(arrivals[0][0])
+        else:
+            return left, lost
+
+
+# ---- both
+
+
+def by(kind, field, **more):
+    return lambda names, numbers: kind(**{field: tuple(zip(names, numbers, strict=True))}, **more)
+
+
+KINDS = {
+    "strict": (lambda names, _numbers: Strict(tuple(names)), First, [1]),
+    "wrr": (by(Wrr, "weights"), Turns, [1, 2, 5]),
+    "custom": (by(Custom, "byte_counts"), Bytes, [100, 150, 1_500, 3_100]),
+    "drr": (by(Drr, "weights", quantum=1), Deficits, [100, 500, 1_500, 4_500]),
+    "scfq": (by(Scfq, "weights"), Tags, [1, 2, 3, 7]),
+    "wf2q_plus": (by(Wf2qPlus, "weights"), Eligible, [1, 2, 3, 4]),
+}
+"""By kind: the element, its book, and numbers for its inputs."""
+SHAPES = [[0, [0, 0]], [[0, 0], 0], [[0, 0], [0, 0]], [0, [0, [0, 0]]], [[0, 0, 0], 0, [[0]]]]
+"""Trees: 0 is a queue, a list is a scheduler."""
+PAIRS = [("strict", "drr"), ("wrr", "custom"), ("scfq", "wf2q_plus"), ("drr", "scfq")]
+"""Kinds that take turns from level to level; each pair is compiled once."""
+
+
+@st.composite
+def trees(draw, shape, kinds, clock, limits):
+    """Return a scheduler of that shape, and its book; the kinds of its levels take turns."""
+    make, book, usual = KINDS[kinds[0]]
+    numbers = [draw(st.sampled_from(usual)) for _ in shape]
+    parts = [
+        (None, Queue(limits.pop(0))) if each == 0 else draw(trees(each, kinds[::-1], clock, limits))
+        for each in shape
+    ]
+    outer = make("abc"[: len(shape)], numbers)
+    inner = tuple(element for element, _ in parts)
+    element = Combined(outer, inner) if any(inner) else outer
+    return element, Level(book(numbers, clock), [below for _, below in parts])
+
+
+limits = st.sampled_from([Buffer(1, "cell"), Buffer(3, "cell"), Buffer(2_000, "byte")])
+gaps = st.one_of(
+    st.sampled_from([0, 1, PACKET_PS, 5 * PACKET_PS]), st.integers(0, PACKET_PS), st.just(10**10)
+)
+
+
+@st.composite
+def coming(draw, inputs):
+    """Return packets for each input, no two at once."""
+    found, names = [], iter(range(128))
+    for _ in range(inputs):
+        at = np.cumsum(draw(st.lists(gaps, max_size=14))).tolist()
+        sizes = st.sampled_from([40, 64, 576, 1_500])
+        found.append([Packet(t, draw(sizes), next(names)) for t in at])
+    return [[p._replace(at=p.at // 128 * 128 + p.name) for p in each] for each in found]
+
+
+@drawn
+@given(
+    data=st.data(),
+    shape=st.sampled_from(SHAPES),
+    kinds=st.sampled_from([*PAIRS, *(pair[::-1] for pair in PAIRS)]),
+    clock=st.sampled_from(LINES),
+)
+def test_it_serves_by_the_book(lab, data, shape, kinds, clock):
+    places = str(shape).count("0")
+    room = [data.draw(limits) for _ in range(places)]
+    element, top = data.draw(trees(shape, kinds, clock, list(room)))
+    inputs = data.draw(coming(places))
+    cuts = data.draw(st.lists(st.integers(0, 40 * PACKET_PS), max_size=4))
+    batches = [
+        lab.cells(
+            [p.at for p in each],
+            size_bytes=[p.size for p in each],
+            sent_ps=[p.name for p in each],
+        )
+        for each in inputs
+    ]
+    queues = tuple(Waiting(f"q{k}", limit) for k, limit in enumerate(room))
+    got = lab.carry(element, lab.setting(clock=clock, queues=queues), *batches, cuts=cuts)
+    (out,) = got.departures
+    left, lost = carried(top, inputs, clock)
+    assert dict(zip(out.sent_ps.tolist(), out.at_ps.tolist(), strict=True)) == left
+    assert {name for _, _, _, name in got.lost} == lost
+
+
+# ---- a whole network
+
+
+class Listed:
+    """A source that has these packets ready, each of a connection of its own."""
+
+    def __init__(self, packets):
+        self.packets = packets
+        self.size_bytes = tuple({packet.size for packet in packets})
+
+    def start(self, *_asked):
+        return Listed(self.packets)
+
+    def emit(self, state, until_ps):
+        due = [packet for packet in state.packets if packet.at < until_ps]
+        first = len(self.packets) - len(state.packets)
+        state.packets = state.packets[len(due) :]
+        connection = np.arange(first, first + len(due), dtype=np.int32)
+        return np.array([packet.at for packet in due], np.int64), connection
+
+    def next(self, count):
+        due, self.packets = self.packets[:count], self.packets[count:]
+        return np.array([packet.size for packet in due], np.int32)
+
+    def mean_of(self, _length):
+        return 1
+
+    def mean_cell_rate(self, _connections):
+        return 10**6 / 3
+
+
+@drawn
+@given(
+    data=st.data(),
+    kinds=st.sampled_from([*PAIRS, *(pair[::-1] for pair in PAIRS)]),
+    clock=st.sampled_from(LINES),
+    chunk=st.sampled_from([500, 3_000, 10**6]),
+)
+def test_a_network_carries_each_packet_by_the_book(data, kinds, clock, chunk):
+    """Sources, a classifier, three queues, schedulers before schedulers, a line that frames."""
+    shape, room = [0, [0, 0]], [data.draw(limits) for _ in range(3)]
+    element, top = data.draw(trees(shape, kinds, clock, list(room)))
+    inputs = data.draw(coming(3).filter(all))
+    counts = [len(each) for each in inputs]
+    firsts = [sum(counts[:n]) for n in range(3)]
+    marks = [marked(dscp=code) for code in (0, 10, 46)]
+    ways = np.repeat(
+        np.diag([1, 1, 1]) * np.arange(3) + 255 * (1 - np.eye(3, dtype=int)), counts, 0
+    )
+    queues = tuple(Waiting(f"q{k}", limit) for k, limit in enumerate(room))
+    nodes = (
+        Node("classes", Classify(("a", "b", "c")), None, (), ways.astype(np.uint8), tuple(marks)),
+        Node("top", element, clock, queues),
+    )
+    sources = tuple(
+        Source(f"s{n}", Listed(each), firsts[n], counts[n], "even", Listed(each), marks[n], 0)
+        for n, each in enumerate(inputs)
+    )
+    packets = sum(counts)
+    contracts = (Contract("packets", Fraction(1_000), 0),) * packets
+    seen = graph.run(
+        Experiment(
+            Connections(contracts, (0,) * packets),
+            sources,
+            nodes,
+            (*(Wire(0, n, 1, n) for n in range(3)), Wire(1, 0, END)),
+            Watch(0, 2 * 10**11, (-1,) * packets),
+            ("test",),
+        ),
+        chunk=chunk,
+    )
+    left, lost = carried(top, inputs, clock)
+    together = [packet for each in inputs for packet in each]
+    assert seen.received.tolist() == [packet.name in left for packet in together]
+    took = [left[packet.name] - packet.at for packet in together if packet.name in left]
+    assert seen.delays[seen.received > 0, delays.LEAST].tolist() == took
+    assert sum(int(each.sum()) for each in seen.losses.values()) == len(lost)

@@ -1,0 +1,70 @@
+"""The policer against RFC 3290's text in exact fractions, and against a vector."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qospec.elements.police import Police
+from qospec.engine.marks import MARKS
+
+GREEN, RED = 0, 2
+KBIT = Fraction(1_000)
+drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+
+
+class Book:
+    """RFC 3290, 5.1.3: a packet conforms if there are tokens for all of it."""
+
+    def __init__(self, meters, meter):
+        rate, size = meter.committed_information_rate, meter.committed_burst_size
+        self.bucket = meters.bucket(rate, size)
+
+    def passed(self, ps):
+        self.bucket.add(ps * self.bucket.rate)
+
+    def colour(self, size, _):
+        if self.bucket.tokens < size:
+            return RED
+        self.bucket.tokens -= size
+        return GREEN
+
+
+@drawn
+@given(st.data())
+def test_it_polices_by_the_book(meters, data):
+    fields = (data.draw(meters.rates), data.draw(meters.bursts), data.draw(meters.fates))
+    meter = Police(*fields)
+    meters.agree(data.draw, meter, Book(meters, meter))
+
+
+def test_a_vector(meters):
+    assert meters.vector(Police(8 * KBIT, 3_000, "mark")) == "GGRRRRGGR"
+
+
+def test_nothing_is_rounded_far_from_the_beginning(lab):
+    rate = Fraction(8 * 10**12, 3 * 10**5 + 1)
+    meter = Police(rate, 1, "mark")
+    far, byte_ps = 2**61, 3 * 10**5 + 1
+    at_ps = [far, far, far + byte_ps - 1, far + byte_ps, far + 2 * byte_ps - 1, far + 2 * byte_ps]
+    (left,) = lab.carry(meter, lab.setting(), lab.cells(at_ps, size_bytes=1)).departures
+    colours = [MARKS["colour"].of(marks) for marks in left.marks.tolist()]
+    assert colours == [GREEN, RED, RED, GREEN, RED, GREEN]
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Police(Fraction(8), 2**31), "11 days"),
+        (lambda: Police(Fraction(10**18 + 9, 10**17 - 3), 1), "too fine"),
+    ],
+)
+def test_what_cannot_be_kept_exactly_is_refused(make, words):
+    with pytest.raises(ValueError, match=words):
+        make()
+
+
+def test_what_is_no_packet_is_refused(lab):
+    with pytest.raises(ValueError, match="at most 65535"):
+        lab.carry(Police(KBIT, 1_500), lab.setting(), lab.cells([0], size_bytes=65_536))

@@ -1,0 +1,221 @@
+"""A processor against its definition: one packet after the other, one interruption after the other.
+
+The book looks at each packet anew, with nothing carried but a list of what has been accepted.
+"""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qospec.catalogue import Buffer
+from qospec.elements.processor import Processor
+from qospec.engine.batch import FOREVER_PS
+
+US = 10**6
+MS = 10**9
+
+
+# ---- the book
+
+
+def after_interruptions(start_ps, work_ps, pauses):
+    """Return when work begins that could at `start_ps`, and when it is done."""
+    now_ps, begun_ps = start_ps, None
+    while True:
+        lasting = [end for begin, end in pauses if begin <= now_ps < end]
+        if lasting:
+            now_ps = lasting[0]
+            continue
+        begun_ps = now_ps if begun_ps is None else begun_ps
+        ahead = min((begin for begin, _ in pauses if begin > now_ps), default=FOREVER_PS)
+        if now_ps + work_ps <= ahead:
+            return begun_ps, now_ps + work_ps
+        work_ps -= ahead - now_ps
+        now_ps = ahead
+
+
+def cost_ps(processor, size, ahead):
+    segments = -(-(size + processor.prefix) // processor.segment)
+    took = processor.per_packet + processor.per_byte * size
+    took += processor.per_segment * (segments - 1)
+    return took + (processor.per_change if ahead not in (None, size) else 0)
+
+
+def by_the_book(processor, packets, pauses):
+    """Return (number, way, when done) of those that leave, and the causes of the others."""
+    accepted, left, lost = [], [], {}  # accepted: when begun, done, way, size; since the last start
+    busy_ps = down_ps = up_ps = None
+    for number, (now_ps, way, size) in enumerate(packets):
+        if up_ps is not None and now_ps >= up_ps:
+            accepted, down_ps = [(up_ps, up_ps, -1, None)], None
+            up_ps = None
+        if down_ps is not None and now_ps >= down_ps:
+            lost[number] = "reboot"
+            continue
+        free_ps = accepted[-1][1] if accepted else 0
+        ahead = accepted[-1][3] if accepted else None
+        work_ps = cost_ps(processor, size, ahead)
+        begun_ps, done_ps = after_interruptions(max(now_ps, free_ps), work_ps, pauses)
+        waiting = sum(
+            1 if processor.limit.unit == "packet" else its_size
+            for begins, _, its_way, its_size in accepted
+            if begins > now_ps and (processor.shared or its_way == way)
+        )
+        amount = 1 if processor.limit.unit == "packet" else size
+        if begun_ps > now_ps and waiting + amount > processor.limit.amount:
+            lost[number] = "overflow"
+            continue
+        busy_ps = now_ps if now_ps >= free_ps else busy_ps
+        accepted.append((begun_ps, done_ps, way, size))
+        if processor.reboot and done_ps > busy_ps + processor.patience:
+            lost[number] = "reboot"
+            down_ps = busy_ps + processor.patience
+            up_ps = down_ps + processor.reboot
+        else:
+            left.append((number, way, done_ps))
+    return left, lost
+
+
+# ---- drawn examples
+
+
+@st.composite
+def processors(draw):
+    unit = draw(st.sampled_from(["packet", "byte"]))
+    amounts = [1, 2, 5, 2**40] if unit == "packet" else [63, 64, 200, 1_600]
+    every_ps = draw(st.sampled_from([100 * US, 137 * US]))
+    return Processor(
+        per_packet=draw(st.sampled_from([1, 5 * US, 7 * US + 1])),
+        limit=Buffer(draw(st.sampled_from(amounts)), unit),
+        ways=draw(st.integers(1, 3)),
+        shared=draw(st.booleans()),
+        per_byte=draw(st.sampled_from([0, 1, 8_000])),
+        segment=draw(st.sampled_from([64, 512, 65_535])),
+        prefix=draw(st.sampled_from([0, 20])),
+        per_segment=draw(st.sampled_from([0, 300_000])),
+        per_change=draw(st.sampled_from([0, 4 * US])),
+        housekeeping=draw(st.sampled_from([0, 1, 30 * US])),
+        housekeeping_every=every_ps,
+        housekeeping_phase=draw(st.sampled_from([0, 3 * US, 90 * US])),
+        hiccup=draw(st.sampled_from([0, 0, 30 * US])),
+        hiccup_every=110 * US,
+        hiccup_lengths=draw(st.sampled_from(["constant", "uniform", "exponential"])),
+        reboot=draw(st.sampled_from([0, 1, 50 * US])),
+        patience=draw(st.sampled_from([5 * US, 12 * US, 40 * US])),
+    )
+
+
+@st.composite
+def packets(draw, ways):
+    """Draw (when, way, size) in the order in which they are worked on."""
+    gaps = st.one_of(st.sampled_from([0, 0, 0, 1, 5 * US]), st.integers(0, 12 * US))
+    now_ps, found = draw(st.sampled_from([0, 50 * MS])), []
+    for gap_ps in draw(st.lists(gaps, max_size=40)):
+        now_ps += gap_ps
+        found.append(
+            (now_ps, draw(st.integers(0, ways - 1)), draw(st.sampled_from([64, 64, 1_500])))
+        )
+    return sorted(found, key=lambda packet: packet[:2])
+
+
+def pauses_of(lab, processor, until_ps):
+    """Return its interruptions; those at random can only be taken from itself."""
+    if processor.hiccup:
+        interruptions = processor.start(lab.setting()).interruptions
+        while interruptions.until_ps < until_ps:
+            interruptions.go_on(0)
+        return [(int(begin), int(end)) for begin, end in interruptions.known[:-1]]
+    every_ps, length_ps = processor.housekeeping_every, processor.housekeeping
+    begins = range(processor.housekeeping_phase, until_ps, every_ps) if length_ps else ()
+    return [(begin, begin + length_ps) for begin in begins]
+
+
+def carried(lab, processor, coming, cuts):
+    """Return (number, way, when done) of those that leave, and the causes of the others."""
+    batches = []
+    for way in range(processor.ways):
+        mine = [(n, t, size) for n, (t, its, size) in enumerate(coming) if its == way]
+        numbers, times, sizes = zip(*mine, strict=True) if mine else ((), (), ())
+        batches.append(lab.cells(times, size_bytes=sizes, sent_ps=numbers))
+    got = lab.carry(processor, lab.setting(), *batches, cuts=cuts)
+    left = [
+        (int(number), way, int(done_ps))
+        for way, batch in enumerate(got.departures)
+        for number, done_ps in zip(batch.sent_ps, batch.at_ps, strict=True)
+    ]
+    return sorted(left), {number: cause for cause, _, _, number in got.lost}
+
+
+@settings(deadline=None)
+@given(data=st.data(), processor=processors())
+def test_it_works_by_the_book(lab, data, processor):
+    coming = data.draw(packets(processor.ways))
+    first_ps = coming[0][0] if coming else 0
+    cuts = data.draw(st.lists(st.integers(first_ps, first_ps + 400 * US), max_size=4))
+    # What comes late meets interruptions of that time only: the book need not know the others.
+    pauses = [
+        pause for pause in pauses_of(lab, processor, first_ps + 4_000 * US) if pause[1] >= first_ps
+    ]
+    left, lost = by_the_book(processor, coming, pauses)
+    assert carried(lab, processor, coming, cuts) == (left, lost)
+
+
+# ---- by hand
+
+
+def simple(**fields):
+    return Processor(**{"per_packet": 10 * US, "limit": Buffer(2, "packet"), **fields})
+
+
+def times(lab, processor, at_ps, **columns):
+    got = lab.carry(processor, lab.setting(), lab.cells(at_ps, **columns))
+    return got.departures[0].at_ps.tolist(), [cause for cause, *_ in got.lost]
+
+
+def test_what_finds_no_room_is_lost(lab):
+    assert times(lab, simple(), [0, 0, 0, 0]) == ([10 * US, 20 * US, 30 * US], ["overflow"])
+    assert times(lab, simple(), [0, 0, 0, 10 * US])[1] == []
+
+
+def test_a_limit_of_each_input_and_one_of_all(lab):
+    """Of four that come at once, one is begun; each input has room for one, or all together."""
+    for shared, passed in ((False, 3), (True, 2)):
+        processor = simple(limit=Buffer(1, "packet"), ways=2, shared=shared)
+        two = lab.cells([0, 0])
+        got = lab.carry(processor, lab.setting(), two, two._replace(sent_ps=two.sent_ps + 2))
+        assert sum(batch.count for batch in got.departures) == passed
+
+
+def test_a_packet_costs_by_packet_byte_segment_and_change(lab):
+    processor = simple(per_byte=1_000, segment=512, prefix=32, per_segment=US, per_change=3 * US)
+    (first, second), _ = times(lab, processor, [0, MS], size_bytes=[480, 481])
+    assert first == 10 * US + 480 * 1_000
+    assert second - MS == 10 * US + 481 * 1_000 + US + 3 * US
+
+
+def test_an_interruption_suspends_work_and_goes_ahead_of_what_comes_with_it(lab):
+    processor = simple(housekeeping=4 * US, housekeeping_every=100 * US, housekeeping_phase=5 * US)
+    assert times(lab, processor, [0, 105 * US])[0] == [14 * US, 119 * US]
+
+
+def test_a_watchdog_starts_it_anew_again_and_again(lab):
+    processor = simple(reboot=100 * US, patience=25 * US, limit=Buffer(100, "packet"))
+    done, lost = times(lab, processor, [0] * 4 + [124 * US, 125 * US] + [200 * US] * 4)
+    assert done == [10 * US, 20 * US, 135 * US, 210 * US, 220 * US]
+    assert lost == ["reboot"] * 5
+
+
+def test_one_that_is_never_overloaded_is_never_started_anew(lab):
+    processor = simple(reboot=100 * US, patience=10 * US)
+    assert times(lab, processor, [0, 10 * US, 20 * US])[1] == []
+
+
+def test_interruptions_that_leave_no_time_are_refused():
+    with pytest.raises(ValueError, match="less than 10 %"):
+        simple(housekeeping=91 * US, housekeeping_every=100 * US)
+
+
+def test_a_backlog_that_no_number_can_tell_is_refused(lab):
+    processor = Processor(per_packet=10**12, limit=Buffer(2**40, "packet"), per_byte=10**9)
+    with pytest.raises(OverflowError, match="50 days"):
+        times(lab, processor, [0] * 9_000, size_bytes=65_535)

@@ -1,0 +1,104 @@
+"""The shaper against a fluid bucket in exact fractions."""
+
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qospec.catalogue import Buffer
+from qospec.elements.shape import Shape
+from qospec.units import PS_PER_S
+
+drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+
+
+def by_the_book(shape, packets):
+    """Return when each packet leaves with its number, and number and cause of each that is lost.
+
+    RFC 3290, Appendix A: tokens flow into the bucket all the time; whoever is first in the queue
+    leaves in the first whole ps in which there are tokens for all of it.
+    """
+    rate, size = Fraction(shape.rate) / 8 / PS_PER_S, shape.burst_size
+    tokens, filled_ps, left, lost = Fraction(size), 0, [], []
+    for number, (t, length) in enumerate(packets):
+        waiting = [(at, packets[n][1]) for at, n in left if at > t]
+        taken = sum(1 if shape.limit.unit == "packet" else each for _, each in waiting)
+        amount = 1 if shape.limit.unit == "packet" else length
+        if length > size:
+            lost.append((number, "policed"))
+            continue
+        starts_ps = max([t, *(at for at, _ in left)])
+        there = min(tokens + (starts_ps - filled_ps) * rate, Fraction(size))
+        leaves_ps = starts_ps + max(math.ceil((length - there) / rate), 0)
+        if leaves_ps > t and taken + amount > shape.limit.amount:
+            lost.append((number, "overflow"))
+            continue
+        tokens = min(tokens + (leaves_ps - filled_ps) * rate, Fraction(size)) - length
+        filled_ps = leaves_ps
+        left.append((leaves_ps, number))
+    return left, lost
+
+
+@st.composite
+def shapes(draw):
+    """Draw a shaper."""
+    rates = st.one_of(
+        st.sampled_from([Fraction(8_000), Fraction(12 * 10**6), Fraction(8 * 10**12)]),
+        st.sampled_from([Fraction(10**8, 3), Fraction(49_999_999), Fraction(10**9, 7)]),
+    )
+    limits = st.one_of(
+        st.builds(Buffer, st.sampled_from([1, 2, 5, 2**40]), st.just("packet")),
+        st.builds(Buffer, st.sampled_from([100, 1_500, 4_000]), st.just("byte")),
+    )
+    return Shape(draw(rates), draw(st.sampled_from([40, 1_500, 3_001])), draw(limits))
+
+
+@drawn
+@given(st.data())
+def test_it_delays_by_the_book(lab, data):
+    shape = data.draw(shapes())
+    time = data.draw(st.sampled_from([1, 40, 1_500])) * 8 * PS_PER_S // shape.rate
+    gaps = st.sampled_from([0, 0, 1, time, time + 1]) | st.integers(0, 3 * int(time))
+    packets, now = [], 0
+    for _ in range(data.draw(st.integers(0, 25))):
+        now += data.draw(gaps)
+        packets.append((now, data.draw(st.sampled_from([1, 20, 40, 576, 1_500]))))
+    cuts = data.draw(st.lists(st.integers(0, 2 * now + 2), max_size=5))
+    batch = lab.cells([t for t, _ in packets], size_bytes=[size for _, size in packets])
+    got = lab.carry(shape, lab.setting(), batch, cuts=cuts)
+    (after,) = got.departures
+    left, lost = by_the_book(shape, packets)
+    assert list(zip(after.at_ps.tolist(), after.sent_ps.tolist(), strict=True)) == left
+    assert sorted((number, cause) for cause, _, _, number in got.lost) == lost
+
+
+def test_what_leaves_never_exceeds_its_rate_and_burst(lab):
+    """Within any time t no more than burst + rate t, and under load exactly at the rate."""
+    shape = Shape(Fraction(12 * 10**6), 3_000, Buffer(1_000, "packet"))
+    (left,) = lab.carry(shape, lab.setting(), lab.cells([0] * 200, size_bytes=1_500)).departures
+    assert left.at_ps.tolist() == [0, 0, *(n * 10**9 for n in range(1, 199))]
+
+
+def test_more_than_can_be_told_is_refused(lab):
+    shape = Shape(Fraction(8), 65_535, Buffer(10_000, "packet"))
+    with pytest.raises(OverflowError, match="50 days"):
+        lab.carry(shape, lab.setting(), lab.cells([0] * 100, size_bytes=65_535))
+
+
+@pytest.mark.parametrize("limit", [Buffer(2, "packet"), Buffer(140_000, "byte")])
+def test_what_finds_no_room_need_not_be_told(lab, limit):
+    shape = Shape(Fraction(8), 65_535, limit)
+    got = lab.carry(shape, lab.setting(), lab.cells([0] * 100, size_bytes=65_535))
+    assert [batch.count for batch in got.departures] == [3]
+
+
+def test_a_bucket_that_cannot_be_kept_is_refused():
+    with pytest.raises(ValueError, match="11 days"):
+        Shape(Fraction(8), 2**31, Buffer(1, "packet"))
+
+
+def test_before_anything_came_the_watermark_is_that_of_the_input(lab):
+    shape = Shape(Fraction(8_000), 100, Buffer(1, "packet"))
+    assert shape.process(shape.start(lab.setting()), (lab.cells([]),), 0).until_ps == (0,)

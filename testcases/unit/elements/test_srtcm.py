@@ -1,0 +1,51 @@
+"""The single rate three colour marker against RFC 2697's text, and a vector."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qospec.elements.srtcm import Srtcm
+
+GREEN, YELLOW, RED = range(3)
+KBIT = Fraction(1_000)
+drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+
+
+class Book:
+    """RFC 2697, 3: Tc is incremented at CIR up to CBS, and then Te up to EBS."""
+
+    def __init__(self, meters, meter):
+        rate = meter.committed_information_rate
+        self.c = meters.bucket(rate, meter.committed_burst_size)
+        self.e = meters.bucket(rate, meter.excess_burst_size)
+
+    def passed(self, ps):
+        self.e.add(self.c.add(ps * self.c.rate))
+
+    def colour(self, size, came):
+        if came == GREEN and self.c.tokens - size >= 0:
+            self.c.tokens -= size
+            return GREEN
+        if came in (GREEN, YELLOW) and self.e.tokens - size >= 0:
+            self.e.tokens -= size
+            return YELLOW
+        return RED
+
+
+@drawn
+@given(st.data())
+def test_it_colours_by_the_book(meters, data):
+    rate, committed, excess = map(data.draw, (meters.rates, meters.bursts, meters.bursts))
+    meter = Srtcm(rate, committed, excess or int(not committed), **meters.three(data.draw))
+    meters.agree(data.draw, meter, Book(meters, meter))
+
+
+def test_a_vector(meters):
+    assert meters.vector(Srtcm(8 * KBIT, 3_000, 1_500)) == "GGYRRRGGR"
+
+
+def test_without_any_burst_all_would_be_red():
+    with pytest.raises(ValueError, match="all is red"):
+        Srtcm(KBIT, 0, 0)

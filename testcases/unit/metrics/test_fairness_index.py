@@ -1,0 +1,36 @@
+"""Jain's index by the book."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qospec.engine.tally import Tally
+from qospec.metrics.fairness_index import FairnessIndex
+
+
+@given(st.lists(st.integers(0, 10**9), min_size=1, max_size=9), st.integers(1, 1000))
+def test_it_lies_between_one_share_and_one(shares, factor):
+    seen = [
+        FairnessIndex().measure(of(tuple(each))) for each in (shares, [factor * x for x in shares])
+    ]
+    if not any(shares):
+        assert seen == [None, None]
+        return
+    index, scaled = seen
+    assert index == scaled, "it does not hang on the unit"
+    assert Fraction(1, len(shares)) <= index <= 1
+    assert (index == 1) == (len(set(shares)) == 1)
+
+
+def of(shares: tuple[int, ...]) -> Tally:
+    return Tally(len(shares), 0, 0, 0, 0, {}, 53, 10**12, shares=shares)
+
+
+@pytest.mark.parametrize(
+    ("shares", "expected"),
+    [((20, 20, 20), 1), ((0, 0, 5), Fraction(1, 3)), ((50, 30, 50), Fraction(16_900, 17_700))],
+)
+def test_examples(shares, expected):
+    assert FairnessIndex().measure(of(shares)) == expected

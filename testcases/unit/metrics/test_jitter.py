@@ -1,0 +1,44 @@
+"""The jitter of RFC 4689 by the book."""
+
+from fractions import Fraction
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qospec.engine.tally import Tally
+from qospec.metrics.jitter import Jitter
+
+
+@settings(deadline=None, max_examples=200)
+@given(data=st.data())
+def test_packets_are_compared_in_the_order_of_arrival(road, data):
+    came, tally = road.drawn(data)
+    steps = []
+    for mine in came:
+        in_order = sorted(mine, key=lambda trip: (trip.at_ps, trip.sent_ps))
+        steps += [abs(b.latency_ps - a.latency_ps) for a, b in pairwise(in_order)]
+    assert Jitter().measure(tally, "max") == max(steps, default=None)
+    mean = Fraction(sum(steps), len(steps)) if steps else None
+    assert Jitter().measure(tally, "mean") == mean
+
+
+def test_a_lost_packet_is_between_consecutive_ones(road):
+    trips = [road.trip(0, 0), road.trip(10**9, 50, lost=True), road.trip(2 * 10**9, 7)]
+    assert Jitter().measure(road.tally(trips), "max") == 7
+
+
+@pytest.mark.parametrize("name", ["constant", "saw tooth", "step", "steps"])
+def test_it_is_that_between_packets_as_sent_where_none_is_overtaken(road, name):
+    variation = road.case(name).variation
+    assert variation.received == variation.latencies
+
+
+def test_what_was_not_followed_is_no_data(tally: type[Tally]) -> None:
+    assert Jitter().measure(tally(received=5), "mean") is None
+
+
+def test_another_statistic_is_refused(tally: type[Tally]) -> None:
+    with pytest.raises(ValueError, match="no statistic `p99`"):
+        Jitter().measure(tally(), "p99")

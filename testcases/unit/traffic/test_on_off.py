@@ -1,0 +1,110 @@
+"""Talk and silence in turns: by the book where all is constant, by its laws where it is not."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qospec.catalogue import Duration
+from qospec.engine.alternation import BLOCK
+from qospec.engine.draws import Draws
+from qospec.traffic.on_off import OnOff
+from qospec.units import PS_PER_S
+
+MS = 10**9
+TALK = OnOff(Duration(2 * MS, "exponential"), Duration(3 * MS, "exponential"), Fraction(20_000))
+
+
+def by_the_book(process, connections, until_ps):
+    """Return (time, connection) of all cells where all is constant and phases are even.
+
+    Cell k has spent k intervals of time on: so many whole times on, and what is left of it.
+    """
+    on, off, apart = process.on.mean_ps, process.off.mean_ps, PS_PER_S / process.at
+    found = []
+    for number in range(connections):
+        begins = number * (on + off) // connections
+        for k in range(2 + int(until_ps / apart)):
+            turns, within = divmod(k * apart, on)
+            exact = begins + turns * (on + off) + within
+            if math.floor(exact) < until_ps:
+                found.append((math.floor(exact), number))
+    return sorted(found)
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    on=st.integers(10, 2_000),
+    off=st.integers(1, 2_000),
+    apart=st.fractions(1, 900, max_denominator=97),
+    connections=st.integers(1, 5),
+    cuts=st.lists(st.integers(0, 10**4), max_size=4),
+)
+def test_constant_times_are_kept_by_the_book(flow, on, off, apart, connections, cuts):
+    process = OnOff(Duration(on), Duration(off), PS_PER_S / apart)
+    got = flow.cells(process, 10**4, connections, "even", cuts)
+    assert got == by_the_book(process, connections, 10**4)
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    cuts=st.lists(st.integers(0, 10**11), max_size=20),
+    connections=st.sampled_from([1, 2, 7]),
+    phases=st.sampled_from(["random", "even"]),
+)
+def test_cuts_change_nothing(flow, cuts, connections, phases):
+    whole = flow.cells(TALK, 10**11, connections, phases)
+    assert flow.cells(TALK, 10**11, connections, phases, cuts) == whole
+    assert [t for t, _ in whole] == sorted(t for t, _ in whole)
+
+
+def counts(process, connections, window_ps, windows):
+    """Return how many cells fall into each window, once the first blocks of draws are used up."""
+    state = process.start(connections, "random", Draws(("counts",)))
+    at_ps, connection = process.emit(state, window_ps * windows)
+    assert len(at_ps) > 3 * BLOCK
+    assert set(connection.tolist()) == set(range(connections))
+    return np.bincount(at_ps // window_ps, minlength=windows)
+
+
+@pytest.mark.parametrize("connections", [1, 5])
+def test_exponential_times_have_the_mean_and_the_dispersion_of_the_law(connections):
+    """Var N / E N over a long time: 2 a b^2 / (a + b)^2 cells of the peak.
+
+    With a time on that is a renewal reward (Cox, Renewal theory, 1962, 7.2): var = 2 a^2 b^2 /
+    (a + b)^3 per time, over the square of the interval; the mean is a / (a + b) over the interval.
+    """
+    on, off, apart = 2 * MS, 3 * MS, PS_PER_S / TALK.at
+    index = 2 * on * off**2 / (on + off) ** 2 / apart
+    found = counts(TALK, connections, 100 * MS, 500)
+    mean = float(TALK.mean_cell_rate(connections) / 10)
+    assert abs(found.mean() / mean - 1) < 5 * (index / mean / 500) ** 0.5
+    assert found.var() / found.mean() == pytest.approx(float(index), rel=0.25)
+
+
+def test_constant_times_keep_their_mean_exactly():
+    """Ten turns hold ten times 4.5 cells, wherever a connection begins: the half is waited for."""
+    process = OnOff(Duration(45), Duration(55), PS_PER_S / Fraction(10))
+    assert process.mean_cell_rate(3) == 3 * Fraction(45, 1_000) * PS_PER_S
+    found = [
+        len(process.emit(process.start(1, "random", Draws((str(seed),))), 1_000)[0])
+        for seed in range(50)
+    ]
+    assert set(found) == {45}
+
+
+def test_a_mean_rate_gives_the_peak():
+    process = OnOff.at_rate(Fraction(40), on=Duration(16 * MS), off=Duration(24 * MS))
+    assert process.at == 100
+    assert process.mean_cell_rate(1) == 40
+
+
+@pytest.mark.parametrize(
+    ("at", "words"), [(Fraction(2**62 + 1, 2**61), "too fine"), (Fraction(1, 10**5), "100 turns")]
+)
+def test_what_cannot_be_kept_is_refused(at, words):
+    with pytest.raises(ValueError, match=f"at: .*{words}"):
+        OnOff(Duration(MS), Duration(MS), at)
