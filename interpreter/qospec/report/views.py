@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any
 
-from qospec.report.words import needed
+from qospec.report.words import needed, subject
 
 Record = Mapping[str, Any]
 
@@ -150,8 +150,9 @@ def columns(
 ) -> list[dict[str, Any]]:
     """Return the statements of like cases side by side.
 
-    Each column has `kind`, `label`, `text` ("" if it differs), `statements` (one per case, None
-    where the case has none), `bound` (what all of them need, None if that differs) and `verdict`.
+    Each column has `kind`, `label`, `text` and `subject` (what is measured), both "" if they
+    differ, `statements` (one per case, None where the case has none), `bound` (what all of them
+    need, None if that differs) and `verdict`.
     """
     found: dict[tuple[str, str, int], list[Record | None]] = {}
     for index, case in enumerate(its):
@@ -169,10 +170,12 @@ def _column(kind: str, label: str, statements: list[Record | None]) -> dict[str,
     there = [statement for statement in statements if statement]
     bounds = {needed(statement) for statement in there}
     texts = {statement["text"] for statement in there}
+    subjects = {subject(statement) for statement in there} - {""}
     return {
         "kind": kind,
         "label": label,
         "text": texts.pop() if len(texts) == 1 else "",
+        "subject": subjects.pop() if len(subjects) == 1 else "",
         "statements": statements,
         "bound": bounds.pop() if len(bounds) == 1 else None,
         "verdict": worst(statement["verdict"] for statement in there if statement["verdict"]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
@@ -37,6 +38,21 @@ def needed(statement: Record) -> str:
     if comparison == "within":
         return f"{shown(bound)} ± {statement['tolerance']['text']}"
     return f"{_SIGNS.get(comparison, comparison + ' ')}{shown(bound)}"
+
+
+def subject(statement: Record) -> str:
+    """Return what a statement is about, `f.delay.p99`: its text ahead of the comparison.
+
+    Of alternatives it is that of the last, for the others say when it is not asked.
+    """
+    text, comparison = str(statement["text"]), statement["comparison"]
+    if statement["kind"] == "report":
+        return text
+    if not comparison or statement["measured"] is None:
+        return ""
+    ahead = text.rpartition(f" {comparison} ")[0]
+    last = re.split(r" (?:or|and) ", ahead)[-1]
+    return last if last.count("(") == last.count(")") else ahead
 
 
 def measured(statement: Record) -> str:

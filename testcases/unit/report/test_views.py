@@ -15,7 +15,7 @@ from qospec.report.views import (
     unmentioned,
     worst,
 )
-from qospec.report.words import measured, needed, percent, shown
+from qospec.report.words import measured, needed, percent, shown, subject
 
 
 def statement(**more):
@@ -221,3 +221,22 @@ def test_an_error_is_rounded_up(ratio, expected):
 def test_the_headline_cuts_a_long_list(document):
     document["cases"] = [{**document["cases"][4], "why": ["none: a (0 x), b, c, d, e"]}]
     assert headline(document).endswith("none: a (0 x), b, c and 2 more).")
+
+
+@pytest.mark.parametrize(
+    ("text", "comparison", "about"),
+    [
+        ("x < 1 ms", "<", "x"),
+        ("f.throughput >= 99% * min(a, b) with 95% confidence", ">=", "f.throughput"),
+        ("size != 64 B or load < 9% or f.rate / (1 bit/s) < 2", "<", "f.rate / (1 bit/s)"),
+        ("(a or b.lost) == 0", "==", "(a or b.lost)"),
+        ("all of it", "", ""),
+    ],
+)
+def test_what_a_statement_is_about_stands_ahead_of_its_comparison(text, comparison, about):
+    one = statement(text=text, comparison=comparison, measured={"text": "1"})
+    assert subject(one) == about
+
+
+def test_what_is_reported_is_what_it_is_about():
+    assert subject(statement(kind="report", text="f.delay.p99", comparison="")) == "f.delay.p99"
