@@ -108,6 +108,15 @@ def test_planned_counts_by_the_time_of_being_ready(
     assert seen(one).planned.tolist() == [1, 1, 0, 0, 0, 0]
 
 
+def test_planned_needs_no_look_at_each_cell_of_a_single_connection(
+    recorder: Callable[..., Recorder], batch_of: Maker
+) -> None:
+    one = recorder()
+    one.planned(batch_of([998, 999, 1_000, 1_000, 1_999, 2_000], [1] * 6), alone=True)
+    one.planned(batch_of([2_000, 2_001], [1] * 2), alone=True)
+    assert seen(one).planned.tolist() == [0, 3, 0, 0, 0, 0]
+
+
 def test_sent_counts_by_the_time_of_sending(
     recorder: Callable[..., Recorder], batch_of: Maker
 ) -> None:
