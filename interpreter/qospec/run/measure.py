@@ -69,6 +69,7 @@ class Readings:
         self._seen = seen
         self._tallies: dict[str, Tally] = {}
         self._packets: set[str] = set()
+        self._silent: list[str] = []
         for network, (planned, observation) in seen.items():
             prefix = f"{network}." if network else ""
             for population in planned.populations.values():
@@ -76,6 +77,8 @@ class Readings:
                 self._tallies[prefix + population.name] = tally
                 if population.flow in planned.packets:
                     self._packets.add(prefix + population.name)
+                if population.member is None and not population.oam and not tally.sent:
+                    self._silent.append(prefix + population.name)
         for name, tally in self._tallies.items():
             if tally.sent != tally.received + tally.lost_count:
                 ended = f"{tally.received} received, {tally.lost_count} lost"
@@ -130,6 +133,11 @@ class Readings:
                 for statistic in _statistics(kind.statistics(carries)):
                     shown = f"{name}.{statistic}" if statistic else name
                     yield population, shown, self._measure(name, tally, statistic), dimension
+
+    def silent(self) -> Iterator[str]:
+        """Yield, in words, which flows sent nothing within the window."""
+        for flow in self._silent:
+            yield f"{flow} sent no {self._carries(flow)} within the window"
 
     def losses(self) -> Iterator[Loss]:
         """Yield where cells ended, the most first within a population."""

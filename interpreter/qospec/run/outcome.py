@@ -115,9 +115,11 @@ def _metrics(repeat: Repeat) -> Document:
 def _why(plan: CasePlan, result: Result) -> list[str]:
     """Return who discarded cells or packets, in words; where nobody did, who could have."""
     lines = [] if _measures(plan.case.statements) else ["no criterion measures anything"]
-    lines += [loss.words for repeat in result.repeats for loss in repeat.readings.losses()]
+    seen = [repeat.readings for repeat in result.repeats]
+    lines += [words for readings in seen for words in readings.silent()]
+    lines += [loss.words for readings in seen for loss in readings.losses()]
     if lines:
-        return lines
+        return list(dict.fromkeys(lines))
     could: dict[str, tuple[str, ...]] = {}
     for planned in plan.networks.values():
         for discarders in planned.discarders.values():

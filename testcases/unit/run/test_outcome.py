@@ -102,9 +102,10 @@ test t on narrow {
     [
         ("4_000 pkt/s", " packets of f: dut.q (overflow)"),
         ("100 pkt/s", "no packet was discarded: dut.q (0 overflow)"),
+        ("0.01 pkt/s", "f sent no packet within the window"),
     ],
 )
-def test_what_is_lost_of_packets_are_packets(planned, rate, why) -> None:
+def test_why_is_told_of_packets(planned, rate, why) -> None:
     (case,) = planned(PACKETS.replace("RATE", rate))
     (line,) = case_document(case, trial.run(case, discover(), lambda _: None), "")["why"]
     assert line.endswith(why)
