@@ -35,11 +35,12 @@ lint: setup ## Check format, rules, types and imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Kernels run as the Python that they are written in, for compiled code shows no lines.
+# Kernels run as the Python that they are written in, for compiled code shows no lines; slow tests
+# would then be very slow, and reach little that the others do not.
 coverage: setup ## Measure how much of the package the tests reach
 	$(BIN)/coverage erase
 	QOS_KERNELS=python $(BIN)/coverage run -m pytest testcases/unit testcases/properties testcases/language \
-	    --numprocesses 2 --dist worksteal
+	    -m 'not slow' --numprocesses 2 --dist worksteal
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 

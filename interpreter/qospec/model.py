@@ -6,8 +6,10 @@ plain values and can be sent to another process.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal
+
+from qospec.frozen import Frozen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,8 +23,7 @@ if TYPE_CHECKING:
 # ---- networks
 
 
-@dataclass(frozen=True)
-class Instance:
+class Instance(Frozen):
     """An element in its place in a flat network.
 
     Attributes:
@@ -41,8 +42,7 @@ class Instance:
     span: Span | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True)
-class Transition:
+class Transition(Frozen):
     """From a state to another, on an event: a message that comes, or a timer that ends.
 
     `after_ps` later it sends messages, and starts and stops timers.
@@ -56,16 +56,14 @@ class Transition:
     stop: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class State:
+class State(Frozen):
     """A state of a machine, with its ways on."""
 
     name: str
     transitions: tuple[Transition, ...]
 
 
-@dataclass(frozen=True)
-class Machine:
+class Machine(Frozen):
     """What a device does by messages and timers. It begins in the first state.
 
     `timers` are pairs of a name and a length in ps, None while that depends on a parameter.
@@ -78,8 +76,7 @@ class Machine:
     span: Span = field(compare=False)
 
 
-@dataclass(frozen=True)
-class Wire:
+class Wire(Frozen):
     """From an element's output to `to`: an element's input, a host, or the end of the way.
 
     `end` is "element" (then `to` and `input` say which), "host" (`to` is the host's index),
@@ -93,16 +90,14 @@ class Wire:
     input: int = 0
 
 
-@dataclass(frozen=True)
-class Host:
+class Host(Frozen):
     """Where flows begin and end. `line` is the line that its cells leave by, -1 if none."""
 
     path: str
     line: int
 
 
-@dataclass(frozen=True)
-class Network:
+class Network(Frozen):
     """A topology, flat: devices dissolved into elements, each link into a line per direction.
 
     `invariants` are those of each device in its place, `machines` too, each with the device's path.
@@ -125,8 +120,7 @@ class Network:
         raise KeyError(path)
 
 
-@dataclass(frozen=True)
-class Flow:
+class Flow(Frozen):
     """A flow: like connections from hosts to hosts.
 
     Attributes:
@@ -160,8 +154,7 @@ class Flow:
 # ---- tests
 
 
-@dataclass(frozen=True)
-class Statement:
+class Statement(Frozen):
     """`expect`, `require`, `report`, or an `invariant` of a device.
 
     `label` is the author's, or the condition as written. A report has one statement per value.
@@ -183,8 +176,7 @@ FEWEST_REPEATS = 5
 """Without as many there is no interval worth the name."""
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(Frozen):
     """How a case is run: `measure` begins after `warmup`; `repeat` trials with independent draws.
 
     `overload` says that flows may ask for more than a line carries.
@@ -196,8 +188,7 @@ class Run:
     overload: bool = False
 
 
-@dataclass(frozen=True)
-class Goal:
+class Goal(Frozen):
     """What a search looks for: the greatest load that meets it.
 
     Attributes:
@@ -219,8 +210,7 @@ class Goal:
     defaults: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Search:
+class Search(Frozen):
     """A search for a load between two, in base units, by a method: "mlrsearch" or "rfc2544"."""
 
     name: str
@@ -232,8 +222,7 @@ class Search:
     span: Span = field(compare=False)
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(Frozen):
     """One point of a sweep. `networks` holds the topology as "", and the controls by name.
 
     `skip` says why the case is left out, if it is. The flows of a `search` are those of its
@@ -250,8 +239,7 @@ class Case:
     search: Search | None = None
 
 
-@dataclass(frozen=True)
-class Test:
+class Test(Frozen):
     """A test, with a case per point of its sweeps."""
 
     __test__ = False  # not one of pytest's
@@ -263,8 +251,7 @@ class Test:
     span: Span = field(compare=False)
 
 
-@dataclass(frozen=True)
-class Property:
+class Property(Frozen):
     """What is to hold for all values that may be drawn."""
 
     name: str
@@ -272,8 +259,7 @@ class Property:
     span: Span = field(compare=False)
 
 
-@dataclass(frozen=True)
-class Reference:
+class Reference(Frozen):
     """Published numbers, as data: what a report prints of a `reference`."""
 
     name: str
@@ -282,8 +268,7 @@ class Reference:
     span: Span = field(compare=False)
 
 
-@dataclass(frozen=True)
-class Suite:
+class Suite(Frozen):
     """All that was named on the command line."""
 
     tests: tuple[Test, ...]

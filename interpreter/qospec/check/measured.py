@@ -10,6 +10,7 @@ from qospec.check.dimensions import METRICS
 from qospec.check.values import Open, Value, position
 from qospec.conditions import Measured
 from qospec.diagnostics import did_you_mean
+from qospec.frozen import Frozen
 from qospec.statistic import PATTERNS, offers
 from qospec.units import IN_PACKETS
 
@@ -46,8 +47,7 @@ ELSEWHERE = {
 """What statistics and metrics are called elsewhere, and what is meant by it here."""
 
 
-@dataclass(frozen=True)
-class FlowValue(Value):
+class FlowValue(Frozen, Value):
     """A flow, one member of it, or the OAM cells of either. `members` is None if it is no array."""
 
     what: ClassVar[str] = "a flow"
@@ -102,8 +102,7 @@ class FlowValue(Value):
         )
 
 
-@dataclass(frozen=True)
-class MetricValue(Value):
+class MetricValue(Frozen, Value):
     """A metric of which a statistic must be named: `user.delay`."""
 
     what: ClassVar[str] = "a metric"
@@ -196,8 +195,7 @@ class OpenMetric(Open):
         return self.metric.field(name, evaluator)
 
 
-@dataclass(frozen=True)
-class ControlValue(Value):
+class ControlValue(Frozen, Value):
     """A control: the same flows, as they are on another topology."""
 
     what: ClassVar[str] = "a control"

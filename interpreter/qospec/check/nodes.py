@@ -10,6 +10,7 @@ from qospec.check.context import wrong
 from qospec.check.parts import PartValue
 from qospec.check.values import Amount, Poison, Value, position
 from qospec.diagnostics import did_you_mean
+from qospec.frozen import Frozen
 
 if TYPE_CHECKING:
     from qospec.check.expressions import Evaluator
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
     from qospec.syntax import ast
 
 
-@dataclass(frozen=True)
-class HostPlan(Value):
+class HostPlan(Frozen, Value):
     """`host(count = …)`, before it has a name."""
 
     what: ClassVar[str] = "a host"
@@ -39,8 +39,7 @@ class Design(Value, ABC):
         """Return a single one with the parameters' defaults."""
 
 
-@dataclass(frozen=True)
-class DevicePlan(Value):
+class DevicePlan(Frozen, Value):
     """A device with its parameters and count, before it has a name."""
 
     what: ClassVar[str] = "a device with its parameters"
@@ -62,8 +61,7 @@ class Node:
     media: dict[tuple[str, int], Record] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class NodeArray(Value):
+class NodeArray(Frozen, Value):
     """An array of hosts or devices."""
 
     what: ClassVar[str] = "an array of nodes"
@@ -86,8 +84,7 @@ class NodeArray(Value):
         )
 
 
-@dataclass(frozen=True)
-class NodeValue(Value):
+class NodeValue(Frozen, Value):
     """One host or device."""
 
     what: ClassVar[str] = "a node"
@@ -138,8 +135,7 @@ def _part(node: Node, path: str) -> PartValue | None:
     return None
 
 
-@dataclass(frozen=True)
-class NodeParts(Value):
+class NodeParts(Frozen, Value):
     """The elements of a device in place that one name stands for, one per turn of a loop."""
 
     what: ClassVar[str] = "an array of elements"
@@ -162,8 +158,7 @@ class NodeParts(Value):
         )
 
 
-@dataclass(frozen=True)
-class NodePorts(Value):
+class NodePorts(Frozen, Value):
     """An array of ports of a device in place."""
 
     what: ClassVar[str] = "an array of ports"
@@ -181,8 +176,7 @@ class NodePorts(Value):
         return NodePort(self.node, (self.name, index), f"{self.name}[{index}]", known=self.known)
 
 
-@dataclass(frozen=True)
-class NodePort(Value):
+class NodePort(Frozen, Value):
     """One port of a device in place."""
 
     what: ClassVar[str] = "a port"

@@ -11,6 +11,7 @@ from qospec.check.observation import Waiting, lost_as, observed
 from qospec.check.values import Amount, Open, Poison, Value, position
 from qospec.conditions import Counted
 from qospec.diagnostics import did_you_mean
+from qospec.frozen import Frozen
 from qospec.units import CELLS, PACKETS
 
 if TYPE_CHECKING:
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
     from qospec.units import Dimension
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(Frozen):
     """An element of a device. `element` is None when it could not be built or is not known yet.
 
     `named` says where an output was given its name, if the text did so.
@@ -140,8 +140,7 @@ def counted_in(carries: str) -> Dimension:
     return PACKETS if carries == "packet" else CELLS
 
 
-@dataclass(frozen=True)
-class PortValue(Value):
+class PortValue(Frozen, Value):
     """A port, an array of ports, or one of an array; of a device inside, if `inner` says which."""
 
     what: ClassVar[str] = "a port"
@@ -182,8 +181,7 @@ class PortValue(Value):
         return SideValue(port, name.text, path, self.inner, self.ports.carries)
 
 
-@dataclass(frozen=True)
-class SideValue(Value):
+class SideValue(Frozen, Value):
     """`port.rx` or `port.tx`."""
 
     what: ClassVar[str] = "a side of a port"
@@ -204,8 +202,7 @@ class SideValue(Value):
         return Open(Counted("", self.path, None, counts, text), counts, exact=True)
 
 
-@dataclass(frozen=True)
-class PartValue(Value):
+class PartValue(Frozen, Value):
     """An element, or one of its inputs and outputs; of a `device` in place, or inside of one."""
 
     what: ClassVar[str] = "an element"
