@@ -83,7 +83,7 @@ class FlowValue(Frozen, Value):
             return replace(self, oam=True)
         kind = evaluator.context.catalogue.find("metric", name.text)
         if kind is None:
-            raise _unknown_metric(name, evaluator.context.catalogue.of("metric"))
+            raise _unknown_metric(self.carries, name, evaluator.context.catalogue.of("metric"))
         if self.carries not in kind.carries:
             raise _not_measured_of(self.carries, name, evaluator.context.catalogue.of("metric"))
         metric = MetricValue(self, kind, name.text, _causes(evaluator.context.catalogue))
@@ -237,7 +237,8 @@ def _not_measured_of(carries: str, name: ast.Name, known: dict[str, Kind]) -> Re
     )
 
 
-def _unknown_metric(name: ast.Name, known: dict[str, Kind]) -> Refused:
+def _unknown_metric(carries: str, name: ast.Name, of_all: dict[str, Kind]) -> Refused:
+    known = {each: kind for each, kind in of_all.items() if carries in kind.carries}
     spellings = [spelling for each in known.values() for spelling in (each.name, *each.aliases)]
     meant = ELSEWHERE.get(name.text.lower(), "")
     near = meant if meant in spellings else did_you_mean(name.text, [*spellings, "oam"])

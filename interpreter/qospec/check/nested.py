@@ -12,8 +12,11 @@ from qospec.check.values import Poison
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from qospec.catalogue import Parameter
     from qospec.check.expressions import Evaluator
+    from qospec.check.records import Field
     from qospec.check.values import Value
     from qospec.source import Span
 
@@ -43,3 +46,10 @@ def built(value: Value, parameter: Parameter, span: Span, evaluator: Evaluator) 
         return kind.build(**arguments) if complete else None
     except ValueError as error:
         raise record.refused(error) from error
+
+
+def place_of(name: str, given: Mapping[str, Field]) -> Span | None:
+    """Return where a record that one of these fields holds gives a field of that name."""
+    bodies = (each.value.body for each in given.values() if isinstance(each.value, ast.Record))
+    binds = (each for body in bodies for each in body.statements if isinstance(each, ast.Bind))
+    return next((b.value.span for b in binds if name in [n.text for n in b.names]), None)

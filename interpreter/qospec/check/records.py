@@ -159,11 +159,14 @@ class Record(Value):
     def refused(self, error: Exception) -> Refused:
         """Return what its kind says against its fields, told at the one that it names first.
 
-        A copy that leaves that field as it was is told nothing new.
+        That may be a field of a record in one of its own. A copy that leaves it as it was is told
+        nothing new.
         """
-        parameter = parameter_of(self.kind, str(error).partition(":")[0])
+        name = str(error).partition(":")[0]
+        parameter = parameter_of(self.kind, name)
         field = self.given.get(parameter.name) if parameter else None
-        return wrong("E0301", str(error), field.value.span if field else self.span)
+        place = field.value.span if field else nested.place_of(name, self.given) or self.span
+        return wrong("E0301", str(error), place)
 
     def binding(self, name: str) -> Binding | None:
         """Return the field of that name or abbreviation, if it was given or has a default."""

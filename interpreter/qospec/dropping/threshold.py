@@ -40,7 +40,8 @@ class Threshold(DropPolicy):
             same_unit("at", amount, limit)
             if amount.amount > limit.amount:
                 raise ValueError(
-                    f"at: nobody comes to {amount.amount}, for no more than {limit.amount} may wait"
+                    f"at: nobody comes to {amount.amount}, for no more than {limit.amount} may"
+                    " wait; lower it, or raise the limit"
                 )
         marks = values(self.by, "at", self.at)
         return {mark: Rule(amount.amount) for mark, (_, amount) in zip(marks, self.at, strict=True)}

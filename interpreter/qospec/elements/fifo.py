@@ -212,12 +212,9 @@ def _queue(
     lost, left_ps, began_ps = passage
     free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
     propagation = line[PROPAGATION]
-    slotted, stamps, pace = (
-        line[SLOTTED] != 0,
-        len(began_ps) > 0,
-        (line[SLOT], line[SLOT_PART], denominator, line[LEAP]),
-    )
+    slotted, stamps = line[SLOTTED] != 0, len(began_ps) > 0
     slot = (line[SLOT], line[SLOT_PART])
+    pace = (slot[0], slot[1], denominator, line[LEAP])
     head, tail, waiting = marks[HEAD], marks[TAIL], marks[WAITING]
     mask, dropped, i = len(ring) - 1, 0, first
     while i < len(at_ps) and tail - head <= mask:

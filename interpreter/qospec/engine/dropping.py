@@ -128,7 +128,8 @@ def _verify_curve(curve: Curve, limit: Buffer) -> None:
         raise ValueError(f"low: {low.amount} is not below high, {high.amount}")
     if high.amount > limit.amount:
         raise ValueError(
-            f"high: no average comes to {high.amount}, for no more than {limit.amount} may wait"
+            f"high: no average comes to {high.amount}, for no more than {limit.amount} may wait;"
+            " lower it, or raise the limit"
         )
 
 

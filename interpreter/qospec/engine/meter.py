@@ -7,6 +7,7 @@ meters behind it read.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 
@@ -58,7 +59,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Meter:
+class Meter(ABC):
     """What all meters declare, and how they treat a batch."""
 
     colours: ClassVar[tuple[int, ...]] = (GREEN, YELLOW, RED)
@@ -80,9 +81,9 @@ class Meter:
         return ("out",)
 
     @property
+    @abstractmethod
     def fate(self) -> dict[int, str]:
         """Return what becomes of packets of a colour; others are marked."""
-        raise NotImplementedError
 
     @property
     def bucket_bytes(self) -> int:
@@ -95,13 +96,13 @@ class Meter:
         return False
 
     @property
+    @abstractmethod
     def other_bucket(self) -> Bucket:
         """Return the bucket beside the committed one."""
-        raise NotImplementedError
 
+    @abstractmethod
     def judge(self, batch: Batch, state: State, colour: Marks) -> tuple[int, int]:
         """Write the colour of each packet, and return how many are yellow and how many red."""
-        raise NotImplementedError
 
     def becomes(self, marks: int) -> tuple[int, ...]:
         """Return what may become of an item's marks, the usual first."""

@@ -114,3 +114,34 @@ def test_thresholds_are_by_marks(checked):
     text = f"device d {{\n  port p: packet\n  {queue}\n  p.rx -> q -> p.tx\n}}"
     [problem] = checked(text)[1]
     assert problem.message == "`at` is a map from marks to numbers, not a number"
+
+
+def test_a_mistake_in_a_record_inside_of_another_is_told_where_it_stands(checked):
+    text = """
+device edge {
+  port lan, wan: packet
+  q = fifo { limit = 32 pkt, drop = red { low = 16 pkt, high = 48 pkt, p = 10% } }
+  lan.rx -> q -> wan.tx
+  wan.rx -> discard
+}
+"""
+    [problem] = checked(text)[1]
+    assert problem.message.startswith("high: no average comes to 48")
+    assert problem.span.text == "48 pkt"
+
+
+def test_only_what_is_measured_of_packets_is_offered_for_packets(checked):
+    text = """
+topology lab {
+  a, b = host
+  link a -- b via line { rate = 1 Gbit/s @line, carries = packet }
+}
+test t on lab {
+  flow f = packets { rate = 1 Mbit/s @ip, size = 200 B @ip } from a to b
+  run { measure = 1 s }
+  expect f.jiter.max < 1 us
+}
+"""
+    [problem] = checked(text)[1]
+    assert problem.help == "write `jitter`"
+    assert not {"clr", "cdv_2pt"} & set(problem.notes[0].split())
