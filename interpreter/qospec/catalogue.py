@@ -11,9 +11,11 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
+
+from qospec.dataclass import dataclass
 
 Role = Literal["element", "traffic", "arrivals", "dropping", "metric"]
 Duty = Literal["element", "queue", "scheduler", "line", "router", "classifier"]
@@ -182,9 +184,22 @@ class Catalogue:
 
     kinds: Mapping[tuple[Role, str], Kind]
 
-    def of(self, role: Role) -> dict[str, Kind]:
+    def of(self, role: Role) -> Mapping[str, Kind]:
         """Return the kinds of one role by name."""
-        return {name: kind for (of, name), kind in self.kinds.items() if of == role}
+        return self._by_role[role]
+
+    @cached_property
+    def causes(self) -> frozenset[str]:
+        """Return for what elements lose items."""
+        builds = (kind.build for kind in self.of("element").values())
+        return frozenset(cause for each in builds for cause in getattr(each, "causes", ()))
+
+    @cached_property
+    def _by_role(self) -> Mapping[Role, Mapping[str, Kind]]:
+        by_role: dict[Role, dict[str, Kind]] = {role: {} for role in get_args(Role)}
+        for (role, name), kind in self.kinds.items():
+            by_role[role][name] = kind
+        return by_role
 
     def find(self, role: Role, name: str) -> Kind | None:
         """Return the kind of that name or alias, if there is one."""

@@ -7,10 +7,12 @@ asks of a cell. Truth has three values, for a measurement may have no data.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+from qospec.dataclass import dataclass
 
 if TYPE_CHECKING:
     from qospec.units import Dimension

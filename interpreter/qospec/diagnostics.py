@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from difflib import SequenceMatcher, get_close_matches
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from qospec.dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -111,6 +111,8 @@ class Problems:
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return the known name that is near enough to be meant, or nothing."""
+    from difflib import get_close_matches
+
     compared = list(islice(known, _COMPARED))
     close = [each for each in compared if each.lower() == name.lower() or _swapped(each, name)]
     close = close or get_close_matches(name, compared, n=1, cutoff=NEAR)
@@ -125,6 +127,8 @@ def respelling(
     So it is where a single known name is near and they differ by about one letter, or by capitals.
     What has fewer letters than `short` may be a name of its own.
     """
+    from difflib import get_close_matches
+
     close = get_close_matches(written, list(known), n=2, cutoff=NEAR)
     alike = [name for name in known if name.lower() == written.lower()]
     if len(alike) != 1:
@@ -134,6 +138,8 @@ def respelling(
 
 
 def _alike(one: str, other: str) -> float:
+    from difflib import SequenceMatcher
+
     return 1.0 if _swapped(one, other) else SequenceMatcher(None, one, other).ratio()
 
 

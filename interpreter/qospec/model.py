@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal
 
-from qospec.frozen import Frozen
+from qospec.dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 # ---- networks
 
 
-class Instance(Frozen):
+@dataclass(frozen=True)
+class Instance:
     """An element in its place in a flat network.
 
     Attributes:
@@ -42,7 +43,8 @@ class Instance(Frozen):
     span: Span | None = field(default=None, compare=False)
 
 
-class Transition(Frozen):
+@dataclass(frozen=True)
+class Transition:
     """From a state to another, on an event: a message that comes, or a timer that ends.
 
     `after_ps` later it sends messages, and starts and stops timers.
@@ -56,14 +58,16 @@ class Transition(Frozen):
     stop: tuple[str, ...]
 
 
-class State(Frozen):
+@dataclass(frozen=True)
+class State:
     """A state of a machine, with its ways on."""
 
     name: str
     transitions: tuple[Transition, ...]
 
 
-class Machine(Frozen):
+@dataclass(frozen=True)
+class Machine:
     """What a device does by messages and timers. It begins in the first state.
 
     `timers` are pairs of a name and a length in ps, None while that depends on a parameter.
@@ -76,7 +80,8 @@ class Machine(Frozen):
     span: Span = field(compare=False)
 
 
-class Wire(Frozen):
+@dataclass(frozen=True)
+class Wire:
     """From an element's output to `to`: an element's input, a host, or the end of the way.
 
     `end` is "element" (then `to` and `input` say which), "host" (`to` is the host's index),
@@ -90,14 +95,16 @@ class Wire(Frozen):
     input: int = 0
 
 
-class Host(Frozen):
+@dataclass(frozen=True)
+class Host:
     """Where flows begin and end. `line` is the line that its cells leave by, -1 if none."""
 
     path: str
     line: int
 
 
-class Network(Frozen):
+@dataclass(frozen=True)
+class Network:
     """A topology, flat: devices dissolved into elements, each link into a line per direction.
 
     `invariants` are those of each device in its place, `machines` too, each with the device's path.
@@ -120,7 +127,8 @@ class Network(Frozen):
         raise KeyError(path)
 
 
-class Flow(Frozen):
+@dataclass(frozen=True)
+class Flow:
     """A flow: like connections from hosts to hosts.
 
     Attributes:
@@ -154,7 +162,8 @@ class Flow(Frozen):
 # ---- tests
 
 
-class Statement(Frozen):
+@dataclass(frozen=True)
+class Statement:
     """`expect`, `require`, `report`, or an `invariant` of a device.
 
     `label` is the author's, or the condition as written. A report has one statement per value.
@@ -176,7 +185,8 @@ FEWEST_REPEATS = 5
 """Without as many there is no interval worth the name."""
 
 
-class Run(Frozen):
+@dataclass(frozen=True)
+class Run:
     """How a case is run: `measure` begins after `warmup`; `repeat` trials with independent draws.
 
     `overload` says that flows may ask for more than a line carries.
@@ -188,7 +198,8 @@ class Run(Frozen):
     overload: bool = False
 
 
-class Goal(Frozen):
+@dataclass(frozen=True)
+class Goal:
     """What a search looks for: the greatest load that meets it.
 
     Attributes:
@@ -210,7 +221,8 @@ class Goal(Frozen):
     defaults: tuple[str, ...]
 
 
-class Search(Frozen):
+@dataclass(frozen=True)
+class Search:
     """A search for a load between two, in base units, by a method: "mlrsearch" or "rfc2544"."""
 
     name: str
@@ -222,7 +234,8 @@ class Search(Frozen):
     span: Span = field(compare=False)
 
 
-class Case(Frozen):
+@dataclass(frozen=True)
+class Case:
     """One point of a sweep. `networks` holds the topology as "", and the controls by name.
 
     `skip` says why the case is left out, if it is. The flows of a `search` are those of its
@@ -239,7 +252,8 @@ class Case(Frozen):
     search: Search | None = None
 
 
-class Test(Frozen):
+@dataclass(frozen=True)
+class Test:
     """A test, with a case per point of its sweeps."""
 
     __test__ = False  # not one of pytest's
@@ -251,7 +265,8 @@ class Test(Frozen):
     span: Span = field(compare=False)
 
 
-class Property(Frozen):
+@dataclass(frozen=True)
+class Property:
     """What is to hold for all values that may be drawn."""
 
     name: str
@@ -259,7 +274,8 @@ class Property(Frozen):
     span: Span = field(compare=False)
 
 
-class Reference(Frozen):
+@dataclass(frozen=True)
+class Reference:
     """Published numbers, as data: what a report prints of a `reference`."""
 
     name: str
@@ -268,7 +284,8 @@ class Reference(Frozen):
     span: Span = field(compare=False)
 
 
-class Suite(Frozen):
+@dataclass(frozen=True)
+class Suite:
     """All that was named on the command line."""
 
     tests: tuple[Test, ...]

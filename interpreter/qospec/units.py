@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import functools
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from qospec.dataclass import dataclass
 from qospec.resources import SPEC
 
 PS_PER_S = 10**12

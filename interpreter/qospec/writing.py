@@ -6,7 +6,6 @@ import contextlib
 import errno
 import os
 import stat
-import tempfile
 from pathlib import Path
 
 
@@ -52,6 +51,8 @@ def _mode(path: Path) -> int | None:
 def _replace(path: Path, data: bytes, mode: int | None) -> None:
     if mode is not None and not os.access(path, os.W_OK):
         raise PermissionError(errno.EACCES, "It may not be written to")
+    import tempfile
+
     temporary = ""
     try:
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

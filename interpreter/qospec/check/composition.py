@@ -6,7 +6,7 @@ Within a template no device is left inside: where the outer device wires `stage.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.context import Refused, wrong
@@ -15,6 +15,7 @@ from qospec.check.parts import End, Inner, Origin, Ports, PortValue, Template, T
 from qospec.check.predicates import attributes
 from qospec.check.values import POISON, Value
 from qospec.conditions import Counted, with_leaves
+from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
 
 if TYPE_CHECKING:

@@ -5,12 +5,13 @@ The table `FUNCTIONS` is the only list of these functions.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.context import wrong
 from qospec.check.dimensions import NUMBER, named
 from qospec.check.values import Amount, Poison, Truth, Value
+from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
 from qospec.units import CELL_RATE, CELLS, TIME
 

@@ -114,6 +114,11 @@ def _unlinked(node: ast.Flow, name: str, origins: tuple[Node, ...]) -> Refused:
 
 def _line(origin: Node, evaluator: Evaluator) -> Any:
     """Return the line of a host's link; None if it is wrong."""
-    medium = origin.media[HOST_PORT]
-    arguments, complete = medium.arguments(evaluator)
-    return built(medium, arguments, complete=True, evaluator=evaluator) if complete else None
+    medium, known = origin.media[HOST_PORT], evaluator.context.lines
+    if medium not in known:
+        arguments, complete = medium.arguments(evaluator)
+        line = built(medium, arguments, complete=True, evaluator=evaluator) if complete else None
+        if line is None:
+            return None
+        known[medium] = line
+    return known[medium]

@@ -160,9 +160,20 @@ def _built(
 
 
 def sent(record: Record, evaluator: Evaluator) -> Sending | None:
-    """Return what a record of traffic declares and what it emits; None if that is wrong."""
-    if hasattr(record.kind.build, "stream"):
-        return _packets(record, evaluator)
+    """Return what a record of traffic declares and what it emits; None if that is wrong.
+
+    What is right is kept, for many cases send the same.
+    """
+    known = evaluator.context.sent.get(record)
+    if known is None:
+        packets = hasattr(record.kind.build, "stream")
+        known = _packets(record, evaluator) if packets else _cells(record, evaluator)
+        if known is not None:
+            evaluator.context.sent[record] = known
+    return known
+
+
+def _cells(record: Record, evaluator: Evaluator) -> Sending | None:
     arguments, complete = record.arguments(evaluator)
     source = source_of(record, evaluator)
     if not complete:

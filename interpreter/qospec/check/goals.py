@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.context import Refused, wrong
 from qospec.check.values import Open, Poison, Value
 from qospec.conditions import Found
+from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
 
 if TYPE_CHECKING:

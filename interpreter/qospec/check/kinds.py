@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from qospec.catalogue import RECORDS
@@ -10,6 +9,7 @@ from qospec.check import counts, records
 from qospec.check.context import Refused, wrong
 from qospec.check.nodes import HostPlan
 from qospec.check.values import Value
+from qospec.dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

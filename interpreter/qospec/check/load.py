@@ -7,7 +7,7 @@ the nearest folder above that holds a `qos.toml`, else the folder of the file th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from qospec.check import files
 from qospec.check.context import Refused
 from qospec.check.imports import Missing, Place, find
 from qospec.check.project import Projects
+from qospec.dataclass import dataclass
 from qospec.diagnostics import Diagnostic, Label
 from qospec.twin.form import tree_of
 

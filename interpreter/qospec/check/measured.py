@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from qospec.check.context import Refused, wrong
 from qospec.check.dimensions import METRICS
 from qospec.check.values import Open, Value, position
 from qospec.conditions import Measured
+from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
-from qospec.frozen import Frozen
 from qospec.statistic import PATTERNS, offers
 from qospec.units import IN_PACKETS
 
@@ -47,7 +47,8 @@ ELSEWHERE = {
 """What statistics and metrics are called elsewhere, and what is meant by it here."""
 
 
-class FlowValue(Frozen, Value):
+@dataclass(frozen=True)
+class FlowValue(Value):
     """A flow, one member of it, or the OAM cells of either. `members` is None if it is no array."""
 
     what: ClassVar[str] = "a flow"
@@ -102,7 +103,8 @@ class FlowValue(Frozen, Value):
         )
 
 
-class MetricValue(Frozen, Value):
+@dataclass(frozen=True)
+class MetricValue(Value):
     """A metric of which a statistic must be named: `user.delay`."""
 
     what: ClassVar[str] = "a metric"
@@ -195,7 +197,8 @@ class OpenMetric(Open):
         return self.metric.field(name, evaluator)
 
 
-class ControlValue(Frozen, Value):
+@dataclass(frozen=True)
+class ControlValue(Value):
     """A control: the same flows, as they are on another topology."""
 
     what: ClassVar[str] = "a control"
@@ -218,12 +221,10 @@ class ControlValue(Frozen, Value):
 
 def _causes(catalogue: Catalogue) -> tuple[str, ...]:
     """Return for what items are lost anywhere."""
-    kinds = catalogue.of("element").values()
-    known = {cause for kind in kinds for cause in getattr(kind.build, "causes", ())}
-    return tuple(sorted(known | {DISCARDED}))
+    return tuple(sorted(catalogue.causes | {DISCARDED}))
 
 
-def _not_measured_of(carries: str, name: ast.Name, known: dict[str, Kind]) -> Refused:
+def _not_measured_of(carries: str, name: ast.Name, known: Mapping[str, Kind]) -> Refused:
     usual = {each: kind for each, kind in known.items() if carries in kind.carries}
     meant = ELSEWHERE.get(name.text, "")
     near = meant if any(meant in (e.name, *e.aliases) for e in usual.values()) else ""
@@ -237,7 +238,7 @@ def _not_measured_of(carries: str, name: ast.Name, known: dict[str, Kind]) -> Re
     )
 
 
-def _unknown_metric(carries: str, name: ast.Name, of_all: dict[str, Kind]) -> Refused:
+def _unknown_metric(carries: str, name: ast.Name, of_all: Mapping[str, Kind]) -> Refused:
     known = {each: kind for each, kind in of_all.items() if carries in kind.carries}
     spellings = [spelling for each in known.values() for spelling in (each.name, *each.aliases)]
     meant = ELSEWHERE.get(name.text.lower(), "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,6 +11,7 @@ from qospec.catalogue import Load, SizeMix
 from qospec.check.context import Refused, wrong
 from qospec.check.dimensions import ANY_LAYER, LAYERS, NUMBER, named
 from qospec.check.values import Amount, Poison, Series, Value
+from qospec.dataclass import dataclass
 from qospec.units import DATA, PACKET_RATE, RATE, number_text
 
 if TYPE_CHECKING:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.context import wrong
 from qospec.check.parts import PartValue
 from qospec.check.values import Amount, Poison, Value, position
+from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
-from qospec.frozen import Frozen
 
 if TYPE_CHECKING:
     from qospec.check.expressions import Evaluator
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from qospec.syntax import ast
 
 
-class HostPlan(Frozen, Value):
+@dataclass(frozen=True)
+class HostPlan(Value):
     """`host(count = …)`, before it has a name."""
 
     what: ClassVar[str] = "a host"
@@ -39,7 +40,8 @@ class Design(Value, ABC):
         """Return a single one with the parameters' defaults."""
 
 
-class DevicePlan(Frozen, Value):
+@dataclass(frozen=True)
+class DevicePlan(Value):
     """A device with its parameters and count, before it has a name."""
 
     what: ClassVar[str] = "a device with its parameters"
@@ -61,7 +63,8 @@ class Node:
     media: dict[tuple[str, int], Record] = field(default_factory=dict)
 
 
-class NodeArray(Frozen, Value):
+@dataclass(frozen=True)
+class NodeArray(Value):
     """An array of hosts or devices."""
 
     what: ClassVar[str] = "an array of nodes"
@@ -84,7 +87,8 @@ class NodeArray(Frozen, Value):
         )
 
 
-class NodeValue(Frozen, Value):
+@dataclass(frozen=True)
+class NodeValue(Value):
     """One host or device."""
 
     what: ClassVar[str] = "a node"
@@ -135,7 +139,8 @@ def _part(node: Node, path: str) -> PartValue | None:
     return None
 
 
-class NodeParts(Frozen, Value):
+@dataclass(frozen=True)
+class NodeParts(Value):
     """The elements of a device in place that one name stands for, one per turn of a loop."""
 
     what: ClassVar[str] = "an array of elements"
@@ -158,7 +163,8 @@ class NodeParts(Frozen, Value):
         )
 
 
-class NodePorts(Frozen, Value):
+@dataclass(frozen=True)
+class NodePorts(Value):
     """An array of ports of a device in place."""
 
     what: ClassVar[str] = "an array of ports"
@@ -176,7 +182,8 @@ class NodePorts(Frozen, Value):
         return NodePort(self.node, (self.name, index), f"{self.name}[{index}]", known=self.known)
 
 
-class NodePort(Frozen, Value):
+@dataclass(frozen=True)
+class NodePort(Value):
     """One port of a device in place."""
 
     what: ClassVar[str] = "a port"

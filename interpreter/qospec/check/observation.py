@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.context import wrong
 from qospec.check.values import Open, Value
 from qospec.conditions import Counted
+from qospec.dataclass import dataclass
 
 if TYPE_CHECKING:
     from qospec.catalogue import Kind

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
@@ -10,8 +10,8 @@ from qospec.check.context import wrong
 from qospec.check.observation import Waiting, lost_as, observed
 from qospec.check.values import Amount, Open, Poison, Value, position
 from qospec.conditions import Counted
+from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
-from qospec.frozen import Frozen
 from qospec.units import CELLS, PACKETS
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from qospec.units import Dimension
 
 
-class Part(Frozen):
+@dataclass(frozen=True)
+class Part:
     """An element of a device. `element` is None when it could not be built or is not known yet.
 
     `named` says where an output was given its name, if the text did so.
@@ -140,7 +141,8 @@ def counted_in(carries: str) -> Dimension:
     return PACKETS if carries == "packet" else CELLS
 
 
-class PortValue(Frozen, Value):
+@dataclass(frozen=True)
+class PortValue(Value):
     """A port, an array of ports, or one of an array; of a device inside, if `inner` says which."""
 
     what: ClassVar[str] = "a port"
@@ -181,7 +183,8 @@ class PortValue(Frozen, Value):
         return SideValue(port, name.text, path, self.inner, self.ports.carries)
 
 
-class SideValue(Frozen, Value):
+@dataclass(frozen=True)
+class SideValue(Value):
     """`port.rx` or `port.tx`."""
 
     what: ClassVar[str] = "a side of a port"
@@ -202,7 +205,8 @@ class SideValue(Frozen, Value):
         return Open(Counted("", self.path, None, counts, text), counts, exact=True)
 
 
-class PartValue(Frozen, Value):
+@dataclass(frozen=True)
+class PartValue(Value):
     """An element, or one of its inputs and outputs; of a `device` in place, or inside of one."""
 
     what: ClassVar[str] = "an element"

@@ -7,12 +7,13 @@ specification means cannot change unseen. Nothing is fetched.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.check import files
 from qospec.check.context import Refused, wrong
+from qospec.dataclass import dataclass
 from qospec.syntax.text import EDITION
 
 if TYPE_CHECKING:

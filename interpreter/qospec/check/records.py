@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from qospec.catalogue import NESTED, REQUIRED
 from qospec.check import fields, nested
 from qospec.check.context import Refused, wrong
+from qospec.check.field_scope import FieldScope
 from qospec.check.scope import Binding, Scope
 from qospec.check.spellings import SOURCE, missing, nearest, parameter_of, spellings, unknown_field
 from qospec.check.values import Series, Value
@@ -54,6 +55,7 @@ class Record(Value):
         self._evaluator = evaluator
         self.excused = excused
         self._bindings = {name: self._bound(name, each) for name, each in given.items()}
+        self._arguments: dict[str, Any] | None = None
 
     def copy(self, body: ast.Body, scope: Scope, evaluator: Evaluator) -> Value:
         """Return a copy with the fields of `body` in place of its own."""
@@ -67,7 +69,7 @@ class Record(Value):
 
     def within(self, contract: Record) -> Record:
         """Return this source of some traffic with what it takes from there."""
-        scope = _FieldScope(Scope(), contract, SOURCE.name)
+        scope = FieldScope(Scope(), contract, SOURCE.name)
         given = dict(self.given)
         for name, of in self.kind.from_contract.items():
             own, theirs = (ast.Name(text=each, span=self.span) for each in (name, of))
@@ -89,7 +91,12 @@ class Record(Value):
         return fields.from_default(parameter)
 
     def arguments(self, evaluator: Evaluator) -> tuple[dict[str, Any], bool]:
-        """Return the fields as the kind's own types, and whether all are known and right."""
+        """Return the fields as the kind's own types, and whether all are known and right.
+
+        Those that are right are kept: many cases send the same and are linked by the same.
+        """
+        if self._arguments is not None:
+            return dict(self._arguments), True
         found: dict[str, Any] = {}
         complete = True
         for parameter in self.kind.parameters.values():
@@ -114,6 +121,8 @@ class Record(Value):
                 complete = False
             else:
                 found[parameter.name] = converted
+        if complete:
+            self._arguments = dict(found)
         return found, complete
 
     def _bound(self, name: str, each: Field) -> Binding:
@@ -122,7 +131,7 @@ class Record(Value):
         )
 
     def _work_out(self, name: str, each: Field) -> Value:
-        scope = _FieldScope(each.scope, self, name)
+        scope = FieldScope(each.scope, self, name)
         parameter = parameter_of(self.kind, name)
         domain = parameter.domain.name if parameter else ""
         evaluator = self._evaluator
@@ -178,38 +187,6 @@ class Record(Value):
         if parameter.default in (REQUIRED, None):
             return None
         return Binding(name, self.span, "a field", lambda: fields.from_default(parameter))
-
-
-class _FieldScope(Scope):
-    """The names that a field's value may use: those around it, then its record's other fields."""
-
-    def __init__(self, parent: Scope, record: Record, current: str) -> None:
-        super().__init__(parent)
-        self._record = record
-        self._current = current
-
-    def find(self, name: str) -> Binding | None:
-        around = super().find(name)
-        parameter = parameter_of(self._record.kind, name)
-        if parameter is None or (around is not None and parameter.name == self._current):
-            return around
-        mine = self._record.binding(name)
-        if around is None or mine is None or parameter.name not in self._record.given:
-            return around or mine
-        field = self._record.given[parameter.name]
-        if (
-            isinstance(field.value, ast.Path)
-            and field.value.name.text == name
-            and not field.value.trail
-        ):
-            return mine
-        raise wrong(
-            "E0113",
-            f"`{name}` may mean this name or the record's own field",
-            self._record.given[self._current].value.span,
-            other=(around.span, f"{around.what} of that name"),
-            remedy="give the other one a different name",
-        )
 
 
 def from_arguments(kind: Kind, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from qospec.check import carried
@@ -15,6 +15,7 @@ from qospec.check.parameters import let_value
 from qospec.check.records import Record
 from qospec.check.scope import Binding, Scope, settled
 from qospec.check.values import POISON, Poison, Value
+from qospec.dataclass import dataclass
 from qospec.syntax import ast
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from qospec.check.bodies import turns_of
@@ -12,6 +11,7 @@ from qospec.check.parameters import let_value
 from qospec.check.scope import Binding, Scope, settled
 from qospec.check.sweeps import safe
 from qospec.check.values import Amount, Poison, Series, Value
+from qospec.dataclass import dataclass
 from qospec.syntax import ast
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from qospec.cli.schema import schema
 from qospec.version import VERSION
 from qospec.writing import reason
 
-GARBAGE = 100_000
+GARBAGE = 1_000_000
 """Objects made, and not freed, between two searches for those that only hold each other."""
 
 

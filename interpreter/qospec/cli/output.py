@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 
 WIDEST = 110
@@ -13,4 +12,6 @@ def width() -> int:
     """Return the most characters of a line."""
     if not sys.stdout.isatty():
         return WIDEST
+    import shutil
+
     return max(40, min(WIDEST, shutil.get_terminal_size().columns))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from qospec.catalogue import Ratio, dropping
+from qospec.dataclass import dataclass
 from qospec.engine.dropping import DropPolicy, Rule
 
 if TYPE_CHECKING:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from qospec.catalogue import dropping
+from qospec.dataclass import dataclass
 from qospec.engine.dropping import DropPolicy
 
 if TYPE_CHECKING:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.catalogue import LimitsByMark, RatiosByMark, Truth, dropping
+from qospec.dataclass import dataclass
 from qospec.engine.dropping import (
     Average,
     ClassMark,

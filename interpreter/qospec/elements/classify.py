@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from qospec.catalogue import element
+from qospec.dataclass import dataclass
 from qospec.engine.element import Step
 from qospec.engine.parting import WAYS, routed, routes
 

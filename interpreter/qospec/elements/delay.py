@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from qospec.catalogue import Time, element
+from qospec.dataclass import dataclass
 from qospec.engine.batch import FOREVER_PS
 from qospec.engine.element import Step
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from qospec.catalogue import LONGEST_PS, Domain, element
+from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.batch import FOREVER_PS, Batch, empty, joined
 from qospec.engine.element import Step

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
 
 from qospec.catalogue import Domain, Limit, element
+from qospec.dataclass import dataclass
 from qospec.engine import admission, dropping, tail_drop, transmission
 from qospec.engine.admission import LET_IN, OVERFLOW, SINCE, fate, fate_by_limit
 from qospec.engine.arrays import np

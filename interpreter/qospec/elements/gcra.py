@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, get_args
 
 from qospec.catalogue import Domain, Names, element
+from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.connections import Category
 from qospec.engine.descriptor import LONGEST_TOLERANCE_PS

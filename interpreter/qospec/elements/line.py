@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from qospec.catalogue import DelayPerLength, Domain, Length, Time, Truth, element
+from qospec.dataclass import dataclass
 from qospec.engine import alike, transmission
 from qospec.engine.arrays import np
 from qospec.engine.batch import Batch

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from qospec.catalogue import element
+from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
 from qospec.engine.meter import ABBREVIATIONS, GREEN, RED, Action, Meter, State, elapsed
 from qospec.engine.token_bucket import Bucket, cost, covers, fill, take

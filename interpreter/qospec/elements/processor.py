@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from qospec.catalogue import Domain, Limit, Time, Truth, element
+from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.batch import FOREVER_PS, Batch, empty
 from qospec.engine.element import Loss, Step

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated
 
 from qospec.catalogue import Domain, element
+from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Step
 from qospec.engine.marks import ALL, COLOURS, MARKS, VALUES

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from qospec.catalogue import Time, element
+from qospec.dataclass import dataclass
 from qospec.engine.fabric import Fabric, Ways
 
 

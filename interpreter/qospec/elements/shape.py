@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from qospec.catalogue import Limit, element
+from qospec.dataclass import dataclass
 from qospec.engine import token_bucket
 from qospec.engine.arrays import np
 from qospec.engine.batch import FOREVER_PS

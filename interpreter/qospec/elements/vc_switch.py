@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from qospec.catalogue import Domain, Time, element
+from qospec.dataclass import dataclass
 from qospec.engine.fabric import Fabric, Ways
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from qospec.catalogue import Weights, element
+from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
 from qospec.engine.policy import Policy
 from qospec.engine.scheduling import Weighted

@@ -8,10 +8,10 @@ Whatever is drawn is taken from blocks in the order of events, which no cut of t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
+from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.drawn_times import LATEST_PS, DrawnTimes
 from qospec.engine.kernel import kernel

@@ -6,9 +6,9 @@ could overflow, and nothing rounded is ever added up.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
+from qospec.dataclass import dataclass
 from qospec.engine.encapsulation import SMALLEST_PACKET_BYTES, Encapsulation
 from qospec.units import PS_PER_S
 

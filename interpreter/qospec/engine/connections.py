@@ -6,10 +6,10 @@ that treats them apart looks one index up instead of asking each cell what it is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from qospec.dataclass import dataclass
 from qospec.units import PS_PER_S
 
 Category = Literal["cbr", "vbr_rt", "vbr_nrt", "ubr"]

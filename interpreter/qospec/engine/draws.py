@@ -7,9 +7,9 @@ element never moves the numbers of this one. Philox counts; its bits are the sam
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 
 if TYPE_CHECKING:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from qospec.catalogue import Buffer, Domain
+from qospec.dataclass import dataclass
 from qospec.engine import transmission
 from qospec.engine.admission import (
     CAUSES,

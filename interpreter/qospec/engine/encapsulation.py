@@ -6,9 +6,10 @@ one layer becomes that of another here, and nowhere else.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.dataclass import dataclass
 
 if TYPE_CHECKING:
     from qospec.engine.sizes import Sizes

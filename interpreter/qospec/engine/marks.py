@@ -6,7 +6,7 @@ read or write; none knows where it lies.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from qospec.dataclass import dataclass
 
 
 @dataclass(frozen=True)

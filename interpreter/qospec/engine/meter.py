@@ -8,10 +8,11 @@ meters behind it read.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 
 from qospec.catalogue import Domain, Truth
+from qospec.dataclass import dataclass
 from qospec.engine import token_bucket
 from qospec.engine.arrays import np
 from qospec.engine.element import Loss, Step

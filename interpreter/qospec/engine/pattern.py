@@ -9,10 +9,10 @@ when it is given.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
+from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.kernel import kernel
 

@@ -11,9 +11,9 @@ ahead: `Combined` is the tree of both as one element, whose inputs are the queue
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from qospec.dataclass import dataclass
 from qospec.engine import tail_drop, transmission
 from qospec.engine.arrays import np
 from qospec.engine.batch import FOREVER_PS, Batch, empty, joined

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from math import isqrt
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from qospec.dataclass import dataclass
 from qospec.statistic import share_of
 
 if TYPE_CHECKING:

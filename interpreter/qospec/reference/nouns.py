@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
 from qospec.reference.kinds import kind_document
 from qospec.reference.library import device_documents, library, medium_documents

@@ -7,10 +7,10 @@ looking into its folder, and a user's own is named by its path. Jinja is importe
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
 from qospec.resources import STDLIB
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from qospec.dataclass import dataclass
 from qospec.report.words import needed, shown
 
 Record = Mapping[str, Any]

@@ -7,9 +7,10 @@ that at the line, with the queues of all.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
+from qospec.dataclass import dataclass
 from qospec.engine.element import Waiting
 from qospec.engine.scheduling import Combined
 

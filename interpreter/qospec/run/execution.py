@@ -17,13 +17,14 @@ import time
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from functools import partial
 from multiprocessing import connection
 from typing import TYPE_CHECKING, Protocol
 
 from qospec.catalogue import discover
+from qospec.dataclass import dataclass
 from qospec.engine import kernel
 from qospec.run import outcome, trial
 from qospec.run.interruption import Interruption, ctrl_c_held

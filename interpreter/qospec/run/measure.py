@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.check.measured import CAUSES
 from qospec.conditions import Attribute, Counted, Found
+from qospec.dataclass import dataclass
 from qospec.run.population import population_name
 from qospec.statistic import PATTERNS
 from qospec.units import CELL_RATE, CELLS, COUNT, IN_PACKETS, RATE, RATIO, TIME

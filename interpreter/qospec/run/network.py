@@ -8,9 +8,10 @@ changes a cell's time or fate.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from qospec.dataclass import dataclass
 from qospec.engine.experiment import DISCARD, END, Node, Wire
 from qospec.run import unmarked
 from qospec.run.draft import Draft, Way, redirect

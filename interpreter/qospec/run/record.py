@@ -11,10 +11,10 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from qospec.dataclass import dataclass
 from qospec.document import Document
 from qospec.run.outcome import completed
 from qospec.writing import WriteError, reason, write_whole

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from qospec.dataclass import dataclass
 from qospec.engine import graph
 from qospec.run.measure import Readings
 from qospec.run.verdict import Judgement, judge

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Step
 from qospec.engine.marks import MARKS, VALUES, WITHIN

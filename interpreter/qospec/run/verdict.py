@@ -6,11 +6,11 @@ the order in which they are judged cannot matter. No data is never a pass.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 from qospec.conditions import Attribute, Operation, evaluate, measurements, observed
+from qospec.dataclass import dataclass
 from qospec.units import text_of
 
 if TYPE_CHECKING:

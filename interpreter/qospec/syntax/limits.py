@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from qospec.dataclass import dataclass
 from qospec.diagnostics import Diagnostic
 from qospec.source import Span
 

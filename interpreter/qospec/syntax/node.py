@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING, dataclass_transform
 
-from qospec.frozen import Frozen
+from qospec.dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,10 +14,14 @@ if TYPE_CHECKING:
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
-class Node(Frozen):
+@dataclass(frozen=True, kw_only=True)
+class Node:
     """Anything with a place."""
 
     span: Span = field(compare=False, repr=False)
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True, kw_only=True)(cls)
 
     def children(self) -> Iterator[Node]:
         """Yield the nodes directly below this one, as its fields have them."""

@@ -6,7 +6,6 @@ Each slip names the terminal that takes its place, so that parsing goes on behin
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import NamedTuple
 
 BEFORE = r"""
@@ -170,6 +169,8 @@ def _sign(written: str) -> Slip:
         return Slip("E0009", message, f"write `{known[1]}`", *known, plain)
     if written in _QUOTES:
         return Slip("E0008", f"`{written}` is a printer's quotation mark", 'write `"`')
+    import unicodedata
+
     if unicodedata.category(written).startswith(("Z", "C")):
         message = f"this blank is not a plain one ({_called(written)})"
         plain = " " if unicodedata.category(written) == "Zs" else None
@@ -178,6 +179,8 @@ def _sign(written: str) -> Slip:
 
 
 def _called(character: str) -> str:
+    import unicodedata
+
     return unicodedata.name(character, f"U+{ord(character):04X}").lower()
 
 

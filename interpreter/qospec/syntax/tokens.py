@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from qospec.dataclass import dataclass
 from qospec.diagnostics import MOST, Diagnostic, Edit
 from qospec.source import Span
 from qospec.syntax import slips

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from qospec.catalogue import Domain, Duration, Ratio, arrivals
+from qospec.dataclass import dataclass
 from qospec.engine.alternation import LONGEST_STAY_PS, Gaps, alternation, check_turn
 from qospec.engine.drawn_times import NEVER
 from qospec.units import PS_PER_S

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from qospec.catalogue import CellRate, Domain, Duration, arrivals
+from qospec.dataclass import dataclass
 from qospec.engine.alternation import LONGEST_STAY_PS, Gaps, alternation, check_turn
 from qospec.units import PS_PER_S
 

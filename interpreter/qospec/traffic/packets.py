@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from qospec.catalogue import Domain, Load, PacketSizes, traffic
+from qospec.dataclass import dataclass
 from qospec.engine.connections import Contract
 from qospec.engine.descriptor import Count, Phases, check_exact
 from qospec.engine.encapsulation import SMALLEST_PACKET_BYTES, Encapsulation

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated
 
 from qospec.catalogue import LONGEST_PS, Domain, arrivals
+from qospec.dataclass import dataclass
 from qospec.engine.pattern import Burst, most_cells, pattern
 from qospec.units import PS_PER_S
 

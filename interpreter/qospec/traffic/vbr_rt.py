@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from qospec.catalogue import traffic
+from qospec.dataclass import dataclass
 from qospec.engine.connections import Category
 from qospec.engine.descriptor import ABBREVIATIONS, VariableBitRate
 

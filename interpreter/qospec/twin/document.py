@@ -7,9 +7,10 @@ language has no use for, and counts levels before anything could recurse over th
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from qospec.dataclass import dataclass
 from qospec.diagnostics import MOST, Diagnostic, Label
 from qospec.source import Span
 from qospec.syntax.limits import DEEPEST, too_long

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
+from qospec.dataclass import dataclass
 from qospec.diagnostics import Diagnostic, Label, Problems
 from qospec.source import Source, Span
 from qospec.syntax import ast
