@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from qospec.catalogue import element
 from qospec.dataclass import dataclass
@@ -24,6 +24,8 @@ class Classify:
     What a condition may ask, the connection and its CLP, is known beforehand: the planner works the
     conditions out into a table.
     """
+
+    parts: ClassVar[bool] = True
 
     classes: tuple[str, ...] = ()
 

@@ -12,6 +12,7 @@ from qospec.engine.arrays import np
 from qospec.engine.dropping import DropPolicy
 from qospec.engine.element import Step, Waiting
 from qospec.engine.kernel import kernel, linked
+from qospec.engine.ledger import losses_of
 from qospec.engine.transmission import (
     DENOMINATOR,
     FREE,
@@ -143,7 +144,7 @@ class Fifo:
             )
             if done is not None:
                 state.size_bytes = size_bytes
-                return done[0], dropping.losses_of(done[1])
+                return done[0], losses_of(done[1].connection, done[1].sent_ps)
         if state.queue is None:
             state.queue = self._queue_of(state, int(batch.at_ps[0]))
         return self._queued_by_size(state, state.queue, batch)
@@ -174,7 +175,8 @@ class Fifo:
             count += more
             if done == batch.count:
                 left, lost = tail_drop.passed(batch, passage, count)
-                return left, dropping.losses_of(lost, passage.lost[passage.lost != LET_IN])
+                fates = passage.lost[passage.lost != LET_IN]
+                return left, losses_of(lost.connection, lost.sent_ps, fates)
             state.queue = queue = _with_more_places(queue)
 
 

@@ -8,8 +8,8 @@ from qospec.catalogue import Weights, element
 from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
 from qospec.engine.policy import Policy
-from qospec.engine.scheduling import Weighted
 from qospec.engine.virtual_time import costs_of
+from qospec.engine.weighted import Weighted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -23,7 +23,6 @@ from qospec.engine.admission import (
 )
 from qospec.engine.arrays import np
 from qospec.engine.clock import CELL_BYTES
-from qospec.engine.element import Loss
 from qospec.engine.marks import ALL, VALUES
 
 if TYPE_CHECKING:
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
     from qospec.engine.arrays import Marks, Sizes, Whole
-    from qospec.engine.batch import Batch
     from qospec.engine.clock import Clock
     from qospec.engine.draws import Draws
     from qospec.engine.element import Waiting
@@ -248,19 +246,6 @@ def causes(policy: DropPolicy | None, limit: Buffer) -> tuple[str, ...]:
     found += [THRESHOLD] if any(rule.room is not None for rule in rules) else []
     found += [EARLY] if any(rule.curve is not None for rule in rules) else []
     return tuple(CAUSES[each] for each in found)
-
-
-def losses_of(lost: Batch, fates: Marks | None = None, element: str = "") -> tuple[Loss, ...]:
-    """Return the ledger's entries for items that were lost; without fates, all for want of room."""
-    if not lost.count:
-        return ()
-    if fates is None:
-        return (Loss(CAUSES[OVERFLOW], lost.connection, lost.sent_ps, element),)
-    found = []
-    for cause in np.bincount(fates).nonzero()[0].tolist():
-        mine = fates == cause
-        found.append(Loss(CAUSES[cause], lost.connection[mine], lost.sent_ps[mine], element))
-    return tuple(found)
 
 
 def _time_ps(line: Whole, clock: Clock, typical_bytes: int) -> int:

@@ -21,7 +21,7 @@ from qospec.engine.kernel import kernel
 
 if TYPE_CHECKING:
     from qospec.engine.scheduler_tree import Tree
-    from qospec.engine.service import Service
+    from qospec.engine.service import Comer, Service
 
 
 @kernel
@@ -34,21 +34,22 @@ def held(tree: Tree, k: int) -> int:
 
 
 @kernel
-def decided(tree: Tree, size_bytes: Any, service: Service, k: int, needs_room: int) -> int:  # noqa: ARG001
-    """Return for what the next cell of a queue is lost, or LET_IN.
+def decided(tree: Tree, size_bytes: Any, service: Service, who: Comer, needs_room: int) -> int:  # noqa: ARG001
+    """Return for what a cell that comes is lost, or LET_IN.
 
     Args:
         tree: Carried on.
         size_bytes: (n,)
         service: Carried on.
-        k: Row of the queue.
+        who: The cell.
         needs_room: 0 if the cell may be sent at once; whether it is shows later.
     """
+    k, i, _ = who
     leaf = tree[k]
     if not needs_room:
         return LET_IN
     if leaf["bytes"]:
-        return OVERFLOW * (leaf["amount"] + size_bytes[leaf["next"]] > leaf["limit"])  # type: ignore[no-any-return]
+        return OVERFLOW * (leaf["amount"] + size_bytes[i] > leaf["limit"])  # type: ignore[no-any-return]
     return OVERFLOW * (leaf["waits"] >= leaf["limit"])  # type: ignore[no-any-return]
 
 
@@ -74,10 +75,10 @@ def leaves(tree: Tree, service: Service, k: int, until_ps: int) -> int:  # noqa:
 
 
 @kernel
-def _decided(tree: Tree, size_bytes: Any, service: Service, k: int, needs_room: int) -> int:
+def _decided(tree: Tree, size_bytes: Any, service: Service, who: Comer, needs_room: int) -> int:
+    k, i, now_ps = who
     leaf = tree[k]
-    i = leaf["next"]
-    item = (service.marks[i], size_bytes[i] if leaf["bytes"] else 1, leaf["next_ps"])
+    item = (service.marks[i], size_bytes[i] if leaf["bytes"] else 1, now_ps)
     draw = service.draws[i]
     return fate(service.gate, leaf["number"], item, held(tree, k), needs_room != 0, draw)
 

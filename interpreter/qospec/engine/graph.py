@@ -20,6 +20,7 @@ from qospec.engine.draws import Draws
 from qospec.engine.element import Setting
 from qospec.engine.experiment import DISCARD, END
 from qospec.engine.guard import guarded
+from qospec.engine.handing_on import handed_on
 from qospec.engine.loop import Loop
 from qospec.engine.observation import CELL_BYTES, Recorder
 from qospec.engine.station import Discard, End, Link, Nowhere, Sink, Station
@@ -37,7 +38,7 @@ __all__ = ["CHUNK", "EndlessError", "ZeroDelayError", "run", "zero_delay_cycle"]
 CHUNK = 393_216
 """Cells per window. What a call costs in Python weighs more than that columns of 3 MB no longer fit
 the second level of a cache: with 131,072 cells a chain of lines takes 15 % longer."""
-MIXED_CHUNK = 65_536
+MIXED_CHUNK = 98_304
 """Where sizes differ, more columns are read and written, and what a call costs weighs less."""
 
 
@@ -70,6 +71,7 @@ def run(
     if chunk < 1:
         raise ValueError("a chunk holds at least one cell")
     keep_memory()
+    experiment = handed_on(experiment)
     recorder = Recorder(experiment)
     network = _Network(experiment, recorder)
     stop_ps = experiment.watch.stop_ps

@@ -165,9 +165,11 @@ class Recorder:
 
     def sent(self, batch: Batch) -> None:
         """Count cells that leave a source's own line; at least one."""
-        self._count(batch.connection, batch.sent_ps, self._sent, latest_ps=batch.at_ps[-1])
         if self._volumes.needed:
-            self._weigh(batch, batch.sent_ps, self._volumes.sent_bytes)
+            inside = self._within(batch, batch.sent_ps)
+            self._volumes.add_sent(inside.connection, inside.size_bytes, self._sent)
+        else:
+            self._count(batch.connection, batch.sent_ps, self._sent, latest_ps=batch.at_ps[-1])
         if self._variations.needed:
             self._variations.sent(self._within(batch, batch.sent_ps))
 

@@ -5,6 +5,7 @@ All columns move in one pass. A batch whose cells all go the same way is passed 
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.arrays import np
@@ -49,7 +50,12 @@ def routes(setting: Setting) -> Routes:
 
 
 def routed(batch: Batch, where: Routes, ways: int) -> tuple[Batch, ...]:
-    """Return the cells of each way.
+    """Return the cells of each way; raises ValueError as `ways_of` does."""
+    return dealt(batch, *ways_of(batch, where, ways))
+
+
+def ways_of(batch: Batch, where: Routes, ways: int) -> tuple[Marks | None, tuple[int, ...]]:
+    """Return (n,) the way of each cell, or None if there is only one; and how many go each way.
 
     Raises:
         ValueError: If a cell came that the table has no way for; nobody looks where there is but
@@ -57,7 +63,7 @@ def routed(batch: Batch, where: Routes, ways: int) -> tuple[Batch, ...]:
     """
     table, column, only = where
     if only >= 0:
-        return tuple(batch if number == only else empty() for number in range(ways))
+        return None, tuple([batch.count * (number == only) for number in range(ways)])
     way = np.empty(batch.count, np.uint8)
     tallies = np.zeros((2, WAYS + 1), np.int64)
     _route(batch, column, table, way, tallies)
@@ -65,15 +71,18 @@ def routed(batch: Batch, where: Routes, ways: int) -> tuple[Batch, ...]:
     if counts[ways:].any():
         astray = int(batch.connection[way >= ways][0])
         raise ValueError(f"a cell of connection {astray} came where none was planned")
-    counts = counts[:ways]
-    if batch.count == counts.max():
-        whole = int(counts.argmax())
-        return tuple(batch if number == whole else empty() for number in range(ways))
-    ends = counts.cumsum()
-    dealt = uninitialised(batch.count)
-    _deal(batch, way, ends - counts, dealt)
-    bounds = zip((ends - counts).tolist(), ends.tolist(), strict=True)
-    return tuple(dealt.part(start, end) for start, end in bounds)
+    return way, tuple(counts[:ways].tolist())
+
+
+def dealt(batch: Batch, way: Marks | None, counts: tuple[int, ...]) -> tuple[Batch, ...]:
+    """Return the cells of each way, of which there are so many."""
+    if way is None or batch.count == max(counts):
+        whole = counts.index(max(counts))
+        return tuple([batch if number == whole else empty() for number in range(len(counts))])
+    bounds = [0, *itertools.accumulate(counts)]
+    moved = uninitialised(batch.count)
+    _deal(batch, way, np.array(bounds[:-1]), moved)
+    return tuple([moved.part(start, end) for start, end in itertools.pairwise(bounds)])
 
 
 def split(batch: Batch, gone: Marks, count: int) -> tuple[Batch, Batch]:

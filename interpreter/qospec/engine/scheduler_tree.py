@@ -31,8 +31,7 @@ NUMBERS = (
     "choice",  # of a scheduler: row of the input which that cell is at
     "sent",  # of the root: row of the queue of the cell that is being sent; 0: none
     "head",  # of a queue: place of the first that waits
-    "next",  # of a queue: number of the cell that comes next
-    "stop",  # behind the last cell that comes
+    "tail",  # of a queue: place of the last that was lost, or behind its places
 )
 """Fields that number rows, cells and places: unsigned, for such an index is never checked for
 whether it counts from the end, which in the loop takes a tenth of the time."""
@@ -50,7 +49,6 @@ ROW = (
     "limit",  # of what waits
     "bytes",  # whether that counts bytes
     "amount",  # how many bytes wait, if it does
-    "next_ps",  # when `next` comes; NO_LIMIT: none does
 )
 """The other fields."""
 
@@ -72,7 +70,7 @@ def planted(root: Scheduler, clock: Clock) -> tuple[Tree, list[int], tuple[Polic
     kinds = {name: "u4" if name in numbers else "i8" for name in (*NUMBERS, *ROW, *fields)}
     tree = np.zeros(len(rows), np.dtype(list(kinds.items()), align=True))
     tree["parent"] = [parent for _, parent, _ in rows]
-    tree["level"], tree["limit"], tree["next_ps"] = -1, NO_LIMIT, NO_LIMIT
+    tree["level"], tree["limit"] = -1, NO_LIMIT
     below = sorted(schedulers)[:0:-1]
     for row, after in zip((0, *below), (*below, 0), strict=True):
         tree["inner"][row] = after

@@ -17,8 +17,10 @@ from qospec.dataclass import dataclass
 from qospec.engine import tail_drop, transmission
 from qospec.engine.arrays import np
 from qospec.engine.batch import FOREVER_PS, Batch, empty, joined
-from qospec.engine.dropping import doors_of, losses_of
+from qospec.engine.coming import by_input, turns_of
+from qospec.engine.dropping import doors_of
 from qospec.engine.element import Loss, Step, Waiting
+from qospec.engine.ledger import losses_of
 from qospec.engine.parting import uninitialised
 from qospec.engine.policy import Policy, loop_of
 from qospec.engine.scheduler_tree import NO_LIMIT, planted
@@ -29,8 +31,9 @@ from qospec.engine.virtual_time import rebase
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from qospec.engine.arrays import Whole
+    from qospec.engine.arrays import Rows, Whole
     from qospec.engine.clock import Clock
+    from qospec.engine.coming import Coming
     from qospec.engine.dropping import Doors
     from qospec.engine.element import Setting
     from qospec.engine.policy import Serve
@@ -48,7 +51,7 @@ class State:
         line: The line that is fed; see `engine.transmission`.
         queues: The queue of each input.
         tree: What the schedulers know; see `engine.service`.
-        leaves: The row of each input.
+        leaves: (inputs,) The row of each.
         policies: Of the tree, by number.
         serve: The loop for these.
         waiting: Per input, what has found room and waits.
@@ -60,7 +63,7 @@ class State:
     line: Whole
     queues: tuple[Waiting, ...]
     tree: Tree
-    leaves: list[int]
+    leaves: Rows
     policies: tuple[Policy, ...]
     serve: Serve
     waiting: list[Batch]
@@ -113,7 +116,7 @@ class Scheduler(ABC):
             line,
             queues,
             tree,
-            leaves,
+            np.array(leaves, np.uint32),
             policies,
             loop_of(policies, deep=len(tree) > int(tree["last"][0]), guarded=doors.selective),
             [empty()] * inputs,
@@ -123,35 +126,17 @@ class Scheduler(ABC):
 
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         """Carry `arrivals`, a batch per input."""
-        busy = [i for i, batch in enumerate(arrivals) if batch.count or state.waiting[i].count]
-        done: Served | None = None if busy else (empty(), ())
-        if len(busy) == 1 and not state.doors.selective:
-            done = _serve_one(state, busy[0], arrivals[busy[0]], until_ps)
-        sent, losses = done or _serve_all(state, arrivals, until_ps)
-        return Step((sent,), (transmission.watermark_ps(state.line, until_ps),), losses)
+        return served(state, by_input(arrivals), until_ps)
 
 
-class Weighted(Scheduler):
-    """A scheduler each of whose inputs has a number: more than 0, or it would never be served."""
-
-    numbered: ClassVar[str] = "weights"
-    """The field that holds the numbers: a pair of name and number per input, in order."""
-
-    def __post_init__(self) -> None:
-        """Refuse what cannot be the inputs; in the author's words."""
-        field, names = self.numbered, self.inputs
-        if not names:
-            raise ValueError(f"{field}: at least one input is needed")
-        if len(set(names)) < len(names):
-            raise ValueError(f"{field}: an input is named twice")
-        for name, value in getattr(self, field):
-            if value <= 0:
-                raise ValueError(f"{field}: {name} would never be served; give more than 0")
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """Return the names of its inputs, in order."""
-        return tuple(name for name, _ in getattr(self, self.numbered))
+def served(state: State, coming: Coming, until_ps: int) -> Step:
+    """Carry what comes before `until_ps`."""
+    busy = [i for i, count in enumerate(coming.counts) if count or state.waiting[i].count]
+    done: Served | None = None if busy else (empty(), ())
+    if len(busy) == 1 and not state.doors.selective:
+        done = _serve_one(state, busy[0], coming.batches[busy[0]], until_ps)
+    sent, losses = done or _serve_all(state, coming, until_ps)
+    return Step((sent,), (transmission.watermark_ps(state.line, until_ps),), losses)
 
 
 @dataclass(frozen=True)
@@ -224,48 +209,54 @@ def _serve_one(state: State, number: int, batch: Batch, until_ps: int) -> Served
     state.size_bytes = size_bytes
     kept = sent.part(sent.count - count, sent.count)
     state.waiting[number] = kept.moved(np.full(count, until_ps, np.int64))
-    return sent.part(0, sent.count - count), losses_of(lost, None, state.queues[number].element)
+    losses = losses_of(lost.connection, lost.sent_ps, None, state.queues[number].element)
+    return sent.part(0, sent.count - count), losses
 
 
 def _remember(state: State, number: int, cell: Batch) -> None:
     """Let the policies know that a cell of one input was sent, and that nothing waits now."""
     state.waiting[number] = empty()
     arrivals = tuple(cell if i == number else empty() for i in range(len(state.leaves)))
-    service, limits = _prepared(state, arrivals, cell), state.tree["limit"].copy()
+    service, limits = _prepared(state, by_input(arrivals), cell), state.tree["limit"].copy()
     state.tree["limit"] = NO_LIMIT
     state.serve(cell, state.line.copy(), state.tree, FOREVER_PS, service)
     state.tree["limit"] = limits
 
 
-def _serve_all(state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Served:
-    cells = joined(*(part for pair in zip(state.waiting, arrivals, strict=True) for part in pair))
+def _serve_all(state: State, coming: Coming, until_ps: int) -> Served:
+    cells = joined(*state.waiting, *coming.batches)
     largest, smallest = int(cells.size_bytes.max()), int(cells.size_bytes.min())
     transmission.check_load(state.line, cells, smallest, largest)
     alike = largest == smallest == (state.size_bytes or largest)
     state.size_bytes = largest if alike else -1
 
-    service = _prepared(state, arrivals, cells)
+    service = _prepared(state, coming, cells)
     count = state.serve(cells, state.line, state.tree, until_ps, service)
     sent = service.left.part(0, count)
     losses: tuple[Loss, ...] = ()
-    start = 0
-    for number, (row, batch) in enumerate(zip(state.leaves, arrivals, strict=True)):
-        end = start + state.waiting[number].count + batch.count
-        lost = start + (service.lost[start:end] != 0).nonzero()[0]
-        losses += losses_of(cells.select(lost), service.lost[lost], state.queues[number].element)
+    end = 0
+    for number, row in enumerate(state.leaves):
         leaf = state.tree[row]
+        end += state.waiting[number].count + coming.counts[number]
+        lost = service.queue[leaf["tail"] : end][::-1]
+        fates = service.lost[lost] if state.doors.selective else None
+        ended = cells.connection[lost], cells.sent_ps[lost]
+        losses += losses_of(*ended, fates, state.queues[number].element)
         kept = service.queue[leaf["head"] : leaf["head"] + leaf["waits"]]
         state.waiting[number] = cells.select(kept)
         if len(service.came):
             state.came[number] = service.came[:, kept]
-        start = end
     return sent, losses
 
 
-def _prepared(state: State, arrivals: tuple[Batch, ...], cells: Batch) -> Service:
+def _prepared(state: State, coming: Coming, cells: Batch) -> Service:
     """Return columns for these cells, and make the tree ready for them."""
     tree, count = state.tree, cells.count
+    held = [batch.count for batch in state.waiting]
+    first = sum(held)
+    turns = turns_of(coming, cells.at_ps, first, state.leaves)
     service = Service(
+        turns,
         np.zeros(count, np.uint8),
         np.empty(count, np.uint32),
         np.zeros((len(state.came[0]), count), np.int64),
@@ -276,25 +267,25 @@ def _prepared(state: State, arrivals: tuple[Batch, ...], cells: Batch) -> Servic
     )
     rebase(tree, state.policies, state.leaves, state.came)
     tree["waits"] = 0
-    end = 0
-    for number, (row, batch) in enumerate(zip(state.leaves, arrivals, strict=True)):
-        waiting, limit = state.waiting[number].count, state.queues[number].limit
-        start, first, end = end, end + waiting, end + waiting + batch.count
-        leaf = tree[row]
+    head, item = 0, 0
+    for number, (row, waiting, comers) in enumerate(
+        zip(state.leaves, held, coming.counts, strict=True)
+    ):
+        leaf, limit, behind = tree[row], state.queues[number].limit, item + waiting
         leaf["bytes"] = limit is not None and limit.unit == "byte"
-        leaf["head"], leaf["next"], leaf["item"] = start, first, start
-        leaf["amount"] = cells.size_bytes[start:first].sum()
-        leaf["next_ps"] = batch.at_ps[0] if batch.count else NO_LIMIT
-        leaf["stop"] = end
+        leaf["head"], leaf["tail"], leaf["item"] = head, head + waiting + comers, item
+        leaf["amount"] = cells.size_bytes[item:behind].sum()
         if state.doors.selective:
-            service.draws[first:end] = state.doors.dice[number].take(batch.count)
+            mine = turns.numbers[turns.rows == row]
+            service.draws[mine] = state.doors.dice[number].take(comers)
         if waiting:
-            service.queue[start:first] = np.arange(start, first)
-            leaf["size"] = cells.size_bytes[start]
+            service.queue[head : head + waiting] = np.arange(item, behind)
+            leaf["size"] = cells.size_bytes[item]
             if len(service.came):
-                service.came[:, start:first] = state.came[number]
+                service.came[:, item:behind] = state.came[number]
         leaf["waits"], above = waiting, row
         while above:
             above = int(tree["parent"][above])
             tree["waits"][above] += waiting
+        head, item = head + waiting + comers, behind
     return service

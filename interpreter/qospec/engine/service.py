@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from qospec.engine.admission import Gate
     from qospec.engine.arrays import Bits, Marks, Rows, Sizes, Whole
     from qospec.engine.batch import Batch
+    from qospec.engine.coming import Turns
     from qospec.engine.scheduler_tree import Tree
 
 WATCHED = True
@@ -49,12 +50,18 @@ DEEP = True
 """Whether there are schedulers below the root."""
 
 
+Comer = tuple[int, int, int]
+"""A cell that comes: the row of its queue, its number, and when."""
+
+
 class Service(NamedTuple):
     """What became of the cells.
 
     Attributes:
+        turns: Who comes, in order of time, then of rows; written.
         lost: (n,) For what each cell is lost; see `engine.admission`.
-        queue: (n,) Numbers of the cells that found room, within the slice of their input.
+        queue: (n,) Numbers of cells, within the slice of their input: from the front those that
+            found room, from the back those that were lost.
         came: (levels, n) What `arrived` returned for each cell, per level that keeps it.
         left: n cells: who was sent, in that order, with their last bit at the far end.
         gate: What the queues' drop policies know.
@@ -62,6 +69,7 @@ class Service(NamedTuple):
         draws: (n,) A random number for each cell, if there are drop policies; else (0,).
     """
 
+    turns: Turns
     lost: Marks
     queue: Rows
     came: Whole
@@ -76,26 +84,22 @@ def serve(cells: Batch, line: Whole, tree: Tree, until_ps: int, service: Service
     """Make all decisions before `until_ps`; return how many cells were sent.
 
     Args:
-        cells: n cells, input by input: what waits, then what arrives before `until_ps`.
+        cells: n cells: what waits, and what arrives before `until_ps`.
         line: Carried on.
         tree: Carried on.
         until_ps: Who arrives then or later is not known.
         service: (n,) Written.
     """
-    _, sent_ps, connection, size_bytes, marks = cells
+    at_ps, sent_ps, connection, size_bytes, marks = cells
     queue, came, left = service.queue, service.came, service.left
     left_at, left_sent, left_connection, left_size, left_marks = left
     free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
     pace = (line[SLOT], line[SLOT_PART], denominator, line[LEAP])
-    slotted, stamps, lead, way = (
-        line[SLOTTED] != 0,
-        line[STAMPS] != 0,
-        line[LEAD],
-        line[PROPAGATION],
-    )
-    time, size, sent = (line[SLOT], line[SLOT_PART]), 0, 0
-    simple = line[BYTE_PART] == 0  # then to look for a change of sizes costs more than to multiply
-    root, told, coming = tree[0], tree[0]["sent"], _next(tree)
+    slotted, stamps = line[SLOTTED] != 0, line[STAMPS] != 0
+    lead, way, sent = line[LEAD], line[PROPAGATION], 0
+    # Where a byte takes whole ps, to look for a change of sizes costs more than to multiply.
+    simple, time, size = line[BYTE_PART] == 0, (line[SLOT], line[SLOT_PART]), 0
+    root, told, coming = tree[0], tree[0]["sent"], _next(at_ps, service.turns.numbers, 0)
     while True:
         if coming[1] <= free:
             coming = _come(cells, tree, coming, (free, free + (part > 0 and not slotted)), service)
@@ -156,17 +160,6 @@ def _taken(leaf: Any, queue: Rows, size_bytes: Any) -> int:
 
 
 @kernel
-def _next(tree: Tree) -> tuple[int, int]:
-    """Return the row of the queue to which somebody comes next, and when; NO_LIMIT: nobody does."""
-    k, at_ps = 0, NO_LIMIT
-    for row in range(1, len(tree)):
-        earlier = tree[row]["next_ps"] < at_ps
-        k = row if earlier else k
-        at_ps = tree[row]["next_ps"] if earlier else at_ps
-    return k, at_ps
-
-
-@kernel
 def _come(
     cells: Batch, tree: Tree, coming: tuple[int, int], free: tuple[int, int], service: Service
 ) -> tuple[int, int]:
@@ -176,51 +169,59 @@ def _come(
     in whole ps, rounded down and up.
     """
     at_ps, _, _, size_bytes, _ = cells
+    order, row = service.turns
+    turn, now_ps = coming
     free_ps, bound_ps = free
-    if WATCHED:
-        while coming[1] < bound_ps:
-            _admit(tree, at_ps, size_bytes, service, coming[0], 1)
-            coming = _next(tree)
-    else:  # no policy notes who comes, so their order among the inputs does not matter
-        for row in range(1, len(tree)):
-            while tree[row]["next_ps"] < bound_ps:
-                _admit(tree, at_ps, size_bytes, service, row, 1)
-        coming = _next(tree)
-    if coming[1] == free_ps:
-        for row in range(1, len(tree)):
-            while tree[row]["next_ps"] == free_ps and tree[row]["waits"] == 0:
-                _admit(tree, at_ps, size_bytes, service, row, 0)
-        coming = _next(tree)
-    return coming
+    while now_ps < bound_ps:
+        _admit(tree, size_bytes, service, (row[turn], order[turn], now_ps), 1)
+        turn, now_ps = _next(at_ps, order, turn + 1)
+    last = turn
+    while now_ps == free_ps:
+        i, k = order[last], row[last]
+        if tree[k]["waits"] == 0:
+            _admit(tree, size_bytes, service, (k, i, now_ps), 0)
+            for each in range(last, turn, -1):  # who comes just then and must wait stays in turn
+                order[each], row[each] = order[each - 1], row[each - 1]
+            order[turn], row[turn] = i, k
+            turn += 1
+        last, now_ps = _next(at_ps, order, last + 1)
+    return _next(at_ps, order, turn)
 
 
 @kernel
-def _admit(
-    tree: Tree, at_ps: Any, size_bytes: Any, service: Service, k: int, needs_room: int
-) -> None:
-    """Let the next cell of a queue in, or lose it."""
-    leaf = tree[k]
-    i = leaf["next"]
-    fate = decided(tree, size_bytes, service, k, needs_room)
+def _next(at_ps: Any, order: Rows, turn: int) -> tuple[int, int]:
+    """Return a turn, and when the cell comes whose it is; NO_LIMIT: there is none."""
+    return turn, at_ps[order[turn]] if turn < len(order) else NO_LIMIT
+
+
+@kernel
+def _admit(tree: Tree, size_bytes: Any, service: Service, who: Comer, needs_room: int) -> None:
+    """Let a cell in, or lose it."""
+    k, i, _ = who
+    fate = decided(tree, size_bytes, service, who, needs_room)
     if fate == LET_IN:
-        _enter(tree, at_ps, size_bytes, service, k)
+        _enter(tree, size_bytes, service, who)
         if not needs_room and outgrown(tree, service, k, i) != LET_IN:
             tree[0]["doomed"] = 1
     else:
-        service.lost[i] = fate
-        leaf["next"] = i + 1
-        leaf["next_ps"] = at_ps[i + 1] if i + 1 < leaf["stop"] else NO_LIMIT
+        _lose(tree[k], service, i, fate)
 
 
 @kernel
-def _enter(tree: Tree, at_ps: Any, size_bytes: Any, service: Service, k: int) -> None:
-    """Let the next cell of a queue in, and tell the schedulers above it."""
+def _lose(leaf: Any, service: Service, i: int, fate: int) -> None:
+    """Note that a cell is lost, where no cell of its queue will need the place."""
+    leaf["tail"] -= 1
+    service.queue[leaf["tail"]] = i
+    service.lost[i] = fate
+
+
+@kernel
+def _enter(tree: Tree, size_bytes: Any, service: Service, who: Comer) -> None:
+    """Let a cell into its queue, and tell the schedulers above that."""
     queue, came = service.queue, service.came
+    k, i, now_ps = who
     leaf = tree[k]
-    i, waits = leaf["next"], leaf["waits"]
-    now_ps, size = leaf["next_ps"], size_bytes[i]
-    leaf["next"] = i + 1
-    leaf["next_ps"] = at_ps[i + 1] if i + 1 < leaf["stop"] else NO_LIMIT
+    waits, size = leaf["waits"], size_bytes[i]
     queue[leaf["head"] + waits] = i
     if leaf["bytes"]:
         leaf["amount"] += size
@@ -291,7 +292,7 @@ def _turn_away(tree: Tree, service: Service) -> None:
             fate = outgrown(tree, service, k, i)
             if fate != LET_IN:
                 turned_away(tree, service, k, i)
-                service.lost[i] = fate
+                _lose(leaf, service, i, fate)
                 leaf["amount"] = 0
                 leaf["waits"], above = 0, k
                 while above > 0:

@@ -21,7 +21,7 @@ from qospec.engine.transmission import LARGEST_BYTES
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from qospec.engine.arrays import Whole
+    from qospec.engine.arrays import Rows, Whole
     from qospec.engine.clock import Clock
     from qospec.engine.policy import Policy
     from qospec.engine.scheduler_tree import Tree
@@ -73,9 +73,7 @@ def clock_fields(clock: Clock, largest_cost: int) -> Mapping[str, int]:
     return {"fine": fine, "units": pace.numerator, "per_ps": pace.denominator, **around}
 
 
-def rebase(
-    tree: Tree, policies: Sequence[Policy], leaves: Sequence[int], came: Sequence[Whole]
-) -> None:
+def rebase(tree: Tree, policies: Sequence[Policy], leaves: Rows, came: Sequence[Whole]) -> None:
     """Let virtual times count from now on, so that they never grow too large.
 
     Args:

@@ -55,6 +55,11 @@ class Volumes:
         """Add packets to (indices, 2) counts."""
         _add(connection.view(np.uint32), size_bytes, self._around, counts)
 
+    def add_sent(self, connection: Indices, size_bytes: Sizes, sent: Whole) -> None:
+        """Add packets that were sent, and as many to (indices,) `sent`."""
+        mine = connection.view(np.uint32)
+        _add_counted(mine, size_bytes, self._around, self.sent_bytes, sent)
+
     def sent(self, packets: Whole, part: slice) -> Volume:
         """Return what was sent by a part of the connections; (indices,) so many packets were."""
         return self._of(self.sent_bytes, packets, part)
@@ -85,3 +90,15 @@ def _add(connection: Rows, size_bytes: Sizes, around: Whole, counts: Whole) -> N
         row, size = counts[connection[i]], size_bytes[i]
         row[PACKET] += size
         row[FRAME] += max(size + around[connection[i], HEADER], around[connection[i], LEAST])
+
+
+@kernel
+def _add_counted(
+    connection: Rows, size_bytes: Sizes, around: Whole, counts: Whole, packets: Whole
+) -> None:
+    """Add packets as `_add` does, and count them in (indices,) `packets`."""
+    for i in range(len(connection)):
+        row, size = counts[connection[i]], size_bytes[i]
+        row[PACKET] += size
+        row[FRAME] += max(size + around[connection[i], HEADER], around[connection[i], LEAST])
+        packets[connection[i]] += 1

@@ -89,7 +89,7 @@ class Poisson:
             gaps = state.gaps.standard_exponential(count)
             at_ps.append(gaps.view(np.int64))
             state.last_ps = _added_up(gaps, state.gap_ps, state.last_ps, at_ps[-1])
-            connection.append(state.choices.integers(0, state.connections, count, np.int32))
+            connection.append(_senders(state, count))
         ready_ps, sender = np.concatenate(at_ps), np.concatenate(connection)
         count = int(ready_ps.searchsorted(until_ps))
         state.at_ps, state.connection = ready_ps[count:], sender[count:]
@@ -100,6 +100,12 @@ class Poisson:
 
     def most_cells(self, connections: int, length_ps: int) -> None:
         return None
+
+
+def _senders(state: State, count: int) -> Indices:
+    if state.connections == 1:
+        return np.zeros(count, np.int32)
+    return state.choices.integers(0, state.connections, count, np.int32)
 
 
 @kernel

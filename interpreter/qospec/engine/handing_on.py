@@ -1,0 +1,116 @@
+"""Classifiers that hand on what they need not part: the scheduler behind them takes it whole.
+
+To part a batch, only for a scheduler to look at all parts together, is to move each item twice. So
+where all of a classifier goes to one scheduler, that gets the table, and what comes in one batch.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.dataclass import dataclass
+from qospec.engine.arrays import np
+from qospec.engine.coming import by_routes
+from qospec.engine.element import Step
+from qospec.engine.parting import WAYS, routes
+from qospec.engine.scheduling import Scheduler, served
+
+if TYPE_CHECKING:
+    from qospec.engine.batch import Batch
+    from qospec.engine.clock import Clock
+    from qospec.engine.element import Setting
+    from qospec.engine.experiment import Experiment, Node, Watch, Wire
+    from qospec.engine.parting import Routes
+    from qospec.engine.scheduling import State
+
+
+SOURCE = -1
+"""In place of the node that feeds another."""
+
+
+class _Sorting(NamedTuple):
+    routes: Routes
+    state: State
+
+
+@dataclass(frozen=True)
+class _Whole:
+    """A scheduler that takes what comes to all of its inputs in one batch."""
+
+    scheduler: Scheduler
+    inputs = ("in",)
+    outputs = ("out",)
+
+    def least_delay_ps(self, clock: Clock | None) -> int:
+        return self.scheduler.least_delay_ps(clock)
+
+    def start(self, setting: Setting) -> _Sorting:
+        return _Sorting(routes(setting), self.scheduler.start(setting))
+
+    def process(self, state: _Sorting, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+        (batch,) = arrivals
+        inputs = len(self.scheduler.inputs)
+        return served(state.state, by_routes(batch, state.routes, inputs), until_ps)
+
+
+@dataclass(frozen=True)
+class _Passage:
+    """What a classifier is that parts nothing."""
+
+    inputs = ("in",)
+    outputs = ("out",)
+
+    def least_delay_ps(self, clock: Clock | None) -> int:  # noqa: ARG002
+        return 0
+
+    def start(self, setting: Setting) -> None:
+        """Keep nothing."""
+
+    def process(self, state: None, arrivals: tuple[Batch, ...], until_ps: int) -> Step:  # noqa: ARG002
+        return Step(arrivals, (until_ps,))
+
+
+def handed_on(experiment: Experiment) -> Experiment:
+    """Return the same experiment, in which classifiers part nothing where they need not.
+
+    They need not if all that leaves goes to inputs of one scheduler that nothing else feeds. One
+    that is watched is left as it is: who looks on wants to see what comes to each queue.
+    """
+    nodes, wires = list(experiment.nodes), list(experiment.wires)
+    feeding: dict[int, set[int]] = defaultdict(set)
+    leaving: dict[int, list[Wire]] = defaultdict(list)
+    for source in experiment.sources:
+        feeding[source.node].add(SOURCE)
+    for wire in wires:
+        feeding[wire.to].add(wire.node)
+        leaving[wire.node].append(wire)
+    for number, ways in leaving.items():
+        to, classifier = ways[0].to, nodes[number]
+        alone = {wire.to for wire in ways} == {to} and feeding[to] == {number}
+        if not (getattr(classifier.element, "parts", False) and alone and to >= 0):
+            continue
+        if not _takes(nodes[to], ways, experiment.watch):
+            continue
+        nodes[number] = classifier._replace(element=_Passage(), outputs=None)
+        nodes[to] = _sorting(nodes[to], classifier, ways)
+        wires[wires.index(ways[0])] = ways[0]._replace(output=0, input=0)
+        for wire in ways[1:]:
+            wires.remove(wire)
+    return experiment._replace(nodes=tuple(nodes), wires=tuple(wires))
+
+
+def _takes(node: Node, ways: list[Wire], watch: Watch) -> bool:
+    """Return whether a node is a scheduler that nobody watches, fed at each input by one way."""
+    watched = {queue.element for queue in node.queues} & set(watch.queues)
+    once = len({wire.input for wire in ways}) == len(ways)
+    return isinstance(node.element, Scheduler) and once and not watched
+
+
+def _sorting(node: Node, classifier: Node, ways: list[Wire]) -> Node:
+    assert isinstance(node.element, Scheduler)  # noqa: S101 -- see above
+    input_of = np.full(WAYS + 1, WAYS, np.uint8)
+    for wire in ways:
+        input_of[wire.output] = wire.input
+    table = None if classifier.outputs is None else input_of[classifier.outputs]
+    return node._replace(element=_Whole(node.element), outputs=table, columns=classifier.columns)

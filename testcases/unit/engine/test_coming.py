@@ -1,0 +1,85 @@
+"""Who comes to a scheduler's queues: in order of time, those of one time in that of the rows."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qospec.engine.batch import Batch, joined
+from qospec.engine.coming import by_input, by_routes, turns_of
+from qospec.engine.marks import VALUES
+from qospec.engine.parting import Routes
+
+TIMES = st.lists(st.integers(0, 20), max_size=12).map(sorted)
+INPUTS = st.lists(TIMES, min_size=1, max_size=5)
+
+
+def batch(at_ps, connection):
+    """Return packets of these times; `sent_ps` is the time too."""
+    times = np.array(at_ps, np.int64)
+    return Batch(
+        times,
+        times.copy(),
+        np.full(len(times), connection, np.int32),
+        np.full(len(times), 100, np.int32),
+        np.zeros(len(times), np.uint16),
+    )
+
+
+def routes(inputs):
+    """Return a table that leads connection n to input n."""
+    table = np.arange(inputs, dtype=np.uint8)[:, None]
+    return Routes(table, np.zeros(VALUES, np.uint16), -1)
+
+
+@settings(deadline=None)
+@given(INPUTS, st.randoms(use_true_random=False), st.integers(0, 3))
+def test_turns_are_those_of_time_and_then_of_rows(inputs, random, first):
+    rows = list(range(1, len(inputs) + 1))
+    random.shuffle(rows)
+    batches = tuple(batch(at_ps, n) for n, at_ps in enumerate(inputs))
+    held = batch([0] * first, 9)
+    cells = joined(held, *batches)
+    turns = turns_of(by_input(batches), cells.at_ps, first, np.array(rows, np.uint32))
+    wanted, number = [], first
+    for row, at_ps in zip(rows, inputs, strict=True):
+        for time in at_ps:
+            wanted.append((time, row, number))
+            number += 1
+    assert [*zip(turns.rows.tolist(), turns.numbers.tolist(), strict=True)] == [
+        (row, number) for _, row, number in sorted(wanted)
+    ]
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 2)), min_size=2, max_size=20))
+def test_one_batch_for_all_comes_in_the_same_turns_as_its_parts(cells):
+    cells.sort()
+    whole = batch([time for time, _ in cells], 0)
+    ways = np.array([way for _, way in cells], np.int32)
+    whole = whole._replace(connection=ways)
+    rows = np.array([3, 1, 2], np.uint32)
+    parts = tuple(whole.select(ways == n) for n in range(3))
+    coming = by_routes(whole, routes(3), 3)
+    told = turns_of(coming, joined(*coming.batches).at_ps, 0, rows)
+    known = turns_of(by_input(parts), joined(*parts).at_ps, 0, rows)
+
+    def seen(turns, batches):
+        came = joined(*batches)
+        return [*zip(turns.rows.tolist(), came.at_ps[turns.numbers].tolist(), strict=True)]
+
+    assert coming.counts == tuple(part.count for part in parts)
+    assert seen(told, coming.batches) == seen(known, parts)
+
+
+def test_a_batch_in_which_two_come_together_is_parted():
+    whole = batch([1, 2, 2, 3], 0)._replace(connection=np.array([0, 1, 0, 1], np.int32))
+    assert len(by_routes(whole, routes(2), 2).batches) == 2
+    apart = whole.moved(np.array([1, 2, 3, 4]))
+    assert len(by_routes(apart, routes(2), 2).batches) == 1
+
+
+def test_a_batch_that_all_goes_one_way_is_that_input_s():
+    whole = batch([1, 2, 3], 1)
+    coming = by_routes(whole, routes(2), 2)
+    assert coming.counts == (0, 3)
+    assert coming.batches[1] is whole

@@ -1,0 +1,124 @@
+"""A classifier before one scheduler parts nothing, and nobody can tell by the results."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from qospec.catalogue import Buffer
+from qospec.dropping.red import Red
+from qospec.elements.classify import Classify
+from qospec.elements.drr import Drr
+from qospec.elements.line import Line
+from qospec.elements.scfq import Scfq
+from qospec.elements.strict import Strict
+from qospec.engine import graph
+from qospec.engine.connections import Connections, Contract
+from qospec.engine.element import Waiting
+from qospec.engine.experiment import END, Experiment, Node, Source, Watch, Wire
+from qospec.engine.handing_on import handed_on
+from qospec.engine.scheduling import Combined
+from qospec.engine.sizes import Sizes
+
+STOP_PS = 1_000_000
+LINE = Line(Fraction(8 * 10**9), carries="packet")
+SHARES = (("af", Fraction(3)), ("be", Fraction(1)))
+SCHEDULERS = [
+    Strict(("ef", "af", "be")),
+    Scfq((("ef", Fraction(1)), *SHARES)),
+    Combined(Strict(("ef", "rest")), (None, Drr(SHARES, quantum=60))),
+]
+EARLY = Red(Buffer(0, "cell"), Buffer(2, "cell"), Fraction(1, 2), weight=Fraction(1))
+SIZES = Sizes((50, 90), (1, 1))
+CLASSES = ("ef", "af", "be")
+WIRES = (*(Wire(0, n, 1, n) for n in range(3)), Wire(1, 0, END))
+
+
+def experiment(listed, scheduler, arrivals, *, queues=(), watch=(), wires=WIRES):
+    """Return three sources at a classifier, the n-th of class n, and a scheduler behind it."""
+    contract = Contract("packets", Fraction(1_000), 0)
+    waiting = tuple(Waiting(name, Buffer(2, "cell"), *queues) for name in CLASSES)
+    nodes = (
+        Node(
+            "classes",
+            Classify(CLASSES),
+            outputs=np.arange(3, dtype=np.uint8)[:, None],
+            columns=(0,),
+        ),
+        Node("top", scheduler, LINE.clock(stamps=False), waiting),
+    )
+    sources = tuple(
+        Source(
+            name,
+            listed([(at_ps, 0) for at_ps in times]),
+            n,
+            1,
+            "even",
+            Sizes((50, 90), (1, 1)),
+            0,
+            0,
+        )
+        for n, (name, times) in enumerate(zip(CLASSES, arrivals, strict=True))
+    )
+    seen = Watch(0, STOP_PS, (0, 1, 2), queues=watch)
+    connections = Connections((contract,) * 3, (0,) * 3)
+    return Experiment(connections, sources, nodes, wires, seen, ("s",))
+
+
+def counted(seen):
+    """Return all that was seen of each flow, as plain values."""
+    lost = {name: counts.tolist() for name, counts in seen.losses.items()}
+    return lost, [seen.tally(n, n + 1) for n in range(3)], seen.departed, seen.ended, seen.cell_hops
+
+
+TIMES = st.lists(st.integers(0, 400_000), min_size=1, max_size=15, unique=True)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    arrivals=st.tuples(TIMES, TIMES, TIMES),
+    scheduler=st.sampled_from(SCHEDULERS),
+    chunk=st.sampled_from([3, 1_000]),
+    drop=st.sampled_from([(), (EARLY,)]),
+)
+def test_what_is_seen_is_the_same(listed, arrivals, scheduler, chunk, drop):
+    trial = experiment(listed, scheduler, arrivals, queues=drop)
+    assert len(handed_on(trial).wires) == 2
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("QOS_CHECK", "1")
+        whole = graph.run(trial, chunk=chunk)
+        patch.setattr(graph, "handed_on", lambda known: known)
+        parted = graph.run(trial, chunk=chunk)
+    assert counted(whole) == counted(parted)
+    assert np.array_equal(whole.histogram, parted.histogram)
+
+
+@pytest.mark.parametrize(
+    ("wires", "watch"),
+    [
+        (WIRES, ("af",)),
+        ((Wire(0, 0, 1, 0), Wire(0, 1, 1, 0), Wire(0, 2, 1, 2), Wire(1, 0, END)), ()),
+        ((Wire(0, 0, 1, 0), Wire(0, 1, 1, 1), Wire(0, 2, END), Wire(1, 0, END)), ()),
+    ],
+    ids=["who looks on sees each queue", "two classes share a queue", "one goes elsewhere"],
+)
+def test_it_parts_where_it_must(listed, wires, watch):
+    trial = experiment(listed, SCHEDULERS[0], ([1], [2], [3]), wires=wires, watch=watch)
+    assert handed_on(trial) == trial
+
+
+def test_a_scheduler_that_something_else_feeds_gets_its_parts(listed):
+    trial = experiment(listed, SCHEDULERS[0], ([1], [2], [3]))
+    beside = trial.sources[0]._replace(name="beside", node=1)
+    fed = trial._replace(sources=(*trial.sources, beside))
+    assert handed_on(fed) == fed
+
+
+def test_a_class_that_is_not_wired_is_refused_as_ever(listed):
+    wires = (Wire(0, 0, 1, 0), Wire(0, 1, 1, 1), Wire(1, 0, END))
+    trial = experiment(listed, SCHEDULERS[0], ([1], [2], [3]), wires=wires)
+    assert len(handed_on(trial).wires) == 2
+    with pytest.raises(ValueError, match="came where none was planned"):
+        graph.run(trial)
