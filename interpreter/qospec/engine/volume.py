@@ -87,18 +87,20 @@ def _add(connection: Rows, size_bytes: Sizes, around: Whole, counts: Whole) -> N
         counts: (indices, 2) Carried on.
     """
     for i in range(len(connection)):
-        row, size = counts[connection[i]], size_bytes[i]
-        row[PACKET] += size
-        row[FRAME] += max(size + around[connection[i], HEADER], around[connection[i], LEAST])
+        _weigh(counts[connection[i]], size_bytes[i], around[connection[i]])
 
 
 @kernel
 def _add_counted(
     connection: Rows, size_bytes: Sizes, around: Whole, counts: Whole, packets: Whole
 ) -> None:
-    """Add packets as `_add` does, and count them in (indices,) `packets`."""
+    """Add packets as `_add` does, and their number to (indices,) `packets`, in one pass."""
     for i in range(len(connection)):
-        row, size = counts[connection[i]], size_bytes[i]
-        row[PACKET] += size
-        row[FRAME] += max(size + around[connection[i], HEADER], around[connection[i], LEAST])
+        _weigh(counts[connection[i]], size_bytes[i], around[connection[i]])
         packets[connection[i]] += 1
+
+
+@kernel
+def _weigh(row: Whole, size_bytes: int, around: Whole) -> None:
+    row[PACKET] += size_bytes
+    row[FRAME] += max(size_bytes + around[HEADER], around[LEAST])
