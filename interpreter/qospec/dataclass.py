@@ -1,9 +1,13 @@
-"""`dataclass` as the standard library has it, with methods that are not compiled at each start.
+"""`dataclass` as in the standard library, with methods that are not compiled at each start.
 
 The standard one writes some six methods for each class and has their text compiled; a command of a
 few tenths of a second that declares two hundred classes spends a fifth of it so. Here classes
 with as many fields share the code of their initialiser, each with its own names in it, and a class
 compares by one `attrgetter`. `field`, `fields` and `replace` are the standard library's.
+
+Left out is what nobody here needs: order, slots, weak references, `InitVar`, annotations of
+`__init__`, and of `field` both `init` and `hash`. A standard frozen dataclass cannot derive from
+one of these, which the standard library takes for not frozen.
 """
 
 from __future__ import annotations
@@ -35,15 +39,18 @@ def dataclass(
     """Make a dataclass of a class, with the standard library's meaning of each argument."""
 
     def made(cls: type) -> type:
-        marked: Any = dataclasses.dataclass(
-            init=False, repr=False, eq=False, match_args=False, kw_only=kw_only
-        )(cls)
+        marked: Any = dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=kw_only)(cls)
+        left_out = [each.name for each in fields(marked) if not each.init or each.hash is not None]
+        if left_out:
+            raise TypeError(f"{cls.__name__}: `init` or `hash` of a field: {', '.join(left_out)}")
         methods = {"__init__": _initialiser(marked), "__repr__": _shown(marked)}
         if eq:
             methods |= _compared(marked, frozen=frozen)
         if frozen:
             methods |= {"__setattr__": _refused, "__delattr__": _refused}
-        for name in methods.keys() - vars(cls).keys():
+        # Python gives who compares in its own way no hash, which is not a wish of the author's.
+        own = {name for name, value in vars(cls).items() if (name, value) != ("__hash__", None)}
+        for name in methods.keys() - own:
             setattr(cls, name, methods[name])
         return cls
 

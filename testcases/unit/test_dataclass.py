@@ -208,5 +208,47 @@ def test_a_method_of_the_class_s_own_stays(made: Make) -> None:
     assert hash(Bare("a")) == 7
 
 
+@BOTH
+def test_who_compares_in_its_own_way_has_a_hash_of_its_fields(made: Make) -> None:
+    @made(frozen=True)
+    class Name:  # noqa: PLW1641 -- that is what is asked
+        """A name, in whatever case."""
+
+        text: str
+
+        def __eq__(self, other: object) -> bool:
+            return isinstance(other, Name) and other.text.lower() == self.text.lower()
+
+    assert Name("a") == Name("A")
+    assert len({Name("a"), Name("a"), Name("b")}) == 2
+
+
+@BOTH
+def test_a_pattern_finds_its_fields_by_place(made: Make) -> None:
+    @made(frozen=True)
+    class Cell:
+        """A cell."""
+
+        vpi: int
+        vci: int = 5
+
+    match Cell(1):
+        case Cell(vpi, vci):
+            assert (vpi, vci) == (1, 5)
+        case _:
+            pytest.fail("no cell")
+
+
+@pytest.mark.parametrize("left_out", [field(init=False, default=0), field(hash=True, default=0)])
+def test_what_it_does_not_know_it_refuses(left_out: Any) -> None:
+    with pytest.raises(TypeError, match="`init` or `hash` of a field: vpi"):
+
+        @dataclass(frozen=True)
+        class Cell:
+            """A cell."""
+
+            vpi: int = left_out
+
+
 def test_it_can_be_sent_to_another_process() -> None:
     assert pickle.loads(pickle.dumps(Point(1, 2))) == Point(1, 2)  # noqa: S301 -- our own

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from qospec.dataclass import dataclass
 from qospec.diagnostics import Diagnostic, Label
 
 if TYPE_CHECKING:
     from qospec.catalogue import Catalogue
-    from qospec.check.first_links import Sending
-    from qospec.check.records import Record
     from qospec.check.scope import Binding
     from qospec.check.values import Value
     from qospec.diagnostics import Edit, Problems
@@ -130,8 +128,6 @@ class Context:
         inner: How much was put into devices with the devices inside them.
         case: Where a sweep gives the values of the case that is being worked out just now.
         mistakes: How many were told, again and again counted; it rises when something is wrong.
-        sent: What was worked out of traffic that is right.
-        lines: The lines made of media that are right.
     """
 
     catalogue: Catalogue
@@ -147,8 +143,6 @@ class Context:
     inner: int = 0
     case: Case | None = None
     mistakes: int = 0
-    sent: dict[Record, Sending] = field(default_factory=dict)
-    lines: dict[Record, Any] = field(default_factory=dict)
     _errors: int = 0
     _told: set[tuple[str, str, int]] = field(default_factory=set)
 

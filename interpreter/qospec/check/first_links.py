@@ -114,11 +114,11 @@ def _unlinked(node: ast.Flow, name: str, origins: tuple[Node, ...]) -> Refused:
 
 def _line(origin: Node, evaluator: Evaluator) -> Any:
     """Return the line of a host's link; None if it is wrong."""
-    medium, known = origin.media[HOST_PORT], evaluator.context.lines
-    if medium not in known:
+    medium = origin.media[HOST_PORT]
+    line = medium.kept.get("line")
+    if line is None:
         arguments, complete = medium.arguments(evaluator)
         line = built(medium, arguments, complete=True, evaluator=evaluator) if complete else None
-        if line is None:
-            return None
-        known[medium] = line
-    return known[medium]
+        if line is not None:
+            medium.kept["line"] = line
+    return line

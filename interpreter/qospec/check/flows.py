@@ -160,16 +160,13 @@ def _built(
 
 
 def sent(record: Record, evaluator: Evaluator) -> Sending | None:
-    """Return what a record of traffic declares and what it emits; None if that is wrong.
-
-    What is right is kept, for many cases send the same.
-    """
-    known = evaluator.context.sent.get(record)
+    """Return what a record of traffic declares and what it emits; None if that is wrong."""
+    known: Sending | None = record.kept.get("sending")
     if known is None:
         packets = hasattr(record.kind.build, "stream")
         known = _packets(record, evaluator) if packets else _cells(record, evaluator)
         if known is not None:
-            evaluator.context.sent[record] = known
+            record.kept["sending"] = known
     return known
 
 

@@ -36,7 +36,8 @@ class Field(NamedTuple):
 class Record(Value):
     """A kind with the fields that were given; they are worked out when they are asked for.
 
-    `excused` are fields that were given, it seems, in a way that was told to be wrong.
+    `excused` are fields that were given, it seems, in a way that was told to be wrong. `kept` is
+    what was worked out of it and is right: many cases send the same and are linked by the same.
     """
 
     what: ClassVar[str] = "a record"
@@ -55,7 +56,7 @@ class Record(Value):
         self._evaluator = evaluator
         self.excused = excused
         self._bindings = {name: self._bound(name, each) for name, each in given.items()}
-        self._arguments: dict[str, Any] | None = None
+        self.kept: dict[str, Any] = {}
 
     def copy(self, body: ast.Body, scope: Scope, evaluator: Evaluator) -> Value:
         """Return a copy with the fields of `body` in place of its own."""
@@ -91,12 +92,9 @@ class Record(Value):
         return fields.from_default(parameter)
 
     def arguments(self, evaluator: Evaluator) -> tuple[dict[str, Any], bool]:
-        """Return the fields as the kind's own types, and whether all are known and right.
-
-        Those that are right are kept: many cases send the same and are linked by the same.
-        """
-        if self._arguments is not None:
-            return dict(self._arguments), True
+        """Return the fields as the kind's own types, and whether all are known and right."""
+        if "arguments" in self.kept:
+            return dict(self.kept["arguments"]), True
         found: dict[str, Any] = {}
         complete = True
         for parameter in self.kind.parameters.values():
@@ -122,7 +120,7 @@ class Record(Value):
             else:
                 found[parameter.name] = converted
         if complete:
-            self._arguments = dict(found)
+            self.kept["arguments"] = dict(found)
         return found, complete
 
     def _bound(self, name: str, each: Field) -> Binding:

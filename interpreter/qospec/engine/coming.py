@@ -82,6 +82,7 @@ def turns_of(coming: Coming, at_ps: Times, first: int, rows: Rows) -> Turns:
 
 @functools.lru_cache(maxsize=1)
 def _numbers(bits: int) -> Rows:
+    """Return 0, 1, 2 …, kept for all: only where two come together does the loop change turns."""
     return np.arange(2**bits, dtype=np.uint32)
 
 
@@ -98,7 +99,7 @@ def _meet(at_ps: Times) -> bool:
 def _merge(
     at_ps: Times, start: Rows, stop: Whole, next_ps: Times, rows: Rows, turns: Turns
 ) -> None:
-    """Write the turns of items, at least one: by time, at one time in the order of stretches.
+    """Write the turns of items: by time, at one time in the order of stretches.
 
     Args:
         at_ps: By number, in order within each stretch.

@@ -100,7 +100,7 @@ class Element(Protocol):
     `tags(contract)`, that it may set their CLP; `becomes(marks)`, what it may make of such marks,
     the usual first, and none where it lets nothing pass; `writes`, the names of marks that it sets;
     `bucket_bytes`, how long a packet may be to conform; `output_of(oam)`, the output that OAM or
-    user cells take.
+    user cells take; `parts`, that all it does is to part what comes, by the planner's table.
     """
 
     @property

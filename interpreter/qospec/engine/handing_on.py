@@ -75,7 +75,8 @@ def handed_on(experiment: Experiment) -> Experiment:
     """Return the same experiment, in which classifiers part nothing where they need not.
 
     They need not if all that leaves goes to inputs of one scheduler that nothing else feeds. One
-    that is watched is left as it is: who looks on wants to see what comes to each queue.
+    that is watched is left as it is: who looks on wants to see what comes to each queue. So is what
+    is not wired as it should be, for others tell that.
     """
     nodes, wires = list(experiment.nodes), list(experiment.wires)
     feeding: dict[int, set[int]] = defaultdict(set)
@@ -90,7 +91,7 @@ def handed_on(experiment: Experiment) -> Experiment:
         alone = {wire.to for wire in ways} == {to} and feeding[to] == {number}
         if not (getattr(classifier.element, "parts", False) and alone and to >= 0):
             continue
-        if not _takes(nodes[to], ways, experiment.watch):
+        if not _takes(nodes[to], ways, experiment.watch) or not _leads(classifier, ways):
             continue
         nodes[number] = classifier._replace(element=_Passage(), outputs=None)
         nodes[to] = _sorting(nodes[to], classifier, ways)
@@ -104,13 +105,24 @@ def _takes(node: Node, ways: list[Wire], watch: Watch) -> bool:
     """Return whether a node is a scheduler that nobody watches, fed at each input by one way."""
     watched = {queue.element for queue in node.queues} & set(watch.queues)
     once = len({wire.input for wire in ways}) == len(ways)
-    return isinstance(node.element, Scheduler) and once and not watched
+    told_apart = isinstance(node.element, Scheduler) and len(node.element.inputs) <= WAYS
+    return told_apart and once and not watched
+
+
+def _leads(classifier: Node, ways: list[Wire]) -> bool:
+    """Return whether each output that the table names is wired, and none twice."""
+    if classifier.outputs is None:
+        return False
+    wired = [wire.output for wire in ways]
+    planned = set(np.unique(classifier.outputs).tolist()) - {WAYS}
+    return len(set(wired)) == len(wired) and planned <= set(wired)
 
 
 def _sorting(node: Node, classifier: Node, ways: list[Wire]) -> Node:
     assert isinstance(node.element, Scheduler)  # noqa: S101 -- see above
+    assert classifier.outputs is not None  # noqa: S101 -- likewise
     input_of = np.full(WAYS + 1, WAYS, np.uint8)
     for wire in ways:
         input_of[wire.output] = wire.input
-    table = None if classifier.outputs is None else input_of[classifier.outputs]
+    table = input_of[classifier.outputs]
     return node._replace(element=_Whole(node.element), outputs=table, columns=classifier.columns)

@@ -276,8 +276,7 @@ def _prepared(state: State, coming: Coming, cells: Batch) -> Service:
         leaf["head"], leaf["tail"], leaf["item"] = head, head + waiting + comers, item
         leaf["amount"] = cells.size_bytes[item:behind].sum()
         if state.doors.selective:
-            mine = turns.numbers[turns.rows == row]
-            service.draws[mine] = state.doors.dice[number].take(comers)
+            service.draws[turns.numbers[turns.rows == row]] = state.doors.dice[number].take(comers)
         if waiting:
             service.queue[head : head + waiting] = np.arange(item, behind)
             leaf["size"] = cells.size_bytes[item]

@@ -187,3 +187,35 @@ def test_a_loop_makes_a_flow_per_turn_and_all_are_listed(small):
     assert [each.label for each in case.statements] == [
         "clean[more[1]]", "clean[more[3]]", "clean[one]", "more[3].lost",
     ]  # fmt: skip
+
+
+FRAMED = """
+import std.media
+topology framed {
+  a, b, c, d = host
+  link a -- b via media.fast_ethernet
+  link c -- d via media.fast_ethernet { vlan_tags = 1 }
+}
+traffic tagged = packets { rate = 10 pkt/s, size = 64 B @frame, priority = 5 }
+traffic plain = packets { rate = 10 pkt/s, size = 64 B @frame }
+"""
+
+
+def test_what_several_flows_send_is_framed_by_the_link_of_each(checked):
+    flows = "flow p = plain from a to b\n  flow q = plain from c to d"
+    case = f"sweep n in [1, 2]\n  {flows}\n  run {{ measure = n * 1 s }}\n  expect p.lost == 0"
+    suite, problems = checked(f"{FRAMED}test t on framed {{\n  {case}\n}}\n")
+    assert [problem.code for problem in problems if problem.severity == "error"] == []
+    assert len(suite.tests[0].cases) == 2
+    for case in suite.tests[0].cases:
+        (p,), (q,) = (flow.stream.sizes.size_bytes for flow in case.flows)
+        assert (p, q) == (46, 42)
+
+
+def test_what_is_wrong_on_one_link_is_told_there_and_in_every_case(checked):
+    flows = "flow p = tagged from a to b\n  flow q = tagged from c to d"
+    case = f"sweep n in [1, 2]\n  {flows}\n  run {{ measure = n * 1 s }}\n  expect q.lost == 0"
+    suite, problems = checked(f"{FRAMED}test t on framed {{\n  {case}\n}}\n")
+    (wrong,) = [problem for problem in problems if problem.severity == "error"]
+    assert (wrong.code, wrong.span.text) == ("E0426", "flow p = tagged from a to b")
+    assert not any(test.cases for test in suite.tests)

@@ -116,9 +116,24 @@ def test_a_scheduler_that_something_else_feeds_gets_its_parts(listed):
     assert handed_on(fed) == fed
 
 
-def test_a_class_that_is_not_wired_is_refused_as_ever(listed):
-    wires = (Wire(0, 0, 1, 0), Wire(0, 1, 1, 1), Wire(1, 0, END))
+@pytest.mark.parametrize("wired", [1, 2])
+def test_a_class_that_is_not_wired_is_refused_as_ever(listed, wired):
+    wires = (*(Wire(0, n, 1, n) for n in range(wired)), Wire(1, 0, END))
     trial = experiment(listed, SCHEDULERS[0], ([1], [2], [3]), wires=wires)
-    assert len(handed_on(trial).wires) == 2
-    with pytest.raises(ValueError, match="came where none was planned"):
+    with pytest.raises(ValueError, match=r"left by output classes\.\w+, which leads nowhere"):
         graph.run(trial)
+
+
+def test_an_output_that_is_wired_twice_is_refused_as_ever(listed):
+    trial = experiment(listed, SCHEDULERS[0], ([1], [2], [3]), wires=(*WIRES, Wire(0, 0, 1, 1)))
+    with pytest.raises(ValueError, match="an output is wired twice at classes"):
+        graph.run(trial)
+
+
+def test_a_scheduler_of_more_inputs_than_a_table_can_name_gets_its_parts(listed):
+    names = (*CLASSES, *(f"q{n}" for n in range(300)))
+    trial = experiment(listed, Strict(names), ([1], [2], [3]))
+    top = trial.nodes[1]._replace(queues=tuple(Waiting(name, Buffer(2, "cell")) for name in names))
+    trial = trial._replace(nodes=(trial.nodes[0], top))
+    assert handed_on(trial) == trial
+    assert graph.run(trial).carried.sum() == 3
