@@ -45,10 +45,11 @@ class Load(NamedTuple):
 
 
 class SizeMix(NamedTuple):
-    """Sizes in bytes of one layer, each with its weight: whole numbers without common divisor."""
+    """Sizes in bytes of one layer, each with its weight; if `in_order`, so many come in a row."""
 
     parts: tuple[tuple[int, int], ...]
     layer: str
+    in_order: bool = False
 
 
 class Duration(NamedTuple):

@@ -37,7 +37,7 @@ YAML = (
 )  # fmt: skip
 VALUES = (
     ast.Number, ast.Quantity, ast.Text, ast.Truth, ast.Unary, ast.Binary, ast.Compare, ast.Choose,
-    ast.ListOf, ast.MapOf, ast.Path, ast.Call, ast.Record, ast.Range, ast.Layered,
+    ast.ListOf, ast.MapOf, ast.MixOf, ast.Path, ast.Call, ast.Record, ast.Range, ast.Layered,
 )  # fmt: skip
 
 

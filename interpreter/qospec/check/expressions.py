@@ -53,6 +53,7 @@ class Evaluator:
             ast.ListOf: self._list,
             ast.TupleOf: self._list,
             ast.MapOf: self._map,
+            ast.MixOf: lambda node, scope: mixes.mix(node, scope, self),
             ast.Path: self._path,
             ast.Call: self._call,
             ast.Record: self._record,
@@ -233,8 +234,6 @@ class Evaluator:
         return Series(tuple(self.value(item, scope) for item in node.items))
 
     def _map(self, node: ast.MapOf, scope: Scope) -> Value:
-        if node.mix:
-            return mixes.mix(node, scope, self)
         entries: dict[Fraction | str, Value] = {}
         for pair in node.pairs:
             key = literals.key(self.word(pair.key, scope), pair.key.span)

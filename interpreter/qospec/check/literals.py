@@ -96,6 +96,7 @@ def layered(node: ast.Layered, value: Value) -> Value:
         remedy = f"write `{node.value.span.text}` without `@{layer}`"
         if isinstance(value, Series):
             remedy = f"several sizes are a mix: `mix {{ 40 B: 7, 576 B: 4 }} @{layer}`"
+            remedy += f", or `mix [40 B, 576 B] @{layer}` to keep an order"
         raise wrong(
             "E0211",
             f"{what} has no layer",

@@ -1,4 +1,4 @@
-"""`mix { 40 B: 7, 576 B: 4 }`: sizes of packets, weighted by the number of packets."""
+"""Sizes of packets: by their number, `mix { 40 B: 7, 576 B: 4 }`, in order, `mix [40 B, 576 B]`."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from qospec.check.context import Refused, wrong
 from qospec.check.dimensions import ANY_LAYER, LAYERS, NUMBER, named
 from qospec.check.values import Amount, Poison, Series, Value
 from qospec.dataclass import dataclass
+from qospec.syntax import ast
 from qospec.units import DATA, PACKET_RATE, RATE, number_text
 
 if TYPE_CHECKING:
     from qospec.check.expressions import Evaluator
     from qospec.check.scope import Scope
     from qospec.source import Span
-    from qospec.syntax import ast
 
 BITS_OF_A_BYTE = 8
 PACKET_LAYERS = tuple(layer for layer in LAYERS if layer != "cell")
@@ -26,19 +26,49 @@ PACKET_LAYERS = tuple(layer for layer in LAYERS if layer != "cell")
 
 @dataclass(frozen=True)
 class Mix(Value):
-    """Sizes in bits, each with its weight; None where a parameter is not known."""
+    """Sizes in bits, each with its weight; None where a parameter is not known.
+
+    If `in_order`, a size comes as many times in a row as its weight.
+    """
 
     what: ClassVar[str] = "a mix of sizes"
     sizes: tuple[tuple[Fraction | None, Fraction | None], ...]
     layer: str = ""
+    in_order: bool = False
 
     def counted(self, layer: str) -> Mix:
         """Return the same, counted in a layer."""
         return replace(self, layer=layer)
 
 
-def mix(node: ast.MapOf, scope: Scope, evaluator: Evaluator) -> Value:
+def mix(node: ast.MixOf, scope: Scope, evaluator: Evaluator) -> Value:
     """Return a mix; raises Refused."""
+    if isinstance(node.sizes, ast.MapOf):
+        return _by_weight(node.sizes, node.span, scope, evaluator)
+    return _in_order(node.sizes, node.span, scope, evaluator)
+
+
+def _in_order(node: ast.ListOf, span: Span, scope: Scope, evaluator: Evaluator) -> Value:
+    listed = evaluator.strict(node, scope)  # refuses more than a list may have
+    assert isinstance(listed, Series)  # noqa: S101 -- a list is one
+    found: list[Amount] = []
+    for item, value in zip(node.items, listed.items, strict=True):
+        known = evaluator.known(value, item)
+        if isinstance(known, Poison):
+            return known
+        found += _sizes(known, item.span)
+    if not found:
+        raise wrong(
+            "E0205",
+            "this mix has no sizes",
+            span,
+            remedy="list at least one size: `mix [40 B, 576 B]`",
+        )
+    layer = _layer({size.layer for size in found}, span)
+    return Mix(tuple((size.value, Fraction(1)) for size in found), layer, in_order=True)
+
+
+def _by_weight(node: ast.MapOf, span: Span, scope: Scope, evaluator: Evaluator) -> Value:
     parts: dict[Fraction | None, Fraction | None] = {}
     layers: set[str] = set()
     single: set[Fraction | None] = set()
@@ -59,18 +89,24 @@ def mix(node: ast.MapOf, scope: Scope, evaluator: Evaluator) -> Value:
             else:
                 parts[size.value] = before + each / len(many)
         single |= {size.value for size in many if len(many) == 1}
-    if len(layers) > 1 and ANY_LAYER in layers:
-        layers = {ANY_LAYER}
-    if len(layers) > 1:
-        raise wrong("E0212", "the sizes of a mix are counted in one layer", node.span)
+    layer = _layer(layers, span)
     if not parts or not any(weight is None or weight for weight in parts.values()):
         raise wrong(
             "E0205",
             "the weights of this mix sum to zero" if parts else "this mix has no sizes",
-            node.span,
+            span,
             remedy="give at least one size a weight: `mix { 40 B: 7, 576 B: 4 }`",
         )
-    return Mix(tuple((size, weight) for size, weight in parts.items()), *layers)
+    return Mix(tuple((size, weight) for size, weight in parts.items()), layer)
+
+
+def _layer(layers: set[str], span: Span) -> str:
+    """Return the one layer in which the sizes of a mix are counted; "" if there are none."""
+    if ANY_LAYER in layers:
+        return ANY_LAYER
+    if len(layers) > 1:
+        raise wrong("E0212", "the sizes of a mix are counted in one layer", span)
+    return next(iter(layers), "")
 
 
 def _sizes(value: Value, span: Span) -> tuple[Amount, ...]:
@@ -128,9 +164,8 @@ def size_mix(value: Value, name: str, span: Span) -> SizeMix | None:
     whole = [int(weight * common) for _, weight in found]
     divisor = math.gcd(*whole)
     sizes = (size for size, _ in found)
-    return SizeMix(
-        tuple((size, each // divisor) for size, each in zip(sizes, whole, strict=True)), value.layer
-    )
+    parts = tuple((size, each // divisor) for size, each in zip(sizes, whole, strict=True))
+    return SizeMix(parts, value.layer, value.in_order)
 
 
 def load(value: Value, name: str, span: Span) -> Load | None:

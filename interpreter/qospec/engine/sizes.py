@@ -1,4 +1,4 @@
-"""The sizes of a source's items: all the same, or drawn from a mix."""
+"""The sizes of a source's items: all the same, in an order, or drawn from a mix."""
 
 from __future__ import annotations
 
@@ -30,48 +30,45 @@ class Sizes:
     """Sizes in bytes, each with the number of items of that size among all.
 
     Attributes:
-        size_bytes: Rising.
-        weights: As many, each at least 1.
+        size_bytes: Rising; as they come, and maybe again, if `in_order`.
+        weights: As many, each at least 1. If `in_order`, so many come in a row.
+        in_order: Whether nothing is drawn: the sizes come in this order, again and again.
     """
 
     size_bytes: tuple[int, ...]
     weights: tuple[int, ...] = (1,)
+    in_order: bool = False
 
     @property
     def alike(self) -> bool:
         """Return whether all items have one size."""
-        return len(self.size_bytes) == 1
+        return len(set(self.size_bytes)) == 1
 
     def mean_of(self, length: Callable[[int], int]) -> Fraction:
         """Return the mean of a length that depends on the size."""
         pairs = zip(self.size_bytes, self.weights, strict=True)
         return Fraction(sum(length(size) * weight for size, weight in pairs), sum(self.weights))
 
-    def start(self, draws: Draws) -> Drawn:
+    def start(self, draws: Draws) -> Drawn | Repeated:
         """Return its state at the beginning of a trial."""
-        return Drawn(self, draws)
+        return Repeated(self) if self.alike or self.in_order else Drawn(self, draws)
 
 
 CELLS = Sizes((53,))
 
 
 class Drawn:
-    """The sizes of the items of one source, in the order in which these are ready."""
+    """The sizes of the items of one source as they are drawn: in the order of being ready."""
 
-    __slots__ = ("_left", "_mix", "_size_bytes", "_stream")
+    __slots__ = ("_left", "_mix", "_stream")
 
     def __init__(self, sizes: Sizes, draws: Draws) -> None:
-        self._size_bytes = sizes.size_bytes[0]
-        self._mix = None if sizes.alike else _mix(sizes)
+        self._mix = _mix(sizes)
         self._left: arrays.Sizes = np.empty(0, np.int32)
-        self._stream: Generator | None = None if sizes.alike else draws.below("sizes").stream()
+        self._stream: Generator = draws.below("sizes").stream()
 
     def next(self, count: int) -> arrays.Sizes:
         """Return the sizes of the next `count` items; they are shared, and not to be changed."""
-        if self._mix is None or self._stream is None:
-            if count > len(self._left):
-                self._left = np.full(count, self._size_bytes, np.int32)
-            return self._left[:count]
         missing = count - len(self._left)
         if missing > 0:
             blocks = -(-missing // BLOCK)
@@ -80,6 +77,26 @@ class Drawn:
             self._left = np.concatenate([self._left, drawn])
         taken, self._left = self._left[:count], self._left[count:]
         return taken
+
+
+class Repeated:
+    """The sizes of the items of one source that come in an order, again and again."""
+
+    __slots__ = ("_at", "_length", "_rounds")
+
+    def __init__(self, sizes: Sizes) -> None:
+        once = np.array(sizes.size_bytes, np.int32)
+        self._rounds: arrays.Sizes = once[:1] if sizes.alike else np.repeat(once, sizes.weights)
+        self._length = len(self._rounds)
+        self._at = 0
+
+    def next(self, count: int) -> arrays.Sizes:
+        """Return the sizes of the next `count` items; they are shared, and not to be changed."""
+        first, end = self._at, self._at + count
+        if end > len(self._rounds):
+            self._rounds = np.tile(self._rounds[: self._length], -(-end // self._length))
+        self._at = end % self._length
+        return self._rounds[first:end]
 
 
 class Mix(NamedTuple):

@@ -180,9 +180,9 @@ class Values:
             pen.text(first, first)
             self.items([self._member(each, node) for each in node.items], last)
         elif isinstance(node, ast.MapOf):
-            pen.words(first, first + node.mix)
+            pen.text(first, first)
             self.items([self.item(each) for each in node.pairs], last)
-        elif isinstance(node, ast.Record | ast.Layered | ast.Unary):
+        elif isinstance(node, ast.Record | ast.Layered | ast.Unary | ast.MixOf):
             self.parts(node, first, last, after)
         else:
             pen.words(first, last)

@@ -126,10 +126,15 @@ class Pair(Node):
 
 
 class MapOf(Node):
-    """`{ key: value }`, or `mix { … }` when `mix` is set."""
+    """`{ key: value }`."""
 
     pairs: tuple[Pair, ...]
-    mix: bool = False
+
+
+class MixOf(Node):
+    """`mix { size: weight }`, or `mix [size, size]` for an order."""
+
+    sizes: MapOf | ListOf
 
 
 class Index(Node):
@@ -168,5 +173,5 @@ class Record(Node):
 
 Expression = (
     Number | Quantity | Text | Truth | Otherwise | Layered | Unary | Binary | Compare | Member
-    | Within | Range | Choose | ListOf | TupleOf | MapOf | Path | Call | Record
+    | Within | Range | Choose | ListOf | TupleOf | MapOf | MixOf | Path | Call | Record
 )  # fmt: skip

@@ -156,9 +156,16 @@ _PHRASES = (
     ),
     _row(
         "E0010",
-        r"\bmix\s*(?P<at>\[)",
-        "a mix stands between `{{` and `}}`, with the weight of each size",
-        "write `mix {{ 40 B: 7, 576 B: 4 }}`",
+        r"\bmix\s*(?P<at>\[(?P<sizes>[^\[\]]*:[^\[\]]*)\])",
+        "sizes with their weights stand between `{{` and `}}`",
+        "write `mix {{ {sizes} }}`",
+        "{{ {sizes} }}",
+    ),
+    _row(
+        "E0010",
+        r"\bmix\s*(?P<at>\{\s*(?P<sizes>[^{}:]+?)\s*\})",
+        "between `{{` and `}}` each size has its weight",
+        "write `mix {{ 40 B: 7, 576 B: 4 }}`, or `mix [{sizes}]` to keep this order",
     ),
     _row(
         "E0010",

@@ -60,8 +60,9 @@ _FIELDS: dict[str, tuple[type[ast.Node], str]] = {
     "otherwise": (ast.Otherwise, ""),
     "list_of": (ast.ListOf, "*items"),
     "tuple_of": (ast.TupleOf, "*items"),
-    "map_of": (ast.MapOf, "mix *pairs"),
+    "map_of": (ast.MapOf, "*pairs"),
     "pair": (ast.Pair, "key value"),
+    "mix_of": (ast.MixOf, "sizes"),
     "call": (ast.Call, "path *arguments"),
     "argument": (ast.Argument, "name value"),
     "path": (ast.Path, "name *trail"),
@@ -94,9 +95,6 @@ class Tree:
             "number": lambda span, parts: ast.Number(text=self._number(span, parts[0]), span=span),
             "text": lambda span, parts: ast.Text(text=parts[0][1:-1], span=span),
             "truth": lambda span, parts: ast.Truth(value=parts[0] == "true", span=span),
-            "map_of": lambda span, parts: ast.MapOf(
-                mix=parts[0] is not None, pairs=tuple(parts[1:]), span=span
-            ),
         }
 
     def _builder(self, node: type[ast.Node], fields: list[str]) -> Build:

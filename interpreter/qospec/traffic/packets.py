@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
@@ -58,8 +59,9 @@ class Packets:
     """Send IP packets at a mean rate, whether they arrive or not.
 
     A rate in bit/s is that of one connection, in the layer that it names, and becomes packets/s by
-    the mean size in that layer on the first link. Sizes of a mix are drawn independently. They
-    come at `gaps`, or by a `source`: where this says how many they are, the rate is left out.
+    the mean size in that layer on the first link. Sizes of a mix are drawn independently, or keep
+    the order of its list, from the first of a trial on. Packets come at `gaps`, or by a `source`:
+    where this says how many they are, the rate is left out.
 
     Not modelled: options and extension headers, fragmentation; an end that answers.
     """
@@ -69,7 +71,7 @@ class Packets:
     rate: PacketLoad = None
     """Bits per second in a layer, or packets per second, of each connection."""
     size: PacketSizes
-    """The size of all packets, or a mix of sizes by the number of packets."""
+    """The size of all packets, or a mix of sizes: by the number of packets, or in order."""
     gaps: Gaps = "constant"
     """Whether packets come at constant intervals or at random."""
     dscp: CodePoint = 0
@@ -142,7 +144,7 @@ class Packets:
     def _sizes(self, link: Encapsulation) -> Sizes:
         headers = self._transport_bytes
         least = SMALLEST_PACKET_BYTES + headers
-        weights: dict[int, int] = {}
+        found: list[tuple[int, int]] = []
         for size, weight in self.size.parts:
             packet = link.packet_bytes(size, self.size.layer, headers)
             if not least <= packet <= link.largest_bytes:
@@ -153,6 +155,11 @@ class Packets:
                     f"size: {size} B @{self.size.layer} {inside}; on this link"
                     f" a packet with its headers has {least} to {link.largest_bytes} B @ip"
                 )
-            weights[packet] = weights.get(packet, 0) + weight
-        rising = sorted(weights)
-        return Sizes(tuple(rising), tuple(weights[size] for size in rising))
+            found.append((packet, weight))
+        if not self.size.in_order:
+            weights: Counter[int] = Counter()
+            for packet, weight in found:
+                weights[packet] += weight
+            found = sorted(weights.items())
+        packets, weights_of = zip(*found, strict=True)
+        return Sizes(packets, weights_of, in_order=self.size.in_order)

@@ -1,9 +1,11 @@
-"""Sizes that are drawn: the same however the items are cut, and as often as they should be."""
+"""Sizes drawn or in order: the same however the items are cut, and as often as they should be."""
 
 from collections import Counter
 from fractions import Fraction
+from itertools import cycle, islice
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,13 +13,15 @@ from qospec.engine.draws import Draws
 from qospec.engine.sizes import BLOCK, CELLS, Sizes
 
 MIX = Sizes((40, 576, 1_500), (7, 4, 1))
+GENOME = Sizes((64, 594, 64, 1_518), (3, 1, 2, 1), in_order=True)
 
 
+@pytest.mark.parametrize("sizes", [MIX, GENOME, CELLS])
 @settings(deadline=None, max_examples=30)
-@given(st.lists(st.integers(0, 2 * BLOCK), max_size=6))
-def test_cuts_change_nothing(counts):
-    whole = MIX.start(Draws(("test",))).next(sum(counts))
-    cut = MIX.start(Draws(("test",)))
+@given(counts=st.lists(st.integers(0, 2 * BLOCK), max_size=6))
+def test_cuts_change_nothing(sizes, counts):
+    whole = sizes.start(Draws(("test",))).next(sum(counts))
+    cut = sizes.start(Draws(("test",)))
     pieces = [cut.next(count) for count in counts]
     assert np.array_equal(np.concatenate([np.empty(0, np.int32), *pieces]), whole)
 
@@ -28,6 +32,30 @@ def test_weights_count_items():
     for size, weight in zip(MIX.size_bytes, MIX.weights, strict=True):
         share = weight / 12
         assert abs(drawn[size] - count * share) < 5 * (count * share * (1 - share)) ** 0.5
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(1, 9), st.integers(1, 3)), min_size=1, max_size=9),
+    st.lists(st.integers(0, 40), max_size=8),
+)
+def test_an_order_is_kept_and_begins_again(runs, counts):
+    """As written out: each size as often in a row as it says, carried on from batch to batch."""
+    written = cycle([size for size, times in runs for _ in range(times)])
+    ordered = Sizes(*map(tuple, zip(*runs, strict=True)), in_order=True)
+    state = ordered.start(Draws(("test",)))
+    for count in counts:
+        taken = state.next(count)
+        assert taken.dtype == np.int32
+        assert taken.tolist() == list(islice(written, count))
+
+
+def test_an_order_does_not_depend_on_the_seed():
+    first, second = (GENOME.start(Draws((seed,))).next(70).tolist() for seed in ("one", "two"))
+    assert first == second == 10 * [64, 64, 64, 594, 64, 64, 1_518]
+    assert GENOME.mean_of(lambda size: size) == Fraction(sum(first), 70)
+    assert not GENOME.alike
+    assert Sizes((64, 64), (1, 2), in_order=True).alike
 
 
 def test_items_of_one_size_draw_nothing():

@@ -103,6 +103,12 @@ BROKEN = {
           "{LONG}"
         ]
     """,
+    "sizes in order": f"""
+        let x = mix [
+          {LONG}, {LONG}, {LONG}, 40 B, 40 B, 576 B, 40 B,
+          40 B, 576 B, 1_500 B
+        ] @ip
+    """,
     "entries of a map": f"""
         let x = mix {{
           1: {LONG},

@@ -152,10 +152,13 @@ def test_a_record_is_a_copy_with_changes() -> None:
     assert valued("base { on = 1 s }") == expected
 
 
-def test_a_map_and_a_mix_differ_by_a_mark() -> None:
+def test_a_mix_is_a_map_or_a_list_behind_a_word() -> None:
     pair = ast.Pair(key=quantity("40", "B"), value=number("7"), span=NOWHERE)
-    assert valued("{ 40 B: 7 }") == ast.MapOf(pairs=(pair,), mix=False, span=NOWHERE)
-    assert valued("mix { 40 B: 7, }") == ast.MapOf(pairs=(pair,), mix=True, span=NOWHERE)
+    weights = ast.MapOf(pairs=(pair,), span=NOWHERE)
+    order = ast.ListOf(items=(quantity("40", "B"), quantity("40", "B")), span=NOWHERE)
+    assert valued("{ 40 B: 7 }") == weights
+    assert valued("mix { 40 B: 7, }") == ast.MixOf(sizes=weights, span=NOWHERE)
+    assert valued("mix [40 B, 40 B,]") == ast.MixOf(sizes=order, span=NOWHERE)
 
 
 def test_a_tuple_stands_in_a_list() -> None:

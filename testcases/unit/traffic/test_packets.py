@@ -61,6 +61,13 @@ def test_short_frames_are_filled_up_and_still_differ():
     assert ETHERNET.mean_bytes(stream.sizes, "frame", 0) == 64
 
 
+def test_an_order_stays_though_sizes_become_those_of_the_link():
+    order = SizeMix(((64, 1), (1_518, 1), (64, 1), (62, 2)), "frame", in_order=True)
+    stream = replace(SOME, size=order, protocol="none").stream(ETHERNET)
+    assert stream.sizes == Sizes((46, 1_500, 46, 44), (1, 1, 1, 2), in_order=True)
+    assert ETHERNET.mean_bytes(stream.sizes, "frame", 0) == Fraction(4 * 64 + 1_518, 5)
+
+
 @pytest.mark.parametrize(
     ("fields", "header_bytes", "packet"),
     [({}, 18, 46), ({"vlan_tags": 1}, 22, 42), ({"vlan_tags": 1, "labels": 2}, 30, 34)],
