@@ -46,6 +46,8 @@ class Measured:
         text: As written.
         members: How many members are pooled; None of a single flow and of one member.
         needs: What must be recorded for it; see the metrics.
+        least: What it is never below; None if nothing is known.
+        most: What it is never above.
     """
 
     network: str
@@ -58,6 +60,8 @@ class Measured:
     text: str
     members: int | None = None
     needs: frozenset[str] = frozenset()
+    least: Fraction | None = None
+    most: Fraction | None = None
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ def expanded(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) 
             if not (unit.tree and unit.tree.unread) and not all(map(_is_judged, cases)):
                 evaluator.context.tell(_unexpected(node))
             else:
-                for idle in vacuous.criteria(cases, evaluator.context.catalogue):
+                for idle in vacuous.criteria(cases):
                     evaluator.context.tell(idle)
             tests.append(Test(node.name.text, node.doc, expansion.covers(), cases, node.span))
     return tests

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from qospec.check.context import Refused
     from qospec.check.expressions import Evaluator
     from qospec.check.nodes import Node
+    from qospec.check.records import Record
     from qospec.check.sources import Emitted
+    from qospec.source import Span
     from qospec.syntax import ast
 
 HOST_PORT = ("", 0)
@@ -39,9 +41,17 @@ class Sending(NamedTuple):
 
 
 def on(
-    sending: Sending, node: ast.Flow, name: str, origins: tuple[Node, ...], evaluator: Evaluator
+    record: Record,
+    sending: Sending,
+    flow: tuple[ast.Flow, str],
+    origins: tuple[Node, ...],
+    evaluator: Evaluator,
 ) -> Sending | None:
-    """Return what is sent on the links of the origins; None if one is wrong; raises Refused."""
+    """Return what is sent on the links of the origins; None if one is wrong; raises Refused.
+
+    `record` is the traffic of the `flow`, which is given with its name.
+    """
+    node, name = flow
     packets = hasattr(sending.traffic, "stream")
     lines = [_line(origin, evaluator) for origin in origins if HOST_PORT in origin.media]
     for line, origin in zip(lines, origins, strict=False):
@@ -69,21 +79,15 @@ def on(
             remedy="give them one medium, or make flows of their own",
         )
     (link,) = framed
-    linked = (origins[0].links[HOST_PORT], "linked here")
-    for mark, (place, field) in PLACES.items():
+    linked = origins[0].links[HOST_PORT]
+    for mark in PLACES:
         if sending.arguments.get(mark) is not None and not link.bears(mark):
-            frame = f"frame on its link has {'an' if place.startswith('M') else 'a'} {place}"
-            raise wrong(
-                "E0426",
-                f"`{name}` marks packets with `{mark}`, and no {frame}",
-                node.span,
-                other=linked,
-                remedy=f"take a medium with room for it: `{{ {field} }}`",
-            )
+            raise _unborne(mark, node, name, linked)
     try:
         stream = sending.traffic.stream(link)
     except ValueError as error:
-        raise wrong("E0301", str(error), node.span, other=linked) from error
+        begins = (linked, f"linked here, where `{name}` begins")
+        raise record.refused(error, begins) from error
     return sending._replace(arrivals=_arrivals(sending, stream, evaluator), stream=stream)
 
 
@@ -100,6 +104,18 @@ def _arrivals(sending: Sending, stream: Any, evaluator: Evaluator) -> Any:
         return kind.build.at_rate(stream.contract.peak_cell_rate, **given)  # type: ignore[attr-defined]
     except ValueError as error:
         raise sending.emitted.record.refused(error) from error
+
+
+def _unborne(mark: str, node: ast.Flow, name: str, linked: Span) -> Refused:
+    place, field = PLACES[mark]
+    frame = f"frame on its link has {'an' if place.startswith('M') else 'a'} {place}"
+    return wrong(
+        "E0426",
+        f"`{name}` marks packets with `{mark}`, and no {frame}",
+        node.span,
+        other=(linked, "linked here"),
+        remedy=f"take a medium with room for it: `{{ {field} }}`",
+    )
 
 
 def _unlinked(node: ast.Flow, name: str, origins: tuple[Node, ...]) -> Refused:

@@ -132,7 +132,7 @@ def _sending(
     if sending is None or origins is None:
         return sending
     try:
-        return first_links.on(sending, node, name, origins, evaluator)
+        return first_links.on(record, sending, (node, name), origins, evaluator)
     except Refused as refused:
         evaluator.context.tell(refused)
         return None

@@ -9,7 +9,7 @@ from qospec.check.conditions import called_twice, condition
 from qospec.check.confidence import clause_of
 from qospec.check.context import Refused, wrong
 from qospec.check.observation import observed
-from qospec.check.parts import Invariant, PartValue, PortValue, Turns
+from qospec.check.parts import SIDES, Invariant, PartValue, PortValue, Turns
 from qospec.conditions import Counted, with_leaves
 from qospec.model import Statement
 from qospec.syntax import ast
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from qospec.model import Network
 
 Port = tuple[str, int]
+OF_PORTS = tuple(f"{side}.count" for side in SIDES)
+"""What is observed of a port, as an author asks for it."""
 
 
 def add(
@@ -74,7 +76,7 @@ def _offered(node: ast.Path, value: Value) -> None:
         offered = observed(kind)
         whose = f"a {kind.name}"
     else:
-        offered, whose = ("rx.count", "tx.count"), "a port"
+        offered, whose = OF_PORTS, "a port"
     if ".".join(asked) in offered:
         return
     raise wrong(
@@ -96,7 +98,7 @@ def placed(template: Template, node: str, line: Callable[[Port, str], str]) -> I
     paths = {part.path: f"{node}.{part.path}" for part in template.parts}
     for ports in template.ports.values():
         for index in range(1 if ports.count is None else ports.count):
-            for side in ("rx", "tx"):
+            for side in SIDES:
                 name = ports.name if ports.count is None else f"{ports.name}[{index}]"
                 paths[f"{name}.{side}"] = line((ports.name, index), side)
 

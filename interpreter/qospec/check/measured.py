@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from qospec.check.context import Refused, wrong
@@ -134,6 +135,7 @@ class MetricValue(Value):
         dimension = METRICS[cls.dimension]
         if flow.carries == "packet":
             dimension = IN_PACKETS.get(dimension, dimension)
+        ends = (getattr(cls, end, None) for end in ("least", "most"))
         text = f"{flow.path}.{self.spelling}" + (f".{statistic}" if statistic else "")
         measured = Measured(
             flow.network,
@@ -148,6 +150,7 @@ class MetricValue(Value):
             frozenset(cls.needs).union(
                 *(p.needs for p in PATTERNS.values() if p.form.fullmatch(statistic))
             ),
+            *(None if end is None else Fraction(end) for end in ends),
         )
         return Open(measured, dimension, bool(getattr(cls, "exact", False)))
 

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from qospec.syntax import ast
     from qospec.units import Dimension
 
+SIDES = ("rx", "tx")
+"""Of a port: where items come in, and where they leave."""
+
 
 @dataclass(frozen=True)
 class Part:
@@ -162,7 +165,7 @@ class PortValue(Value):
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return the side where cells come in, or where they leave."""
-        if name.text not in ("rx", "tx"):
+        if name.text not in SIDES:
             raise wrong(
                 "E0401",
                 f"a port has no side `{name.text}`",

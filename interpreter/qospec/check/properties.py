@@ -190,7 +190,7 @@ def _expected(node: ast.Criterion, scope: Scope, evaluator: Evaluator) -> None:
     before = evaluator.context.mistakes
     known = evaluator.truth(node.condition, scope)
     if evaluator.context.mistakes == before and known is None:
-        why = vacuous.reason(_opened(node.condition, scope, evaluator), evaluator.context.catalogue)
+        why = vacuous.reason(_opened(node.condition, scope, evaluator))
         if why and why != vacuous.SAME:
             example = "conforms(passed, pcr = rate, cdvt = tau)"
             evaluator.context.tell(vacuous.never_fails("expect", why, node.span, example))

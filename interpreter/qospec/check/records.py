@@ -163,17 +163,17 @@ class Record(Value):
             made = made.copy(node.body, scope, self._evaluator)
         return made
 
-    def refused(self, error: Exception) -> Refused:
+    def refused(self, error: Exception, other: tuple[Span, str] | None = None) -> Refused:
         """Return what its kind says against its fields, told at the one that it names first.
 
         That may be a field of a record in one of its own. A copy that leaves it as it was is told
-        nothing new.
+        nothing new. `other` is another place that matters, with what to say there.
         """
         name = str(error).partition(":")[0]
         parameter = parameter_of(self.kind, name)
         field = self.given.get(parameter.name) if parameter else None
         place = field.value.span if field else nested.place_of(name, self.given) or self.span
-        return wrong("E0301", str(error), place)
+        return wrong("E0301", str(error), place, other=other, remedy=getattr(error, "remedy", ""))
 
     def binding(self, name: str) -> Binding | None:
         """Return the field of that name or abbreviation, if it was given or has a default."""

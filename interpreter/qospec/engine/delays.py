@@ -1,7 +1,8 @@
 """Delays as they come in: count, sums, extremes per connection, and a histogram.
 
 All of it is exact integers, so neither the order of batches nor the machine can change a digit. A
-square has twice the bits of its delay: sums are kept as two words.
+square has twice the bits of its delay: sums are kept as two words, and what goes beyond is found
+when the trial has ended.
 
 The histogram is log-linear: an octave holds 512 buckets of equal width. A delay's bucket is the
 upper bits of the delay written as a double: its exponent and nine bits of its fraction.
@@ -25,6 +26,8 @@ row of the histogram begins, or -1."""
 
 SUM_BITS, SQUARES_BITS = 31, 62
 """What the upper word of each sum counts in, as a power of two."""
+ROUND = 1 << (64 + SQUARES_BITS)
+"""Two words hold a sum of squares but for multiples of that."""
 SETTLED_AFTER = 2**31
 """So many cells later the words of sums are set in order: their lower one holds twice as many."""
 NO_DELAY_PS = 2**62
@@ -85,7 +88,7 @@ class Kept(NamedTuple):
         return Delays(
             count=count,
             sum_ps=total(rows, SUM_LOW, SUM_BITS),
-            sum_of_squares_ps2=total(rows, SQUARES_LOW, SQUARES_BITS),
+            sum_of_squares_ps2=squares_ps2(rows),
             min_ps=int(rows[:, LEAST].min()),
             max_ps=int(rows[:, LARGEST].max()),
             buckets=self._buckets(rows, count),
@@ -107,6 +110,35 @@ class Kept(NamedTuple):
 def total(rows: Whole, low: int, bits: int) -> int:
     """Return the sum of two-word numbers; the upper word is in the column after the lower one."""
     return int(sum(rows[:, low].tolist())) + (int(sum(rows[:, low + 1].tolist())) << bits)
+
+
+def squares_ps2(rows: Whole) -> int | None:
+    """Return the sum of the squares of delays; None if it cannot be told.
+
+    The upper word of a sum goes round at 2**64: so do 47 delays of 11 days. How often it has gone
+    round follows from the other columns, but for hundreds of delays that are days apart.
+    """
+    if int(rows[:, COUNT].max()) * int(rows[:, LARGEST].max()) ** 2 < ROUND // 2:
+        return total(rows, SQUARES_LOW, SQUARES_BITS)
+    found = [_squares_of(*map(int, row)) for row in rows.tolist()]
+    known = [each for each in found if each is not None]
+    return sum(known) if len(known) == len(found) else None
+
+
+def _squares_of(  # noqa: PLR0913, PLR0917 -- a row, by its columns
+    count: int, least: int, largest: int, low: int, high: int, squares: int, upper: int, _: int
+) -> int | None:
+    """Return a row's sum of squares.
+
+    It is the sum's square over the count, and the count times the variance. That is 0 at least,
+    and at most (largest - mean)(mean - least). Source: Bhatia and Davis, Am. Math. Mon. 107 (2000),
+    353.
+    """
+    together = low + (high << SUM_BITS)
+    if (count * largest - together) * (together - count * least) >= count * ROUND:
+        return None
+    at_least = -(-together * together // count)
+    return at_least + (squares + (upper << SQUARES_BITS) - at_least) % ROUND
 
 
 class Histogram:

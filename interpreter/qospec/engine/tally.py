@@ -19,12 +19,13 @@ class Delays:
     """The transfer delays of a population, in ps.
 
     `buckets` holds (lowest delay of the bucket, lowest delay above it, count), in rising order; a
-    bucket's width is at most 1/512 of its lowest delay.
+    bucket's width is at most 1/512 of its lowest delay. The sum of squares is None if it cannot be
+    told: of hundreds of delays that are days apart.
     """
 
     count: int = 0
     sum_ps: int = 0
-    sum_of_squares_ps2: int = 0
+    sum_of_squares_ps2: int | None = 0
     min_ps: int | None = None
     max_ps: int | None = None
     buckets: tuple[tuple[int, int, int], ...] = ()
@@ -41,24 +42,28 @@ class Delays:
             return self.quantile_ps(share)
         if statistic == "mean":
             return Fraction(self.sum_ps, self.count)
-        if statistic == "std":
-            return Fraction(isqrt(self._spread), self.count)
-        if statistic == "sample_std":
-            both = self.count * (self.count - 1)
-            return Fraction(isqrt(self._spread * both), both) if both else None
+        if statistic in ("std", "sample_std"):
+            return self._deviation_ps(sample=statistic == "sample_std")
         return self.min_ps if statistic == "min" else self.max_ps
 
-    @property
-    def _spread(self) -> int:
-        """Return n² times the variance of the population."""
-        return self.count * self.sum_of_squares_ps2 - self.sum_ps**2
+    def _deviation_ps(self, *, sample: bool) -> Fraction | None:
+        """Return the standard deviation; None of a sample of one, or of unknown squares."""
+        if self.sum_of_squares_ps2 is None:
+            return None
+        spread = self.count * self.sum_of_squares_ps2 - self.sum_ps**2  # n² times the variance
+        if not sample:
+            return Fraction(isqrt(spread), self.count)
+        both = self.count * (self.count - 1)
+        return Fraction(isqrt(spread * both), both) if both else None
 
     def less(self, time_ps: int) -> Delays:
         """Return the delays that are shorter by the same time each."""
         if self.min_ps is None or self.max_ps is None or not time_ps:
             return self
         count, sum_ps = self.count, self.sum_ps
-        squares_ps2 = self.sum_of_squares_ps2 - 2 * time_ps * sum_ps + count * time_ps**2
+        squares_ps2 = self.sum_of_squares_ps2
+        if squares_ps2 is not None:
+            squares_ps2 += count * time_ps**2 - 2 * time_ps * sum_ps
         return Delays(
             count,
             sum_ps - count * time_ps,

@@ -16,9 +16,11 @@ from qospec.reference.laid import laid_document
 from qospec.reference.library import (
     declared_document,
     device_document,
+    library,
     parameter_documents,
     place_of,
 )
+from qospec.reference.modules import folder, module
 from qospec.reference.nouns import NOUNS, spellings
 from qospec.reference.origins import origins
 from qospec.reference.pages import page, titles
@@ -52,11 +54,9 @@ def explained(what: str, catalogue: Catalogue, problems: Problems) -> list[Docum
         file = module_file(module, root)
         if file is not None:
             return [_in_file(file, [name], catalogue, problems)]
-    found = list(_built_in(what, catalogue))
+    found = [*_built_in(what, catalogue), *_modules([*module, name], catalogue, problems)]
     if not found:
         near = did_you_mean(what, dict.fromkeys(_names(catalogue)))
-        if near.startswith(f"{what}."):
-            raise Unknown(f"`{what}` is a file: name what it declares, as in `{near}`")
         way_out = f"did you mean `{near}`?"
         if not near:
             way_out = "a declaration is named as `FILE.qos::name`"
@@ -80,6 +80,13 @@ def _built_in(what: str, catalogue: Catalogue) -> Iterator[Document]:
         known = noun.find(what, catalogue)
         if known is not None:
             yield {"sort": noun.one, **known}
+
+
+def _modules(parts: list[str], catalogue: Catalogue, problems: Problems) -> Iterator[Document]:
+    """Yield the module of the library that is named in full, or the modules of its folder."""
+    if parts[0] == "std":
+        known = module(parts, Path(), catalogue, problems) or folder(parts, library(catalogue))
+        yield from () if known is None else (known,)
 
 
 def _names(catalogue: Catalogue) -> Iterator[str]:

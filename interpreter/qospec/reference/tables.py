@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _FENCED = re.compile(r"^```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _GAP = "  "
 _NARROWEST = 24
-_SECTIONS = ("fields", "parameters", "ports", "hosts", "devices", "links")
+_SECTIONS = ("fields", "parameters", "ports", "hosts", "devices", "links", "declares", "modules")
 _BEFORE_FIELDS = ("cases", "networks", "flows")
 
 

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.catalogue import RECORDS
 from qospec.check.dimensions import LAYERS
 from qospec.check.functions import FUNCTIONS
-from qospec.check.running import RUN
-from qospec.check.searching import GOAL, SEARCH
+from qospec.check.measured import CAUSES, DISCARDED
+from qospec.check.parts import SIDES
+from qospec.check.wiring import ENDINGS
+from qospec.reference.asked import asked, kinds
+from qospec.reference.asked import names as asked_names
 from qospec.reference.kinds import field_document
-from qospec.statistic import QUANTILE, packet_of
+from qospec.statistic import QUANTILE, offers, packet_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +24,11 @@ if TYPE_CHECKING:
     from qospec.document import Document
 
 SAID: dict[str, str] = {
+    "discard": "where a wire ends: what comes there is thrown away on purpose, and counts as lost",
+    "terminate": "where a wire ends: what comes there has arrived",
+    "rx": "the side of a port where items come in, as in `west.rx -> queue`",
+    "tx": "the side of a port where items leave, as in `queue -> east.tx`",
+    "oam": "the OAM cells of a flow, as in `user.oam.delay.p99`",
     "host": "a port of the tester, as in `a, b = host` or `a = host(count = 4, slotted = false)`",
     "flows": "the list of all flows of a test, as in `report worst(flows).delay.p99`",
     "line": "all bits of the line, with its own overhead",
@@ -36,6 +43,8 @@ SAID: dict[str, str] = {
 }
 """By name."""
 
+BUILT_IN = (*ENDINGS, *SIDES, "host", "flows", "oam")
+"""Names that stand for one thing in every file."""
 STATISTICS = {
     "mean": "the mean of all cells",
     "min": "the least of all cells",
@@ -50,7 +59,7 @@ def words(what: str, catalogue: Catalogue) -> Iterator[Document]:
     bare = what.removeprefix("@")
     if bare in LAYERS:
         yield _word("layer", f"@{bare}", SAID[bare])
-    if what in ("host", "flows"):
+    if what in BUILT_IN:
         yield _word("built in", what, SAID[what])
     if what in FUNCTIONS:
         yield _word("function", what, SAID[what])
@@ -63,35 +72,43 @@ def words(what: str, catalogue: Catalogue) -> Iterator[Document]:
     if number is not None:
         yield _word("statistic", what, f"the value of packet {number} of those that a flow sends")
     yield from _fields(what, catalogue)
+    yield from asked(what, catalogue)
+    thing, _, below = what.partition(".")
+    metric = catalogue.find("metric", thing)
+    if metric is not None and "." not in below and below and _offers(metric, below, catalogue):
+        for each in words(below, catalogue):
+            if each["sort"] in ("statistic", "cause"):
+                yield {**each, "sort": "statistic", "name": what}
 
 
 def names(catalogue: Catalogue) -> Iterator[str]:
     """Yield all these names, but for the quantiles, of which there are too many."""
-    yield from (*LAYERS, *FUNCTIONS, "host", "flows", *STATISTICS)
-    for _, kind in _kinds(catalogue):
+    yield from (*LAYERS, *FUNCTIONS, *BUILT_IN, *STATISTICS)
+    yield from asked_names(catalogue)
+    for _, kind in kinds(catalogue):
         for each in kind.parameters.values():
             yield from (each.alias or each.name, each.name)
 
 
-def _kinds(catalogue: Catalogue) -> Iterator[tuple[str, Kind]]:
-    """Yield what has fields, by its names."""
-    for role in RECORDS:
-        yield from sorted(catalogue.of(role).items())
-    yield from ((kind.name, kind) for kind in (RUN, SEARCH, GOAL))
+def _offers(metric: Kind, name: str, catalogue: Catalogue) -> bool:
+    """Return whether a metric offers a statistic, of cells or of packets."""
+    offered = {each for carries in metric.carries for each in metric.statistics(carries)}
+    causes = (*catalogue.causes, DISCARDED) if CAUSES in offered else ()
+    return name in causes or offers(tuple(offered), name)
 
 
 def _fields(what: str, catalogue: Catalogue) -> Iterator[Document]:
     """Yield a field once, with all kinds that have it and say the same of it."""
     found: dict[tuple[str, str], list[str]] = {}
-    for name, kind in _kinds(catalogue):
+    for name, kind in kinds(catalogue):
         for each in kind.parameters.values():
             if what and what in (each.name, each.alias):
                 said = field_document(each, kind)
                 meaning = said["meaning"] or each.name.replace("_", " ")
                 text = f"{meaning}, {said['type']}: {said['description']}".rstrip(": ")
                 found.setdefault((said["name"], text), []).append(name)
-    for (name, text), kinds in found.items():
-        yield _word("field", name, f"a field of {', '.join(kinds)}; {text}")
+    for (name, text), having in found.items():
+        yield _word("field", name, f"a field of {', '.join(having)}; {text}")
 
 
 def _word(sort: str, name: str, summary: str) -> Document:

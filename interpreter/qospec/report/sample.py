@@ -71,9 +71,7 @@ def _interval(statement: Record) -> tuple[Fraction, Fraction] | None:
     lower, upper = exact(found.get("lower")), exact(found.get("upper"))
     if lower is None or upper is None:
         return None
-    # Student's t knows of no least value. A difference may be below 0, and is judged against 0.
-    least = Fraction(0) if exact(statement["bound"]) != 0 and upper + lower >= 0 else lower
-    return max(lower, least), upper
+    return lower, upper
 
 
 def unit_of(statements: Sequence[Record | None]) -> str:

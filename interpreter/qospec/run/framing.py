@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.diagnostics import Diagnostic
+from qospec.diagnostics import Diagnostic, Label
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from qospec.model import Case, Flow
+    from qospec.model import Case, Flow, Instance
     from qospec.run.draft import Drafts
     from qospec.run.tables import Member, Passing
 
@@ -32,11 +32,14 @@ def misfits(
         if member.flow not in told and flow.stream is not None:
             largest = max(flow.stream.sizes.size_bytes)
             for index, through in sorted(passing.any.items()):
-                clock, path = drafts[index].clock, drafts[index].instance.path
+                clock = drafts[index].clock
                 framed = None if clock is None else clock.encapsulation
                 if number in through and framed is not None and largest > framed.largest_bytes:
                     told.add(member.flow)
-                    yield _too_large(flow, path, largest, framed.largest_bytes)
+                    # A queue or a scheduler has run together with its line.
+                    path = drafts[index].line or drafts[index].instance.path
+                    link = next(e for e in case.networks[name].elements if e.path == path)
+                    yield _too_large(flow, link, largest, framed.largest_bytes)
                     break
 
 
@@ -49,11 +52,13 @@ def _other_framing(flow: Flow, network: str) -> Diagnostic:
     )
 
 
-def _too_large(flow: Flow, path: str, largest_bytes: int, most_bytes: int) -> Diagnostic:
+def _too_large(flow: Flow, link: Instance, largest_bytes: int, most_bytes: int) -> Diagnostic:
     return Diagnostic(
         CODE,
-        f"`{flow.name}` sends packets of {largest_bytes} B @ip, and `{path}` takes {most_bytes} B",
+        f"`{flow.name}` sends packets of {largest_bytes} B @ip, "
+        f"and `{link.path}` takes {most_bytes} B",
         flow.span,
+        others=() if link.span is None else (Label(link.span, "linked here"),),
         notes=("packets are not fragmented",),
         help="send smaller ones, or take a medium that they fit",
     )

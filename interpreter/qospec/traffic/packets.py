@@ -50,6 +50,14 @@ UNSPECIFIED = {"ipv4": "0.0.0.0", "ipv6": "::"}  # noqa: S104 -- no socket is bo
 """The address of packets that are given none. Source: RFC 1122, 3.2.1.3; RFC 4291, 2.5.2."""
 
 
+class UnfitError(ValueError):
+    """A size does not fit the first link; `remedy` says which would."""
+
+    def __init__(self, message: str, remedy: str) -> None:
+        super().__init__(message)
+        self.remedy = remedy
+
+
 @traffic(
     source="RFC 791, 3.1 (IPv4); RFC 8200, 3 (IPv6); RFC 2544, 26 (offered load); RFC 2474, 3"
     " (DSCP)"
@@ -109,7 +117,8 @@ class Packets:
         """Return what is sent on a first link.
 
         Raises:
-            ValueError: A size does not fit the link, or the rate cannot be kept exactly.
+            UnfitError: A size does not fit the link.
+            ValueError: The rate cannot be kept exactly.
         """
         if self.rate is None:
             raise ValueError("rate: it is not said, nor is a source that has one")
@@ -148,13 +157,7 @@ class Packets:
         for size, weight in self.size.parts:
             packet = link.packet_bytes(size, self.size.layer, headers)
             if not least <= packet <= link.largest_bytes:
-                inside = (
-                    f"leaves {max(packet, 0)} B @ip" if self.size.layer != "ip" else "does not fit"
-                )
-                raise ValueError(
-                    f"size: {size} B @{self.size.layer} {inside}; on this link"
-                    f" a packet with its headers has {least} to {link.largest_bytes} B @ip"
-                )
+                raise self._unfit(size, packet, (least, link.largest_bytes))
             found.append((packet, weight))
         if not self.size.in_order:
             weights: Counter[int] = Counter()
@@ -163,3 +166,14 @@ class Packets:
             found = sorted(weights.items())
         packets, weights_of = zip(*found, strict=True)
         return Sizes(packets, weights_of, in_order=self.size.in_order)
+
+    def _unfit(self, size: int, packet: int, ends: tuple[int, int]) -> UnfitError:
+        """Return that a size does not fit, and the one next to it that does."""
+        (least, most), layer = ends, self.size.layer
+        inside = f"leaves {max(packet, 0)} B @ip" if layer != "ip" else "does not fit"
+        nearest = size + (least if packet < least else most) - packet
+        return UnfitError(
+            f"size: {size} B @{layer} {inside}; on this link"
+            f" a packet with its headers has {least} to {most} B @ip",
+            f"the nearest size that fits is `{nearest:_} B @{layer}`" if least <= most else "",
+        )

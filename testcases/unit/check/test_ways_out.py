@@ -145,3 +145,35 @@ test t on lab {
     [problem] = checked(text)[1]
     assert problem.help == "write `jitter`"
     assert not {"clr", "cdv_2pt"} & set(problem.notes[0].split())
+
+
+@pytest.mark.parametrize(
+    ("size", "way_out"),
+    [
+        ("1_501 B @ip", "1_500 B @ip"),
+        ("27 B @ip", "28 B @ip"),
+        ("10 B @frame", "46 B @frame"),
+        ("2_000 B @line", "1_538 B @line"),
+        ("2_000 B @payload", "1_472 B @payload"),
+        ("mix { 64 B: 1, 9_000 B: 2 } @frame", "1_518 B @frame"),
+    ],
+)
+def test_a_size_that_does_not_fit_is_told_the_next_that_does(checked, size, way_out):
+    text = """
+import std.media
+topology lab {{
+  a, b = host
+  link a -- b via media.fast_ethernet
+}}
+traffic web = packets {{ rate = 1 Mbit/s @ip, size = {} }}
+test t on lab {{
+  flow f = web from a to b
+  run {{ measure = 1 s }}
+  expect f.lost == 0 pkt
+}}
+"""
+    [problem] = checked(text.format(size))[1]
+    assert (problem.code, problem.span.text) == ("E0301", size)
+    assert problem.others[0].text == "linked here, where `f` begins"
+    assert problem.help == f"the nearest size that fits is `{way_out}`"
+    assert not checked(text.format(way_out))[1]

@@ -7,6 +7,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from qospec import cli
+from qospec.catalogue import discover
+from qospec.check.observation import observed
+from qospec.check.predicates import ATTRIBUTES
+from qospec.reference.asked import asked
 
 VIDEO = """qos 1
 
@@ -184,7 +188,8 @@ def test_a_test_with_a_mistake_is_refused_with_it(folder: Path) -> None:
     ("name", "words"),
     [
         ("gcraa", "nothing is named `gcraa`: did you mean `gcra`?"),
-        ("std.media", "`std.media` is a file: name what it declares, as in `std.media."),
+        ("fifo.limti", "did you mean `fifo.limit`?"),
+        ("pkt.dcsp", "did you mean `pkt.dscp`?"),
         ("xyzzy", "a declaration is named as `FILE.qos::name`"),
         ("", "nothing is named ``"),
         ("..", "nothing is named `..`"),
@@ -243,3 +248,66 @@ def test_what_stands_in_every_file_is_known(name: str, piece: str) -> None:
     shown = explain(name)
     assert shown.exit_code == 0, shown.stderr
     assert piece in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "piece"),
+    [
+        ("vc", "vc.category vc.path"),
+        ("pkt.dscp", "of a packet: a whole number from 0 to 63"),
+        ("dscp", "a class asks `pkt.dscp` of a packet"),
+        ("vc.category", "of a cell: a service category"),
+        ("pkt.input", "a port of the device"),
+        ("cell.oam", "of a cell: true or false"),
+        ("source_address", "an address"),
+        ("green", "a colour"),
+        ("udp", "`pkt.protocol`"),
+        ("mark", "police.exceed"),
+        ("overflow", "`lost.overflow`"),
+        ("overflow", "fifo"),
+        ("discarded", "`lost.discarded`"),
+        ("discarded", "on purpose"),
+        ("occupancy", "of fifo"),
+        ("occupancy.max", "of fifo"),
+        ("fifo.occupancy.mean", "what waits in a queue"),
+        ("fifo.lost", "the items that end there"),
+        ("gcra.policed", "the items that end there"),
+        ("fifo.limit", "from 1 to"),
+        ("search.method", "mlrsearch"),
+        ("machine.messages", "a field of machine"),
+        ("lost.overflow", "counted by `lost.overflow`"),
+        ("delay.p99_9", "99.9 %"),
+        ("rx", "items come in"),
+        ("rx.count", "observed of a port"),
+        ("discard", "on purpose"),
+        ("oam", "OAM cells of a flow"),
+    ],
+)
+def test_what_a_criterion_or_a_class_asks_for_is_known(name: str, piece: str) -> None:
+    shown = explain(name)
+    assert shown.exit_code == 0, shown.stderr
+    assert piece in " ".join(shown.stdout.split())
+
+
+def test_a_module_is_explained_by_what_it_declares() -> None:
+    shown = explain("std.traffic.imix").stdout
+    assert shown.startswith("std.traffic.imix\n  a module: `import std.traffic.imix`\n")
+    assert "simple" in shown
+    assert "7:4:1" in shown
+    assert "stm1" in explain("std.media").stdout
+
+
+def test_a_folder_of_the_library_is_explained_by_its_modules() -> None:
+    assert "std.traffic.imix" in explain("std.traffic").stdout
+    assert "std.media" in explain("std").stdout
+
+
+def test_all_that_is_observed_of_an_element_is_explained() -> None:
+    catalogue = discover()
+    every = [(kind.name, kind) for kind in catalogue.of("element").values()]
+    below = [f"{name}.{each}" for name, kind in every for each in observed(kind)]
+    below += [f"{name}.{each}" for name, kind in every for each in kind.parameters]
+    below += [".".join(pair) for pair in ATTRIBUTES]
+    assert "fifo.occupancy.max" in below
+    for name in below:
+        assert list(asked(name, catalogue)), name

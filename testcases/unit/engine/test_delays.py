@@ -1,6 +1,7 @@
 """Sums are exact at any size; a bucket is never wider than 1/512 of what it holds."""
 
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -74,6 +75,33 @@ def test_a_delay_lies_within_its_bucket(delay_ps: int) -> None:
     assert start_ps <= delay_ps < end_ps
     assert bucket == delays.bucket_of(delay_ps)
     assert end_ps - start_ps <= max(1, start_ps / 512)
+
+
+ELEVEN_DAYS_PS = 95 * 10**16
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [ELEVEN_DAYS_PS + n for n in range(60)],
+        [ELEVEN_DAYS_PS + n * 10**9 for n in range(3_000)],
+        [0, *[ELEVEN_DAYS_PS] * 200],
+        [n % 2 * ELEVEN_DAYS_PS for n in range(250)],
+        [2**31 - 1] * 5,
+    ],
+)
+def test_squares_that_go_round_are_found(values: list[int]) -> None:
+    row, _ = kept(values)
+    assert delays.squares_ps2(np.array([row])) == sum(value**2 for value in values)
+
+
+def test_squares_that_may_have_gone_round_more_often_are_not_told() -> None:
+    row, _ = kept([n % 2 * ELEVEN_DAYS_PS for n in range(1_000)])
+    assert delays.squares_ps2(np.array([row])) is None
+    all_delays = delays.Kept(np.array([row]), np.zeros((1, 1), np.int64), 0).pooled(slice(None))
+    assert all_delays.read("mean") == Fraction(ELEVEN_DAYS_PS, 2)
+    assert all_delays.less(1).read("std") is None
+    assert all_delays.read("sample_std") is None
 
 
 def test_buckets_rise_without_gap() -> None:

@@ -102,15 +102,15 @@ def test_criteria_of_single_lines_have_their_style_and_shade_nothing():
     assert chart["outside"] == []
 
 
-def test_an_interval_is_a_bar_that_does_not_go_below_nothing():
+def test_an_interval_is_a_bar_that_is_drawn_whole():
     cases = swept(in_turn(), load=LOADS)
-    ends = {"lower": seconds("-4"), "upper": seconds("6"), "repeats": 5}
+    ends = {"lower": seconds("0"), "upper": seconds("6"), "repeats": 5}
     cases[0]["statements"][0]["interval"] = ends
     (chart,) = drawn(cases)
     low, high = chart["lines"][0]["dots"][0]["bar"]
     assert (low, high < low) == (chart["bottom"], True)
     assert chart["lines"][0]["dots"][1]["bar"] == []
-    cases[0]["statements"][0]["bound"] = seconds("0")  # a difference is held against 0
+    ends["lower"] = seconds("-4")  # of what may be less than nothing
     (chart,) = drawn(cases)
     assert chart["lines"][0]["dots"][0]["bar"][0] > chart["lines"][0]["dots"][0]["y"]
     assert "-5" in [tick["label"] for tick in chart["ticks"]]

@@ -164,7 +164,9 @@ def test_ports_of_an_array_are_told_apart(planned):
     assert (found["f", "received"], found["g", "received"]) == (20, 0)
 
 
-@pytest.mark.parametrize(("codes", "warned"), [("[0, 46]", ["W0605"]), ("[0, 10]", [])])
+@pytest.mark.parametrize(
+    ("codes", "warned"), [("[0, 46]", ["W0605"]), ("[0, 10]", []), ("[10]", [])]
+)
 def test_a_class_that_nobody_feeds_in_any_case_is_told_once(tmp_path, codes, warned):
     text = DEVICES.replace("CONDITION", "pkt.dscp == 10").replace("TAGS", "1")
     text = text.replace("FIELDS", "dscp = code")

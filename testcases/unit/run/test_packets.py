@@ -74,7 +74,7 @@ def test_the_urgent_class_is_served_first_and_bulk_fills_what_is_left(planned):
     ("changes", "code", "words"),
     [
         ({"overload": "false"}, "E0305", "these flows ask for more"),
-        ({"more": "(last = 1_000 B)"}, "E0309", "sends packets of 1500 B @ip"),
+        ({"more": "(last = 1_000 B)"}, "E0309", "and `box.east -> b` takes 1000 B"),
         ({"control": "control other = jumbo"}, "E0309", "of another kind on the control `other`"),
     ],
 )
@@ -82,6 +82,13 @@ def test_what_a_line_does_not_take_is_told_beforehand(planned, problems, changes
     assert not planned(text(**changes))
     assert {each.code for each in problems.all} == {code}
     assert any(words in each.message for each in problems.all)
+
+
+def test_a_link_that_is_too_narrow_is_shown_where_it_is(planned, problems):
+    assert not planned(text(more="(last = 1_000 B)"))
+    for told in problems.all:
+        (link,) = told.others
+        assert link.span.text.startswith("link box.east -- b")
 
 
 def test_packets_that_find_no_way_are_called_so(planned, problems):

@@ -1,10 +1,20 @@
 """What a document says of repeats, of counts of zero, and of cases that are left out."""
 
+from fractions import Fraction
+from types import SimpleNamespace
+
 import pytest
 
 from qospec.catalogue import discover
+from qospec.conditions import Constant, Measured, Operation
+from qospec.model import Statement
 from qospec.run import trial
 from qospec.run.outcome import case_document
+from qospec.run.statements import statement_document
+from qospec.source import Source, Span
+from qospec.units import CELLS
+
+SPAN = Span(Source("a.qos", "expect f.some < 9\n"), 0, 6)
 
 BENCH = """
 topology bench {
@@ -123,3 +133,30 @@ def test_a_case_that_is_left_out_is_skipped(planned) -> None:
 def test_the_first_reason_that_holds_is_given(planned) -> None:
     lines = (RUN, 'skip unless true "one"', 'skip unless false "two"', 'skip unless false "three"')
     assert document(planned, *lines, "expect f.lost == 0")["why"] == ["two"]
+
+
+@pytest.mark.parametrize(
+    ("least", "mirrored", "low"),
+    [(Fraction(0), False, 0), (Fraction(0), True, 0), (None, False, -1), (None, True, -1)],
+)
+def test_an_interval_goes_below_nothing_where_the_metric_may(least, mirrored, low) -> None:
+    left = Measured("", "f", None, False, "some", "", CELLS, "f.some", least=least)  # noqa: FBT003
+    sides = (left, Constant(Fraction(9), CELLS))
+    condition = Operation(">", sides[::-1]) if mirrored else Operation("<", sides)
+    said = Statement("expect", "", "", condition, SPAN, Fraction(95, 100))
+    read = (SimpleNamespace(read=lambda _, value=value: Fraction(value)) for value in (0, 0, 0, 5))
+    result = SimpleNamespace(repeats=[SimpleNamespace(readings=each) for each in read])
+    found = statement_document(said, 0, result, 4)["interval"]
+    lower = Fraction(found["lower"]["value"])
+    assert lower == 0 if low == 0 else lower < low
+    assert Fraction(found["upper"]["value"]) > 4
+
+
+def test_a_metric_brings_its_bounds(planned) -> None:
+    (case,) = planned(
+        f"{BENCH}{RUN}\nreport f.lost\nreport f.cdv_1pt.max\nreport f.throughput\n}}\n"
+    )
+    lost, variation, rate = (each.expression for each in case.case.statements)
+    assert (lost.least, lost.most) == (0, None)
+    assert (variation.least, variation.most) == (None, None)
+    assert (rate.least, rate.most) == (0, None)

@@ -1,0 +1,49 @@
+"""What a name of a module stands for: a file by what it declares, a folder by its modules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.check.suite import NOUNS
+from qospec.reference.declarations import Declarations, module_file
+from qospec.reference.library import declared_document, module_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from qospec.catalogue import Catalogue
+    from qospec.diagnostics import Problems
+    from qospec.document import Document
+
+
+def module(
+    parts: Sequence[str], root: Path, catalogue: Catalogue, problems: Problems
+) -> Document | None:
+    """Return what the file of `import a.b` declares, seen from a root; None if there is none."""
+    file = module_file(parts, root)
+    if file is None:
+        return None
+    declarations = Declarations([file], catalogue, problems)
+    said = f"a module: `import {'.'.join(parts)}`"
+    return {**_document(parts, said), "declares": list(_entries(declarations))}
+
+
+def _entries(declarations: Declarations) -> Iterator[Document]:
+    for each in declarations.named():
+        summary = declared_document(each)["summary"]
+        yield {"name": each.name, "type": NOUNS[type(each.node)], "description": summary}
+
+
+def folder(parts: Sequence[str], declarations: Declarations) -> Document | None:
+    """Return the modules of the library in a folder of it, as `std.devices`; None if none are."""
+    names = sorted(module_name(unit.path) for unit in declarations.units if unit.named)
+    inside = [each for each in names if each.startswith(f"{'.'.join(parts)}.")]
+    if not inside:
+        return None
+    entries = [{"name": each, "description": ""} for each in inside]
+    return {**_document(parts, "a folder of the library"), "modules": entries}
+
+
+def _document(parts: Sequence[str], summary: str) -> Document:
+    return {"sort": "module", "name": ".".join(parts), "summary": summary, "description": ""}
