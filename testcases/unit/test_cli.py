@@ -217,6 +217,13 @@ def test_a_report_can_be_made_again_from_the_record(tmp_path: Path) -> None:
         assert (result.exit_code, piece in result.stdout) == (exits.PASSED, True)
 
 
+def test_html_is_always_written_and_others_where_they_are_asked_for(tmp_path: Path) -> None:
+    assert "html is always written" in " ".join(qos("run", "--help").stdout.split())
+    result = run(tmp_path, PASSES, more=("--report", "html", "--report", "junit"))
+    written = [line for line in result.stdout.splitlines() if line.startswith("report: ")]
+    assert [Path(line).suffix for line in written] == [".html", ".xml"]
+
+
 def test_an_unknown_report_format_lists_what_there_is(tmp_path: Path) -> None:
     result = run(tmp_path, PASSES, more=("--report", "pdf"))
     assert result.exit_code == exits.WRONG

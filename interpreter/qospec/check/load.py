@@ -58,7 +58,7 @@ class Loader:
         Without a name they are those that the project here says, else all below the current folder.
         """
         named: set[Path] = set()
-        for path in paths or self._of_the_project():
+        for path in paths or self._projects.here():
             try:
                 found = files.named(path, self._left_out(path))
             except Refused as refused:
@@ -99,10 +99,6 @@ class Loader:
         return (
             self._projects.at(files.root_of(path / "any")).exclude if files.is_folder(path) else ()
         )
-
-    def _of_the_project(self) -> Sequence[Path]:
-        here = Path()
-        return self._projects.at(files.root_of(here / "any")).paths or (here,)
 
     def _read(self, written: Path, where: Place, importer: ast.Import | None) -> Unit | None:
         path = files.real(written)

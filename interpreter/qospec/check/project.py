@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import field
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.check import files
@@ -17,8 +17,7 @@ from qospec.dataclass import dataclass
 from qospec.syntax.text import EDITION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from qospec.check.tables import Table
     from qospec.source import Span
@@ -94,6 +93,10 @@ class Projects:
         if root not in self._known:
             self._known[root] = project(root, self._tell)
         return self._known[root]
+
+    def here(self) -> Sequence[Path]:
+        """Return what a command takes without a path: what the project names, else this folder."""
+        return self.at(files.root_of(Path("any"))).paths or (Path(),)
 
     def pinning(self, file: Path) -> tuple[Project, Package] | None:
         """Return the package that a file belongs to, and the project whose `qos.lock` pins it."""

@@ -164,13 +164,16 @@ class Scope:
 
 
 def clash(binding: Binding, known: Binding) -> Refused:
-    """Return the mistake of using a name that is taken."""
+    """Return the mistake of using a name that is taken; of two in a file the later is to blame."""
+    first, again = known, binding
+    if known.span.source == binding.span.source:
+        first, again = sorted((known, binding), key=lambda each: each.span.start)
     return wrong(
         "E0102",
         f"`{binding.name}` is declared already",
-        binding.span,
-        label=f"declared again here as {binding.what}",
-        other=(known.span, f"first declared here as {known.what}"),
+        again.span,
+        label=f"declared again here as {again.what}",
+        other=(first.span, f"first declared here as {first.what}"),
         remedy="choose another name: no name may be declared twice or hide another",
     )
 

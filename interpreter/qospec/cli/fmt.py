@@ -113,6 +113,7 @@ def _piped(asked: _Asked, problems: Problems) -> int:
 def _sources(paths: tuple[str, ...], problems: Problems) -> Iterator[Source]:
     """Yield the text of every file named and every `.qos` file below the folders named, once.
 
+    Without a path they are those that the project of the current folder names.
     Files of packages are passed over, with a word: they are pinned as they are.
     """
     from qospec.check import files
@@ -122,7 +123,7 @@ def _sources(paths: tuple[str, ...], problems: Problems) -> Iterator[Source]:
     seen: set[Path] = set()
     packages = dict[str, None]()
     projects = Projects(lambda refused: problems.add(refused.diagnostic))
-    for given in [Path(path) for path in paths or (".",)]:
+    for given in [Path(path) for path in paths] or projects.here():
         try:
             exclude: tuple[Path, ...] = ()
             if files.is_folder(given):
@@ -133,7 +134,7 @@ def _sources(paths: tuple[str, ...], problems: Problems) -> Iterator[Source]:
             problems.add(refused.diagnostic)
             continue
         for file in found:
-            if file != given and file.suffix != ".qos":
+            if (file != given or not paths) and file.suffix != ".qos":
                 continue
             try:
                 path = file if file == given else files.inside(file, given)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     "formats",
     multiple=True,
     metavar="FORMAT",
-    help="A report besides html: markdown, junit, json or a template's path.",
+    help="A report to write: markdown, junit, json or a template's path; html is always written.",
 )
 @click.option(
     "-j",

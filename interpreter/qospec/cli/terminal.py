@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from qospec.report.certainty import with_confidence
+from qospec.report.reasons import reasons
 
 MARKS = {"pass": "✓", "fail": "✗", "inconclusive": "~", "error": "!", "skip": "-"}
 ASCII = {"pass": "+", "fail": "x", "inconclusive": "~", "error": "!", "skip": "-"}
@@ -99,7 +100,7 @@ class Console:
             _explain_statement(statement)
         for error in case["errors"]:
             click.echo(f"    error     {error}")
-        for line in case["why"]:
+        for line in reasons(case):
             click.echo(f"    why       {line}")
         click.echo(f"    again     {case['again']}\n")
 

@@ -22,12 +22,13 @@ from jinja2.meta import find_referenced_templates
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from qospec.diagnostics import did_you_mean
-from qospec.report import certainty, curves, drawing, headline, plot, text, views, words
+from qospec.report import certainty, curves, drawing, headline, plot, reasons, text, views, words
 from qospec.report.render import REPORTS, Format, ReportError
 
 FUNCTIONS = {
     **views.FUNCTIONS,
     **plot.FUNCTIONS,
+    **reasons.FUNCTIONS,
     "curves": curves.curves,
     "with_confidence": certainty.with_confidence,
     "headline": headline.headline,
@@ -71,7 +72,10 @@ class Missing(StrictUndefined):
 
 def rendered(report: Format, document: Mapping[str, Any], timing: Mapping[str, Any]) -> str:
     """Return the report; raises ReportError for a mistake of the template."""
-    fingerprint = sha256(_clean(text.as_json(document)).encode()).hexdigest()
+    try:
+        fingerprint = sha256(_clean(text.as_json(document)).encode()).hexdigest()
+    except RecursionError:
+        raise ReportError("the record is damaged: it is nested too deeply") from None
     try:
         template = _environment(report).get_template(report.path.name)
         made = template.render(document=document, timing=timing, fingerprint=fingerprint)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from qospec.report.reasons import reasons as reasons_of
 from qospec.report.text import enumeration
 from qospec.report.views import Record, attention, counts, plural, ran, worst
 from qospec.report.words import measured, needed
@@ -64,7 +65,7 @@ def _skipped(count: int) -> str:
 def _first(document: Record) -> str:
     """Return what is wrong in the first of the worst cases."""
     case = attention(document)[0]
-    reasons = [*case["errors"], *map(_short, case["why"])]
+    reasons = [*case["errors"], *map(_short, reasons_of(case))]
     start = f"First to look at: {case['name']}"
     for statement in case["statements"]:
         if statement["verdict"] == case["verdict"] and statement["measured"]:

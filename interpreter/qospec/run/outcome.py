@@ -13,15 +13,16 @@ from qospec.catalogue import discover
 from qospec.conditions import observed
 from qospec.run.measure import QUANTILES
 from qospec.run.quantity import HISTOGRAM_ERROR, quantity
+from qospec.run.sending import flow_documents
 from qospec.run.statements import statement_document
 from qospec.run.verdict import ORDER, Verdict, worst
-from qospec.units import CELL_RATE, PACKET_RATE, PS_PER_S, TIME, text_of
+from qospec.units import PS_PER_S, TIME
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from qospec.document import Document
-    from qospec.model import Flow, Network, Statement, Suite, Test
+    from qospec.model import Network, Statement, Suite, Test
     from qospec.run.plan import CasePlan
     from qospec.run.trial import Repeat, Result
 
@@ -173,39 +174,9 @@ def _test(test: Test) -> Document:
         "covers": list(test.covers),
         "place": test.span.place,
         "links": _links(networks[""]),
-        "flows": _flows(test),
+        "flows": flow_documents(test),
         "controls": {name: _links(network) for name, network in networks.items() if name},
     }
-
-
-def _flows(test: Test) -> list[Document]:
-    """Return what is sent, as the first case has it."""
-    return [
-        {
-            "name": flow.name,
-            "from": _hosts(flow.origins),
-            "to": _hosts(flow.targets),
-            "traffic": f"{flow.kind.name}, {_connections(flow)}{_each(flow)}",
-        }
-        for case in test.cases[:1]
-        for flow in case.flows
-    ]
-
-
-def _connections(flow: Flow) -> str:
-    """Return how many connections send at the rate that follows, if they are several."""
-    count = flow.connections * len(flow.origins)
-    return f"{count:_} connections of " if count > 1 else ""
-
-
-def _each(flow: Flow) -> str:
-    if flow.stream is None:
-        return text_of(flow.traffic.contract().peak_cell_rate, CELL_RATE)
-    return text_of(flow.stream.contract.peak_cell_rate, PACKET_RATE)
-
-
-def _hosts(paths: tuple[str, ...]) -> str:
-    return paths[0] if len(paths) == 1 else f"{paths[0]} .. {paths[-1]}"
 
 
 def _definitions(suite: Suite) -> list[Document]:

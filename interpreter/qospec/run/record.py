@@ -80,6 +80,8 @@ class Record:
             document = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise RecordError(f"cannot read `{path}`: {reason(error)}") from error
+        except RecursionError:
+            raise RecordError(f"cannot read `{path}`: it is nested too deeply") from None
         if not isinstance(document, dict):
             raise RecordError(f"cannot read `{path}`: it holds no JSON object")
         return document

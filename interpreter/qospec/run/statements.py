@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.check.bounds import bounds
-from qospec.check.confidence import ORDERED
-from qospec.conditions import Operation, measurements
+from qospec.conditions import Operation
 from qospec.run.confidence import averaged, judge_together, unfinished
+from qospec.run.interval import interval_document
 from qospec.run.losses import judged, losses, percent
 from qospec.run.quantity import compared, quantity
 from qospec.run.verdict import worst
@@ -67,7 +65,7 @@ def _document(
         "place": statement.span.place,
         **_sides(shown_one),
         "confidence": "" if confidence is None else percent(confidence),
-        "interval": _interval(shown_one, _least(statement.expression)),
+        "interval": interval_document(statement, shown_one),
         "note": note,
     }
 
@@ -83,33 +81,6 @@ def _sides(shown_one: Judgement | None) -> Document:
         "bound": bound,
         "tolerance": None if width is None else quantity(width.value, width.dimension),
     }
-
-
-def _least(expression: Expression) -> Fraction | None:
-    """Return what is never measured less than: of a comparison, on the side that is measured.
-
-    Nothing is known of the difference that is shown of two such sides.
-    """
-    sides: tuple[Expression, ...] = (expression,)
-    if isinstance(expression, Operation) and expression.operator in ORDERED:
-        sides = (expression.operands[0], expression.operands[-1])
-    least = [bounds(side).least for side in sides if measurements(side)]
-    return least[0] if len(least) == 1 else None
-
-
-def _interval(shown_one: Judgement | None, least: Fraction | None) -> Document | None:
-    """Return the interval, its ends with so many digits that they look unequal if they are.
-
-    Student's t knows of no least value: what it says below that is left out.
-    """
-    if shown_one is None or shown_one.interval is None:
-        return None
-    found = shown_one.interval
-    low = found.lower
-    if least is not None and isinstance(low.value, Fraction):
-        low = replace(low, value=max(low.value, least))
-    lower, upper = compared(low, found.upper)
-    return {"lower": lower, "upper": upper, "repeats": found.repeats}
 
 
 def _zeros(expression: Expression, readers: Sequence[Reader]) -> Iterator[str]:

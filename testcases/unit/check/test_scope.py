@@ -60,3 +60,20 @@ def test_tests_of_two_files_have_different_names(checked, tmp_path, catalogue):
     problems = Problems()
     check([tmp_path], catalogue, problems)
     assert [problem.code for problem in problems.errors] == ["E0102"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "let a = 1\nlet a = 2\n",
+        "traffic t(a: Int) = ubr { pcr = a * 1 cell/s }\nlet a = 1\n",
+        "topology t { a = host }\nlet a = 1\n",
+        f"{TEST}test t on bench {{\n  sweep n in [1]\n  run {{ measure = 1 s }}\n}}\nlet n = 1\n",
+    ],
+)
+def test_the_place_that_is_called_first_comes_first(checked, text):
+    _, problems = checked(text)
+    clash = next(problem for problem in problems if problem.code == "E0102")
+    (first,) = clash.others
+    assert first.text.startswith("first declared here")
+    assert first.span.start < clash.span.start

@@ -41,6 +41,30 @@ def test_files_are_changed_in_place(here: Path, paths: tuple[str, ...]) -> None:
     assert fmt(*paths).stderr == "0 files changed, 2 as they should be\n"
 
 
+COMMANDS = (["check"], ["fmt", "--check"], ["plan"], ["doc"])
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_without_a_path_every_command_takes_what_the_project_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    for name in ("named", "left"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.qos").write_text(BROKEN, encoding="utf-8")
+    (tmp_path / "named" / "a.yaml").write_text("qos: 1\n", encoding="utf-8")
+    (tmp_path / "qos.toml").write_text('[project]\npaths = ["named"]\n', encoding="utf-8")
+    monkeypatch.chdir(tmp_path / "left")
+    told = CliRunner().invoke(cli.qos, command).stderr
+    assert f"{tmp_path / 'named' / 'a.qos'}:2:9" in told
+    assert "left" not in told
+
+
+def test_without_a_path_a_file_that_is_yaml_is_passed_over(here: Path) -> None:
+    (here / "a.yaml").write_text("qos: 1\n", encoding="utf-8")
+    (here / "qos.toml").write_text('[project]\npaths = ["a.yaml", "below"]\n', encoding="utf-8")
+    assert fmt().stderr == "0 files changed, 1 as it should be\n"
+
+
 def test_what_is_as_it_should_be_is_not_written(here: Path) -> None:
     path = here / "below" / "tidy.qos"
     os.utime(path, ns=(1, 1))

@@ -237,3 +237,10 @@ def test_the_schema_is_that_of_the_records_written_now():
     from qospec.run.outcome import SCHEMA
 
     assert module.SCHEMA == SCHEMA
+
+
+def test_a_record_that_is_nested_without_end_is_damaged(document, timing):
+    for _ in range(2_000):
+        document["provenance"] = {"more": document["provenance"]}
+    with pytest.raises(ReportError, match="the record is damaged: it is nested too deeply"):
+        render(document, timing, "json")

@@ -44,6 +44,14 @@ def test_a_broken_file_is_named(tmp_path: Path) -> None:
         record.Record(tmp_path).outcome()
 
 
+@pytest.mark.parametrize("name", ["outcome.json", "run.json", "timing.json"])
+def test_a_file_nested_without_end_is_named(tmp_path: Path, name: str) -> None:
+    kept = record.Record(tmp_path)
+    (tmp_path / name).write_text("[" * 100_000)
+    with pytest.raises(record.RecordError, match=rf"{name}`: it is nested too deeply"):
+        kept.timing() if name == "timing.json" else kept.outcome()
+
+
 def test_files_are_readable_json(tmp_path: Path) -> None:
     kept = record.create(tmp_path, "7", NOON)
     kept.add(1, {"verdict": "pass"})

@@ -1,0 +1,98 @@
+"""Reasons: one sentence for each flow, place and cause, whatever the number of repeats."""
+
+import pytest
+
+from qospec.report.reasons import discarded, reasons
+
+
+def made(*losses, repeats=1, text="", flows=("files", "film"), also=()):
+    """Return a case that lost what is told as (repeat, flow, element, cause, number)."""
+    statements = [{"verdict": "fail", "text": text}, {"verdict": "pass", "text": "film.lost == 0"}]
+    return {
+        "repeats": [{}] * repeats,
+        "metrics": dict.fromkeys(flows),
+        "statements": statements,
+        "losses": [
+            {"repeat": repeat, "flow": flow, "element": element, "cause": cause, "cells": cells}
+            for repeat, flow, element, cause, cells in losses
+        ],
+        "why": [
+            *also,
+            *(
+                f"{cells:_} packet{'s' * (cells != 1)} of {flow}: {element} ({cause})"
+                for _, flow, element, cause, cells in losses
+            ),
+        ],
+    }
+
+
+EARLY = ("files", "dut.bulk", "early")
+FULL = ("files", "dut.bulk", "overflow")
+
+
+def test_a_single_trial_is_told_as_it_is_recorded() -> None:
+    case = made((1, *EARLY, 1_739), (1, *FULL, 1))
+    assert reasons(case) == case["why"]
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        ((739, 724, 1_751), "724 to 1_751 packets of files per repeat: dut.bulk (early)"),
+        ((5, 5, 5), "5 packets of files per repeat: dut.bulk (early)"),
+        ((1, 1, 1), "1 packet of files per repeat: dut.bulk (early)"),
+        ((1, 3), "1 to 3 packets of files per repeat, in 2 of 3: dut.bulk (early)"),
+        ((4,), "4 packets of files per repeat, in 1 of 3: dut.bulk (early)"),
+    ],
+)
+def test_repeats_are_told_together(counts, said) -> None:
+    assert reasons(made(*((n, *EARLY, c) for n, c in enumerate(counts, 1)), repeats=3)) == [said]
+
+
+def test_each_cause_has_a_line_of_its_own() -> None:
+    case = made((1, *EARLY, 7), (1, *FULL, 2), (2, *EARLY, 8), (2, *FULL, 2), repeats=2)
+    assert reasons(case) == [
+        "7 to 8 packets of files per repeat: dut.bulk (early)",
+        "2 packets of files per repeat: dut.bulk (overflow)",
+    ]
+    assert [(each["least"], each["most"]) for each in discarded(case)] == [(7, 8), (2, 2)]
+
+
+FILM = ("film", "dut.priority", "overflow")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("film.loss < 1 %", ["film"]),
+        ("film[2].loss < 1 %", ["film"]),
+        ("film.oam.lost == 0", ["film"]),
+        ("film.lost == files.lost", ["files", "film"]),
+        ("dut.bulk.dropped == 0", ["files", "film"]),
+        ("bare.film.lost == 0 and my_film > 2", ["files", "film"]),
+    ],
+)
+def test_only_the_flows_that_a_criterion_names_are_told(text, said) -> None:
+    case = made((1, *EARLY, 9), (1, *FILM, 2), text=text)
+    assert [each for each in ("files", "film") if f"of {each}:" in str(reasons(case))] == said
+
+
+def test_members_and_oam_cells_are_of_their_flow() -> None:
+    losses = [(1, f"bare.film{part}", "dut.q", "overflow", 2) for part in ("[1]", ".oam")]
+    flows = ("files", "bare.film", "bare.film[1]")
+    case = made((1, *EARLY, 9), *losses, text="bare.film[1].lost == 0", flows=flows)
+    assert len(reasons(case)) == 2
+
+
+def test_where_nothing_concerns_them_this_is_said_and_all_is_told() -> None:
+    assert reasons(made((1, *EARLY, 9), text="film.loss < 1 %")) == [
+        "nothing of film was discarded",
+        "9 packets of files: dut.bulk (early)",
+    ]
+
+
+def test_what_is_no_loss_is_always_told() -> None:
+    silent = "files sent no packet within the window"
+    assert reasons(made((1, *FILM, 2), text="film.lost == 0", also=[silent]))[0] == silent
+    none = "no packet was discarded: dut.bulk (0 overflow)"
+    assert reasons(made(text="film.lost == 0", also=[none])) == [none]

@@ -1,0 +1,76 @@
+"""What a report says of the flows of a test whose cases differ."""
+
+from pathlib import Path
+
+import pytest
+
+from qospec.catalogue import discover
+from qospec.check import check
+from qospec.diagnostics import Problems
+from qospec.run.sending import flow_documents
+
+BENCH = """qos 1
+import std.media
+
+topology bench {
+  a, b, c, d, e = host
+  switch = hub
+  link a -- switch.p[0] via media.stm1
+  link b -- switch.p[1] via media.stm1
+  link c -- switch.p[2] via media.stm1
+  link d -- switch.p[3] via media.stm1
+  link e -- switch.p[4] via media.stm1
+}
+
+device hub {
+  port p[5]: cell
+  fabric = vc_switch { ways = 5, latency = 1 us }
+  for i in 0 .. 4 {
+    p[i].rx -> fabric.entry[i]
+    fabric.exit[i] -> p[i].tx
+  }
+}
+
+test t on bench {
+  SWEEP
+  flow f = FLOW
+  run { measure = 1 ms }
+  expect f.lost == 0
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("sweep", "flow", "said"),
+    [
+        ("sweep n in [1]", "ubr { pcr = n * 100 cell/s } from a to b", "ubr, 100 cell/s"),
+        (
+            "sweep n in [2, 4, 1]",
+            "ubr { pcr = n * 100 cell/s } from a to b",
+            "ubr, 100 cell/s to 400 cell/s",
+        ),
+        (
+            "sweep n in [1, 1_000]",
+            "ubr { pcr = 80 cell/s, connections = n } from a to b",
+            "ubr, 1 to 1_000 connections of 80 cell/s",
+        ),
+        (
+            "sweep n in [3]",
+            "ubr { pcr = 80 cell/s, connections = n } from a to b",
+            "ubr, 3 connections of 80 cell/s",
+        ),
+    ],
+)
+def test_rates_and_connections_are_shown_over_all_cases(tmp_path, sweep, flow, said) -> None:
+    (shown,) = flows(tmp_path, sweep, flow)
+    assert shown == {"name": "f", "from": "a", "to": "b", "traffic": said}
+
+
+def flows(folder: Path, sweep: str, flow: str):
+    path = folder / "a.qos"
+    text = BENCH.replace("SWEEP", sweep.replace("[3]", "[3]")).replace("FLOW", flow)
+    path.write_text(text, encoding="utf-8")
+    problems = Problems()
+    suite = check([path], discover(), problems)
+    assert not problems.errors, problems.errors
+    return flow_documents(suite.tests[0])
