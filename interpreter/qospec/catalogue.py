@@ -76,12 +76,13 @@ class Domain:
     layers: tuple[str, ...] = ("cell", "line")
 
 
+OF_PACKETS = ("ip",)  # the `layers` of what counts packets
 LONGEST_PS = 10**18
 """The longest time that a field may hold, of 11 days."""
 
 Time = Annotated[int, Domain("time", 0, LONGEST_PS)]
 """Whole picoseconds."""
-Data = Annotated[int, Domain("data", 0, 2**40)]
+Data = Annotated[int, Domain("data", 0, 2**40, layers=OF_PACKETS)]
 """Whole bytes."""
 Rate = Annotated[Fraction, Domain("rate", 1, 10**14)]
 """Bits per second, exact."""
@@ -106,10 +107,11 @@ Weights = Annotated[tuple[tuple[str, Fraction], ...], Domain("weights", Fraction
 """A number for each name that the author chooses, in order."""
 Counts = Annotated[tuple[tuple[str, int], ...], Domain("counts", 1, 10**9)]
 """A whole number for each."""
-Sizes = Annotated[tuple[tuple[str, int], ...], Domain("sizes", 1, 2**40)]
+Sizes = Annotated[tuple[tuple[str, int], ...], Domain("sizes", 1, 2**40, layers=OF_PACKETS)]
 """Whole bytes for each."""
-Limit = Annotated[Buffer, Domain("buffer", 1, 2**40)]
-LimitsByMark = Annotated[tuple[tuple[str, Buffer], ...], Domain("limits by mark", 1, 2**40)]
+Limit = Annotated[Buffer, Domain("buffer", 1, 2**40, layers=OF_PACKETS)]
+ByMark = Domain("limits by mark", 1, 2**40, layers=OF_PACKETS)
+LimitsByMark = Annotated[tuple[tuple[str, Buffer], ...], ByMark]
 """A limit for each value of a mark, by name or number."""
 RatiosByMark = Annotated[tuple[tuple[str, Fraction], ...], Domain("ratios by mark", 0, 1)]
 """A ratio for each."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -90,6 +91,12 @@ class Problems:
         span = diagnostic.span
         key = (diagnostic.code, span.source.name, span.start, span.end, diagnostic.message)
         self._found.setdefault(key, diagnostic)
+
+    def take_fix_back(self, span: Span) -> None:
+        """Tell no way out of what was told of a span and can be fixed: the fix does not do."""
+        for key, each in self._found.items():
+            if each.fix and each.span == span:
+                self._found[key] = replace(each, help="", fix=())
 
     @property
     def all(self) -> tuple[Diagnostic, ...]:

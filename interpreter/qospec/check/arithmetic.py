@@ -51,13 +51,11 @@ def binary(node: ast.Binary, left: Value, right: Value, limits: Limits) -> Value
         dimension = a.dimension * b.dimension
     if dimension.is_ratio:
         dimension = NUMBER if _plain(node, a, b) else RATIO
+    layer = _layer(node, a, b, dimension)
     if isinstance(a, Open) or isinstance(b, Open):
-        return _open(node, a, b, dimension)
-    layer = _layer(node, a, b) if dimension.has_data or a.dimension.has_data else ""
+        return _open(node, a, b, dimension, layer)
     value = _worked_out(node, a, b, limits)
-    return Amount(
-        value, dimension, layer if dimension.has_data else "", published=a.published or b.published
-    )
+    return Amount(value, dimension, layer, published=a.published or b.published)
 
 
 def negated(node: ast.Unary, operand: Value) -> Value:
@@ -66,7 +64,8 @@ def negated(node: ast.Unary, operand: Value) -> Value:
         return POISON
     a = number(operand, node.operand.span, "-")
     if isinstance(a, Open):
-        return Open(Operation("negate", (a.expression,), a.dimension), a.dimension, a.exact)
+        negative = Operation("negate", (a.expression,), a.dimension)
+        return Open(negative, a.dimension, a.exact, layer=a.layer)
     text = f"-{a.text}" if a.text and not a.text.startswith("-") else ""
     return replace(a, value=None if a.value is None else -a.value, text=text)
 
@@ -102,8 +101,6 @@ def compared(node: ast.Compare, left: Value, right: Value) -> Truth | Operation:
                 constant(right, node.right.span, dimension),
             ),
         )
-    if left.dimension.has_data:
-        _agree(left, right, node.left.span, node.right.span)
     published = left.published or right.published
     if left.value is None or right.value is None:
         return Truth(None, published)
@@ -118,8 +115,6 @@ def within(node: ast.Within, value: Value, tolerance: Value, target: Value) -> O
     width = number(tolerance, node.tolerance.span, "within")
     b = number(target, node.target.span, "within")
     dimension = _comparable(a, b, node.value.span, node.target.span)
-    if isinstance(a, Amount) and isinstance(b, Amount) and dimension.has_data:
-        _agree(a, b, node.value.span, node.target.span)
     share = width.dimension.is_ratio and not width.dimension.counted
     if not share:
         _width(node, dimension, a, width)
@@ -167,12 +162,14 @@ def constant(value: Amount | Open, span: Span, dimension: Dimension | None = Non
     return Constant(number_or_zero, kept, text, published=value.published is not None)
 
 
-def _open(node: ast.Binary, a: Amount | Open, b: Amount | Open, dimension: Dimension) -> Open:
+def _open(
+    node: ast.Binary, a: Amount | Open, b: Amount | Open, dimension: Dimension, layer: str
+) -> Open:
     sign = "*" if node.operator == "of" else node.operator
     alike = dimension if node.operator in VERBS else None
     operands = (constant(a, node.left.span, alike), constant(b, node.right.span, alike))
     exact = sign != "/" and all(side.exact for side in (a, b) if isinstance(side, Open))
-    return Open(Operation(sign, operands, dimension), dimension, exact)
+    return Open(Operation(sign, operands, dimension), dimension, exact, layer=layer)
 
 
 def _plain(node: ast.Binary, a: Amount | Open, b: Amount | Open) -> bool:
@@ -202,6 +199,7 @@ def _equal(node: ast.Binary, a: Amount | Open, b: Amount | Open) -> Dimension:
 
 def _comparable(left: Amount | Open, right: Amount | Open, first: Span, second: Span) -> Dimension:
     if left.dimension == right.dimension or zero(right):
+        _agree(left, right, first, second)
         return left.dimension
     if zero(left):
         return right.dimension
@@ -226,13 +224,12 @@ def _remedy(left: Amount | Open, right: Amount | Open, second: Span) -> str:
     return f"compare with {what}"
 
 
-def _layer(node: ast.Binary, a: Amount, b: Amount) -> str:
-    if a.dimension.has_data and b.dimension.has_data:
-        _agree(a, b, node.left.span, node.right.span)
-    return met(a.layer, b.layer)
+def _layer(node: ast.Binary, a: Amount | Open, b: Amount | Open, dimension: Dimension) -> str:
+    _agree(a, b, node.left.span, node.right.span)
+    return met(a.layer, b.layer) if dimension.has_data else ""
 
 
-def _agree(a: Amount, b: Amount, first: Span, second: Span) -> None:
+def _agree(a: Amount | Open, b: Amount | Open, first: Span, second: Span) -> None:
     if len({a.layer, b.layer} - {"", ANY_LAYER}) > 1:
         raise wrong(
             "E0212",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from qospec.check import predicates
 from qospec.check.context import wrong
+from qospec.check.counted import OF_LINE
 from qospec.check.dimensions import ANY_LAYER
 from qospec.check.parts import Origin
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from qospec.source import Span
 
 CARRIED = ("cell", "packet")
-LAYER = {"cell": "cell", "packet": "line"}
-"""Which bits the rate of a line counts, by what it carries."""
 
 
 def of_line(record: Record, arguments: Mapping[str, Any], evaluator: Evaluator) -> str:
@@ -29,14 +28,14 @@ def of_line(record: Record, arguments: Mapping[str, Any], evaluator: Evaluator) 
     rate = record.kind.parameter("rate")
     if rate is not None and "rate" in record.given:
         layer = getattr(record.value_of(rate, evaluator), "layer", "")
-        if layer not in ("", ANY_LAYER, LAYER[carries]):
+        if layer not in ("", ANY_LAYER, OF_LINE[carries]):
             evaluator.context.tell(
                 wrong(
                     "E0212",
-                    f"the rate of a line of {carries}s counts @{LAYER[carries]}, not @{layer}",
+                    f"the rate of a line of {carries}s counts @{OF_LINE[carries]}, not @{layer}",
                     record.given["rate"].value.span,
                     remedy=f"write `carries = {other(carries)}`, or give the rate "
-                    f"@{LAYER[carries]}",
+                    f"@{OF_LINE[carries]}",
                 )
             )
     return carries

@@ -1,18 +1,69 @@
-"""Which bits a field counts: a line those of cells or all that it sends, a meter of packets."""
+"""Which bits a field counts: a line those of cells or all that it sends, others of packets."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
+from qospec.catalogue import OF_PACKETS
 from qospec.check.context import Refused, wrong
 from qospec.check.dimensions import ANY_LAYER, LAYERS
+from qospec.check.values import Amount, Table
 from qospec.diagnostics import Edit
 from qospec.source import Span
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from qospec.catalogue import Kind, Parameter
-    from qospec.check.values import Amount
+    from qospec.check.expressions import Evaluator
+    from qospec.check.records import Record
+
+OF_CELLS = ("cell", "payload")
+"""The layers of cells."""
+OF_LINE = {"cell": "cell", "packet": "line"}
+"""Which bits the rate of a line counts, by what it carries."""
+
+
+def by_carrier(parameter: Parameter, record: Record, evaluator: Evaluator) -> Parameter:
+    """Return a field; of a line's rate, what the line carries says which layer is the usual one."""
+    carries = record.kind.parameter("carries")
+    if parameter.domain.name != "rate" or carries is None or carries.name not in record.given:
+        return parameter
+    usual = OF_LINE.get(getattr(record.value_of(carries, evaluator), "name", ""))
+    layers = sorted(parameter.domain.layers, key=lambda layer: layer != usual)
+    return replace(parameter, domain=replace(parameter.domain, layers=tuple(layers)))
+
+
+def amounts(record: Record, carried: Collection[str], evaluator: Evaluator) -> None:
+    """Report the amounts of data of an element, and of records in it, that count no IP packets.
+
+    Where cells may pass, as `carried` says, their layers are as good.
+    """
+    fit = [*OF_PACKETS, *(OF_CELLS if "cell" in carried else ())]
+    for name, each in record.given.items():
+        parameter = record.kind.parameter(name)
+        if parameter is None:
+            continue
+        value: Any = record.value_of(parameter, evaluator)
+        if hasattr(value, "given"):
+            amounts(value, carried, evaluator)
+        if parameter.domain.layers != OF_PACKETS or parameter.domain.name == "rate":
+            continue
+        entries = value.entries.values() if isinstance(value, Table) else [value]
+        layers = [entry.layer for entry in entries if isinstance(entry, Amount)]
+        other = next((layer for layer in layers if layer not in ("", ANY_LAYER, *fit)), None)
+        if other is not None:
+            evaluator.context.tell(
+                wrong(
+                    "E0212",
+                    f"`{parameter.alias or name}` counts the bytes of IP packets, @ip, "
+                    f"this counts @{other}",
+                    each.value.span,
+                    remedy="give the bytes of IP packets, `@ip` or without a layer",
+                )
+            )
 
 
 def verify(value: Amount, parameter: Parameter, kind: Kind, span: Span) -> None:
@@ -26,7 +77,7 @@ def verify(value: Amount, parameter: Parameter, kind: Kind, span: Span) -> None:
         raise _without_layer(parameter, kind, what, span)
     layers = parameter.domain.layers
     if kind.role == "element" and value.layer not in layers:
-        cells = "cell" in layers
+        cells = layers[0] == "cell"
         raise wrong(
             "E0212",
             f"`{parameter.alias or parameter.name}` counts the bits of "
@@ -45,7 +96,8 @@ def _without_layer(parameter: Parameter, kind: Kind, what: str, span: Span) -> R
     usual = parameter.domain.layers[0]
     # An element counts the bits of one layer, or a line those of cells, as a rule.
     simple = kind.role == "element" and re.fullmatch(r"[0-9._]+ *[A-Za-z/]+", span.text)
-    whose = "traffic" if kind.role != "element" else "a line's" if usual == "cell" else "packet"
+    element = "a line's" if kind.duty == "line" else "packet"
+    whose = element if kind.role == "element" else "traffic"
     example = f"write `{span.text} @{usual}`"
     return wrong(
         "E0210",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from qospec.check import carried, classes, composition, invariants, machines, wiring
+from qospec.check import carried, classes, composition, counted, invariants, machines, wiring
 from qospec.check.bodies import in_a_let, misplaced, turns_of, veil
 from qospec.check.composition import InnerValue
 from qospec.check.context import Refused, wrong
@@ -193,6 +193,8 @@ class _Builder:
             complete = complete and fine
         if record.kind.duty == "line":
             carried.of_line(record, arguments, self._evaluator)
+        passing = {ports.carries for ports in self.template.ports.values()} or {*carried.CARRIED}
+        counted.amounts(record, passing & {*record.kind.carries}, self._evaluator)
         element = built(record, arguments, complete=complete, evaluator=self._evaluator)
         inputs = element.inputs if element is not None else ()
         outputs = element.outputs if element is not None else ()

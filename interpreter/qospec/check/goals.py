@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.context import Refused, wrong
-from qospec.check.values import Open, Poison, Value
+from qospec.check.values import Amount, Open, Poison, Value
 from qospec.conditions import Found
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from qospec.check.expressions import Evaluator
     from qospec.source import Span
     from qospec.syntax import ast
-    from qospec.units import Dimension
 
 
 @dataclass(frozen=True)
@@ -27,12 +26,12 @@ class OpenTruth(Value):
 
 @dataclass(frozen=True)
 class GoalValue(Value):
-    """A goal: what a search has found for it. `dimension` is None if that is not known."""
+    """A goal: what a search has found for it, as `greatest`; None if that is not known."""
 
     what: ClassVar[str] = "a goal"
     name: str
     variable: str
-    dimension: Dimension | None
+    greatest: Amount | None
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return the load that was found, between what it lies, or whether it is regular."""
@@ -50,10 +49,12 @@ class GoalValue(Value):
         text = f"{self.name}.{name.text}"
         if name.text == "regular":
             return OpenTruth(Found(self.name, "regular", None, text))
-        if self.dimension is None:
+        if self.greatest is None:
             return Poison()
         part = "load" if name.text == self.variable else name.text
-        return Open(Found(self.name, part, self.dimension, text), self.dimension, exact=False)
+        dimension, layer = self.greatest.dimension, self.greatest.layer
+        found = Found(self.name, part, dimension, text)
+        return Open(found, dimension, exact=False, layer=layer)
 
     def unfinished(self, span: Span) -> Refused:
         """Say that one of its results is meant."""

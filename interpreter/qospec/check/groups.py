@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from qospec.check import arithmetic
 from qospec.check.context import wrong
+from qospec.check.dimensions import met
 from qospec.check.values import POISON, Amount, Open, Poison, Value
 from qospec.conditions import Measured, Operation
 from qospec.syntax import ast
@@ -29,16 +30,20 @@ def extreme(node: ast.Call, values: Sequence[Amount | Open | Poison]) -> Value:
         return POISON
     nodes = [argument.value for argument in node.arguments]
     place = next((n for n, each in enumerate(known) if not _is_zero(each)), 0)
+    like, first = known[place], nodes[place]
     for value, written in zip(known, nodes, strict=True):
-        order = ast.Compare(operator="<", left=nodes[place], right=written, span=node.span)
-        arithmetic.compared(order, known[place], value)
-    return _open(node.path.name.text, known, [each.span for each in nodes], known[place])
+        order = ast.Compare(operator="<", left=first, right=written, span=node.span)
+        arithmetic.compared(order, like, value)
+        layer = met(like.layer, value.layer)
+        if layer != like.layer:
+            like, first = replace(like, layer=layer), written
+    return _open(node.path.name.text, known, [each.span for each in nodes], like)
 
 
 def size(value: Open) -> Open:
     """Return a measured value without its sign."""
     made = Operation("abs", (value.expression,), value.dimension)
-    return Open(made, value.dimension, value.exact)
+    return Open(made, value.dimension, value.exact, layer=value.layer)
 
 
 def worst(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
@@ -97,7 +102,8 @@ def _open(
         for value, place in zip(values, places, strict=True)
     )
     exact = all(value.exact for value in values if isinstance(value, Open))
-    return Open(Operation(operator, operands, like.dimension), like.dimension, exact)
+    made = Operation(operator, operands, like.dimension)
+    return Open(made, like.dimension, exact, layer=like.layer)
 
 
 def _is_zero(value: Amount | Open) -> bool:

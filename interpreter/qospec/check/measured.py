@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from qospec.check.context import Refused, wrong
-from qospec.check.dimensions import METRICS
+from qospec.check.dimensions import LAYERS, METRICS
 from qospec.check.values import Open, Value, position
 from qospec.conditions import Measured
 from qospec.dataclass import dataclass
@@ -152,7 +152,8 @@ class MetricValue(Value):
             ),
             *(None if end is None else Fraction(end) for end in ends),
         )
-        return Open(measured, dimension, bool(getattr(cls, "exact", False)))
+        layer = statistic if dimension.has_data and statistic in LAYERS else ""
+        return Open(measured, dimension, bool(getattr(cls, "exact", False)), layer=layer)
 
     def unfinished(self, span: Span) -> Refused:
         """Say that a statistic is missing."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from qospec.catalogue import NESTED, REQUIRED
 from qospec.check import fields, nested
 from qospec.check.context import Refused, wrong
+from qospec.check.counted import by_carrier
 from qospec.check.field_scope import FieldScope
 from qospec.check.scope import Binding, Scope
 from qospec.check.spellings import SOURCE, missing, nearest, parameter_of, spellings, unknown_field
@@ -110,7 +111,9 @@ class Record(Value):
                 converted = (
                     nested.built(value, parameter, place, evaluator)
                     if parameter.domain.name in NESTED
-                    else fields.convert(value, parameter, self.kind, place)
+                    else fields.convert(
+                        value, by_carrier(parameter, self, evaluator), self.kind, place
+                    )
                 )
             except Refused as refused:
                 evaluator.context.tell(refused)

@@ -113,7 +113,7 @@ class Searching:
         searched.instead = f"{first}.{node.name.text}"
         scope.declare(searched, self._context)
         for goal in _goals(node):
-            made = GoalValue(goal.name.text, node.name.text, high.dimension if high else None)
+            made = GoalValue(goal.name.text, node.name.text, high)
             scope.declare(settled(goal.name, "a goal", made), self._context)
 
     def close(self) -> None:

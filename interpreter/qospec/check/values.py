@@ -216,12 +216,20 @@ class Table(Value):
 
 @dataclass(frozen=True)
 class Open(Value):
-    """What must be measured. `exact` is set for counts, which may be compared with `==`."""
+    """What must be measured.
+
+    Attributes:
+        expression: What is worked out when it has been measured.
+        dimension: Of the value.
+        exact: Whether it is a count, which may be compared with `==`.
+        layer: As of `Amount`.
+    """
 
     what: ClassVar[str] = "a measured value"
     expression: Expression
     dimension: Dimension
     exact: bool
+    layer: str = field(default="", kw_only=True)
 
     @property
     def parts(self) -> int:

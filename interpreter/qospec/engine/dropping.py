@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from qospec.catalogue import Buffer, Domain
+from qospec.catalogue import OF_PACKETS, Buffer, Domain
 from qospec.dataclass import dataclass
 from qospec.engine import transmission
 from qospec.engine.admission import (
@@ -40,7 +40,7 @@ ClassMark = Annotated[str, Domain("choice", choices=tuple(ALL))]
 Probability = Annotated[Fraction, Domain("ratio", Fraction(1, 10**6), 1)]
 Weight = Annotated[Fraction, Domain("ratio", Fraction(1, 2**16), 1)]
 """Of a newcomer in an average."""
-Typical = Annotated[int, Domain("data", 1, 65_535)]
+Typical = Annotated[int, Domain("data", 1, 65_535, layers=OF_PACKETS)]
 """A size in bytes."""
 LIGHTEST = 16
 """The least weight of an average is 1/2^16."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from qospec.catalogue import LONGEST_PS, Domain
+from qospec.catalogue import LONGEST_PS, OF_PACKETS, Domain
 from qospec.engine.arrays import np
 from qospec.engine.encapsulation import LARGEST_PACKET_BYTES
 from qospec.engine.kernel import kernel
@@ -32,9 +32,9 @@ FIELDS = PRICES + 2 * (LARGEST_PACKET_BYTES + 1)
 Cost = tuple[int, int]
 """What a packet takes: whole ps, and a numerator."""
 
-TokenRate = Annotated[Fraction, Domain("rate", 8, 8 * 10**12, layers=("ip",))]
+TokenRate = Annotated[Fraction, Domain("rate", 8, 8 * 10**12, layers=OF_PACKETS)]
 """Bits of IP packets per second; a byte takes between a ps and a second."""
-BucketSize = Annotated[int, Domain("data", 0, 2**31)]
+BucketSize = Annotated[int, Domain("data", 0, 2**31, layers=OF_PACKETS)]
 """Whole bytes."""
 
 

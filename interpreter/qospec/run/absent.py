@@ -1,4 +1,4 @@
-"""What a plan refuses of marks: one that is written or asked for where no frame has a place for it.
+"""What a plan refuses of marks: one that is written or read where no frame has a place for it.
 
 Between two lines a mark is what the frame bore that came, or what was written since; behind the
 next line it is gone if its frames have no place for it.
@@ -15,17 +15,17 @@ from qospec.diagnostics import Diagnostic, Label
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from qospec.model import Case
+    from qospec.model import Case, Instance
     from qospec.run.draft import Draft, Drafts
     from qospec.run.tables import Passing
 
-WRITING, ASKING = ("writes", "leaves"), ("asks for", "comes")
+WRITING, ASKING, DROPPING = ("writes", "leaves"), ("asks for", "comes"), ("drops by", "comes")
 
 Wires = dict[int, set[int]]
 
 
 def marks(case: Case, drafts: Drafts, passing: Passing) -> Iterator[Diagnostic]:
-    """Yield each marker and classifier that packets pass and that cannot work on its links."""
+    """Yield what packets pass and what cannot work on its links: markers and readers of marks."""
     onward = _wires(drafts, passing)
     backward: Wires = {index: set() for index in drafts}
     for index, ends in onward.items():
@@ -37,11 +37,11 @@ def marks(case: Case, drafts: Drafts, passing: Passing) -> Iterator[Diagnostic]:
             if name in getattr(draft.instance.element, "writes", ()):
                 ends = _ends(index, onward, drafts)
                 if not any(_bears(drafts[n], name) or _reads(drafts[n], name) for n in ends):
-                    yield _refused(case, draft, name, WRITING, _lines(ends, drafts))
-            if _reads(draft, name) and draft.clock is None:
+                    yield _refused(case, draft.instance, name, WRITING, _lines(ends, drafts))
+            for reader, does in _readers(draft, name):
                 ends = _ends(index, backward, drafts)
                 if not any(_bears(drafts[n], name) or _writes(drafts[n], name) for n in ends):
-                    yield _refused(case, draft, name, ASKING, _lines(ends, drafts))
+                    yield _refused(case, reader, name, does, _lines(ends, drafts))
 
 
 def _wires(drafts: Drafts, passing: Passing) -> Wires:
@@ -76,9 +76,17 @@ def _writes(draft: Draft, name: str) -> bool:
 
 
 def _reads(draft: Draft, name: str) -> bool:
-    asked = (each for c in draft.instance.predicates for each in predicates.attributes(c))
-    policy = getattr(draft.instance.element, "drop", None)
-    return name in asked or getattr(policy, "mark", "") == name
+    return next(_readers(draft, name), None) is not None
+
+
+def _readers(draft: Draft, name: str) -> Iterator[tuple[Instance, tuple[str, str]]]:
+    """Yield what reads a mark here, the queues before a scheduler too, and how that is called."""
+    if any(name in predicates.attributes(each) for each in draft.instance.predicates):
+        yield draft.instance, ASKING
+    for each in (draft.instance, *draft.queues):
+        policy = None if each is None else getattr(each.element, "drop", None)
+        if each is not None and getattr(policy, "mark", "") == name:
+            yield each, DROPPING
 
 
 def _lines(ends: set[int], drafts: Drafts) -> list[str]:
@@ -88,16 +96,16 @@ def _lines(ends: set[int], drafts: Drafts) -> list[str]:
 
 
 def _refused(
-    case: Case, draft: Draft, name: str, verbs: tuple[str, str], lines: list[str]
+    case: Case, instance: Instance, name: str, verbs: tuple[str, str], lines: list[str]
 ) -> Diagnostic:
     place, field = PLACES[name]
     does, moves = verbs
     article = "an" if place.startswith("M") else "a"
     return Diagnostic(
         "E0426",
-        f"`{draft.instance.path}` {does} `{predicates.spelt(name)}`, and no frame that {moves} "
+        f"`{instance.path}` {does} `{predicates.spelt(name)}`, and no frame that {moves} "
         f"has {article} {place}",
-        draft.instance.span or case.flows[0].span,
+        instance.span or case.flows[0].span,
         others=(Label(case.flows[0].span, "packets pass there"),),
         notes=(f"{'lines' if len(lines) > 1 else 'line'}: {', '.join(lines[:4])}",)
         if lines

@@ -70,6 +70,8 @@ class Recovery:
 
     def go_on(self, at: int) -> int:
         """Return the token to go on with when the token `at` does not fit, or -1 to stop."""
+        if self._tokens.starts[at] in self._tokens.mistaken:  # what replaces it does not fit either
+            self._problems.take_fix_back(self._tokens.span(at))
         self._machine.finish(at)
         if self._tokens.opens_line(at) and self._machine.accepts("LET"):
             self._machine.settle("LET", at)  # what stands above is complete

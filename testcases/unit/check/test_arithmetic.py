@@ -97,5 +97,36 @@ def test_an_untagged_size_meets_any_layer(codes):
     assert codes("let a = 53 B / (1 Mbit/s @cell)\nlet b = 64 kbit/s @ip + 1 bit/s\n") == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "user.bit_rate.cell < 6 Mbit/s",
+        "user.bit_rate.cell / (6 Mbit/s) < 50%",
+        "max(1 bit/s, user.bit_rate.cell) < 6 Mbit/s @cell",
+        "user.bit_rate.cell / (6 Mbit/s @cell) < user.bit_rate.payload / (5 Mbit/s @payload)",
+        "user.bit_rate.cell / user.throughput within 1% of 53 B/cell @cell",
+        "user.bit_rate.cell within 1 kbit/s of 6 Mbit/s @cell",
+    ],
+)
+def test_a_measured_rate_meets_its_own_layer_and_none(small, text):
+    assert small(*FLOW, f"expect {text}").tests
+
+
+def test_what_a_search_finds_has_the_layer_that_it_is_searched_in(codes):
+    text = """
+topology bench {
+  a, b = host
+  link a -- b via line { rate = 149.76 Mbit/s @cell }
+}
+test t on bench {
+  search rate in 1 Mbit/s @cell .. 2 Mbit/s @cell { goal ndr { loss = 0 } }
+  flow user = ubr { pcr = rate / (53 B/cell @cell) } from a to b
+  expect ndr.rate > 1 Mbit/s
+  expect ndr.lower > 1 Mbit/s @ip
+}
+"""
+    assert codes(text) == ["E0212"]
+
+
 def test_one_mistake_gives_one_error(codes):
     assert codes("let a = 1 s + 2 cell\nlet b = 2 * a\nlet c = a + b\n") == ["E0202"]
