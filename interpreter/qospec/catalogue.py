@@ -206,10 +206,8 @@ class Catalogue:
 
     def find(self, role: Role, name: str) -> Kind | None:
         """Return the kind of that name or alias, if there is one."""
-        known = self.kinds.get((role, name))
-        if known is not None:
-            return known
-        return next((kind for kind in self.of(role).values() if name in kind.aliases), None)
+        also = (kind for kind in self.of(role).values() if name in kind.aliases)
+        return self.kinds.get((role, name)) or next(also, None)
 
 
 @dataclass(frozen=True, kw_only=True)

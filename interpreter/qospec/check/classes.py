@@ -96,7 +96,7 @@ def of_record(
 
 def unclassified(predicates: Sequence[Expression], ports: Sequence[str]) -> str:
     """Return an item that no class takes, in words; nothing if there is none."""
-    if any(isinstance(each, Constant) and each.value is True for each in predicates):
+    if any(map(_takes_all, predicates)):
         return ""
     for item in _items(predicates, ports):
         if _class_of(item, predicates) is None:
@@ -107,8 +107,20 @@ def unclassified(predicates: Sequence[Expression], ports: Sequence[str]) -> str:
 def empty(predicates: Sequence[Expression], ports: Sequence[str]) -> list[int]:
     """Return the classes, by number, that nothing can be of, for earlier ones take it.
 
-    `otherwise` is for what nobody thought of. None where a constant is not known yet, or where
-    there are too many items to be tried.
+    The first `otherwise` is for what nobody thought of, and leaves nothing to those behind it.
+    """
+    behind = next((n for n, each in enumerate(predicates, 1) if _takes_all(each)), len(predicates))
+    return [*_untaken(predicates[:behind], ports), *range(behind, len(predicates))]
+
+
+def _takes_all(predicate: Expression) -> bool:
+    return isinstance(predicate, Constant) and predicate.value is True
+
+
+def _untaken(predicates: Sequence[Expression], ports: Sequence[str]) -> list[int]:
+    """Return the conditions, by number, that no item fits but one that fits an earlier one too.
+
+    None where a constant is not known yet, or where there are too many items to be tried.
     """
     if not all(each.text for each in _constants(predicates)):
         return []

@@ -28,14 +28,10 @@ ORDERED = ("<", "<=", ">", ">=", "within", "within share")
 def confidence_of(
     node: ast.Criterion,
     expression: Expression | None,
-    asked: tuple[ast.Test, Run | None],
     scope: Scope,
     evaluator: Evaluator,
 ) -> Fraction | None:
-    """Return the confidence of a criterion, None where it asks for none; raises Refused.
-
-    `asked` is the test with how it is run.
-    """
+    """Return the confidence of a criterion, None where it asks for none; raises Refused."""
     if node.confidence is None:
         return None
     value = evaluator.plain(node.confidence, scope)
@@ -44,7 +40,6 @@ def confidence_of(
     confidence = _ratio(value, node.confidence)
     if expression is not None:
         _comparable(node, expression)
-    _repeated(node, *asked)
     return confidence
 
 
@@ -93,7 +88,8 @@ def _comparable(node: ast.Criterion, expression: Expression) -> None:
     )
 
 
-def _repeated(node: ast.Criterion, test: ast.Test, run: Run | None) -> None:
+def repeated(node: ast.Criterion, test: ast.Test, run: Run | None) -> None:
+    """Refuse the confidence of a criterion in a test that is not repeated often enough."""
     if run is None or run.repeat >= FEWEST_REPEATS:
         return
     statement = next((s for s in test.body.statements if isinstance(s, ast.Run)), None)
@@ -106,12 +102,13 @@ def _repeated(node: ast.Criterion, test: ast.Test, run: Run | None) -> None:
         place = given.span
     elif statement is not None:
         place = Span(statement.span.source, statement.span.end - 1, statement.span.end)
+    enough = f"repeat = {FEWEST_REPEATS}"
     raise wrong(
         "E0507",
         f"a confidence of {_text(node)} needs at least {FEWEST_REPEATS} repeats",
         clause_of(node),
         other=(place, f"`repeat` is {run.repeat} here"),
-        remedy="write `repeat = 10`" if given is not None else "add `repeat = 10` to `run`",
+        remedy=f"write `{enough}`" if given is not None else f"add `{enough}` to `run`",
     )
 
 

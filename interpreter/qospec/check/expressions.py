@@ -265,11 +265,11 @@ class Evaluator:
         known = scope.find(name.text)
         if known is not None:
             return known.named(name.span, self.context)
-        built_in = kinds.built_in(name, self.context.catalogue)
-        if built_in is not None:
-            return built_in
-        if scope.may_hold(name.text) or (within and scope.may_import(name.text)):
-            return POISON
+        lacking = scope.may_hold(name.text) or (within and scope.may_import(name.text))
+        own = lacking and (within or name.text in kinds.LATER)  # no field is of what is built in
+        built_in = None if own else kinds.built_in(name, self.context.catalogue)
+        if built_in or lacking:
+            return built_in or POISON
         everything = [*scope.known(), *kinds.names(self.context.catalogue)]
         imported = imports.of_library(name.text) if within else ""
         if imported:  # an import that is missing is told once

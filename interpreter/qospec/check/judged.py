@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from qospec.check.bodies import misplaced
 from qospec.check.conditions import called_twice, condition, reported
-from qospec.check.confidence import confidence_of
+from qospec.check.confidence import confidence_of, repeated
 from qospec.check.context import Refused, wrong
 from qospec.conditions import observed
 from qospec.model import Run, Statement
@@ -69,8 +69,10 @@ class Judged:
         expression = condition(node.condition, scope, self._evaluator)
         if node.kind == "expect":
             self._decided(node.condition, expression)
-        asked = (self._test, self._run)
-        confidence = confidence_of(node, expression, asked, scope, self._evaluator)
+        confidence = confidence_of(node, expression, scope, self._evaluator)
+        if confidence is not None:
+            run, self._run = self._run, None  # what is few for one is few for all, and told once
+            repeated(node, self._test, run)
         self._add(node.kind, node.label, node.condition, expression, turn, confidence)
 
     def _decided(self, node: ast.Expression, expression: Expression | None) -> None:

@@ -139,12 +139,21 @@ def _alike(node: ast.Range, first: Amount, last: Amount, width: Amount) -> None:
             )
 
 
-def upwards(node: ast.Range) -> str:
-    """Return how to write a range that runs downwards; maybe its first end lacks a `%`."""
-    first, last = node.first.span.text, node.last.span.text
-    if last.endswith("%") and first.replace("_", "").replace(".", "", 1).isdigit():
-        return f"write `{first}% .. {last}`"
-    return f"write `{last} .. {first}`"
+def upwards(node: ast.Range, first: Amount, last: Amount, width: Fraction | None = None) -> str:
+    """Return how to write a range that runs downwards; maybe its first end lacks a `%`.
+
+    `width` is that of its steps, if it goes by steps.
+    """
+    start, end = (first.value or Fraction(0), node.first.span.text), node.last.span.text
+    if end.endswith("%") and start[1].replace("_", "").replace(".", "", 1).isdigit():
+        start = start[0] / 100, f"{start[1]}%"
+    (low, lowest), (high, highest) = sorted([start, (last.value or Fraction(0), end)])
+    step = f" step {node.step.span.text}" if node.step else ""
+    if width is not None and node.step is None and highest.endswith("%"):
+        step = " step …"
+    elif width is not None and (high - low) % width:
+        highest = written(high - (high - low) % width, first.text)
+    return f"write `{lowest} .. {highest}{step}`"
 
 
 def series(node: ast.Range, first: Value, last: Value, step: Value | None, limits: Limits) -> Value:
@@ -171,7 +180,7 @@ def series(node: ast.Range, first: Value, last: Value, step: Value | None, limit
             "this range runs downwards",
             node.span,
             label="from high to low",
-            remedy=upwards(node),
+            remedy=upwards(node, first, last, width.value),
         )
     if count > 0 and (last.value - first.value) % width.value:
         ends = written(first.value + (count - 1) * width.value, last.text or width.text)

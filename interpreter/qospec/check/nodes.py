@@ -13,6 +13,7 @@ from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
 
 if TYPE_CHECKING:
+    from qospec.check.context import Refused
     from qospec.check.expressions import Evaluator
     from qospec.check.parts import Template
     from qospec.check.records import Record
@@ -111,21 +112,26 @@ class NodeValue(Value):
         if ports is None and any(p.path.startswith(f"{name.text}[") for p in template.parts):
             return NodeParts(self.node, name.text)
         if ports is None:
-            near = did_you_mean(name.text, template.ports)
-            known = " ".join(template.ports)
-            raise wrong(
-                "E0401",
-                f"`{self.node.path}` has no port `{name.text}`",
-                name.span,
-                label=f"did you mean `{near}`?" if near else "",
-                note=f"ports of {template.name}: {known}"
-                if known
-                else f"{template.name} has no ports",
-                remedy=f"write `{near}`" if near else "",
-            )
+            raise self._unknown(name, template)
         if ports.count is None:
             return NodePort(self.node, (name.text, 0), name.text)
         return NodePorts(self.node, name.text, ports.count, ports.known and self.node.known)
+
+    def _unknown(self, name: ast.Name, template: Template) -> Refused:
+        paths = (part.path.partition("[")[0] for part in template.parts)
+        elements = [path for path in dict.fromkeys(paths) if path.isidentifier()]
+        near = did_you_mean(name.text, [*template.ports, *elements])
+        known = f"ports of {template.name}: {' '.join(template.ports)}"
+        if not template.ports:
+            known = f"{template.name} has no ports"
+        return wrong(
+            "E0401",
+            f"`{self.node.path}` has no port {'or element ' if elements else ''}`{name.text}`",
+            name.span,
+            label=f"did you mean `{near}`?" if near else "",
+            note=f"{known}; its elements: {' '.join(elements)}" if elements else known,
+            remedy=f"write `{near}`" if near else "",
+        )
 
 
 def _part(node: Node, path: str) -> PartValue | None:

@@ -131,7 +131,7 @@ def _between(node: ast.ForAll, values: ast.Range, scope: Scope, evaluator: Evalu
             "E0217",
             "this range runs downwards",
             values.span,
-            remedy=literals.upwards(values),
+            remedy=literals.upwards(values, first, last),
         )
     whole = last if first.value == 0 else first
     return Amount(None, whole.dimension, whole.layer)

@@ -79,8 +79,10 @@ def run_of(test: ast.Test, search: Search | None, scope: Scope, evaluator: Evalu
         )
     kind = SEARCHED if searching else RUN
     record = Record(kind, {}, found[0].span, evaluator).copy(found[0].body, scope, evaluator)
-    arguments, complete = record.arguments(evaluator) if isinstance(record, Record) else ({}, False)
-    if not complete:
+    if not isinstance(record, Record):
+        return None
+    arguments, complete = record.arguments(evaluator)
+    if not complete or "repeat" in record.excused - record.given.keys():
         return None
     if searching:
         return _searched(arguments, search)

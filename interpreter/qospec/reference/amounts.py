@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from qospec.check.values import Amount, Symbol, Truth, Wording
+from qospec.syntax import ast
+from qospec.twin.reading import Twin
 from qospec.units import text_of
 
 if TYPE_CHECKING:
     from qospec.check.values import Value
-    from qospec.syntax import ast
+    from qospec.source import Span
 
 _DIGITS = 6
+_COMMENT = re.compile(r'("[^"\n]*")|#[^\n]*')
+"""A comment, or a text, which may have a `#` in it."""
 
 
 def value_text(value: Value | None) -> str:
@@ -27,5 +32,28 @@ def value_text(value: Value | None) -> str:
 
 
 def written_text(node: ast.Node) -> str:
-    """Return what an author wrote, on one line."""
-    return " ".join(node.span.text.split())
+    """Return what an author wrote, on one line: without comments, its statements parted by `,`."""
+    span = _as_text(node.span)
+    text, begin, line = span.source.text, span.start, ""
+    for end in [*_parted(node), span.end]:
+        kept = _COMMENT.sub(r"\1", text[begin:end])
+        parted = ", " if line and not line.endswith(",") else " "
+        line = f"{line}{parted}{' '.join(kept.split())}"
+        begin = end
+    return line.strip()
+
+
+def _parted(node: ast.Node) -> list[int]:
+    """Return where the statements in a node begin that follow another."""
+    waiting, found = [node], []
+    while waiting:
+        each = waiting.pop()
+        waiting += each.children()
+        if isinstance(each, ast.Body):
+            found += [_as_text(statement.span).start for statement in each.statements[1:]]
+    return sorted(found)
+
+
+def _as_text(span: Span) -> Span:
+    """Return where something stands in a text of the language, which YAML is read as."""
+    return span.said if isinstance(span, Twin) else span

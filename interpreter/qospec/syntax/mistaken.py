@@ -138,8 +138,11 @@ def strange_name(place: Place) -> Mistake | None:
     dashed = place.kind == "MINUS" and place.before == "NAME" and tokens.touches(at)
     if not dashed or tokens.kinds[at + 1] != "NAME" or not tokens.touches(at + 1):
         return None
-    plain = f"{tokens.text(at - 1)}_{tokens.text(at + 1)}"
-    told = place.tell("E0001", "there is no `-` in a name", f"write `{shortened(plain)}`")
+    plain, glued = (f"{tokens.text(at - 1)}{sign}{tokens.text(at + 1)}" for sign in ("_", ""))
+    way_out = f"write `{shortened(plain)}`"
+    if place.block >= 0 and tokens.kinds[at + 2] == "EQUAL":  # perhaps a field, which has a name
+        way_out += f" or `{shortened(glued)}`, as the field is called"
+    told = place.tell("E0001", "there is no `-` in a name", way_out)
     return Mistake(told)
 
 

@@ -185,6 +185,8 @@ class _Composer:
             self._look_for_comments(start)
             self._last = end
             style = "" if event.style in (None, "") else event.style
+            if style in {"|", ">"}:
+                self._look_at_head(start, end)
             self._add(Scalar(event.value, start, end, style))
         elif what in ("MappingStartEvent", "SequenceStartEvent"):
             made = Mapping if what == "MappingStartEvent" else Sequence
@@ -267,3 +269,10 @@ class _Composer:
         """Keep the comments between the last text and the next: nothing else there has a `#`."""
         for found in _COMMENT.finditer(self._source.text, self._last, until):
             self._comments.append(Comment(*found.span(), self._last))
+
+    def _look_at_head(self, start: int, end: int) -> None:
+        """Keep the comment behind the sign that a text on lines of its own begins with."""
+        stop = self._source.text.find("\n", start, end)
+        found = _COMMENT.search(self._source.text, start, end if stop < 0 else stop)
+        if found is not None:
+            self._comments.append(Comment(*found.span(), start))

@@ -80,7 +80,7 @@ class Entries:
     def _ends(self, entry: Entry, last: int) -> bool:
         """Put the comment behind a statement where it ends; return whether there is a place."""
         page = entry.page
-        if not entry.behind or flat(page) is not None:
+        if not entry.behind or (not entry.opening and flat(page) is not None):
             return True
         if self._tokens.kinds[last] == "RBRACE":
             return False

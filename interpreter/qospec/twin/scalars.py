@@ -176,6 +176,6 @@ def _is_named(kinds: Sequence[str], at: int, word: str, role: Role) -> bool:
     return (
         (at > 0 and kinds[at - 1] == "DOT")
         or kinds[at + 1] == "DOT"
-        or (at == 0 and role is Role.IMPORT)
+        or (role is Role.IMPORT and (at == 0 or kinds[at - 1] == "COMMA"))
         or (alone and word in keywords()["field"])
     )

@@ -129,6 +129,34 @@ def test_a_wrong_statement_is_told(codes, lines, code):
     assert codes(text_of(RUN, *lines)) == [code]
 
 
+ASKING = [f"expect {name}: user.lost < 1 cell with 95% confidence" for name in ("one", "two")]
+
+
+@pytest.mark.parametrize(
+    ("run", "code"),
+    [
+        ("run { measure = 1 s, repeat = 4 }", "E0507"),
+        ("run { measure = 1 s, repeats = 5 }", "E0104"),
+        ("run { measure = 1 s, colour = 5 }", "E0104"),
+    ],
+)
+def test_too_few_repeats_are_told_once(codes, run, code):
+    assert codes(text_of(run, *ASKING)) == [code]
+
+
+def test_as_many_repeats_as_the_way_out_says_are_enough(checked):
+    few = text_of("run { measure = 1 s, repeat = 4 }", *ASKING)
+    [problem] = checked(few)[1]
+    assert problem.help == "write `repeat = 5`"
+    assert checked(few.replace("repeat = 4", "repeat = 5"))[1] == ()
+
+
+@pytest.mark.parametrize("name", ["calls", "cbr", "more"])
+def test_a_name_from_what_could_not_be_read_is_not_told_again(codes, name):
+    lines = (f"flow {name} = load from a", f"expect {name}.lost == 0")
+    assert codes(text_of(RUN, *lines)) == ["E0011"]
+
+
 @pytest.mark.parametrize(
     ("run", "code"),
     [

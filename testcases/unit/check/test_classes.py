@@ -1,5 +1,7 @@
 """Classes together: however many there are and however long, checking them ends soon."""
 
+import pytest
+
 from qospec.check import classes
 from qospec.conditions import evaluate, leaves
 
@@ -40,6 +42,22 @@ def test_long_conditions_are_tried_on_fewer_items(codes, monkeypatch):
 
 def test_where_all_else_has_a_class_nothing_is_missed(codes):
     assert codes(sorting(*map(apart, range(100)), "otherwise")) == []
+
+
+@pytest.mark.parametrize(
+    ("conditions", "unreached"),
+    [
+        (("otherwise", "otherwise"), ["c1"]),
+        (("otherwise", "pkt.dscp < 16", "otherwise"), ["c1", "c2"]),
+        (("pkt.dscp < 16", "otherwise", "pkt.dscp == 46"), ["c2"]),
+        (("pkt.dscp < 16", "pkt.dscp >= 16", "otherwise"), []),
+    ],
+)
+def test_behind_what_takes_all_nothing_is_of_a_class(checked, conditions, unreached):
+    problems = checked(sorting(*conditions))[1]
+    assert [(each.code, each.span.text) for each in problems] == [
+        ("W0604", name) for name in unreached
+    ]
 
 
 def test_what_is_sorted_is_called_by_its_name(checked):

@@ -15,13 +15,56 @@ from qospec.check.kinds import LATER
         ("import imix", "write `import std.traffic.imix`"),
         ("topology t {\n  a[3] = host\n}", "write `a = host(count = 3)` for an array"),
         ("topology t {\n  a = host[3]\n}", "write `host(count = 3)` for an array"),
-        ("let loads = 20 .. 80%", "write `20% .. 80%`"),
-        ("let loads = 80% .. 20% step 10%", "write `20% .. 80%`"),
+        ("let loads = 9 .. 1", "write `1 .. 9`"),
+        ("let loads = 20 .. 80%", "write `20% .. 80% step …`"),
+        ("let loads = 80% .. 20% step 10%", "write `20% .. 80% step 10%`"),
+        ("let loads = 90% .. 20% step 20%", "write `20% .. 80% step 20%`"),
+        ("let loads = 80 .. 50% step 10%", "write `50% .. 80% step 10%`"),
+        ("let waits = 9 ms .. 1 ms step 3 ms", "write `1 ms .. 7 ms step 3 ms`"),
+        ("property p {\n  forall n in 20 .. 5\n  expect n > 0\n}", "write `5 .. 20`"),
     ],
 )
 def test_the_way_out_is_what_was_meant(checked, text, help_):
     [problem] = checked(text)[1]
     assert problem.help == help_
+
+
+def test_a_field_with_a_dash_may_be_called_so_without_it(checked):
+    [problem] = checked("let x = fifo {\n  limit = 8 cell\n  warm-up = 1 s\n}")[1]
+    assert problem.message == "there is no `-` in a name"
+    assert problem.help == "write `warm_up` or `warmup`, as the field is called"
+    [problem] = checked("topology my-pair {\n}")[1]
+    assert problem.help == "write `my_pair`"
+
+
+@pytest.mark.parametrize(
+    ("written", "help_"),
+    [("quue", "write `queue`"), ("eats", "write `east`"), ("zzz", "")],
+)
+def test_a_part_of_a_device_is_a_port_or_an_element(checked, written, help_):
+    text = f"""
+device box {{
+  port west, east: cell
+  queue = fifo {{ limit = 8 cell }}
+  west.rx -> queue -> east.tx
+  east.rx -> west.tx
+}}
+topology pair {{
+  a, b = host
+  x = box
+  link a -- x.west via line {{ rate = 1 Mbit/s @cell }}
+  link x.east -- b via line {{ rate = 1 Mbit/s @cell }}
+}}
+test t on pair {{
+  flow f = cbr {{ pcr = 10 cell/s, cdvt = 1 ms }} from a to b
+  run {{ measure = 1 s }}
+  expect x.{written}.lost == 0
+}}
+"""
+    [problem] = checked(text)[1]
+    assert problem.message == f"`x` has no port or element `{written}`"
+    assert problem.help == help_
+    assert problem.notes == ("ports of box: west east; its elements: queue",)
 
 
 def test_wires_that_could_not_be_read_are_not_missed(checked):

@@ -7,6 +7,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from qospec import cli
+from qospec.diagnostics import Problems
+from qospec.source import Source
+from qospec.twin.writing import yaml_of
 
 SPEC = """qos 1
 import std.media
@@ -113,6 +116,32 @@ def test_what_is_declared_is_told(spec: Path, form: str, piece: str) -> None:
 @pytest.mark.parametrize("form", ["html", "markdown"])
 def test_the_same_files_give_the_same_bytes(spec: Path, form: str) -> None:
     assert doc(spec, "--format", form).stdout_bytes == doc(spec, "--format", form).stdout_bytes
+
+
+LINES = """qos 1
+device d {
+  port i, o: cell
+  queue = fifo {  # how
+    limit = 9 cell  # nine
+    ## All that comes later.
+    drop = tail
+  }
+  i.rx -> queue -> o.tx
+  o.rx -> discard
+}
+"""
+
+
+@pytest.mark.parametrize("name", ["a.qos", "a.yaml"])
+def test_a_value_of_several_lines_is_code_on_one(tmp_path: Path, name: str) -> None:
+    text: str | None = LINES
+    if name == "a.yaml":
+        text = yaml_of(Source("a.qos", LINES), Problems())
+    assert text is not None
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    page = doc(path, "--format", "markdown").stdout
+    assert "`fifo { limit = 9 cell, drop = tail }`" in page
 
 
 def test_it_is_written_into_a_file(spec: Path, tmp_path: Path) -> None:

@@ -43,11 +43,11 @@ def test_every_scalar_is_text_and_knows_where_it_stands(mark: str, end: str) -> 
 
 
 def test_comments_are_found_between_scalars_and_only_there() -> None:
-    text = "# one\na: 'b # no' # two\nc: |\n  # no\nd: [e, # three\n  f]\n  # four"
+    text = "# one\na: 'b # no' # two\nc: | # head\n  # no\nd: [e, # three\n  f]\n  # four"
     found = document(Source("a.yaml", text), Problems())
     assert found is not None
     shown = [text[each.start : each.end] for each in found.comments]
-    assert shown == ["# one", "# two", "# three", "# four"]
+    assert shown == ["# one", "# two", "# head", "# three", "# four"]
 
 
 FOREIGN = {

@@ -83,3 +83,18 @@ def test_a_literal_scalar_has_lines_and_comments(as_text: Callable[[str], str]) 
     assert text == (
         "qos 1\nlet a = (1 s  # one\n  # two\n  + 2 s)  # three\nlet b = 1 s\n"
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("style", [">", ">-", "|", "|-", "|2-"])
+def test_a_comment_behind_the_sign_of_a_block_is_kept(
+    as_text: Callable[[str], str], style: str
+) -> None:
+    text = as_text(f"""
+        qos: "1"
+        let:
+          a: {style} # one
+            1 s
+          # two
+          b: 2 s
+    """)
+    assert text == "qos 1\nlet a = 1 s  # one\n# two\nlet b = 2 s\n"

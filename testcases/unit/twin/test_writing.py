@@ -178,10 +178,25 @@ def test_comments_without_a_place_keep_their_statement_as_text(as_yaml: AsYaml) 
     )
 
 
+def test_a_block_with_comments_behind_both_braces_is_text(as_yaml: AsYaml) -> None:
+    text = "qos 1\n\ntest t on two {\n  run {  # one\n    measure = 1 s\n  }  # two\n}\n"
+    assert as_yaml(text) == (
+        'qos: "1"\n\ntest:\n  t:\n    - on: two\n'
+        "    - |-\n      run {  # one\n        measure = 1 s\n      }  # two\n"
+    )
+
+
 def test_a_value_with_comments_keeps_its_lines(as_yaml: AsYaml) -> None:
     text = "qos 1\n\nlet a = [\n  1 s,  # one\n  2 s\n]  # two\n"
     assert as_yaml(text) == (
         'qos: "1"\n\nlet:\n  a: |-\n    [\n      1 s,  # one\n      2 s\n    ]  # two\n'
+    )
+
+
+def test_an_import_with_comments_may_name_files_like_keywords(as_yaml: AsYaml) -> None:
+    text = "qos 1\nimport\n\n## four\n\ntraffic, traffic as load\n"
+    assert as_yaml(text) == (
+        'qos: "1"\nimport:\n  - |-\n\n    ## four\n\n    traffic, traffic as load\n'
     )
 
 
