@@ -71,7 +71,9 @@ def turns_of(coming: Coming, at_ps: Times, first: int, rows: Rows) -> Turns:
     count = sum(coming.counts)
     if coming.way is not None:
         numbers = _numbers((first + count).bit_length())[first : first + count]
-        return Turns(numbers, rows.take(coming.way))
+        turns = Turns(numbers, np.empty(count, np.uint32))
+        _look_up(coming.way, rows, turns.rows)
+        return turns
     inputs = [n for n in np.argsort(rows) if coming.counts[n]]
     stop = np.cumsum(coming.counts) + first
     start = (stop - coming.counts)[inputs].astype(np.uint32)
@@ -93,6 +95,13 @@ def _meet(at_ps: Times) -> bool:
     for i in range(1, len(at_ps)):
         met |= at_ps[i] == at_ps[i - 1]
     return met
+
+
+@kernel
+def _look_up(way: Marks, rows: Rows, found: Rows) -> None:
+    """Write the row of each way: NumPy would first make wide numbers of the ways."""
+    for i in range(len(way)):
+        found[i] = rows[way[i]]
 
 
 @kernel

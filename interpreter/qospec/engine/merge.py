@@ -42,18 +42,19 @@ def _merged_pair(first: Batch, second: Batch) -> Batch:
         np.empty(count, np.int32),
         np.empty(count, np.uint16),
     )
-    _merge(first, second, both)
+    _merge(first, second, both, shared)
     return both
 
 
 @kernel
-def _merge(first: Batch, second: Batch, both: Batch) -> None:
+def _merge(first: Batch, second: Batch, both: Batch, shared: bool) -> None:  # noqa: FBT001
     """Merge two batches by time; at equal times `first` goes first.
 
     Args:
         first: n cells.
         second: m cells.
         both: (n + m) Written.
+        shared: Whether `sent_ps` of all is their `at_ps`.
     """
     # Taken apart before the loop: fields reached inside it make compiled code four times slower.
     at_1, sent_1, connection_1, size_1, marks_1 = first
@@ -64,7 +65,8 @@ def _merge(first: Batch, second: Batch, both: Batch) -> None:
     while i < n and j < m:
         ahead = at_1[i] <= at_2[j]
         at[k] = at_1[i] if ahead else at_2[j]
-        sent[k] = sent_1[i] if ahead else sent_2[j]
+        if not shared:
+            sent[k] = sent_1[i] if ahead else sent_2[j]
         connection[k] = connection_1[i] if ahead else connection_2[j]
         size[k] = size_1[i] if ahead else size_2[j]
         marks[k] = marks_1[i] if ahead else marks_2[j]
