@@ -157,6 +157,9 @@ class _Reader:
         if kind == "NEWLINE":
             self._newline(text)
         elif kind == "COMMENT":
+            lone = text.rstrip().find("\r")
+            if lone >= 0:  # some editors and the YAML form would end the line there
+                self._slip("STRAY", start + lone, start + lone + 1)
             self._comment(text)
         elif kind != "LAST":
             return self._slip(kind, start, start + (len(text.rstrip()) or len(text)))

@@ -332,3 +332,11 @@ def test_a_text_of_one_line_by_its_carriage_returns_is_told_once() -> None:
     problems = Problems()
     assert parse(Source("a.qos", "qos 1\rlet a = 1 s\rlet b = = 2 s\r"), problems) is None
     assert [(each.code, each.span.start) for each in problems.all] == [("E0009", 5)]
+
+
+def test_a_carriage_return_in_a_comment_is_told_and_one_before_a_line_end_is_none():
+    told = Problems()
+    parse(Source("a.qos", "qos 1\r\nlet a = 1 s  # one\r two\r\nlet b = 2 s  # three\r\n"), told)
+    (problem,) = told.all
+    assert (problem.code, problem.span.start) == ("E0009", 25)
+    assert problem.message == "a carriage return does not end a line"
