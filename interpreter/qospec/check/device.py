@@ -43,7 +43,8 @@ def template(device: ast.Device, scope: Scope, evaluator: Evaluator) -> Template
         except Refused as refused:
             evaluator.context.tell(refused)
             builder.complete = False
-    if builder.complete and not _is_torn(builder.template, scope):
+    builder.complete = builder.complete and not _is_torn(builder.template, scope)
+    if builder.complete:
         composition.join(builder.template, evaluator.context)
         wiring.verify(builder.template, evaluator.context)
         carried.verify(builder.template, evaluator.context)

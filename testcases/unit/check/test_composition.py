@@ -225,3 +225,33 @@ device crossed {
 )
 def test_what_leaves_by_a_port_that_is_reached_goes_somewhere(codes, wires, expected):
     assert codes(f"{CROSSED}device box {{\n port w: cell\n x = crossed\n {wires}\n}}\n") == expected
+
+
+def test_a_device_whose_wires_could_not_all_be_read_is_not_looked_into(codes):
+    text = """
+import std.media
+device patch {
+  port left, right: cell
+  left.rx -> right.tx
+  right.rx -> left.tx
+}
+device switch(ports: Int = 4) {
+  port p[ports]: cell
+  fabric = vc_switch { ways = ports, latency = 10 us }
+  panel = patch(count = ports)
+  for i in 0 .. ports - 1 {
+    stage = fifo { limit = 9 cell }
+    p[i].rx -> panel[i].left.rx
+    panel[i].right.tx -> fabric.entry[i]
+    fabric.exit[i] -> stage -> panel[i].right.rx
+    panel[i].left.tx -> p[i].tx
+  }
+}
+device policed {
+  port west, east: cell
+  inside = switch(ports = 8)
+  west.rx -> inside.p[0].rx
+  inside.p[1]bit/s @cell }
+}
+"""
+    assert set(codes(text)) <= {"E0001", "E0011", "E0013", "E0101"}
