@@ -67,8 +67,9 @@ class Entries:
         start, end = self._tokens.starts[first], self._tokens.ends[last]
         if "\n" not in text[start:end]:
             return self._written.text(first, last)
-        line = text[text.rfind("\n", 0, start) + 1 : end]
-        margin = line[: len(line) - len(line.lstrip())]
+        # A long head goes on further in than its statement, and what it opens closes at the margin.
+        lines = (text[text.rfind("\n", 0, at) + 1 : end] for at in (start, end))
+        margin = min((each[: len(each) - len(each.lstrip())] for each in lines), key=len)
         return dedent(margin + text[start:end])
 
     def behind(self, first: int, last: int) -> str:

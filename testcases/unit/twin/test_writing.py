@@ -237,3 +237,13 @@ def test_what_would_say_something_else_is_never_written(monkeypatch: pytest.Monk
     monkeypatch.setattr(writing, "written", lambda _: 'qos: "1"\nlet: {a: 2 s}\n')
     with pytest.raises(Damaged, match="as YAML the file would say something else"):
         yaml_of(Source("a.qos", "qos 1\nlet a = 1 s\n"), Problems())
+
+
+def test_several_lines_behind_a_head_of_several_lines_close_at_their_margin() -> None:
+    names = ", ".join(f"variable_{n}" for n in range(20))
+    rows = "[\n(1, 2),  # one\n(3, 4)\n]"
+    made = yaml_of(
+        Source("a.qos", f"qos 1\ntest t on line {{\nsweep ({names}) in {rows}\n}}\n"), Problems()
+    )
+    assert made is not None
+    assert made.endswith("|-\n        [\n          (1, 2),  # one\n          (3, 4)\n        ]\n")
