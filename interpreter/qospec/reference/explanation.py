@@ -9,7 +9,7 @@ from qospec.check.dimensions import TYPES, named
 from qospec.check.files import root_of
 from qospec.check.suite import NOUNS as DECLARED
 from qospec.diagnostics import Problems, did_you_mean
-from qospec.reference import words
+from qospec.reference import modules, words
 from qospec.reference.amounts import value_text, written_text
 from qospec.reference.declarations import Declarations, module_file
 from qospec.reference.laid import laid_document
@@ -20,7 +20,6 @@ from qospec.reference.library import (
     parameter_documents,
     place_of,
 )
-from qospec.reference.modules import folder, module
 from qospec.reference.nouns import NOUNS, spellings
 from qospec.reference.origins import origins
 from qospec.reference.pages import page, titles
@@ -85,7 +84,9 @@ def _built_in(what: str, catalogue: Catalogue) -> Iterator[Document]:
 def _modules(parts: list[str], catalogue: Catalogue, problems: Problems) -> Iterator[Document]:
     """Yield the module of the library that is named in full, or the modules of its folder."""
     if parts[0] == "std":
-        known = module(parts, Path(), catalogue, problems) or folder(parts, library(catalogue))
+        known = modules.module(parts, Path(), catalogue, problems) or modules.folder(
+            parts, library(catalogue)
+        )
         yield from () if known is None else (known,)
 
 
@@ -95,6 +96,7 @@ def _names(catalogue: Catalogue) -> Iterator[str]:
     for table in keywords().values():
         yield from table
     yield from words.names(catalogue)
+    yield from modules.names(library(catalogue))
     for noun in NOUNS:
         for document in noun.documents(catalogue):
             yield from spellings(document)

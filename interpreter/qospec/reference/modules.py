@@ -45,5 +45,14 @@ def folder(parts: Sequence[str], declarations: Declarations) -> Document | None:
     return {**_document(parts, "a folder of the library"), "modules": entries}
 
 
+def names(declarations: Declarations) -> Iterator[str]:
+    """Yield the full names of the library: of its modules, its folders, and what it declares."""
+    for unit in declarations.units:
+        parts = module_name(unit.path).split(".")
+        yield from (".".join(parts[:end]) for end in range(1, len(parts) + 1))
+    for each in declarations.named():
+        yield declared_document(each)["name"]
+
+
 def _document(parts: Sequence[str], summary: str) -> Document:
     return {"sort": "module", "name": ".".join(parts), "summary": summary, "description": ""}
