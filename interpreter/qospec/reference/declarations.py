@@ -35,6 +35,14 @@ class Declared(NamedTuple):
         """Return its name in its file."""
         return self.node.name.text
 
+    @property
+    def comment(self) -> tuple[str, str]:
+        """Return what its comment says first, a paragraph or else a sentence, and the rest."""
+        first, _, rest = self.node.doc.partition("\n\n")
+        if not rest:
+            first, rest = _first_sentence(self.node.doc)
+        return " ".join(first.split()), rest.strip()
+
 
 class Declarations:
     """Files that were read, with what they import. Mistakes are in the problems."""
@@ -92,3 +100,11 @@ def module_file(parts: Sequence[str], root: Path) -> Path | None:
     rest = parts[1:] if parts[0] == "std" else parts
     found = (below.joinpath(*rest).with_suffix(suffix) for suffix in SUFFIXES if rest)
     return next((file for file in found if is_file(file)), None)
+
+
+def _first_sentence(doc: str) -> tuple[str, str]:
+    for end in (".\n", ". "):
+        first, dot, rest = doc.partition(end)
+        if dot and "\n\n" not in first:
+            return f"{first}.", rest
+    return doc, ""

@@ -9,6 +9,7 @@ from qospec.check.records import Record
 from qospec.diagnostics import Problems
 from qospec.reference.amounts import value_text, written_text
 from qospec.reference.declarations import Declarations, Declared
+from qospec.reference.inside import inside_document
 from qospec.resources import STDLIB
 from qospec.syntax import ast
 
@@ -58,24 +59,13 @@ def _media(declarations: Declarations) -> Iterator[Document]:
 
 def declared_document(declared: Declared) -> Document:
     """Return how a declaration is called, what its comment says, and where it stands."""
-    doc = declared.node.doc
-    summary, _, rest = doc.partition("\n\n")
-    if not rest:
-        summary, _, rest = _first_sentence(doc)
+    summary, description = declared.comment
     return {
         "name": f"{module_name(declared.unit.path)}.{declared.name}",
-        "summary": " ".join(summary.split()),
-        "description": rest.strip(),
+        "summary": summary,
+        "description": description,
         "place": place_of(declared.node),
     }
-
-
-def _first_sentence(doc: str) -> tuple[str, str, str]:
-    for end in (".\n", ". "):
-        first, dot, rest = doc.partition(end)
-        if dot and "\n\n" not in first:
-            return f"{first}.", dot, rest
-    return doc, "", ""
 
 
 def module_name(path: Path) -> str:
@@ -87,7 +77,7 @@ def module_name(path: Path) -> str:
 
 
 def device_document(declared: Declared, declarations: Declarations) -> Document:
-    """Return a device with its parameters and ports."""
+    """Return a device with its parameters and ports, and what is in it."""
     node = declared.node
     assert isinstance(node, ast.Device)  # noqa: S101 -- the caller's choice
     ports = [
@@ -102,7 +92,8 @@ def device_document(declared: Declared, declarations: Declarations) -> Document:
         for name in statement.names
     ]
     parameters = parameter_documents(declared, declarations)
-    return {**declared_document(declared), "parameters": parameters, "ports": ports}
+    outside = {**declared_document(declared), "parameters": parameters, "ports": ports}
+    return {**outside, **inside_document(declared, declarations)}
 
 
 def parameter_documents(declared: Declared, declarations: Declarations) -> list[Document]:

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 _FENCED = re.compile(r"^```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _GAP = "  "
 _NARROWEST = 24
-_SECTIONS = ("fields", "parameters", "ports", "hosts", "devices", "links", "declares", "modules")
+_SECTIONS = (
+    *("fields", "parameters", "ports", "values", "elements", "wires"),
+    *("hosts", "devices", "links", "declares", "modules"),
+)
 _BEFORE_FIELDS = ("cases", "networks", "flows")
 
 
@@ -135,7 +138,7 @@ def _entries(entries: Sequence[Document], width: int) -> Iterator[str]:
     margin = " " * (4 + name_width + len(_GAP))
     for each in entries:
         head = ", ".join(part for part in _traits(each) if part)
-        yield f"    {each['name'].ljust(name_width)}{_GAP}{head}".rstrip()
+        yield from columns([(each["name"].ljust(name_width), head)], width, "    ")
         for line in each.get("description", "").split("\n\n"):
             words = " ".join(line.split())
             yield from textwrap.wrap(

@@ -177,6 +177,97 @@ def test_a_topology_says_what_is_in_it(folder: Path) -> None:
     assert "many[13] -- many[27]" in shown
 
 
+ROUTER = """qos 1
+
+## A policer that lets nothing pass. It is never asked how.
+let blocked = police { cir = 8 bit/s @ip, cbs = 0 B }
+
+## One queue.
+device output(buffer: Packets = 64 pkt) {
+  port entry, exit: packet
+  wait = fifo { limit = buffer }
+  entry.rx -> wait -> exit.tx
+  exit.rx -> discard
+}
+
+device router(
+  ports: Int,
+  buffer: Packets = 64 pkt,  ## of each port
+  pause: Time = 2 ms
+) {
+  port p[ports]: packet
+  let rest = pause / 2
+  fabric = router {
+    ways = ports  # a comment
+    latency = rest
+  }
+  for i in 0 .. ports - 1 {
+    ## Stops what is not wanted.
+    none, never = blocked
+    out = output(buffer = buffer)
+    p[i].rx -> none -> fabric.entry[i]
+    for k in 1 .. 2 { fabric.exit[i] -> out.entry.rx }
+  }
+}
+"""
+
+
+def test_a_device_says_what_is_in_it(folder: Path) -> None:
+    (folder / "router.qos").write_text(ROUTER, encoding="utf-8")
+    shown = explain("router.qos::router").stdout
+    assert (
+        shown.partition("  parameters\n")[2]
+        == """\
+    ports   Int, required
+    buffer  Packets, default 64 pkt
+            of each port
+    pause   Time, default 2 ms
+
+  ports
+    p  ports of packet
+
+  values
+    rest  pause / 2
+
+  elements
+    fabric  router { ways = ports, latency = rest }
+    none    blocked, for i in 0 .. ports - 1
+            Stops what is not wanted.
+    never   blocked, for i in 0 .. ports - 1
+            Stops what is not wanted.
+    out     output(buffer = buffer), for i in 0 .. ports - 1
+            One queue.
+
+  wires
+    p[i].rx -> none -> fabric.entry[i]  for i in 0 .. ports - 1
+    fabric.exit[i] -> out.entry.rx      for i in 0 .. ports - 1, for k in 1 .. 2
+"""
+    )
+
+
+def test_a_device_of_yaml_is_explained_in_the_words_of_the_language(folder: Path) -> None:
+    (folder / "router.qos").write_text(ROUTER, encoding="utf-8")
+    made = CliRunner().invoke(cli.qos, ["convert", "--to", "yaml", "router.qos"])
+    (folder / "twin.yaml").write_text(made.stdout, encoding="utf-8")
+    inside = explain("router.qos::output").stdout.partition("  parameters\n")[2]
+    assert "entry.rx -> wait -> exit.tx" in inside
+    assert explain("twin.yaml::output").stdout.partition("  parameters\n")[2] == inside
+
+
+def test_a_device_of_the_library_says_the_same_by_each_of_its_names() -> None:
+    inside = explain("std.devices.sitline.encryptor").stdout
+    assert "seal    delay { time = pipeline }" in inside
+    assert "strip.oam -> terminate" in inside
+    assert explain("encryptor").stdout == inside
+
+
+def test_what_is_long_is_wrapped_beside_its_name() -> None:
+    lines = explain("vendor_a").stdout.splitlines()
+    at = next(n for n, line in enumerate(lines) if line.startswith("    cpu "))
+    assert max(map(len, lines)) <= 110
+    assert lines[at + 1].startswith(" " * 12)
+
+
 def test_a_test_with_a_mistake_is_refused_with_it(folder: Path) -> None:
     (folder / "lab.qos").write_text(LAB.replace("lost == 0", "losst == 0"), encoding="utf-8")
     result = explain("lab.t")
