@@ -322,3 +322,15 @@ def test_a_record_that_holds_something_else_is_the_environment_s_fault(tmp_path:
     result = qos("report", tmp_path)
     assert result.exit_code == exits.ERROR
     assert "outcome.json" in result.stderr
+
+
+def test_a_record_that_lacks_a_field_is_told_by_its_file(tmp_path: Path) -> None:
+    """It was a template's line and a KeyError."""
+    run(tmp_path, PASSES)
+    (kept,) = (tmp_path / "records").glob("*/outcome.json")
+    outcome = json.loads(kept.read_text(encoding="utf-8"))
+    del outcome["cases"][0]["statements"][0]["kind"]
+    kept.write_text(json.dumps(outcome), encoding="utf-8")
+    result = qos("report", kept.parent)
+    assert result.exit_code == exits.ERROR
+    assert f"`{kept}` is damaged: `cases[0].statements[0]` has no `kind`; copy" in result.stderr

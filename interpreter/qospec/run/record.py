@@ -12,14 +12,18 @@ import json
 import re
 import shutil
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 
 from qospec.dataclass import dataclass
 from qospec.document import Document
-from qospec.run.outcome import completed
+from qospec.run.contents import CASE, OUTCOME, PLAN, Shape, lacking
+from qospec.run.outcome import SCHEMA, completed
 from qospec.writing import WriteError, reason, write_whole
 
 LONGEST_SLUG = 40
+MOST_TOLD = 3
+"""Of what a file lacks."""
 
 
 class RecordError(Exception):
@@ -55,13 +59,13 @@ class Record:
     def outcome(self) -> Document:
         """Return the outcome; of a run that was killed, what its cases left."""
         if (self.folder / "outcome.json").exists():
-            return self._read("outcome.json")
+            return self._whole("outcome.json", OUTCOME)
         if not (self.folder / "run.json").exists():
             raise RecordError(f"`{self.folder}` holds no run.json: is it a record of `qos run`?")
-        frame = self._read("run.json")
+        frame = self._whole("run.json", PLAN)
         planned = frame.pop("planned")
         names = sorted(f"cases/{path.name}" for path in (self.folder / "cases").glob("*.json"))
-        return completed(frame, planned, [self._read(name) for name in names])
+        return completed(frame, planned, [self._whole(name, CASE) for name in names])
 
     def timing(self) -> Document:
         """Return when and how long, if that is known."""
@@ -73,6 +77,23 @@ class Record:
             write_whole(self.folder / name, text)
         except WriteError as error:
             raise RecordError(str(error)) from error
+
+    def _whole(self, name: str, shape: Shape) -> Document:
+        """Return what a file holds, after a look that it lacks nothing.
+
+        What a record of another schema holds is not known here: it is refused where it is shown.
+        """
+        document = self._read(name)
+        if document.get("schema", SCHEMA) != SCHEMA:
+            return document
+        told = list(islice(lacking(document, shape), MOST_TOLD + 1))
+        if told:
+            more = ["…"] if len(told) > MOST_TOLD else []
+            raise RecordError(
+                f"`{self.folder / name}` is damaged: {', '.join(told[:MOST_TOLD] + more)};"
+                " copy the record again from where it was made, or make a new one with `qos run`"
+            )
+        return document
 
     def _read(self, name: str) -> Document:
         path = self.folder / name

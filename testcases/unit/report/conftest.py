@@ -283,6 +283,7 @@ def interrupted(document):
             "losses": [],
             "why": [],
             "errors": ["not run: the run was interrupted"],
+            "again": f"qos run {TRAFFIC}::cdvt:tolerance={n}us --seed 0",
         }
         for n in range(3)
     ]

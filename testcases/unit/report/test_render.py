@@ -17,6 +17,7 @@ from qospec.report.render import (
     formats,
     render,
 )
+from qospec.run.contents import OUTCOME, lacking
 
 ROOT = Path(__file__).parents[3]
 DECLARATION = "{#- report: media_type: text/plain; extension: txt; summary: Mine. -#}\n"
@@ -244,3 +245,8 @@ def test_a_record_that_is_nested_without_end_is_damaged(document, timing):
         document["provenance"] = {"more": document["provenance"]}
     with pytest.raises(ReportError, match="the record is damaged: it is nested too deeply"):
         render(document, timing, "json")
+
+
+@pytest.mark.parametrize("made", ["document", "interrupted", "large"])
+def test_these_records_lack_nothing(request, made):
+    assert list(lacking(request.getfixturevalue(made), OUTCOME)) == []

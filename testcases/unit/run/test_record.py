@@ -7,8 +7,39 @@ from pathlib import Path
 
 import pytest
 
-from qospec.run import record
+from qospec.run import contents, record
 
+ROOT = Path(__file__).parents[3]
+PLANNED = {
+    "name": "a",
+    "test": "a",
+    "parameters": {},
+    "verdict": "inconclusive",
+    "run": {"repeat": 1},
+    "statements": [],
+    "metrics": {},
+    "repeats": [],
+    "losses": [],
+    "why": [],
+    "errors": [],
+    "again": "qos run a.qos::a",
+}
+FRAME = {
+    "schema": 1,
+    "qospec": "1",
+    "seed": "7",
+    "tests": [],
+    "references": [],
+    "provenance": {
+        "python": "",
+        "numpy": "",
+        "numba": "",
+        "sources": [],
+        "limits": {},
+        "policy": {},
+    },
+}
+OUTCOME = {**FRAME, "state": "complete", "verdict": "pass", "summary": {}, "cases": [PLANNED]}
 NOON = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
 
 
@@ -23,8 +54,8 @@ def test_two_records_of_one_second_do_not_mix(tmp_path: Path) -> None:
 
 def test_a_document_comes_back_as_it_was(tmp_path: Path) -> None:
     kept = record.create(tmp_path, "7", NOON)
-    kept.end({"name": "Zelle ✓"}, {})
-    assert kept.outcome() == {"name": "Zelle ✓"}
+    kept.end({**OUTCOME, "seed": "Zelle ✓"}, {})
+    assert kept.outcome() == {**OUTCOME, "seed": "Zelle ✓"}
 
 
 def test_a_root_that_is_a_file_is_named(tmp_path: Path) -> None:
@@ -60,8 +91,8 @@ def test_files_are_readable_json(tmp_path: Path) -> None:
 
 def test_a_run_that_was_killed_left_its_cases(tmp_path: Path) -> None:
     kept = record.create(tmp_path, "7", NOON)
-    kept.begin({"seed": "7"}, [{"name": name, "verdict": "inconclusive"} for name in "ab"])
-    kept.add(1, {"name": "a", "verdict": "pass"})
+    kept.begin(FRAME, [{**PLANNED, "name": name} for name in "ab"])
+    kept.add(1, {**PLANNED, "verdict": "pass"})
     outcome = kept.outcome()
     assert (outcome["state"], outcome["verdict"]) == ("interrupted", "inconclusive")
     assert [case["verdict"] for case in outcome["cases"]] == ["pass", "inconclusive"]
@@ -91,3 +122,77 @@ def test_a_file_that_holds_no_object_is_named(tmp_path: Path) -> None:
     (tmp_path / "outcome.json").write_text("[]")
     with pytest.raises(record.RecordError, match=r"outcome\.json.*no JSON object"):
         record.Record(tmp_path).outcome()
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        ({"seed": 7}, "`seed` is not a text"),
+        ({"cases": [{**PLANNED, "statements": [{}]}]}, "`cases[0].statements[0]` has no `label`"),
+        ({"cases": [PLANNED, {}]}, "`cases[1]` has no `name`, `cases[1]` has no `test`, "),
+        ({"cases": [{**PLANNED, "metrics": {"f": {"lost": {}}}}]}, "`cases[0].metrics.f.lost` has"),
+        ({"cases": {}}, "`cases` is not a list;"),
+        ({"provenance": {}}, "has no `numba`, …;"),
+    ],
+)
+def test_a_file_that_lacks_something_is_named_with_what_it_lacks_and_a_way_out(
+    tmp_path: Path, damage: dict[str, object], words: str
+) -> None:
+    kept = record.create(tmp_path, "7", NOON)
+    kept.end({**OUTCOME, **damage}, {})
+    with pytest.raises(record.RecordError) as refused:
+        kept.outcome()
+    assert f"{kept.folder}/outcome.json` is damaged: " in str(refused.value)
+    assert words in str(refused.value)
+    assert "copy the record again" in str(refused.value)
+
+
+@pytest.mark.parametrize("name", OUTCOME)
+def test_no_field_may_lack(tmp_path: Path, name: str) -> None:
+    kept = record.create(tmp_path, "7", NOON)
+    kept.end({each: OUTCOME[each] for each in OUTCOME if each != name}, {})
+    with pytest.raises(record.RecordError, match=rf"outcome\.json.* it has no `{name}`;"):
+        kept.outcome()
+
+
+def test_what_a_run_that_was_killed_left_is_looked_at_too(tmp_path: Path) -> None:
+    kept = record.create(tmp_path, "7", NOON)
+    kept.begin(FRAME, [{"name": "a"}])
+    with pytest.raises(record.RecordError, match=r"run\.json.*`planned\[0\]` has no `test`"):
+        kept.outcome()
+    kept.begin(FRAME, [PLANNED])
+    kept.add(1, {"name": "a"})
+    with pytest.raises(record.RecordError, match=r"0001\.json.* it has no `test`"):
+        kept.outcome()
+
+
+def test_a_record_of_another_schema_may_hold_something_else(tmp_path: Path) -> None:
+    kept = record.create(tmp_path, "7", NOON)
+    kept.end({"schema": 2}, {})
+    assert kept.outcome() == {"schema": 2}
+
+
+@pytest.mark.parametrize(
+    ("heading", "shape"),
+    [
+        ("Quantities", contents.QUANTITY),
+        ("The outcome", contents.OUTCOME),
+        ("A test", contents.TEST),
+        ("A case", contents.CASE),
+        ("A statement", contents.STATEMENT),
+        ("Provenance", contents.FRAME["provenance"]),
+    ],
+)
+def test_the_documentation_says_of_each_field_whether_it_may_lack(
+    heading: str, shape: dict[str, object]
+) -> None:
+    text = (ROOT / "docs" / "record.md").read_text(encoding="utf-8")
+    table = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    rows = [line.split(" | ") for line in table.splitlines() if line.startswith("| `")]
+    names = [(name, "*may lack*" in said) for first, said in rows for name in words(first)]
+    assert dict(names) == {name: isinstance(each, contents.MayLack) for name, each in shape.items()}
+
+
+def words(cell: str) -> list[str]:
+    """Return what stands between backticks."""
+    return cell.split("`")[1::2]

@@ -1,0 +1,125 @@
+"""What every record of this schema holds, and what one lacks that was damaged or made by hand.
+
+A shape is a type of plain values, an object with the fields that it must have, or a list with the
+shape of each of its items. docs/record.md says what the fields mean.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Shape = Any
+
+
+class Named(NamedTuple):
+    """An object whose names an author chose; each value has this shape."""
+
+    each: Shape
+
+
+class OrNull(NamedTuple):
+    """A value that may be null."""
+
+    known: Shape
+
+
+class MayLack(NamedTuple):
+    """A field that not every record has."""
+
+    there: Shape
+
+
+QUANTITY = {"value": str, "unit": str, "text": str, "error": MayLack(str)}
+METRICS = Named(Named(OrNull(QUANTITY)))
+TEST = {
+    "name": str,
+    "description": str,
+    "covers": [str],
+    "place": str,
+    "links": [[str]],
+    "controls": Named([[str]]),
+    "flows": MayLack([{"name": str, "from": str, "to": str, "traffic": str}]),
+}
+INTERVAL = {"lower": OrNull(QUANTITY), "upper": OrNull(QUANTITY), "repeats": int}
+STATEMENT = {
+    "label": str,
+    "kind": str,
+    "verdict": str,
+    "text": str,
+    "place": str,
+    "measured": OrNull(QUANTITY),
+    "comparison": str,
+    "bound": OrNull(QUANTITY),
+    "tolerance": OrNull(QUANTITY),
+    "confidence": MayLack(str),
+    "interval": MayLack(OrNull(INTERVAL)),
+    "note": str,
+}
+CASE = {
+    "name": str,
+    "test": str,
+    "place": MayLack(str),
+    "parameters": Named(str),
+    "verdict": str,
+    "links": MayLack([[str]]),
+    "run": {"warmup": MayLack(QUANTITY), "measure": MayLack(QUANTITY), "repeat": int},
+    "statements": [STATEMENT],
+    "metrics": METRICS,
+    "repeats": [METRICS],
+    "losses": [{"flow": str, "element": str, "cause": str, "cells": int}],
+    "why": [str],
+    "errors": [str],
+    "again": str,
+}
+FRAME = {
+    "schema": int,
+    "qospec": str,
+    "seed": str,
+    "tests": [TEST],
+    "references": [{"name": str, "title": str, "place": str, "entries": [[str]]}],
+    "definitions": MayLack([{"name": str, "role": str, "summary": str, "source": str}]),
+    "provenance": {
+        "python": str,
+        "numpy": str,
+        "numba": str,
+        "sources": [{"name": str, "sha256": str, "text": str}],
+        "limits": dict,
+        "policy": dict,
+    },
+}
+"""What is known before anything has run."""
+PLAN = {**FRAME, "planned": [CASE]}
+OUTCOME = {**FRAME, "state": str, "verdict": str, "summary": Named(int), "cases": [CASE]}
+
+_NOUNS = {str: "a text", int: "a whole number", dict: "an object", list: "a list"}
+
+
+def lacking(value: Any, shape: Shape, path: str = "") -> Iterator[str]:
+    """Yield what a value lacks, in words: `cases[0]` has no `verdict`."""
+    if isinstance(shape, OrNull):
+        yield from lacking(value, shape.known, path) if value is not None else ()
+        return
+    plain = isinstance(shape, type)
+    kind: Any = shape if plain else list if isinstance(shape, list) else dict
+    if not isinstance(value, kind):
+        yield f"`{path}` is not {_NOUNS[kind]}"
+    elif isinstance(shape, list):
+        for number, each in enumerate(value):
+            yield from lacking(each, shape[0], f"{path}[{number}]")
+    elif isinstance(shape, Named):
+        for name, each in value.items():
+            yield from lacking(each, shape.each, f"{path}.{name}")
+    elif isinstance(shape, dict):
+        yield from _lacking_fields(value, shape, path)
+
+
+def _lacking_fields(value: dict[str, Any], fields: dict[str, Shape], path: str) -> Iterator[str]:
+    for name, each in fields.items():
+        shape = each.there if isinstance(each, MayLack) else each
+        if name in value:
+            yield from lacking(value[name], shape, f"{path}.{name}" if path else name)
+        elif shape is each:
+            yield f"`{path}` has no `{name}`" if path else f"it has no `{name}`"
