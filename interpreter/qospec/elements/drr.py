@@ -73,7 +73,10 @@ def _finished(tree: Tree, scheduler: int, k: int) -> int:
     return 0
 
 
-@element(source="Shreedhar and Varghese 1995, Efficient fair queueing, 3", duty="scheduler")
+@element(
+    source="Shreedhar and Varghese 1995, Efficient fair queueing using deficit round robin",
+    duty="scheduler",
+)
 @dataclass(frozen=True)
 class Drr(Weighted):
     """Serve the inputs in turn, each with its quantum of bytes; what is left over is kept.

@@ -62,9 +62,7 @@ class State(NamedTuple):
     fold: int
 
 
-@element(
-    source="ITU-T I.371, Annex A; ATM Forum TM 4.1 (af-tm-0121), 4.3 and 4.4.2", carries=("cell",)
-)
+@element(source="ITU-T I.371, Annex A; ATM Forum TM 4.1 (af-tm-0121): GCRA", carries=("cell",))
 @dataclass(frozen=True)
 class Gcra:
     """Hold each connection to its contract: discard or tag what comes too early.

@@ -75,7 +75,7 @@ Largest = Annotated[int, Domain("data", SMALLEST_PACKET_BYTES, LARGEST_PACKET_BY
 
 @element(
     source="ITU-T I.432.2 (cells at a fixed rate); IEEE 802.3, 4.4.2 (frames and their gap);"
-    " IEEE 802.1Q, 9.3 (VLAN tag); RFC 3032, 2.1 (label); ITU-T G.652 (group delay of fibre)",
+    " IEEE 802.1Q, 9 (VLAN tag); RFC 3032, 2.1 (label); ITU-T G.652 (group delay of fibre)",
     duty="line",
 )
 @dataclass(frozen=True)

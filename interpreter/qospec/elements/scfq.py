@@ -54,7 +54,7 @@ def _finished(tree: Tree, scheduler: int, k: int) -> int:  # noqa: ARG001
     return 0
 
 
-@element(source="Golestani 1994, A self-clocked fair queueing scheme, II", duty="scheduler")
+@element(source="Golestani 1994, A self-clocked fair queueing scheme", duty="scheduler")
 @dataclass(frozen=True)
 class Scfq(Weighted):
     """Serve the packet with the least service tag; that of the one being sent is virtual time.

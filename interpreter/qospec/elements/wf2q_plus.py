@@ -73,7 +73,7 @@ def _finished(tree: Tree, scheduler: int, k: int) -> int:  # noqa: ARG001
 
 
 @element(
-    source="Bennett and Zhang 1996, WF2Q; 1997, Hierarchical packet fair queueing algorithms, 4",
+    source="Bennett and Zhang 1996, WF2Q; 1997, Hierarchical packet fair queueing algorithms",
     duty="scheduler",
     name="wf2q_plus",
 )

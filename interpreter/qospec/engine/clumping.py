@@ -36,7 +36,7 @@ def follow(at_ps: Times, connection: Rows, rows: Whole) -> None:
     y_k = c_k - a_k in whole ps, rounded down: above zero a cell is early (a clump), below it late
     (a gap). c_0 = a_0; c_(k+1) = c_k + T where c_k >= a_k, else a_k + T.
 
-    Source: ITU-T I.356, clause 6.
+    Source: ITU-T I.356, 6.5.2.
 
     Args:
         at_ps: (n,) When cells were at this point.

@@ -17,7 +17,7 @@ Category = Literal["cbr", "vbr_rt", "vbr_nrt", "ubr"]
 
 @dataclass(frozen=True)
 class Contract:
-    """A traffic contract. Source: ATM Forum TM 4.1, 4.3 and 4.4; ITU-T I.371.
+    """A traffic contract. Source: ATM Forum TM 4.1; ITU-T I.371.
 
     Attributes:
         category: The service category; "packets", where a rate is planned and nothing promised.
@@ -51,7 +51,7 @@ class Contract:
 
     @property
     def burst_tolerance_ps(self) -> int:
-        """Return BT = (MBS - 1)(Ts - T), rounded up. Source: TM 4.1, 4.4.4."""
+        """Return BT = (MBS - 1)(Ts - T), rounded up. Source: TM 4.1."""
         interval_ps = self.sustained_interval_ps - self.peak_interval_ps
         return -(-(self.maximum_burst_size - 1) * interval_ps // 1)
 

@@ -22,7 +22,7 @@ LAYERS = ("line", "frame", "ip", "payload")
 
 
 TAG_BYTES = 4
-"""Of a VLAN tag. Source: IEEE 802.1Q, 9.3."""
+"""Of a VLAN tag. Source: IEEE 802.1Q, 9."""
 LABEL_BYTES = 4
 """Of an entry of the label stack. Source: RFC 3032, 2.1."""
 

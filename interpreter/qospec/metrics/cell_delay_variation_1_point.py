@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @metric(
-    source="ITU-T I.356, 6 (1-point cell delay variation)",
+    source="ITU-T I.356, 6.5.2 (1-point cell delay variation)",
     name="cell_delay_variation_1_point",
     aliases=("cdv_1pt",),
     carries=("cell",),

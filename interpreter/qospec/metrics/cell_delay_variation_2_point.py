@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @metric(
-    source="ITU-T I.356, 6 (2-point cell delay variation)",
+    source="ITU-T I.356, 6.5.2 (2-point cell delay variation)",
     name="cell_delay_variation_2_point",
     aliases=("cdv_2pt",),
     carries=("cell",),

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from qospec.engine.tally import Tally
 
 
-@metric(source="ITU-T I.356, 6 (cell loss ratio)", aliases=("clr",), carries=("cell",))
+@metric(source="ITU-T I.356, 6.2 (cell loss ratio)", aliases=("clr",), carries=("cell",))
 class CellLossRatio:
     """Divide the cells lost by the cells sent, of those sent within the window.
 

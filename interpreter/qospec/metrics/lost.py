@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from qospec.engine.tally import Tally
 
 
-@metric(source="ITU-T I.356, 6 (lost cell outcome)")
+@metric(source="ITU-T I.356, 5.4 (lost cell outcome)")
 class Lost:
     """Count the cells sent within the window that ended on the way, whatever the cause.
 

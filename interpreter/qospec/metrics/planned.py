@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from qospec.engine.tally import Tally
 
 
-@metric(source="RFC 2544, 26.1 (offered load)")
+@metric(source="RFC 2285, 3.5.1 (intended load)")
 class Planned:
     """Count the cells that the source had ready within the window, in cells.
 

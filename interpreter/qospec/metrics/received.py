@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from qospec.engine.tally import Tally
 
 
-@metric(source="ITU-T I.356, 5 (cell entry event)")
+@metric(source="ITU-T I.356, 4.2 (cell entry event)")
 class Received:
     """Count the cells sent within the window that reached their end, in cells.
 

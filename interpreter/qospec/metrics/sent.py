@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from qospec.engine.tally import Tally
 
 
-@metric(source="ITU-T I.356, 5 (cell exit event)")
+@metric(source="ITU-T I.356, 4.2 (cell exit event)")
 class Sent:
     """Count the cells whose first bit left the source's own line within the window, in cells.
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from qospec.engine.tally import Tally
 
 
-@metric(source="ITU-T I.356, 6 (cell transfer delay)", aliases=("delay", "ctd"))
+@metric(source="ITU-T I.356, 6.5 (cell transfer delay)", aliases=("delay", "ctd"))
 class TransferDelay:
     """Measure from the first bit that leaves the source to the last bit that arrives, in ps.
 

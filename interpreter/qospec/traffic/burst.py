@@ -23,7 +23,7 @@ PeakRate = Annotated[Fraction | None, Domain("cell rate", Fraction(1, 10**6), 10
 """Cells per second, exact; None: without end."""
 
 
-@arrivals(source="ATM Forum TM 4.1 (af-tm-0121), 4.4.4 (MBS cells at PCR, then silence)")
+@arrivals(source="ATM Forum TM 4.1 (af-tm-0121), MBS: so many cells at PCR, then silence")
 @dataclass(frozen=True)
 class Burst:
     """Have `size` cells ready in a row, once every interval, exactly.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @traffic(
-    source="ATM Forum TM 4.1 (af-tm-0121), 2 and 4.3, CBR.1; ITU-T I.371 (DBR)",
+    source="ATM Forum TM 4.1 (af-tm-0121), CBR.1; ITU-T I.371 (DBR)",
     abbreviations=ABBREVIATIONS,
 )
 @dataclass(frozen=True)

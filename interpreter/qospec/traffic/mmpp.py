@@ -26,7 +26,7 @@ Stay = Annotated[int, Domain("time", 1, LONGEST_STAY_PS)]
 
 @arrivals(
     source="Fischer and Meier-Hellstern, The Markov-modulated Poisson process (MMPP) cookbook,"
-    " Performance Evaluation 18 (1993) 149, 2 (two states); Heffes and Lucantoni, IEEE JSAC 4"
+    " Performance Evaluation 18 (1993) 149 (two states); Heffes and Lucantoni, IEEE JSAC 4"
     " (1986) 856",
 )
 @dataclass(frozen=True)

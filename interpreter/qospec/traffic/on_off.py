@@ -23,7 +23,7 @@ Stay = Annotated[Duration, Domain("duration", 1, LONGEST_STAY_PS)]
 
 @arrivals(
     source="P. T. Brady, A model for generating on-off speech patterns, BSTJ 48 (1969) 2445;"
-    " Heffes and Lucantoni, IEEE JSAC 4 (1986) 856, II (voice sources)",
+    " Heffes and Lucantoni, IEEE JSAC 4 (1986) 856 (voice sources)",
     from_contract={"at": "peak_cell_rate"},
 )
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ class UnfitError(ValueError):
 
 
 @traffic(
-    source="RFC 791, 3.1 (IPv4); RFC 8200, 3 (IPv6); RFC 2544, 26 (offered load); RFC 2474, 3"
+    source="RFC 791, 3.1 (IPv4); RFC 8200, 3 (IPv6); RFC 2285, 3.5.1 (intended load); RFC 2474, 3"
     " (DSCP)"
 )
 @dataclass(frozen=True, kw_only=True)

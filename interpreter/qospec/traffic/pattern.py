@@ -19,7 +19,7 @@ Intervals = Annotated[tuple[Fraction, ...], Domain("times", 0, LONGEST_PS)]
 """Times in order; those in whole ps are exact."""
 
 
-@arrivals(source="RFC 3432, 3 (periodic streams), for several intervals in turn")
+@arrivals(source="RFC 3432, 3 (periodic sampling), for several intervals in turn")
 @dataclass(frozen=True)
 class Pattern:
     """Have cells ready at intervals that are listed, over and over again, exactly.

@@ -51,7 +51,7 @@ class State:
     last_ps: int = 0
 
 
-@arrivals(source="Kingman, Poisson Processes (1993), 2.2 (superposition) and 5.1 (colouring)")
+@arrivals(source="Kingman, Poisson Processes (1993), superposition and colouring")
 @dataclass(frozen=True)
 class Poisson:
     """Have cells ready at random, so many per second on average.

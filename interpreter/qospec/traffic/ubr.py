@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @traffic(
-    source="ATM Forum TM 4.1 (af-tm-0121), 2 and 4.3, UBR.1",
+    source="ATM Forum TM 4.1 (af-tm-0121), UBR.1",
     abbreviations=ABBREVIATIONS,
 )
 @dataclass(frozen=True)

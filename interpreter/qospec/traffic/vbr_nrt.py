@@ -11,7 +11,7 @@ from qospec.engine.descriptor import ABBREVIATIONS, VariableBitRate
 
 
 @traffic(
-    source="ATM Forum TM 4.1 (af-tm-0121), 2 and 4.3, VBR.1 to VBR.3; ITU-T I.371 (SBR)",
+    source="ATM Forum TM 4.1 (af-tm-0121), VBR.1 to VBR.3; ITU-T I.371 (SBR)",
     abbreviations=ABBREVIATIONS,
 )
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ class LeakyBucket:
 
 
 class Book:
-    """TM 4.1, 4.3: both tests of one connection; a state advances only with a conforming cell."""
+    """TM 4.1: both tests of one connection; a state advances only with a conforming cell."""
 
     def __init__(self, contract, form):
         tolerance = contract.cell_delay_variation_tolerance_ps
@@ -195,7 +195,7 @@ def test_cells_back_to_back_within_a_tolerance(lab, limit, cells_in_a_row):
 
 
 def test_a_burst_of_mbs_cells_at_the_peak_conforms_and_the_next_does_not(lab):
-    """PCR 1000, SCR 100, MBS 50: BT = 49 * 9 ms = 0.441 s (TM 4.1, 4.4.4)."""
+    """PCR 1000, SCR 100, MBS 50: BT = 49 * 9 ms = 0.441 s (TM 4.1)."""
     contract = Contract("vbr_nrt", Fraction(1_000), 0, Fraction(100), 50)
     assert contract.burst_tolerance_ps == 441 * SECOND_PS // 1_000
     at_ps = [number * SECOND_PS // 1_000 for number in range(60)]

@@ -20,7 +20,7 @@ from qospec.traffic.vbr_rt import VbrRt
     [("vbr_1", "0+1", False), ("vbr_2", "0", False), ("vbr_3", "0", True)],
 )
 def test_the_conformance_definitions(conformance, applies, tagging):
-    """ATM Forum TM 4.1, 4.3."""
+    """ATM Forum TM 4.1."""
     contract = VbrRt(Fraction(1_000), Fraction(100), 50, 0, conformance).contract()
     assert (contract.sustainable_applies_to, contract.tagging) == (applies, tagging)
     assert (contract.category, contract.burst_tolerance_ps) == ("vbr_rt", 441 * 10**9)
