@@ -14,7 +14,7 @@ import mmap
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.arrays import np
-from qospec.engine.kernel import kernel
+from qospec.engine.kernel import kernel, linked
 from qospec.engine.tally import Delays
 
 if TYPE_CHECKING:
@@ -40,6 +40,10 @@ ROW_BUCKETS = 62 * PER_OCTAVE + 1
 _FRACTION_SHIFT = 52 - 9
 _BELOW_ONE = (1023 << 9) - 1
 _LOW_31, _LOW_30, _LOW_62 = 2**31 - 1, 2**30 - 1, 2**62 - 1
+
+LONG = False
+"""Whether delays above 2 ms are expected: where they come and go, to ask of each costs more than to
+reckon as if all were."""
 
 
 def new_rows(histogram_row: Whole) -> Whole:
@@ -144,13 +148,14 @@ def _squares_of(  # noqa: PLR0913, PLR0917 -- a row, by its columns
 class Histogram:
     """Rows of buckets, flat, and one word of memory that is both a double and its bits."""
 
-    __slots__ = ("_unsettled", "as_bits", "as_double", "counts")
+    __slots__ = ("_add", "_unsettled", "as_bits", "as_double", "counts")
 
     def __init__(self, rows: int) -> None:
         self.counts = _zeros(rows * ROW_BUCKETS)
         self.as_double = np.zeros(1)
         self.as_bits = self.as_double.view(np.int64)
         self._unsettled = 0
+        self._add = _add
 
     def add(self, at_ps: Times, sent_ps: Times, connection: Indices, rows: Whole) -> None:
         """Add the delays of some cells to the rows of their connections, and to the buckets.
@@ -164,7 +169,9 @@ class Histogram:
             self._unsettled = len(at_ps)
         # Unsigned indices need no check for counting from the end.
         indices = connection.view(np.uint32)
-        _add(at_ps, sent_ps, indices, rows, self.counts, self.as_double, self.as_bits)
+        into = rows, self.counts, self.as_double, self.as_bits
+        if self._add(at_ps, sent_ps, indices, *into) > _LOW_31:
+            self._add = _add_long
 
     def kept(self, rows: Whole) -> Kept:
         """Return rows with those buckets that any of them can have filled."""
@@ -200,8 +207,10 @@ def _add(  # noqa: PLR0913, PLR0917  a kernel has no objects
     buckets: Whole,
     as_double: Doubles,
     as_bits: Whole,
-) -> None:
+) -> int:
     """Add delays: up to 2**32 for each connection, until its sum's words are set in order.
+
+    Return one that is larger than all of its connection were; if there are some, the last of them.
 
     Args:
         at_ps: (n,) When the cells arrived.
@@ -212,6 +221,7 @@ def _add(  # noqa: PLR0913, PLR0917  a kernel has no objects
         as_double: (1,) Scratch.
         as_bits: (1,) The same memory, as an integer.
     """
+    record_ps = 0
     for i in range(len(at_ps)):
         row = rows[connection[i]]
         delay_ps = at_ps[i] - sent_ps[i]
@@ -223,20 +233,24 @@ def _add(  # noqa: PLR0913, PLR0917  a kernel has no objects
         # Seldom true, hence branches: where nothing is stored, no later cell waits for it.
         if delay_ps < row[LEAST]:  # noqa: PLR1730
             row[LEAST] = delay_ps
-        if delay_ps > row[LARGEST]:  # noqa: PLR1730
-            row[LARGEST] = delay_ps
+        if delay_ps > row[LARGEST]:
+            row[LARGEST] = record_ps = delay_ps
         # (a 2^31 + b)^2 = a^2 2^62 + ab 2^32 + b^2. Below 2 ms there is no a.
         a, b = delay_ps >> SUM_BITS, delay_ps & _LOW_31
         row[SUM_LOW] += b
         low = row[SQUARES_LOW] + b * b
-        if a > 0:
+        if LONG or a > 0:
             row[SUM_HIGH] += a
             row[SQUARES_HIGH] += a * a + (a * b >> 30) + (low >> SQUARES_BITS)
             low = (low & _LOW_62) + ((a * b & _LOW_30) << 32)
-        if low > _LOW_62:
-            row[SQUARES_HIGH] += 1
-            low -= _LOW_62 + 1
+        if LONG or low > _LOW_62:
+            row[SQUARES_HIGH] += low >> SQUARES_BITS
+            low &= _LOW_62
         row[SQUARES_LOW] = low
+    return record_ps
+
+
+_add_long = linked(_add, "long", {"LONG": True})
 
 
 @kernel
