@@ -210,7 +210,7 @@ def _add(  # noqa: PLR0913, PLR0917  a kernel has no objects
 ) -> int:
     """Add delays: up to 2**32 for each connection, until its sum's words are set in order.
 
-    Return one that is larger than all of its connection were; if there are some, the last of them.
+    Return the last that was larger than all of its connection before; 0 if none was.
 
     Args:
         at_ps: (n,) When the cells arrived.

@@ -240,7 +240,7 @@ def _serve_all(state: State, coming: Coming, until_ps: int) -> Served:
         end += state.waiting[number].count + coming.counts[number]
         lost = service.queue[leaf["tail"] : end][::-1]
         fates = service.lost[lost] if state.doors.selective else None
-        ended = cells.connection[lost], cells.sent_ps[lost]
+        ended = cells.connection.take(lost), cells.sent_ps.take(lost)
         losses += losses_of(*ended, fates, state.queues[number].element)
         kept = service.queue[leaf["head"] : leaf["head"] + leaf["waits"]]
         state.waiting[number] = cells.select(kept)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 BLOCK = 4_096
 """Cells are drawn in blocks of so many, however time is cut: chunks change nothing."""
-MOST_BLOCKS = 8
-"""So many at once: their columns stay in the second cache."""
+MOST_AT_ONCE = 8 * BLOCK
+"""So that they are still in the second cache when gaps become times."""
 
 Rate = Annotated[Fraction, Domain("cell rate", Fraction(1, 1_000), 10**11)]
 """Cells/s; at one in 1000 s a block still ends within what int64 can tell."""
@@ -38,7 +38,7 @@ class State:
         gaps: Draws the times between cells.
         choices: Draws whose cell it is.
         at_ps: When each cell is ready that was drawn and not yet given.
-        connection: Whose it is.
+        connection: Whose it is, if there are several.
         last_ps: When the last cell is ready that was drawn.
     """
 
@@ -82,18 +82,16 @@ class Poisson:
         )
 
     def emit(self, state: State, until_ps: int) -> tuple[Times, Indices]:
-        at_ps, connection = [state.at_ps], [state.connection]
         while state.last_ps < until_ps:
-            missing = int((until_ps - state.last_ps) / state.gap_ps)
-            count = BLOCK * min(missing // BLOCK + 1, MOST_BLOCKS)
-            gaps = state.gaps.standard_exponential(count)
-            at_ps.append(gaps.view(np.int64))
-            state.last_ps = _added_up(gaps, state.gap_ps, state.last_ps, at_ps[-1])
-            connection.append(_senders(state, count))
-        ready_ps, sender = np.concatenate(at_ps), np.concatenate(connection)
-        count = int(ready_ps.searchsorted(until_ps))
-        state.at_ps, state.connection = ready_ps[count:], sender[count:]
-        return ready_ps[:count], sender[:count]
+            missing = (until_ps - state.last_ps) / state.gap_ps
+            blocks = int(missing + 3 * missing**0.5) // BLOCK + 1  # seldom will it take more
+            _draw(state, blocks * BLOCK)
+        count = int(state.at_ps.searchsorted(until_ps))
+        ready_ps, state.at_ps = state.at_ps[:count], state.at_ps[count:]
+        if state.connections == 1:
+            return ready_ps, np.zeros(count, np.int32)
+        sender, state.connection = state.connection[:count], state.connection[count:]
+        return ready_ps, sender
 
     def mean_cell_rate(self, connections: int) -> Fraction:
         return connections * Fraction(self.rate)
@@ -102,10 +100,19 @@ class Poisson:
         return None
 
 
-def _senders(state: State, count: int) -> Indices:
-    if state.connections == 1:
-        return np.zeros(count, np.int32)
-    return state.choices.integers(0, state.connections, count, np.int32)
+def _draw(state: State, count: int) -> None:
+    """Draw so many more cells, a number of blocks."""
+    done = len(state.at_ps)
+    at_ps = np.empty(done + count, np.int64)
+    at_ps[:done] = state.at_ps
+    for first in range(done, done + count, MOST_AT_ONCE):
+        part = at_ps[first : first + MOST_AT_ONCE]
+        gaps = state.gaps.standard_exponential(out=part.view(np.float64))
+        state.last_ps = _added_up(gaps, state.gap_ps, state.last_ps, part)
+    state.at_ps = at_ps
+    if state.connections > 1:
+        senders = state.choices.integers(0, state.connections, count, np.int32)
+        state.connection = np.concatenate([state.connection, senders])
 
 
 @kernel

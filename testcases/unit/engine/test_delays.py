@@ -29,12 +29,16 @@ EXACT_UP_TO_PS = 2**53
 
 
 def kept(values: list[int], histogram_row: int = 0) -> tuple[list[int], np.ndarray]:
-    """Return the row and the buckets of one connection with these delays."""
+    """Return the row and the buckets of one connection with these delays.
+
+    They come in two batches: once one was long, those of later batches are counted as long ones.
+    """
     rows = delays.new_rows(np.array([histogram_row]))
     histogram = delays.Histogram(1)
-    sent_ps = np.arange(len(values), dtype=np.int64)
-    at_ps = sent_ps + np.array(values, np.int64)
-    histogram.add(at_ps, sent_ps, np.zeros(len(values), np.int32), rows)
+    for batch in (values[: len(values) // 2], values[len(values) // 2 :]):
+        sent_ps = np.arange(len(batch), dtype=np.int64)
+        at_ps = sent_ps + np.array(batch, np.int64)
+        histogram.add(at_ps, sent_ps, np.zeros(len(batch), np.int32), rows)
     return rows[0].tolist(), histogram.counts
 
 
@@ -59,6 +63,14 @@ def test_sums_and_extremes_equal_those_of_plain_integers(seed: int) -> None:
     assert row[delays.COUNT] == len(values)
     assert (row[delays.LEAST], row[delays.LARGEST]) == (min(values), max(values))
     assert exact_sums(row) == (sum(values), sum(value**2 for value in values))
+
+
+@pytest.mark.parametrize("first_ps", [5, 2**31])
+def test_short_and_long_delays_may_take_turns(first_ps: int) -> None:
+    values = [first_ps, *[2**31 - 1, 2**40 + 3, 7] * 300]
+    row, _ = kept(values)
+    assert exact_sums(row) == (sum(values), sum(value**2 for value in values))
+    assert 0 <= row[delays.SQUARES_LOW] < 2**delays.SQUARES_BITS
 
 
 def test_a_square_of_the_longest_delays_is_exact() -> None:
