@@ -126,14 +126,14 @@ class _Origin:
         self._state = source.arrivals.start(source.connections, source.phases, draws)
         self._link = link
         self._recorder = recorder
-        self._sizes = source.sizes.start(draws)
+        self._sizes = source.sizes.start(source.connections, draws)
         self._marks = np.empty(0, np.uint16)
 
     def emit(self, until_ps: int, watermark_ps: int) -> None:
         """Send on the cells that are ready before `until_ps`."""
         at_ps, connection = self._source.arrivals.emit(self._state, until_ps)
         count = len(at_ps)
-        sizes = self._sizes.next(count)
+        sizes = self._sizes.next(connection)
         if count > len(self._marks):
             self._marks = np.full(count, self._source.marks, np.uint16)
         if self._source.first:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
     from qospec.engine import arrays
-    from qospec.engine.arrays import Whole
+    from qospec.engine.arrays import Indices, Rows, Whole
     from qospec.engine.draws import Draws
 
 BLOCK = 4_096
@@ -32,7 +32,8 @@ class Sizes:
     Attributes:
         size_bytes: Rising; as they come, and maybe again, if `in_order`.
         weights: As many, each at least 1. If `in_order`, so many come in a row.
-        in_order: Whether nothing is drawn: the sizes come in this order, again and again.
+        in_order: Whether nothing is drawn: the sizes of a connection's items come in this order,
+            again and again.
     """
 
     size_bytes: tuple[int, ...]
@@ -49,9 +50,10 @@ class Sizes:
         pairs = zip(self.size_bytes, self.weights, strict=True)
         return Fraction(sum(length(size) * weight for size, weight in pairs), sum(self.weights))
 
-    def start(self, draws: Draws) -> Drawn | Repeated:
-        """Return its state at the beginning of a trial."""
-        return Repeated(self) if self.alike or self.in_order else Drawn(self, draws)
+    def start(self, connections: int, draws: Draws) -> Drawn | Repeated:
+        """Return its state at the beginning of a trial, for a source of so many connections."""
+        ordered = self.alike or self.in_order
+        return Repeated(self, connections) if ordered else Drawn(self, draws)
 
 
 CELLS = Sizes((53,))
@@ -67,8 +69,9 @@ class Drawn:
         self._left: arrays.Sizes = np.empty(0, np.int32)
         self._stream: Generator = draws.below("sizes").stream()
 
-    def next(self, count: int) -> arrays.Sizes:
-        """Return the sizes of the next `count` items; they are shared, and not to be changed."""
+    def next(self, connection: Indices) -> arrays.Sizes:
+        """Return the sizes of the next items of the source, each of a connection's; see `Repeated`."""
+        count = len(connection)
         missing = count - len(self._left)
         if missing > 0:
             blocks = -(-missing // BLOCK)
@@ -84,19 +87,38 @@ class Repeated:
 
     __slots__ = ("_at", "_length", "_rounds")
 
-    def __init__(self, sizes: Sizes) -> None:
+    def __init__(self, sizes: Sizes, connections: int) -> None:
         once = np.array(sizes.size_bytes, np.int32)
         self._rounds: arrays.Sizes = once[:1] if sizes.alike else np.repeat(once, sizes.weights)
         self._length = len(self._rounds)
-        self._at = 0
+        self._at = np.zeros(1 if sizes.alike else connections, np.int64)
 
-    def next(self, count: int) -> arrays.Sizes:
-        """Return the sizes of the next `count` items; they are shared, and not to be changed."""
-        first, end = self._at, self._at + count
+    def next(self, connection: Indices) -> arrays.Sizes:
+        """Return the sizes of the next items; they are shared, and not to be changed.
+
+        Args:
+            connection: (n,) Whose each of them is; the source's first is 0.
+        """
+        count = len(connection)
+        if len(self._at) > 1:
+            sizes = np.empty(count, np.int32)
+            _take_turns(connection.view(np.uint32), self._rounds, self._at, sizes)
+            return sizes
+        first = int(self._at[0])
+        end = first + count
         if end > len(self._rounds):
             self._rounds = np.tile(self._rounds[: self._length], -(-end // self._length))
-        self._at = end % self._length
+        self._at[0] = end % self._length
         return self._rounds[first:end]
+
+
+@kernel
+def _take_turns(connection: Rows, once: arrays.Sizes, at: Whole, sizes: arrays.Sizes) -> None:
+    """Write the size of each item: of the sizes in their order, that which its connection is at."""
+    for i in range(len(connection)):
+        turn = at[connection[i]]
+        sizes[i] = once[turn]
+        at[connection[i]] = turn + 1 if turn + 1 < len(once) else 0
 
 
 class Mix(NamedTuple):

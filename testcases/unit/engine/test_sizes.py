@@ -16,19 +16,24 @@ MIX = Sizes((40, 576, 1_500), (7, 4, 1))
 GENOME = Sizes((64, 594, 64, 1_518), (3, 1, 2, 1), in_order=True)
 
 
+def alone(count):
+    """Return whose so many items of a single connection are."""
+    return np.zeros(count, np.int32)
+
+
 @pytest.mark.parametrize("sizes", [MIX, GENOME, CELLS])
 @settings(deadline=None, max_examples=30)
 @given(counts=st.lists(st.integers(0, 2 * BLOCK), max_size=6))
 def test_cuts_change_nothing(sizes, counts):
-    whole = sizes.start(Draws(("test",))).next(sum(counts))
-    cut = sizes.start(Draws(("test",)))
-    pieces = [cut.next(count) for count in counts]
+    whole = sizes.start(1, Draws(("test",))).next(alone(sum(counts)))
+    cut = sizes.start(1, Draws(("test",)))
+    pieces = [cut.next(alone(count)) for count in counts]
     assert np.array_equal(np.concatenate([np.empty(0, np.int32), *pieces]), whole)
 
 
 def test_weights_count_items():
     count = 120_000
-    drawn = Counter(MIX.start(Draws(("test",))).next(count).tolist())
+    drawn = Counter(MIX.start(1, Draws(("test",))).next(alone(count)).tolist())
     for size, weight in zip(MIX.size_bytes, MIX.weights, strict=True):
         share = weight / 12
         assert abs(drawn[size] - count * share) < 5 * (count * share * (1 - share)) ** 0.5
@@ -43,15 +48,29 @@ def test_an_order_is_kept_and_begins_again(runs, counts):
     """As written out: each size as often in a row as it says, carried on from batch to batch."""
     written = cycle([size for size, times in runs for _ in range(times)])
     ordered = Sizes(*map(tuple, zip(*runs, strict=True)), in_order=True)
-    state = ordered.start(Draws(("test",)))
+    state = ordered.start(1, Draws(("test",)))
     for count in counts:
-        taken = state.next(count)
+        taken = state.next(alone(count))
         assert taken.dtype == np.int32
         assert taken.tolist() == list(islice(written, count))
 
 
+@settings(deadline=None)
+@given(st.integers(2, 7), st.lists(st.lists(st.integers(0, 6), max_size=40), max_size=4))
+def test_each_connection_has_the_order_for_itself(connections, batches):
+    """Even if there are as many connections as sizes, and one after the other sends."""
+    written = [64, 64, 64, 594, 64, 64, 1_518]
+    state = GENOME.start(connections, Draws(("test",)))
+    seen = {whose: 0 for whose in range(connections)}
+    for batch in batches:
+        whose = [number % connections for number in batch]
+        for each, size in zip(whose, state.next(np.array(whose, np.int32)).tolist(), strict=True):
+            assert size == written[seen[each] % 7]
+            seen[each] += 1
+
+
 def test_an_order_does_not_depend_on_the_seed():
-    first, second = (GENOME.start(Draws((seed,))).next(70).tolist() for seed in ("one", "two"))
+    first, second = (GENOME.start(1, Draws((seed,))).next(alone(70)).tolist() for seed in ("one", "two"))
     assert first == second == 10 * [64, 64, 64, 594, 64, 64, 1_518]
     assert GENOME.mean_of(lambda size: size) == Fraction(sum(first), 70)
     assert not GENOME.alike
@@ -59,7 +78,8 @@ def test_an_order_does_not_depend_on_the_seed():
 
 
 def test_items_of_one_size_draw_nothing():
-    sizes = CELLS.start(Draws(("test",)))
-    assert set(sizes.next(5).tolist()) | set(sizes.next(3).tolist()) == {53}
+    sizes = CELLS.start(2, Draws(("test",)))
+    whose = np.array([0, 1, 1, 0, 1], np.int32)
+    assert set(sizes.next(whose).tolist()) | set(sizes.next(whose).tolist()) == {53}
     assert CELLS.mean_of(lambda size: 2 * size) == 106
     assert MIX.mean_of(lambda size: size) == Fraction(7 * 40 + 4 * 576 + 1_500, 12)
