@@ -1,9 +1,9 @@
 """What waits in the queues that a statement names: looked at from outside, after each step.
 
 Each departure of a node is found again among what has come, which says when it came and in which
-queue it stood; when it began to be sent follows from when it left. So the loops of queues and
-schedulers know nothing of this. What is being sent does not wait, and what begins in the very ps in
-which another comes has made room for it, as in the queues themselves.
+queue it stood; when it began to be sent, the line tells that sends it all over again. So the loops
+of queues and schedulers know nothing of this. What is being sent does not wait, and what begins in
+the very ps in which another comes has made room for it, as in the queues themselves.
 """
 
 from __future__ import annotations
@@ -13,6 +13,20 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.batch import Batch, empty, joined
 from qospec.engine.kernel import kernel
+from qospec.engine.transmission import (
+    DENOMINATOR,
+    FREE,
+    LEAP,
+    PART,
+    PROPAGATION,
+    SLOT,
+    SLOT_PART,
+    SLOTTED,
+    after,
+    line_of,
+    next_slot,
+    service_time,
+)
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Times, Whole
@@ -94,10 +108,8 @@ class _Service:
     def __init__(self, paths: tuple[str, ...], clock: Clock) -> None:
         self.queues = tuple(_Queue() for _ in paths)
         self._paths = paths
-        self._clock = clock
+        self._line = line_of(clock)
         self._pending = [empty() for _ in paths]
-        self._free_ps = 0
-        self._times_ps: dict[int, int] = {}
         self._guess: Indices = np.zeros(0, np.int32)
 
     def served(self, came: tuple[Batch, ...], step: Step) -> dict[int, tuple[Times, Times]]:
@@ -118,7 +130,8 @@ class _Service:
         self._pending = [
             batch.part(int(count), batch.count) for batch, count in zip(waiting, gone, strict=True)
         ]
-        began_ps = self._began_ps(left, at_ps)
+        began_ps = np.empty(left.count, np.int64)
+        _send_again(left, at_ps, self._line, began_ps)
         return {
             number: (at_ps[mine], began_ps[mine])
             for number in range(len(self._paths))
@@ -133,33 +146,6 @@ class _Service:
         if most > len(self._guess):
             more = np.zeros(most - len(self._guess), np.int32)
             self._guess = np.concatenate([self._guess, more])
-
-    def _began_ps(self, left: Batch, at_ps: Times) -> Times:
-        """Return when departures began: their time before the line was free again.
-
-        Of times that are no whole ps only the whole part is known; where the line cannot have been
-        idle between two of them, the end of the one is the beginning of the other.
-        """
-        if not left.count:
-            return at_ps
-        free_ps = left.at_ps - self._clock.arrival_ps
-        before_ps = np.concatenate([[self._free_ps], free_ps[:-1]])
-        self._free_ps = int(free_ps[-1])
-        began_ps = np.maximum(at_ps, free_ps - self._taken_ps(left))
-        ahead_ps = np.maximum(at_ps, before_ps)
-        found: Times = np.where(np.abs(began_ps - ahead_ps) <= 1, ahead_ps, began_ps)
-        return found
-
-    def _taken_ps(self, left: Batch) -> Whole:
-        """Return how long the line takes for each, in whole ps."""
-        sizes, inverse = np.unique(left.size_bytes, return_inverse=True)
-        clock = self._clock
-        for size in sizes.tolist():
-            framed = clock.encapsulation
-            on_the_line = size if framed is None else framed.line_bytes(size)
-            self._times_ps[size] = int(on_the_line * clock.byte_time_ps)
-        taken: Whole = np.array([self._times_ps[size] for size in sizes.tolist()], np.int64)
-        return taken[inverse]
 
 
 def _flat(batches: list[Batch]) -> Batch:
@@ -222,3 +208,29 @@ def _found(  # noqa: PLR0913, PLR0917  a kernel has no objects
                 at_ps[i] = came_ps[j]
                 guess[connection[i]] = q
                 break
+
+
+@kernel
+def _send_again(left: Batch, came_ps: Times, line: Whole, began_ps: Times) -> None:
+    """Find out when departures began.
+
+    Args:
+        left: n departures, in order.
+        came_ps: (n,) When they came; 0 if that was not found.
+        line: That sends them; carried on.
+        began_ps: (n,) Written: rounded up, for who comes earlier finds them waiting.
+    """
+    gone_ps, _, _, size_bytes, _ = left
+    free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
+    pace = (line[SLOT], line[SLOT_PART], denominator, line[LEAP])
+    slotted = line[SLOTTED] != 0
+    for i in range(len(gone_ps)):
+        if came_ps[i] > free:
+            free, part = next_slot(pace, free, part, came_ps[i]) if slotted else (came_ps[i], 0)
+        began_ps[i] = free + (part > 0 and not slotted)
+        time = (pace[0], pace[1]) if slotted else service_time(line, size_bytes[i])
+        free, part = after(free, part, time, denominator)
+        if free + line[PROPAGATION] != gone_ps[i]:  # one that was not found began on an idle line
+            free, part = gone_ps[i] - line[PROPAGATION], 0
+            began_ps[i] = free - time[0]
+    line[FREE], line[PART] = free, part

@@ -70,7 +70,7 @@ class Drawn:
         self._stream: Generator = draws.below("sizes").stream()
 
     def next(self, connection: Indices) -> arrays.Sizes:
-        """Return the sizes of the next items of the source, each of a connection's; see `Repeated`."""
+        """Return the sizes of the next items of the source; see `Repeated.next`."""
         count = len(connection)
         missing = count - len(self._left)
         if missing > 0:

@@ -1,8 +1,10 @@
 """What waits, against queues of which each item is followed by hand."""
 
 from fractions import Fraction
+from math import ceil, floor
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,7 +24,16 @@ from qospec.engine.occupancy import Occupancies, Occupancy
 drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
 CLOCK = Clock(Fraction(8 * 10**12), slotted=False, propagation_ps=5, encapsulation=Encapsulation())
 """A byte takes 1 ps."""
-START_PS, STOP_PS = 100, 2_000
+ETHERNET = Encapsulation(8, 18, 64, 12)
+CLOCKS = {
+    "a byte takes 1 ps": CLOCK,
+    "cells of STM-1 in slots": Clock(Fraction(149_760_000), slotted=True, phase_ps=7),
+    "cells of STM-1": Clock(Fraction(149_760_000), slotted=False, propagation_ps=5),
+    "frames": Clock(Fraction(10**8), slotted=False, encapsulation=ETHERNET),
+    "frames of a rate that divides nothing": Clock(
+        Fraction(149_760_000), slotted=False, encapsulation=ETHERNET
+    ),
+}
 CONNECTIONS = Connections((Contract("packets", Fraction(1), 0),) * 2, (0, 0))
 
 
@@ -35,22 +46,30 @@ def batch(items) -> Batch:
 
 
 @st.composite
-def coming(draw, inputs: int = 1):
+def coming(draw, inputs: int = 1, clock: Clock = CLOCK):
     """Draw for each input items in order of time, told apart by their numbers."""
+    sizes = [20, 30, 100] if clock.encapsulation else [53]
+    slot_ps = int(clock.slot_ps)
+    gaps_ps = sorted({0, 1, slot_ps - 1, slot_ps, slot_ps + 1, 3 * slot_ps // 2, 9 * slot_ps})
     arrivals, number = [], 0
     for _ in range(inputs):
         at_ps, items = 0, []
-        for gap in draw(st.lists(st.sampled_from([0, 1, 20, 30, 300]), max_size=25)):
+        for gap in draw(st.lists(st.sampled_from(gaps_ps), max_size=25)):
             at_ps, number = at_ps + gap, number + 1
-            size = draw(st.sampled_from([20, 30, 100]))
-            items.append((at_ps, number, draw(st.integers(0, 1)), size))
+            items.append((at_ps, number, draw(st.integers(0, 1)), draw(st.sampled_from(sizes))))
         arrivals.append(items)
-    return arrivals, sorted(draw(st.lists(st.integers(0, 900), max_size=3)))
+    return arrivals, sorted(draw(st.lists(st.integers(0, 45 * slot_ps), max_size=3)))
+
+
+def watch_of(clock: Clock, queues=()) -> Watch:
+    """Return one that begins and ends amid what is drawn."""
+    return Watch(int(5 * clock.slot_ps), int(100 * clock.slot_ps), (), queues=queues)
 
 
 def carried(node: Node, arrivals, cuts, queues):
     """Return what was seen of the queues, the departures, and who was lost."""
-    watched = Occupancies(Watch(START_PS, STOP_PS, (), queues=queues))
+    assert node.clock is not None
+    watched = Occupancies(watch_of(node.clock, queues))
     setting = Setting(CONNECTIONS, Draws(("s",)), node.clock, node.queues, owns_times=True)
     state = node.element.start(setting)
     process = watched.watching(lambda came, until: node.element.process(state, came, until), node)
@@ -58,55 +77,76 @@ def carried(node: Node, arrivals, cuts, queues):
     for until_ps in (*cuts, FOREVER_PS):
         came = [[i for i in items if before <= i[0] < until_ps] for items in arrivals]
         step = process(tuple(map(batch, came)), until_ps)
-        gone = step.departures[0]
-        left += zip(gone.at_ps.tolist(), gone.sent_ps.tolist(), strict=True)
+        left += step.departures[0].sent_ps.tolist()
         lost |= {int(n) for loss in step.losses for n in loss.sent_ps}
         before = max(before, until_ps)
     return watched.seen, left, lost
 
 
-def by_the_book(items, left) -> Occupancy:
+def begun(arrivals, left, clock: Clock) -> list[tuple[int, int, Fraction]]:
+    """Return of each that left, in order: its number, when it came and when it began, exactly."""
+    items = {number: (at_ps, size) for each in arrivals for at_ps, number, _, size in each}
+    framed = clock.encapsulation or Encapsulation(0, 0, 0, 0)
+    free, slot, found = Fraction(0), 0, []
+    for number in left:
+        at_ps, size = items[number]
+        if clock.slotted:
+            while floor(slot * clock.slot_ps) + clock.phase_ps < at_ps:
+                slot += 1
+            began = Fraction(floor(slot * clock.slot_ps) + clock.phase_ps)
+            slot += 1
+        else:
+            began = max(Fraction(at_ps), free)
+            free = began + framed.line_bytes(size) * clock.byte_time_ps
+        found.append((number, at_ps, began))
+    return found
+
+
+def by_the_book(items, left, clock: Clock, arrivals=()) -> Occupancy:
     """Return the most that wait at once and for how long, item by item."""
-    sizes = {number: (at_ps, size) for at_ps, number, _, size in items}
-    waits = []
-    for at_ps, number in left:
-        if number in sizes:
-            came_ps, size = sizes[number]
-            waits.append((came_ps, at_ps - CLOCK.propagation_ps - size))
+    watch, mine = watch_of(clock), {number for _, number, _, _ in items}
+    all_waits = begun(arrivals or [items], left, clock)
+    waits = [(at_ps, ceil(began)) for number, at_ps, began in all_waits if number in mine]
     most = max(
         (
             sum(came <= now < began for came, began in waits)
-            for now in {START_PS, *(came for came, _ in waits)}
-            if START_PS <= now < STOP_PS
+            for now in {watch.start_ps, *(came for came, _ in waits)}
+            if watch.start_ps <= now < watch.stop_ps
         ),
         default=0,
     )
-    waited = sum(max(0, min(b, STOP_PS) - max(a, START_PS)) for a, b in waits)
-    return Occupancy(most, waited)
+    inside = [(max(a, watch.start_ps), min(b, watch.stop_ps)) for a, b in waits]
+    return Occupancy(most, sum(max(0, end - start) for start, end in inside))
 
 
+@pytest.mark.parametrize("name", CLOCKS)
 @drawn
-@given(drawn=coming(), limit=st.integers(1, 6))
-def test_of_a_queue(drawn, limit):
-    arrivals, cuts = drawn
-    node = Node("q", Fifo(Buffer(limit, "packet")), CLOCK)
+@given(data=st.data(), limit=st.integers(1, 6))
+def test_of_a_queue(name, data, limit):
+    clock = CLOCKS[name]
+    arrivals, cuts = data.draw(coming(clock=clock))
+    node = Node("q", Fifo(Buffer(limit, "packet")), clock)
     seen, left, lost = carried(node, arrivals, cuts, ("q",))
-    assert seen["q"] == by_the_book(arrivals[0], left)
+    assert seen["q"] == by_the_book(arrivals[0], left, clock)
     assert seen["q"].most <= limit
     assert len(left) + len(lost) == len(arrivals[0])
 
 
+@pytest.mark.parametrize("name", CLOCKS)
 @drawn
-@given(drawn=coming(inputs=2), limit=st.integers(1, 4))
-def test_of_queues_before_a_scheduler(drawn, limit):
-    arrivals, cuts = drawn
+@given(data=st.data(), limit=st.integers(1, 4))
+def test_of_queues_before_a_scheduler(name, data, limit):
+    clock = CLOCKS[name]
+    arrivals, cuts = data.draw(coming(inputs=2, clock=clock))
     queues = (Waiting("high", Buffer(limit, "packet")), Waiting("low", Buffer(3, "packet")))
-    node = Node("top", Strict(("high", "low")), CLOCK, queues)
+    node = Node("top", Strict(("high", "low")), clock, queues)
     seen, left, _ = carried(node, arrivals, cuts, ("high", "low"))
     assert seen == {
-        "high": by_the_book(arrivals[0], left),
-        "low": by_the_book(arrivals[1], left),
+        "high": by_the_book(arrivals[0], left, clock, arrivals),
+        "low": by_the_book(arrivals[1], left, clock, arrivals),
     }
+    assert seen["high"].most <= limit
+    assert seen["low"].most <= 3
 
 
 def test_a_queue_that_is_starved_keeps_nothing_of_what_it_loses():

@@ -61,7 +61,7 @@ def test_each_connection_has_the_order_for_itself(connections, batches):
     """Even if there are as many connections as sizes, and one after the other sends."""
     written = [64, 64, 64, 594, 64, 64, 1_518]
     state = GENOME.start(connections, Draws(("test",)))
-    seen = {whose: 0 for whose in range(connections)}
+    seen = dict.fromkeys(range(connections), 0)
     for batch in batches:
         whose = [number % connections for number in batch]
         for each, size in zip(whose, state.next(np.array(whose, np.int32)).tolist(), strict=True):
@@ -70,7 +70,9 @@ def test_each_connection_has_the_order_for_itself(connections, batches):
 
 
 def test_an_order_does_not_depend_on_the_seed():
-    first, second = (GENOME.start(1, Draws((seed,))).next(alone(70)).tolist() for seed in ("one", "two"))
+    first, second = (
+        GENOME.start(1, Draws((seed,))).next(alone(70)).tolist() for seed in ("one", "two")
+    )
     assert first == second == 10 * [64, 64, 64, 594, 64, 64, 1_518]
     assert GENOME.mean_of(lambda size: size) == Fraction(sum(first), 70)
     assert not GENOME.alike
