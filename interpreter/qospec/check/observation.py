@@ -24,7 +24,7 @@ STATISTICS = ("max", "mean")
 def observed(kind: Kind) -> tuple[str, ...]:
     """Return what is observed of an element of that kind, as an author asks for it."""
     causes = lost_as(kind, "lost")
-    waiting = tuple(f"occupancy.{e}" for e in STATISTICS) if kind.duty == "queue" else ()
+    waiting = tuple(f"occupancy.{e}" for e in STATISTICS) if kind.holds else ()
     return (*(("lost", *causes) if causes else ()), *waiting)
 
 

@@ -231,7 +231,7 @@ class PartValue(Value):
             if lost:
                 text, counts = f"{self.path}.{name.text}", counted_in(self.carries)
                 return Open(Counted("", self.path, lost, counts, text), counts, exact=True)
-            if name.text == "occupancy" and self.part.kind.duty == "queue":
+            if name.text == "occupancy" and self.part.kind.holds:
                 limit = getattr(self.part.element, "limit", None)
                 in_packets = getattr(limit, "unit", "") == "packet"
                 return Waiting(self.path, PACKETS if in_packets else counted_in(self.carries))

@@ -60,10 +60,12 @@ class State:
     Attributes:
         work: What waits, and until when the processor is at work.
         interruptions: When it attends to other things.
+        watched: Whether it is to tell of what waits.
     """
 
     work: Work
     interruptions: Interruptions
+    watched: bool
 
 
 @element(
@@ -122,6 +124,7 @@ class Processor:
     """How long it may be busy before the watchdog starts it anew."""
 
     causes: ClassVar[tuple[str, ...]] = ("overflow", "reboot")
+    holds: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         left = 1 - Fraction(self.housekeeping, self.housekeeping_every)
@@ -150,17 +153,23 @@ class Processor:
         periodic = Periodic(self.housekeeping, self.housekeeping_every, self.housekeeping_phase)
         hiccups = Hiccups(self.hiccup, self.hiccup_every, self.hiccup_lengths)
         interruptions = Interruptions(periodic, hiccups, setting.draws)
-        return State(work_of(1 if self.shared else self.ways), interruptions)
+        work = work_of(1 if self.shared else self.ways)
+        return State(work, interruptions, setting.watched)
 
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         batch, way = _together(arrivals)
         losses: tuple[Loss, ...] = ()
+        waits = None
         if batch.count:
             self._check(state, batch)
-            batch, way, losses = self._worked(state, batch, way)
+            fates = self._fates(state, batch, way)
+            if state.watched:
+                waited = fates.began_ps > batch.at_ps
+                waits = batch.at_ps[waited], fates.began_ps[waited]
+            batch, way, losses = _parted(batch, way, fates)
         departures = tuple(_of_way(batch, way, number) for number in range(self.ways))
         next_ps = max(until_ps, int(state.work.clock[LEFT])) + self.per_packet
-        return Step(departures, (min(next_ps, FOREVER_PS),) * self.ways, losses)
+        return Step(departures, (min(next_ps, FOREVER_PS),) * self.ways, losses, waits)
 
     def _check(self, state: State, batch: Batch) -> None:
         """Refuse what could take longer than int64 can tell: a bound from far above."""
@@ -171,15 +180,14 @@ class Processor:
         if latest_ps + work_ps / LEAST_SHARE + self.reboot >= FOREVER_PS:
             raise OverflowError("more waits for a processor than it can do in 50 days")
 
-    def _worked(
-        self, state: State, batch: Batch, way: Marks
-    ) -> tuple[Batch, Marks, tuple[Loss, ...]]:
-        """Return what leaves, by which way, and what is lost."""
+    def _fates(self, state: State, batch: Batch, way: Marks) -> Fates:
+        """Return what becomes of packets that come by those ways."""
         limit = (self.limit.amount, self.limit.unit == "byte")
         watchdog = (self.patience if self.reboot else FOREVER_PS, self.reboot)
         terms = (self.cost, limit, watchdog)
         queue = np.zeros_like(way) if self.shared else way
-        fates = Fates(queue, np.empty(batch.count, np.int64), np.empty(batch.count, np.uint8))
+        left_ps, began_ps = np.empty(batch.count, np.int64), np.empty(batch.count, np.int64)
+        fates = Fates(queue, left_ps, np.empty(batch.count, np.uint8), began_ps)
         done = 0
         while True:
             known = (state.interruptions.known, state.interruptions.until_ps)
@@ -192,13 +200,18 @@ class Processor:
             else:
                 ended = state.interruptions.go_on(int(batch.at_ps[done]))
                 clock[NEXT] = max(clock[NEXT] - ended, 0)
-        batch, cause = batch.moved(fates.left_ps), fates.cause
-        if not cause.any():
-            return batch, way, ()
-        names = {OVERFLOW: "overflow", REBOOT: "reboot"}
-        lost = ((name, batch.select(cause == number)) for number, name in names.items())
-        losses = tuple(Loss(name, of.connection, of.sent_ps) for name, of in lost if of.count)
-        return batch.select(cause == 0), way[cause == 0], losses
+        return fates
+
+
+def _parted(batch: Batch, way: Marks, fates: Fates) -> tuple[Batch, Marks, tuple[Loss, ...]]:
+    """Return what leaves, by which way, and what is lost."""
+    batch, cause = batch.moved(fates.left_ps), fates.cause
+    if not cause.any():
+        return batch, way, ()
+    names = {OVERFLOW: "overflow", REBOOT: "reboot"}
+    lost = ((name, batch.select(cause == number)) for number, name in names.items())
+    losses = tuple(Loss(name, of.connection, of.sent_ps) for name, of in lost if of.count)
+    return batch.select(cause == 0), way[cause == 0], losses
 
 
 def _together(arrivals: tuple[Batch, ...]) -> tuple[Batch, Marks]:

@@ -26,7 +26,7 @@ from qospec.engine.token_bucket import (
 )
 
 if TYPE_CHECKING:
-    from qospec.engine.arrays import Marks, Whole
+    from qospec.engine.arrays import Marks, Times, Whole
     from qospec.engine.batch import Batch
     from qospec.engine.clock import Clock
     from qospec.engine.element import Setting
@@ -44,11 +44,13 @@ class State:
             amount that waits, and HEAD, the first of it.
         bucket: See `engine.token_bucket`.
         leaving: (2, n) When each packet that waits leaves, and its amount.
+        watched: Whether it is to tell of what waits.
     """
 
     marks: Whole
     bucket: Whole
     leaving: Whole
+    watched: bool
 
 
 @element(
@@ -73,6 +75,7 @@ class Shape:
     """How much may wait: packets or bytes."""
 
     causes: ClassVar[tuple[str, ...]] = ("overflow", "policed")
+    holds: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         token_bucket.check(self._bucket)
@@ -100,19 +103,25 @@ class Shape:
     def start(self, setting: Setting) -> State:
         marks = np.zeros(3, np.int64)
         marks[NOW] = -1  # nothing has left yet, and something may at 0
-        return State(marks, token_bucket.full(self._bucket), np.zeros((2, 0), np.int64))
+        return State(
+            marks, token_bucket.full(self._bucket), np.zeros((2, 0), np.int64), setting.watched
+        )
 
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
         losses: tuple[Loss, ...] = ()
+        waits = None
         if batch.count:
-            batch, losses = self._shaped(state, batch)
+            batch, losses, waits = self._shaped(state, batch)
         # What leaves at NOW, if that is to come, has waited: tokens for another byte need a ps.
         last_ps = state.marks.item(NOW)
         watermark_ps = last_ps + 1 if last_ps >= until_ps else until_ps
-        return Step((batch,), (min(watermark_ps, FOREVER_PS),), losses)
+        return Step((batch,), (min(watermark_ps, FOREVER_PS),), losses, waits)
 
-    def _shaped(self, state: State, batch: Batch) -> tuple[Batch, tuple[Loss, ...]]:
+    def _shaped(
+        self, state: State, batch: Batch
+    ) -> tuple[Batch, tuple[Loss, ...], tuple[Times, Times] | None]:
+        """Return what leaves, what is lost, and what waited."""
         token_bucket.check_sizes(batch)
         self._check_load(state, batch)
         before = state.leaving.shape[1]
@@ -124,6 +133,8 @@ class Shape:
         last, *lost = _shape(batch, (state.marks, state.bucket), queue, limit, (left_ps, fate))
         state.leaving = room[:, state.marks[HEAD] : last].copy()
         state.marks[HEAD] = 0
+        waited = left_ps > batch.at_ps if state.watched else None
+        waits = None if waited is None else (batch.at_ps[waited], left_ps[waited])
         batch, losses = batch.moved(left_ps), []
         for each, cause in ((TOO_LONG, "policed"), (NO_ROOM, "overflow")):
             gone = lost[each - 1]
@@ -131,7 +142,7 @@ class Shape:
             fate = fate[fate != each] if gone else fate
             if gone:
                 losses.append(Loss(cause, ended.connection, ended.sent_ps))
-        return batch, tuple(losses)
+        return batch, tuple(losses), waits
 
     def _check_load(self, state: State, batch: Batch) -> None:
         """Raise OverflowError if the last might have to wait for longer than int64 can tell."""

@@ -50,11 +50,14 @@ class Step(NamedTuple):
         departures: A batch per output. All of its times are below its watermark.
         until_ps: A watermark per output: nothing earlier than this will follow.
         losses: What ended here.
+        waits: If the setting asks for it: when each that waited came, and when it began to be
+            served or was given up; in order.
     """
 
     departures: tuple[Batch, ...]
     until_ps: tuple[int, ...]
     losses: tuple[Loss, ...] = ()
+    waits: tuple[Times, Times] | None = None
 
 
 class Waiting(NamedTuple):
@@ -79,6 +82,7 @@ class Setting(NamedTuple):
         size_bytes: The one size that all cells have; 0 if they differ, or if that is not known.
         owns_times: Whether `at_ps` of what comes is the element's own: nobody else will look at it
             again, so departures may be written over it.
+        watched: Whether an element in which items wait is to tell of that.
     """
 
     connections: Connections
@@ -89,6 +93,7 @@ class Setting(NamedTuple):
     columns: tuple[int, ...] = (0, CLP)
     size_bytes: int = 0
     owns_times: bool = False
+    watched: bool = False
 
 
 class Element(Protocol):
@@ -99,7 +104,8 @@ class Element(Protocol):
     OAM cells; `concerns(contract)`, false if it leaves such a contract's cells alone;
     `tags(contract)`, that it may set their CLP; `becomes(marks)`, what it may make of such marks,
     the usual first, and none where it lets nothing pass; `writes`, the names of marks that it sets;
-    `bucket_bytes`, how long a packet may be to conform; `output_of(oam)`, the output that OAM or
+    `bucket_bytes`, how long a packet may be to conform; `holds`, that items wait in it, though it
+    is no queue, and that it tells of them; `output_of(oam)`, the output that OAM or
     user cells take; `parts`, that all it does is to part what comes, by the planner's table.
     """
 

@@ -223,6 +223,7 @@ def _station(node: Node, experiment: Experiment, recorder: Recorder) -> Station:
         columns=node.columns,
         size_bytes=size_bytes.pop() if len(size_bytes) == 1 else 0,
         owns_times=True,
+        watched=recorder.occupancies.asked(node),
     )
     least_delay_ps = element.least_delay_ps(node.clock)
     inserts = bool(getattr(element, "inserts", False))

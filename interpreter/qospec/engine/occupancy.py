@@ -60,9 +60,11 @@ class Occupancies:
 
     def watching(self, process: Process, node: Node) -> Process:
         """Return a node's `process`, watched if one of its queues is asked for."""
-        paths = tuple(queue.element for queue in node.queues) or (node.path,)
-        if node.clock is None or not any(path in self.seen for path in paths):
+        if not self.asked(node):
             return process
+        if node.clock is None:
+            return self._told(process, node.path)
+        paths = _paths(node)
         service = _Service(paths, node.clock)
 
         def watched(arrivals: tuple[Batch, ...], until_ps: int) -> Step:
@@ -76,6 +78,27 @@ class Occupancies:
             return step
 
         return watched
+
+    def asked(self, node: Node) -> bool:
+        """Return whether a statement asks what waits at a node."""
+        return any(path in self.seen for path in _paths(node))
+
+    def _told(self, process: Process, path: str) -> Process:
+        """Return the `process` of an element that has no line, and tells of itself what waits."""
+        queue = _Queue()
+
+        def telling(arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+            step = process(arrivals, until_ps)
+            if step.waits is not None and len(step.waits[0]):
+                self.seen[path] = queue.waited(*step.waits, self._watch, self.seen[path])
+            return step
+
+        return telling
+
+
+def _paths(node: Node) -> tuple[str, ...]:
+    """Return the paths of the queues that a node serves, or is."""
+    return tuple(queue.element for queue in node.queues) or (node.path,)
 
 
 class _Queue:

@@ -76,11 +76,13 @@ class Fates(NamedTuple):
         queue: (n,) Which queue it comes to.
         left_ps: (n,) When it is done.
         cause: (n,) 0, or why it is lost.
+        began_ps: (n,) When it is begun, or given up.
     """
 
     queue: Marks
     left_ps: Times
     cause: Marks
+    began_ps: Times
 
 
 def work_of(queues: int) -> Work:
@@ -125,14 +127,14 @@ def work_on(
     clock, waiting, ring = work
     pauses, until_ps = known
     cost, limit, watchdog = terms
-    queue, left_ps, cause = fates
+    queue, left_ps, cause, began_ps = fates
     i = first
     while i < len(at_ps) and clock[TAIL] - clock[HEAD] < len(ring):
         now = at_ps[i]
         if now >= clock[UP]:
             _start_anew(clock, waiting)
         if now >= clock[DOWN]:
-            cause[i] = REBOOT
+            cause[i], began_ps[i] = REBOOT, now
             i += 1
             continue
         _let_go(work, now)
@@ -142,7 +144,7 @@ def work_on(
         amount = size_bytes[i] if limit[1] else 1
         full = begun > now and waiting[queue[i]] + amount > limit[0]
         if full or clock[DOWN] != FOREVER_PS:
-            cause[i] = OVERFLOW if full else REBOOT
+            cause[i], began_ps[i] = (OVERFLOW, now) if full else (REBOOT, clock[DOWN])
             waiting[queue[i]] += 0 if full else amount
             i += 1
             continue
@@ -154,6 +156,7 @@ def work_on(
         clock[BUSY] = now if now >= clock[FREE] else clock[BUSY]
         clock[FREE], clock[SIZE] = done, size_bytes[i]
         left_ps[i], cause[i] = done, _watched(clock, watchdog, k)
+        began_ps[i] = min(begun, clock[DOWN])
         i += 1
     return i
 

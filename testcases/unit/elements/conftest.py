@@ -27,10 +27,12 @@ class Outcome(NamedTuple):
     Attributes:
         departures: By output.
         lost: Of each: cause, element, connection and `sent_ps`.
+        waits: When each that waited came, and until when it did; if the setting asks for it.
     """
 
     departures: tuple[Batch, ...]
     lost: list[tuple[str, str, int, int]]
+    waits: list[tuple[int, int]]
 
 
 class Lab:
@@ -65,7 +67,7 @@ class Lab:
         """Carry cells through an element, in one piece or cut at some times."""
         state = element.start(setting)
         departures = [empty() for _ in element.outputs]
-        lost = []
+        lost, waits = [], []
         done = [0] * len(batches)
         for until_ps in (*sorted(cuts), FOREVER_PS):
             stops = [int(batch.at_ps.searchsorted(until_ps)) for batch in batches]
@@ -75,8 +77,10 @@ class Lab:
             for loss in step.losses:
                 for connection, sent_ps in zip(loss.connection, loss.sent_ps, strict=True):
                     lost.append((loss.cause, loss.element, int(connection), int(sent_ps)))
+            if step.waits is not None:
+                waits += zip(*(times.tolist() for times in step.waits), strict=True)
             done = stops
-        return Outcome(tuple(departures), lost)
+        return Outcome(tuple(departures), lost, waits)
 
 
 @pytest.fixture(scope="session")

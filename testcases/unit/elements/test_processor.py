@@ -42,8 +42,8 @@ def cost_ps(processor, size, ahead):
 
 
 def by_the_book(processor, packets, pauses):
-    """Return (number, way, when done) of those that leave, and the causes of the others."""
-    accepted, left, lost = [], [], {}  # accepted: when begun, done, way, size; since the last start
+    """Return (number, way, when done) of those that leave, the causes of the others, and waits."""
+    accepted, left, lost, waits = [], [], {}, []  # accepted: when begun, done, way, size; since the last start
     busy_ps = down_ps = up_ps = None
     for number, (now_ps, way, size) in enumerate(packets):
         if up_ps is not None and now_ps >= up_ps:
@@ -67,13 +67,16 @@ def by_the_book(processor, packets, pauses):
             continue
         busy_ps = now_ps if now_ps >= free_ps else busy_ps
         accepted.append((begun_ps, done_ps, way, size))
+        waits.append((now_ps, begun_ps))
         if processor.reboot and done_ps > busy_ps + processor.patience:
             lost[number] = "reboot"
             down_ps = busy_ps + processor.patience
             up_ps = down_ps + processor.reboot
         else:
             left.append((number, way, done_ps))
-    return left, lost
+        if down_ps is not None:
+            waits[-1] = (now_ps, min(begun_ps, down_ps))
+    return left, lost, [(came, until) for came, until in waits if until > came]
 
 
 # ---- drawn examples
@@ -131,19 +134,19 @@ def pauses_of(lab, processor, until_ps):
 
 
 def carried(lab, processor, coming, cuts):
-    """Return (number, way, when done) of those that leave, and the causes of the others."""
+    """Return (number, way, when done) of those that leave, the causes of the others, and waits."""
     batches = []
     for way in range(processor.ways):
         mine = [(n, t, size) for n, (t, its, size) in enumerate(coming) if its == way]
         numbers, times, sizes = zip(*mine, strict=True) if mine else ((), (), ())
         batches.append(lab.cells(times, size_bytes=sizes, sent_ps=numbers))
-    got = lab.carry(processor, lab.setting(), *batches, cuts=cuts)
+    got = lab.carry(processor, lab.setting(watched=True), *batches, cuts=cuts)
     left = [
         (int(number), way, int(done_ps))
         for way, batch in enumerate(got.departures)
         for number, done_ps in zip(batch.sent_ps, batch.at_ps, strict=True)
     ]
-    return sorted(left), {number: cause for cause, _, _, number in got.lost}
+    return sorted(left), {number: cause for cause, _, _, number in got.lost}, got.waits
 
 
 @settings(deadline=None)
@@ -156,8 +159,7 @@ def test_it_works_by_the_book(lab, data, processor):
     pauses = [
         pause for pause in pauses_of(lab, processor, first_ps + 4_000 * US) if pause[1] >= first_ps
     ]
-    left, lost = by_the_book(processor, coming, pauses)
-    assert carried(lab, processor, coming, cuts) == (left, lost)
+    assert carried(lab, processor, coming, cuts) == by_the_book(processor, coming, pauses)
 
 
 # ---- by hand

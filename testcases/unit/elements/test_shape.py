@@ -67,9 +67,10 @@ def test_it_delays_by_the_book(lab, data):
         packets.append((now, data.draw(st.sampled_from([1, 20, 40, 576, 1_500]))))
     cuts = data.draw(st.lists(st.integers(0, 2 * now + 2), max_size=5))
     batch = lab.cells([t for t, _ in packets], size_bytes=[size for _, size in packets])
-    got = lab.carry(shape, lab.setting(), batch, cuts=cuts)
+    got = lab.carry(shape, lab.setting(watched=True), batch, cuts=cuts)
     (after,) = got.departures
     left, lost = by_the_book(shape, packets)
+    assert got.waits == [(packets[n][0], at) for at, n in left if at > packets[n][0]]
     assert list(zip(after.at_ps.tolist(), after.sent_ps.tolist(), strict=True)) == left
     assert sorted((number, cause) for cause, _, _, number in got.lost) == lost
 
