@@ -43,7 +43,8 @@ def cost_ps(processor, size, ahead):
 
 def by_the_book(processor, packets, pauses):
     """Return (number, way, when done) of those that leave, the causes of the others, and waits."""
-    accepted, left, lost, waits = [], [], {}, []  # accepted: when begun, done, way, size; since the last start
+    accepted, left, lost, waits = [], [], {}, []
+    # Accepted since the last start: when begun, when done, way, size.
     busy_ps = down_ps = up_ps = None
     for number, (now_ps, way, size) in enumerate(packets):
         if up_ps is not None and now_ps >= up_ps:
