@@ -169,11 +169,6 @@ class Kind:
     from_contract: Mapping[str, str] = dataclasses.field(default_factory=dict)
     carries: tuple[Carried, ...] = CARRIED
 
-    @property
-    def holds(self) -> bool:
-        """Return whether items wait in an element of this kind, so that there is an occupancy."""
-        return self.duty == "queue" or getattr(self.build, "holds", False)
-
     def statistics(self, carries: str) -> tuple[str, ...]:
         """Return the statistics that a metric offers of a flow of cells or packets."""
         offered = tuple(getattr(self.build, "statistics", ()))

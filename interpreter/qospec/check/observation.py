@@ -24,8 +24,13 @@ STATISTICS = ("max", "mean")
 def observed(kind: Kind) -> tuple[str, ...]:
     """Return what is observed of an element of that kind, as an author asks for it."""
     causes = lost_as(kind, "lost")
-    waiting = tuple(f"occupancy.{e}" for e in STATISTICS) if kind.holds else ()
+    waiting = tuple(f"occupancy.{e}" for e in STATISTICS) if holds(kind) else ()
     return (*(("lost", *causes) if causes else ()), *waiting)
+
+
+def holds(kind: Kind) -> bool:
+    """Return whether items wait in an element of a kind, so that there is an occupancy."""
+    return kind.duty == "queue" or getattr(kind.build, "holds", False)
 
 
 def lost_as(kind: Kind, name: str) -> tuple[str, ...]:

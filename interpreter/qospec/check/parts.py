@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from qospec.check.context import wrong
-from qospec.check.observation import Waiting, lost_as, observed
+from qospec.check.observation import Waiting, holds, lost_as, observed
 from qospec.check.values import Amount, Open, Poison, Value, position
 from qospec.conditions import Counted
 from qospec.dataclass import dataclass
@@ -231,7 +231,7 @@ class PartValue(Value):
             if lost:
                 text, counts = f"{self.path}.{name.text}", counted_in(self.carries)
                 return Open(Counted("", self.path, lost, counts, text), counts, exact=True)
-            if name.text == "occupancy" and self.part.kind.holds:
+            if name.text == "occupancy" and holds(self.part.kind):
                 limit = getattr(self.part.element, "limit", None)
                 in_packets = getattr(limit, "unit", "") == "packet"
                 return Waiting(self.path, PACKETS if in_packets else counted_in(self.carries))
