@@ -1,8 +1,7 @@
 """Schedulers before schedulers, and a whole network with them, against books level by level.
 
-A book of a scheduler is told who comes to its inputs and what it sends, and is asked whom it would
-serve, whenever the line is free; one below another is asked first. It sees of each input what would
-be sent next, and how many wait. All of it is exact fractions.
+The books of schedulers are those of `conftest.py`. Whenever the line is free, one below another is
+asked first; the one above sees of it what it would send next, and how many wait.
 """
 
 import math
@@ -20,6 +19,7 @@ from qospec.elements.drr import Drr
 from qospec.elements.scfq import Scfq
 from qospec.elements.strict import Strict
 from qospec.elements.wf2q_plus import Wf2qPlus
+from qospec.elements.wfq import Wfq
 from qospec.elements.wrr import Wrr
 from qospec.engine import delays, graph
 from qospec.engine.clock import Clock
@@ -36,7 +36,6 @@ LINES = [
     Clock(Fraction(149_760_000), slotted=False, encapsulation=ETHERNET),
 ]
 PACKET_PS = 120_000_000
-FINE = 2**16
 drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
 
 
@@ -46,156 +45,7 @@ class Packet(NamedTuple):
     name: int
 
 
-# ---- books
-
-
-class First:
-    """Strict priority."""
-
-    def __init__(self, _numbers, _clock):
-        pass
-
-    def come(self, k, now):
-        pass
-
-    def choose(self):
-        return next(k for k, each in enumerate(self.inputs) if each.count)
-
-    def sent(self, k, size, end):
-        pass
-
-    def settle(self):
-        pass
-
-
-class Turns(First):
-    """A turn each, of so many packets, or of so many bytes, the last of which may overshoot."""
-
-    cost = staticmethod(lambda _size: 1)
-
-    def __init__(self, numbers, _clock):
-        self.numbers, self.current, self.left = numbers, -1, 0
-
-    def choose(self):
-        while self.left <= 0 or not self.inputs[self.current].count:
-            self.current = (self.current + 1) % len(self.inputs)
-            self.left = self.numbers[self.current]
-        return self.current
-
-    def sent(self, _k, size, _end):
-        self.left -= self.cost(size)
-
-    def settle(self):
-        if not self.inputs[self.current].count:
-            self.left = 0
-
-
-class Bytes(Turns):
-    cost = staticmethod(lambda size: size)
-
-
-class Deficits(First):
-    """Shreedhar and Varghese: a list of those who have something, each with its deficit."""
-
-    def __init__(self, numbers, _clock):
-        self.quanta, self.active = numbers, []
-        self.deficits, self.granted = [0] * len(numbers), False
-
-    def come(self, k, _now):
-        if k not in self.active:
-            self.active.append(k)
-            self.deficits[k] = 0
-
-    def choose(self):
-        while True:
-            k = self.active[0]
-            self.deficits[k] += 0 if self.granted else self.quanta[k]
-            if self.inputs[k].next().size <= self.deficits[k]:
-                self.granted = True
-                return k
-            self.active.append(self.active.pop(0))
-            self.granted = False
-
-    def sent(self, k, size, _end):
-        self.deficits[k] -= size
-
-    def settle(self):
-        if self.active and not self.inputs[self.active[0]].count:
-            self.active.pop(0)
-            self.granted = False
-
-
-class Tags(First):
-    """Golestani, by inputs: the tag of the next packet begins where the last one's ended."""
-
-    def __init__(self, numbers, _clock):
-        self.weights = numbers
-        self.begin()
-
-    def begin(self):
-        self.virtual, self.ends = Fraction(0), [Fraction(0)] * len(self.weights)
-
-    def come(self, k, _now):
-        if self.inputs[k].count == 1:
-            self.ends[k] = max(self.ends[k], self.virtual)
-
-    def tag(self, k, size):
-        return self.ends[k] + Fraction(size, self.weights[k])
-
-    def choose(self):
-        waiting = [k for k, each in enumerate(self.inputs) if each.count]
-        return min(waiting, key=lambda k: (self.tag(k, self.inputs[k].next().size), k))
-
-    def sent(self, k, size, _end):
-        self.virtual = self.ends[k] = self.tag(k, size)
-
-    def settle(self):
-        if not any(each.count for each in self.inputs):
-            self.begin()
-
-
-class Eligible(First):
-    """Bennett and Zhang: of those whose start virtual time has passed, who should end first."""
-
-    def __init__(self, numbers, clock):
-        self.rates, self.clock = [Fraction(each, sum(numbers)) for each in numbers], clock
-        self.begin()
-
-    def begin(self):
-        self.virtual = self.seen = self.work = Fraction(0)
-        self.end, self.size, self.starts = 0, 0, [Fraction(0)] * len(self.rates)
-
-    def pass_on(self, work, others):
-        self.virtual, self.seen = self.virtual + work - self.seen, work
-        starts = [self.starts[k] for k in others if self.inputs[k].count]
-        self.virtual = max([self.virtual, min(starts)]) if starts else self.virtual
-
-    def come(self, k, now):
-        if self.inputs[k].count == 1:
-            ahead = max(0, math.ceil(self.end) - now) / self.clock.byte_time_ps
-            left = math.floor(ahead * FINE)
-            framed = ETHERNET.line_bytes(self.size) if self.size else 0
-            left = left * self.size // framed if framed else left
-            others = [each for each in range(len(self.rates)) if each != k]
-            self.pass_on(self.work - min(Fraction(left, FINE), self.size), others)
-            self.starts[k] = max(self.starts[k], self.virtual)
-
-    def choose(self):
-        self.pass_on(self.work, range(len(self.rates)))
-        waiting = [k for k, each in enumerate(self.inputs) if each.count]
-        eligible = [k for k in waiting if self.starts[k] <= self.virtual]
-        return min(eligible, key=lambda k: (self.end_of(k, self.inputs[k].next().size), k))
-
-    def end_of(self, k, size):
-        return self.starts[k] + size / self.rates[k]
-
-    def sent(self, k, size, end):
-        self.starts[k] = self.end_of(k, size)
-        self.work, self.end, self.size = self.work + size, end, size
-
-    def settle(self):
-        if not any(each.count for each in self.inputs):
-            self.begin()
+# ---- books level by level
 
 
 class Queue:
@@ -236,12 +86,12 @@ class Level:
     def leaves(self):
         return [leaf for each in self.inputs for leaf in each.leaves()]
 
-    def come(self, leaf, now):
+    def come(self, leaf, packet):
         for k, each in enumerate(self.inputs):
             if leaf in each.leaves():
                 if isinstance(each, Level):
-                    each.come(leaf, now)
-                self.book.come(k, now)
+                    each.come(leaf, packet)
+                self.book.come(k, packet, packet.at)
 
     def ask(self):
         self.book.settle()
@@ -266,7 +116,7 @@ def carried(top, coming, clock):
 
     def enter(k, packet):
         leaves[k].packets.append(packet)
-        top.come(leaves[k], packet.at)
+        top.come(leaves[k], packet)
 
     while True:
         while arrivals and arrivals[0][0] < free:
@@ -298,33 +148,45 @@ def by(kind, field, **more):
 
 
 KINDS = {
-    "strict": (lambda names, _numbers: Strict(tuple(names)), First, [1]),
-    "wrr": (by(Wrr, "weights"), Turns, [1, 2, 5]),
-    "custom": (by(Custom, "byte_counts"), Bytes, [100, 150, 1_500, 3_100]),
-    "drr": (by(Drr, "weights", quantum=1), Deficits, [100, 500, 1_500, 4_500]),
-    "scfq": (by(Scfq, "weights"), Tags, [1, 2, 3, 7]),
-    "wf2q_plus": (by(Wf2qPlus, "weights"), Eligible, [1, 2, 3, 4]),
+    "strict": (lambda names, _numbers: Strict(tuple(names)), [1]),
+    "wrr": (by(Wrr, "weights"), [1, 2, 5]),
+    "custom": (by(Custom, "byte_counts"), [100, 150, 1_500, 3_100]),
+    "drr": (by(Drr, "weights", quantum=1), [100, 500, 1_500, 4_500]),
+    "scfq": (by(Scfq, "weights"), [1, 2, 3, 7]),
+    "wfq": (by(Wfq, "weights"), [1, 2, 3, 4]),
+    "wf2q_plus": (by(Wf2qPlus, "weights"), [1, 2, 3, 4]),
 }
-"""By kind: the element, its book, and numbers for its inputs."""
+"""By kind: the element, and numbers for its inputs."""
 SHAPES = [[0, [0, 0]], [[0, 0], 0], [[0, 0], [0, 0]], [0, [0, [0, 0]]], [[0, 0, 0], 0, [[0]]]]
 """Trees: 0 is a queue, a list is a scheduler."""
-PAIRS = [("strict", "drr"), ("wrr", "custom"), ("scfq", "wf2q_plus"), ("drr", "scfq")]
+PAIRS = [
+    ("strict", "drr"),
+    ("wrr", "custom"),
+    ("scfq", "wf2q_plus"),
+    ("drr", "scfq"),
+    ("wfq", "strict"),
+    ("wfq", "wfq"),
+]
 """Kinds that take turns from level to level; each pair is compiled once."""
+ORDERS = sorted({*PAIRS, *(pair[::-1] for pair in PAIRS)})
 
 
 @st.composite
-def trees(draw, shape, kinds, clock, limits):
+def trees(draw, books, shape, kinds, clock, limits):
     """Return a scheduler of that shape, and its book; the kinds of its levels take turns."""
-    make, book, usual = KINDS[kinds[0]]
+    make, usual = KINDS[kinds[0]]
     numbers = [draw(st.sampled_from(usual)) for _ in shape]
     parts = [
-        (None, Queue(limits.pop(0))) if each == 0 else draw(trees(each, kinds[::-1], clock, limits))
+        (None, Queue(limits.pop(0)))
+        if each == 0
+        else draw(trees(books, each, kinds[::-1], clock, limits))
         for each in shape
     ]
     outer = make("abc"[: len(shape)], numbers)
     inner = tuple(element for element, _ in parts)
     element = Combined(outer, inner) if any(inner) else outer
-    return element, Level(book(numbers, clock), [below for _, below in parts])
+    book = books[kinds[0]](numbers, clock)
+    return element, Level(book, [below for _, below in parts])
 
 
 limits = st.sampled_from([Buffer(1, "cell"), Buffer(3, "cell"), Buffer(2_000, "byte")])
@@ -348,13 +210,13 @@ def coming(draw, inputs):
 @given(
     data=st.data(),
     shape=st.sampled_from(SHAPES),
-    kinds=st.sampled_from([*PAIRS, *(pair[::-1] for pair in PAIRS)]),
+    kinds=st.sampled_from(ORDERS),
     clock=st.sampled_from(LINES),
 )
-def test_it_serves_by_the_book(lab, data, shape, kinds, clock):
+def test_it_serves_by_the_book(lab, books, data, shape, kinds, clock):
     places = str(shape).count("0")
     room = [data.draw(limits) for _ in range(places)]
-    element, top = data.draw(trees(shape, kinds, clock, list(room)))
+    element, top = data.draw(trees(books, shape, kinds, clock, list(room)))
     inputs = data.draw(coming(places))
     cuts = data.draw(st.lists(st.integers(0, 40 * PACKET_PS), max_size=4))
     batches = [
@@ -407,14 +269,14 @@ class Listed:
 @drawn
 @given(
     data=st.data(),
-    kinds=st.sampled_from([*PAIRS, *(pair[::-1] for pair in PAIRS)]),
+    kinds=st.sampled_from(ORDERS),
     clock=st.sampled_from(LINES),
     chunk=st.sampled_from([500, 3_000, 10**6]),
 )
-def test_a_network_carries_each_packet_by_the_book(data, kinds, clock, chunk):
+def test_a_network_carries_each_packet_by_the_book(books, data, kinds, clock, chunk):
     """Sources, a classifier, three queues, schedulers before schedulers, a line that frames."""
     shape, room = [0, [0, 0]], [data.draw(limits) for _ in range(3)]
-    element, top = data.draw(trees(shape, kinds, clock, list(room)))
+    element, top = data.draw(trees(books, shape, kinds, clock, list(room)))
     inputs = data.draw(coming(3).filter(all))
     counts = [len(each) for each in inputs]
     firsts = [sum(counts[:n]) for n in range(3)]
