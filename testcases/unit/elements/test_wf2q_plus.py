@@ -7,11 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from qospec.elements.scfq import Scfq
 from qospec.elements.wf2q_plus import Wf2qPlus
+from qospec.elements.wfq import Wfq
 from qospec.engine.clock import Clock
 
-NAMES = "abc"
+NAMES = "abcdefghijkl"
 FINE = 2**16
+LARGEST = 1_500
+LINE = Clock(Fraction(149_760_000), slotted=False)
+PACKET_PS = math.ceil(LARGEST * LINE.byte_time_ps)
 drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
 weights = st.lists(st.integers(1, 4), min_size=1, max_size=3)
 
@@ -63,37 +68,86 @@ class Formulas:
         self.work, self.end, self.size = self.work + cell[1], end, cell[1]
 
 
-def wf2q_plus(weights):
-    return Wf2qPlus(tuple((n, Fraction(w)) for n, w in zip(NAMES, weights, strict=False)))
+def named(weights):
+    return tuple((name, Fraction(weight)) for name, weight in zip(NAMES, weights, strict=False))
 
 
 @drawn
 @given(data=st.data(), weights=weights)
 def test_it_serves_by_the_book(schedulers, data, weights):
     case = data.draw(schedulers.case(len(weights)))
-    schedulers.agree(wf2q_plus(weights), Formulas(weights), case)
+    schedulers.agree(Wf2qPlus(named(weights)), Formulas(weights), case)
+
+
+# ---- worst-case fairness
+
+
+def late(lab, element, inputs):
+    """Return who leaves later than worst-case fairness lets them, as pairs of input and number.
+
+    Bennett and Zhang 1997, theorem 4: who comes leaves within (Q_i + L_i) / r_i + (L - L_i) / r,
+    Q_i with themselves in it, L_i the largest packet of the input and L of all. `inputs`: of each
+    packet, when it comes and its size.
+    """
+    rates = [weight / sum(each for _, each in element.weights) for _, weight in element.weights]
+    batches = [
+        lab.cells([t for t, _ in cells], size_bytes=[size for _, size in cells], connection=k)
+        for k, cells in enumerate(inputs)
+    ]
+    (left,) = lab.carry(element, lab.setting(clock=LINE), *batches).departures
+    names = zip(left.connection.tolist(), left.sent_ps.tolist(), strict=True)
+    ended = dict(zip(names, left.at_ps.tolist(), strict=True))
+    largest = [max((size for _, size in cells), default=0) for cells in inputs]
+    found = []
+    for k, cells in enumerate(inputs):
+        for n, (comes, size) in enumerate(cells):
+            ahead = sum(cells[m][1] for m in range(n) if ended[k, m] > comes)
+            most = (ahead + size + largest[k]) / rates[k] + max(largest) - largest[k]
+            if ended[k, n] > comes + most * LINE.byte_time_ps + 1:
+                found.append((k, n))
+    return found
+
+
+@st.composite
+def crowds(draw):
+    """Draw a heavy input with a burst and some more, and light ones that mostly begin with it."""
+    light = draw(st.integers(7, 11))
+    weights = [draw(st.integers(light // 2, light)), *[1] * light]
+    sizes = draw(st.sampled_from([[LARGEST], [64, 576, LARGEST]]))
+
+    def packets(burst, more, least):
+        after = st.integers(least, 2 * light)
+        places = st.builds(lambda n, beside: n * PACKET_PS + beside, after, st.sampled_from([0, 1]))
+        at_ps = [0] * burst + sorted(draw(st.lists(places, min_size=more, max_size=2)))
+        return [(t, draw(st.sampled_from(sizes))) for t in at_ps]
+
+    begin = [draw(st.sampled_from([1, 1, 1, 0])) for _ in range(light)]
+    return weights, [packets(light, 1, light), *(packets(each, 0, 0) for each in begin)]
 
 
 @drawn
-@given(data=st.data(), weights=weights)
-def test_what_waits_before_a_packet_is_served_at_its_rate(schedulers, data, weights):
-    """Worst-case fairness: a packet leaves within (Q_i + L) / r_i, Q_i with itself in it."""
-    case = data.draw(schedulers.case(len(weights), unlimited=True))
-    ended = {name: at_ps for at_ps, name in schedulers.carried(wf2q_plus(weights), case)[0]}
-    byte_ps, largest = case.clock.byte_time_ps, 1_500
-    for k, cells in enumerate(case.inputs):
-        rate = Fraction(weights[k], sum(weights))
-        for n, (comes, size, name) in enumerate(cells):
-            ahead = sum(s for _, s, other in cells[:n] if ended[other] > comes)
-            most = (ahead + size + largest) / rate
-            assert ended[name] <= comes + most * byte_ps + 1
+@given(crowd=crowds())
+def test_what_waits_before_a_packet_is_served_at_its_rate(lab, crowd):
+    weights, inputs = crowd
+    assert late(lab, Wf2qPlus(named(weights)), inputs) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"), [(Wf2qPlus, []), (Wfq, [(0, 10)]), (Scfq, [(0, 10)])]
+)
+def test_who_ran_ahead_is_not_made_to_wait_for_it(lab, kind, expected):
+    """Bennett and Zhang 1996, figure 2: ten of the large share at once, and then one more.
+
+    Where the ten are sent in a row, the one more finds nothing of its own ahead, and all others.
+    """
+    heavy = [(t, LARGEST) for t in [0] * 10 + [10 * PACKET_PS + 1]]
+    element = kind(named([10] + [1] * 10))
+    assert late(lab, element, [heavy, *[[(0, LARGEST)]] * 10]) == expected
 
 
 def test_nobody_runs_ahead_of_the_share(lab):
     """Bennett and Zhang 1996, figure 3: half of the line is sent in every other place."""
-    names = "abcdefghijk"
-    pairs = zip(names, [10] + [1] * 10, strict=True)
-    element = Wf2qPlus(tuple((n, Fraction(w)) for n, w in pairs))
+    element = Wf2qPlus(named([10] + [1] * 10))
     where = lab.setting(clock=Clock(Fraction(10**9), slotted=False))
     batches = [lab.cells([0] * 11)] + [lab.cells([0], connection=k) for k in range(1, 11)]
     (left,) = lab.carry(element, where, *batches).departures
@@ -103,4 +157,4 @@ def test_nobody_runs_ahead_of_the_share(lab):
 @pytest.mark.parametrize("weights", [[], [0], [-1], [9_973, 9_967]])
 def test_weights_are_above_zero_and_can_be_kept_exactly(weights):
     with pytest.raises(ValueError, match=r"^weights: "):
-        wf2q_plus(weights)
+        Wf2qPlus(named(weights))
