@@ -180,7 +180,7 @@ def by_the_book(traffic: Traffic, limit: Buffer, rules: Rules) -> tuple[dict, li
 def drawn(count: int, *names: str) -> Sequence[int]:
     stream = DRAWS.below(*names).stream()
     blocks = [stream.integers(0, CERTAIN, 4_096, np.int32) for _ in range(count // 4_096 + 1)]
-    return np.concatenate(blocks).tolist()
+    return np.concatenate(blocks)[:count].tolist()
 
 
 @st.composite

@@ -1,4 +1,4 @@
-"""Drop policies of the queues before a scheduler: the same book, an average for each queue."""
+"""Drop policies of the queues before a scheduler: its own book, and theirs for each queue."""
 
 from collections import Counter
 from fractions import Fraction
@@ -13,6 +13,7 @@ from qospec.catalogue import Buffer
 from qospec.dropping.clp_first import ClpFirst
 from qospec.dropping.red import Red
 from qospec.elements.drr import Drr
+from qospec.elements.scfq import Scfq
 from qospec.elements.strict import Strict
 from qospec.engine.batch import FOREVER_PS, Batch, empty, joined
 from qospec.engine.connections import Connections, Contract
@@ -23,6 +24,12 @@ from qospec.engine.scheduling import Combined
 drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
 CONNECTIONS = Connections((Contract("cbr", Fraction(1_000), 0),), (0,), has_oam=False)
 TYPICAL = 500
+SHARES = (("a", Fraction(500)), ("b", Fraction(1_500)), ("c", Fraction(4_500)))
+SCHEDULERS = {
+    "strict": lambda count: Strict(tuple("abc"[:count])),
+    "drr": lambda count: Drr(SHARES[:count], quantum=1),
+    "scfq": lambda count: Scfq(SHARES[:count]),
+}
 
 
 class Queue(NamedTuple):
@@ -32,6 +39,15 @@ class Queue(NamedTuple):
     policy: Red | ClpFirst | None
     rules: object
     draws: list[int]
+
+
+class Input(list):
+    """Who waits at a queue, with their numbers, as the book of a scheduler looks at it."""
+
+    count = property(len)
+
+    def next(self):
+        return self[0][1]
 
 
 @st.composite
@@ -60,11 +76,17 @@ def queues(draw, bench, number, traffic):
     return Queue(limit, red, bench.rules("", {}, {0: curve}, average), draws)
 
 
-def by_the_book(bench, inputs, kept):
-    """Serve by strict priority, one event after the other; return (departures, lost)."""
-    line, now = bench.sending(inputs[0].clock), 0
+def by_the_book(bench, book, inputs, kept):
+    """Serve by the book of a scheduler, one event after the other; return (departures, lost)."""
+    line = bench.sending(inputs[0].clock)
     coming = [list(enumerate(traffic.items)) for traffic in inputs]
-    waiting, left, lost = [[] for _ in inputs], [], []
+    waiting, left, lost = [Input() for _ in inputs], [], []
+    book.inputs = waiting
+
+    def following():
+        """Return when the next one comes, and to which input."""
+        heads = ((cells[0][1].at_ps, k) for k, cells in enumerate(coming) if cells)
+        return min(heads, default=(FOREVER_PS, 0))
 
     def come(k, *, waits):
         number, came = coming[k].pop(0)
@@ -75,21 +97,22 @@ def by_the_book(bench, inputs, kept):
             lost.append((k, found, number))
         else:
             waiting[k].append((number, came))
+            book.come(k, came, came.at_ps)
 
     while any(coming) or any(waiting):
-        for k, cells in enumerate(coming):
-            while cells and cells[0][1].at_ps < line.free:
-                come(k, waits=True)
+        while following()[0] < line.free:
+            come(following()[1], waits=True)
         for k, cells in enumerate(coming):
             while cells and cells[0][1].at_ps == line.free and not waiting[k]:
                 come(k, waits=False)
-        k = next((k for k, queue in enumerate(waiting) if queue), None)
-        if k is None:
-            now = min((cells[0][1].at_ps for cells in coming if cells), default=now)
-            line.free = max(line.free, line.begins(now))
+        book.settle()
+        if not any(waiting):
+            line.free = max(line.free, line.begins(following()[0]))
             continue
+        k = book.choose()
         number, came = waiting[k].pop(0)
         left.append((line.send(0, came.size), k, number))
+        book.sent(k, came.size, line.free)
         kept[k].rules.sent(line.free)
         lost += turned_away(waiting, kept)
     return left, sorted(lost)
@@ -102,18 +125,17 @@ def turned_away(waiting, kept):
             yield k, found, queue.pop()[0]
 
 
-def carried(inputs, kept, cuts):
+def carried(scheduler, inputs, kept, cuts):
     """Return the same of the engine."""
     clock = inputs[0].clock
     waiting = tuple(Waiting(f"q{k}", each.limit, each.policy) for k, each in enumerate(kept))
-    strict = Strict(tuple(f"i{k}" for k in range(len(kept))))
-    state = strict.start(Setting(CONNECTIONS, Draws(("test",)), clock, waiting))
+    state = scheduler.start(Setting(CONNECTIONS, Draws(("test",)), clock, waiting))
     batches = [batch_of(traffic.items, k) for k, traffic in enumerate(inputs)]
     done, left, lost = [0] * len(batches), empty(), []
     for until_ps in (*cuts, FOREVER_PS):
         stops = [int(batch.at_ps.searchsorted(until_ps)) for batch in batches]
         parts = zip(batches, done, stops, strict=True)
-        step = strict.process(state, tuple(b.part(i, j) for b, i, j in parts), until_ps)
+        step = scheduler.process(state, tuple(b.part(i, j) for b, i, j in parts), until_ps)
         left, done = joined(left, *step.departures), stops
         for loss in step.losses:
             names = [divmod(name, 1_000) for name in loss.sent_ps.tolist()]
@@ -134,16 +156,18 @@ def batch_of(items, k):
     )
 
 
+@pytest.mark.parametrize("kind", SCHEDULERS)
 @drawn
 @given(data=st.data())
-def test_each_queue_keeps_to_its_policy(bench, data):
+def test_each_queue_keeps_to_its_policy(bench, books, kind, data):
     clock = data.draw(bench.clocks)
     some = st.one_of(bench.long_traffic([0, 1], clock), bench.traffic([0, 1], clock))
     inputs = [data.draw(some) for _ in range(data.draw(st.integers(1, 3)))]
     kept = [data.draw(queues(bench, k, traffic)) for k, traffic in enumerate(inputs)]
     cuts = sorted(cut for traffic in inputs for cut in traffic.cuts)
-    got = carried(inputs, kept, cuts)
-    assert got == by_the_book(bench, inputs, kept)
+    got = carried(SCHEDULERS[kind](len(inputs)), inputs, kept, cuts)
+    book = books[kind]([int(share) for _, share in SHARES[: len(inputs)]], clock)
+    assert got == by_the_book(bench, book, inputs, kept)
 
 
 @pytest.mark.parametrize(
@@ -153,8 +177,8 @@ def test_who_is_not_chosen_as_it_comes_needs_room(bench, limit, lost):
     """Two come at once to an idle line: the one that is not sent waits, if half the limit do."""
     queue = Queue(Buffer(limit, "byte"), ClpFirst(Fraction(1, 2)), None, [])
     both = [bench.all_at_once([1])] * 2
-    assert carried(both, [queue] * 2, [])[1] == lost
-    assert carried(both[:1], [queue], [])[1] == []
+    assert carried(Strict(("a", "b")), both, [queue] * 2, [])[1] == lost
+    assert carried(Strict(("a",)), both[:1], [queue], [])[1] == []
 
 
 @pytest.mark.parametrize("combined", [False, True])
