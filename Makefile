@@ -26,8 +26,9 @@ demo: setup ## Run the acceptance suites of the ATM encryptor and write their re
 test: setup ## Run all tests
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
-test-nightly: setup ## Compare each scheduler with its book on 2,000 drawn examples
-	$(BIN)/python -m pytest testcases/unit/elements testcases/properties --hypothesis-profile nightly --numprocesses 2
+test-nightly: setup ## Compare with books and properties on up to 2,000 drawn examples each
+	$(BIN)/python -m pytest testcases/unit/elements testcases/unit/dropping testcases/unit/engine testcases/unit/metrics \
+	    testcases/properties --hypothesis-profile nightly --numprocesses 2 --dist worksteal
 
 lint: setup ## Check format, rules, types and imports
 	$(BIN)/ruff format --check .

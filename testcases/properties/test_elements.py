@@ -35,7 +35,11 @@ SLOT_PS = 2_831_196
 ETHERNET = Encapsulation(8, 18, 64, 12)
 NAMES = ("a", "b", "c")
 
-few = settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+few = settings(
+    deadline=None,
+    max_examples=settings().max_examples // 4,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 every_kind = pytest.mark.parametrize("kind", ELEMENTS.values(), ids=ELEMENTS)
 
 

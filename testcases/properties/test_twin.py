@@ -38,7 +38,7 @@ SPEC = importlib.util.spec_from_file_location("sentences", TESTCASES / "fuzz" / 
 SENTENCES = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(SENTENCES)
 
-quick = settings(max_examples=50, deadline=None, derandomize=True)
+quick = settings(max_examples=settings().max_examples // 2, deadline=None, derandomize=True)
 
 
 def assert_the_same(text: str) -> bool:

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from qospec.elements.classify import Classify
 
 INDICES = 6
+drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
 
 
-@settings(deadline=None, max_examples=60)
+@drawn
 @given(
     arrivals=st.lists(
         st.tuples(st.integers(0, 20), st.integers(0, INDICES - 1), st.integers(0, 1)), max_size=30

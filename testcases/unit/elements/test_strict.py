@@ -17,6 +17,7 @@ from qospec.engine.element import Waiting
 STM1 = Fraction(149_760_000)
 SLOT_PS = 2_831_196
 NANOSECOND_CELLS = Fraction(53 * 8 * 10**9)
+drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
 
 
 class Book:
@@ -98,7 +99,7 @@ limits = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@drawn
 @given(
     inputs=inputs(),
     limits=st.lists(limits, min_size=3, max_size=3),
@@ -126,7 +127,7 @@ def test_it_schedules_by_the_book(lab, inputs, limits, slotted, cuts):
     assert sorted(got.lost) == sorted(("overflow", f"q{k}", 0, name) for k, name in book.lost)
 
 
-@settings(deadline=None, max_examples=60)
+@drawn
 @given(
     inputs=inputs(),
     limit=limits.filter(lambda limit: limit is not None),

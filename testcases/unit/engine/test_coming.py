@@ -11,6 +11,7 @@ from qospec.engine.parting import Routes
 
 TIMES = st.lists(st.integers(0, 20), max_size=12).map(sorted)
 INPUTS = st.lists(TIMES, min_size=1, max_size=5)
+drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
 
 
 def batch(at_ps, connection):
@@ -31,7 +32,7 @@ def routes(inputs):
     return Routes(table, np.zeros(VALUES, np.uint16), -1)
 
 
-@settings(deadline=None)
+@drawn
 @given(INPUTS, st.randoms(use_true_random=False), st.integers(0, 3))
 def test_turns_are_those_of_time_and_then_of_rows(inputs, random, first):
     rows = list(range(1, len(inputs) + 1))
@@ -50,7 +51,7 @@ def test_turns_are_those_of_time_and_then_of_rows(inputs, random, first):
     ]
 
 
-@settings(deadline=None)
+@drawn
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 2)), min_size=2, max_size=20))
 def test_one_batch_for_all_comes_in_the_same_turns_as_its_parts(cells):
     cells.sort()

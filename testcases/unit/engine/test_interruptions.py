@@ -13,6 +13,7 @@ from qospec.engine.interruptions import BLOCK, Hiccups, Interruptions, Periodic
 US = 10**6
 MS = 10**9
 DRAWS = Draws(("test",))
+drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
 
 
 def lasting(interruptions):
@@ -60,7 +61,7 @@ def by_the_book(periodic, hiccups, until_ps):
     return [(begin, end) for begin, end in lasting if end > begin]
 
 
-@settings(deadline=None, max_examples=100)
+@drawn
 @given(
     periodic=st.builds(
         Periodic, st.sampled_from([0, 1, 9 * US]), st.just(20 * US), st.integers(0, 50 * US)
