@@ -255,9 +255,8 @@ class Listed:
         connection = np.arange(first, first + len(due), dtype=np.int32)
         return np.array([packet.at for packet in due], np.int64), connection
 
-    def next(self, count):
-        due, self.packets = self.packets[:count], self.packets[count:]
-        return np.array([packet.size for packet in due], np.int32)
+    def next(self, connection):
+        return np.array([self.packets[number].size for number in connection], np.int32)
 
     def mean_of(self, _length):
         return 1
