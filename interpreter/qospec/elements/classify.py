@@ -1,4 +1,4 @@
-"""One way becomes several, by what a cell is."""
+"""One way becomes several, by what a cell or packet is."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 @element(source="RFC 3290, 4 (classifiers)", duty="classifier", open_fields=True)
 @dataclass(frozen=True)
 class Classify:
-    """Send each cell to the first class whose condition it meets; the author names the classes.
+    """Send each cell or packet to the first class whose condition it meets; authors name classes.
 
-    What a condition may ask, the connection and its CLP, is known beforehand: the planner works the
-    conditions out into a table.
+    A condition may ask what all of a connection share: category and path of cells, and whether they
+    are OAM; addresses, protocol, ports and the input of packets. That is known beforehand. It may
+    ask for marks, too: CLP; DSCP, precedence, priority, traffic class and colour. Those have few
+    values, so the planner works conditions out into a table by connection and mark.
     """
 
     parts: ClassVar[bool] = True

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @element(source="ITU-T I.356 (cell transfer delay)")
 @dataclass(frozen=True)
 class Delay:
-    """Let each cell leave a constant time after it came, however many come at once."""
+    """Let each cell or packet leave a constant time after it came, however many come at once."""
 
     time: Time
     """How much later."""

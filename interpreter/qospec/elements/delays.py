@@ -37,14 +37,14 @@ class State:
 @element(source="RFC 4737, 3 (reordering), by delays that are written out")
 @dataclass(frozen=True)
 class Delays:
-    """Let the k-th cell leave the k-th time after it came; after the last, begin again.
+    """Let the k-th cell or packet leave the k-th time after it came; after the last, begin again.
 
-    A cell that is delayed for longer than the next may be overtaken by it. Of cells that leave at
-    one time, the one that came first is first. Any number may wait.
+    One that is delayed for longer than the next may be overtaken by it. Of those that leave at one
+    time, the one that came first is first. Any number may wait.
     """
 
     each: Delaying
-    """How much later, of one cell after the other."""
+    """How much later, of one after the other."""
 
     def __post_init__(self) -> None:
         if not self.each:

@@ -80,9 +80,9 @@ class State:
 @element(source="RFC 3290, 7.1.1 (FIFO queue) and 7.1.3 (tail drop)", duty="queue")
 @dataclass(frozen=True)
 class Fifo:
-    """Let cells wait for the line, first come, first served; lose what finds no room.
+    """Let cells or packets wait for the line, first come, first served; lose what finds no room.
 
-    The limit counts what waits, not what is being sent. A cell that begins in the very ps in which
+    The limit counts what waits, not what is being sent. One that begins in the very ps in which
     another arrives has made room for it; one that can begin as it arrives needs none.
 
     Not modelled: room that is shared with other queues.

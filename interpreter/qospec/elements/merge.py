@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 @element(source="ITU-T I.321 (cell multiplexing)")
 @dataclass(frozen=True)
 class Merge:
-    """Bring the cells of several inputs into one order: by time, then by input.
+    """Bring the cells or packets of several inputs into one order: by time, then by input.
 
-    It takes no time and has no rate: cells may leave in the same ps. What they wait for is a queue.
+    It takes no time and has no rate: several may leave in the same ps. What they wait for is a
+    queue.
     """
 
     ways: Annotated[int, Domain("integer", 1, 2**16)]

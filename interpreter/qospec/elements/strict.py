@@ -26,13 +26,13 @@ def _chosen(tree: Tree, scheduler: int) -> int:
 @element(source="RFC 3290, 7.1.2 (scheduler, strict priority)", duty="scheduler")
 @dataclass(frozen=True)
 class Strict(Scheduler):
-    """Serve the first input that has a cell waiting, and finish each cell that was begun.
+    """Serve the first input at which a cell or packet waits, and finish each that was begun.
 
     The queues before it hold what waits, each to its own limit, which counts what waits, not what
-    is being sent. When the line is free at some time, the cells that arrive in that very ps are
-    choices too, and one that is chosen as it arrives needs no room.
+    is being sent. When the line is free at some time, those that arrive in that very ps are choices
+    too, and one that is chosen as it arrives needs no room.
 
-    Not modelled: room that queues share; preemption within a cell.
+    Not modelled: room that queues share; preemption.
     """
 
     order: Names

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @metric(source="EANTC 2006, data plane (all PVCs up)")
 class ConnectionsUp:
-    """Count the connections over which at least one cell sent within the window arrived."""
+    """Count the connections over which any cell or packet sent within the window arrived."""
 
     dimension = "count"
     better = "more"

@@ -1,4 +1,4 @@
-"""How many cells did not arrive."""
+"""How many cells or packets did not arrive."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from qospec.engine.tally import Tally
 
 
-@metric(source="ITU-T I.356, 5.4 (lost cell outcome)")
+@metric(source="ITU-T I.356, 5.4 (lost cell outcome); RFC 2544, 26.3 (frame loss rate), of packets")
 class Lost:
-    """Count the cells sent within the window that ended on the way, whatever the cause.
+    """Count the cells or packets sent within the window that ended on the way, whatever the cause.
 
     `lost.CAUSE` counts those that ended for one cause, such as `lost.overflow`; causes are those
     for which elements lose anything, and `discarded`: thrown away on purpose.
@@ -26,7 +26,7 @@ class Lost:
     needs: frozenset[str] = frozenset()
 
     def measure(self, tally: Tally, statistic: str = "") -> int | None:
-        """Return a number of cells, or None if none were sent."""
+        """Return a number of cells or packets, or None if none were sent."""
         if not tally.sent:
             return None
         if not statistic:

@@ -1,4 +1,4 @@
-"""How many cells the source wanted to send."""
+"""How many cells or packets the source wanted to send."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from qospec.engine.tally import Tally
 
 
-@metric(source="RFC 2285, 3.5.1 (intended load)")
+@metric(source="RFC 2285, 3.5.1 (intended load), of packets; of cells likewise")
 class Planned:
-    """Count the cells that the source had ready within the window, in cells.
+    """Count the cells or packets that the source had ready within the window.
 
     More than `sent` where the source's own line is too slow for what it is offered.
     """
@@ -25,5 +25,5 @@ class Planned:
     needs: frozenset[str] = frozenset()
 
     def measure(self, tally: Tally, _statistic: str = "") -> int:
-        """Return a number of cells."""
+        """Return a number of cells or packets."""
         return tally.planned

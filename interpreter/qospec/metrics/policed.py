@@ -1,4 +1,4 @@
-"""How many cells a policer discarded."""
+"""How many cells or packets a policer discarded."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from qospec.engine.tally import Tally
 
 
-@metric(source="ITU-T I.371, 7 (usage parameter control)")
+@metric(source="ITU-T I.371, 7 (usage parameter control); RFC 2475, 2.3.3.4 (droppers), of packets")
 class Policed:
-    """Count the cells sent within the window that were discarded for not conforming.
+    """Count the cells or packets sent within the window that were discarded for not conforming.
 
-    Cells that a policer tagged and passed on are not among them.
+    Those that a policer tagged or marked, and passed on, are not among them.
     """
 
     dimension = "cells"
@@ -24,7 +24,7 @@ class Policed:
     needs: frozenset[str] = frozenset()
 
     def measure(self, tally: Tally, _statistic: str = "") -> int | None:
-        """Return a number of cells, or None if none were sent."""
+        """Return a number of cells or packets, or None if none were sent."""
         if not tally.sent:
             return None
         return sum(cells for (_, cause), cells in tally.lost.items() if cause == "policed")

@@ -1,4 +1,4 @@
-"""How many cells arrived."""
+"""How many cells or packets arrived."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from qospec.engine.tally import Tally
 
 
-@metric(source="ITU-T I.356, 4.2 (cell entry event)")
+@metric(source="ITU-T I.356, 4.2 (cell entry event); RFC 2544, 26.3 (output count), of packets")
 class Received:
-    """Count the cells sent within the window that reached their end, in cells.
+    """Count the cells or packets sent within the window that reached their end.
 
     They count even when they arrive after the window has closed, so that sent = received + lost.
     """
@@ -25,7 +25,7 @@ class Received:
     needs: frozenset[str] = frozenset()
 
     def measure(self, tally: Tally, _statistic: str = "") -> int | None:
-        """Return a number of cells, or None if none were sent."""
+        """Return a number of cells or packets, or None if none were sent."""
         if not tally.sent:
             return None
         return tally.received

@@ -1,4 +1,4 @@
-"""How many cells were sent."""
+"""How many cells or packets were sent."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from qospec.engine.tally import Tally
 
 
-@metric(source="ITU-T I.356, 4.2 (cell exit event)")
+@metric(source="ITU-T I.356, 4.2 (cell exit event); RFC 2285, 3.5.2 (offered load), of packets")
 class Sent:
-    """Count the cells whose first bit left the source's own line within the window, in cells.
+    """Count the cells or packets whose first bit left the source's own line within the window.
 
     OAM cells count where they are inserted. In the words of I.356: cell exit events at the first
     measurement point.
@@ -26,5 +26,5 @@ class Sent:
     needs: frozenset[str] = frozenset()
 
     def measure(self, tally: Tally, _statistic: str = "") -> int:
-        """Return a number of cells."""
+        """Return a number of cells or packets."""
         return tally.sent

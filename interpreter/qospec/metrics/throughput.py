@@ -1,4 +1,4 @@
-"""The rate of cells that arrive."""
+"""The rate of cells or packets that arrive."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ if TYPE_CHECKING:
     from qospec.engine.tally import Tally
 
 
-@metric(source="RFC 1242, 3.17, in cells instead of frames")
+@metric(
+    source="RFC 2285, 3.6.1 (forwarding rate) and RFC 1242, 3.17 (throughput), of packets; of cells"
+    " likewise"
+)
 class Throughput:
-    """Divide the cells that arrived in the window by its length, in cells/s.
+    """Divide the cells or packets that arrived in the window by its length, in cell/s or pkt/s.
 
-    It counts when a cell arrived, not when it was sent, so it never exceeds what the line carries.
+    It counts when each arrived, not when it was sent, so it never exceeds what the line carries.
     RFC 1242 means by this word the highest such rate without loss; that one is found by a search.
     """
 
@@ -28,5 +31,5 @@ class Throughput:
     needs: frozenset[str] = frozenset()
 
     def measure(self, tally: Tally, _statistic: str = "") -> Fraction | None:
-        """Return cells/s; None if the window has no length."""
+        """Return cells or packets per second; None if the window has no length."""
         return Fraction(tally.carried * PS_PER_S, tally.window_ps) if tally.window_ps else None

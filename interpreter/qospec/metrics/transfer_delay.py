@@ -18,8 +18,8 @@ class TransferDelay:
     """Measure from the first bit that leaves the source to the last bit that arrives, in ps.
 
     `mean`, `min`, `max` and `std` are exact; `std` is that of the population, not of a sample, and
-    rounded down to 1/n ps. A quantile `pN` is the least delay that N % of the cells do not exceed,
-    from a histogram, so up to 0.1 % off; `p99_9` is that of 99.9 %.
+    rounded down to 1/n ps. A quantile `pN` is the least delay that N % of the cells or packets do
+    not exceed, from a histogram, so up to 0.1 % off; `p99_9` is that of 99.9 %.
     """
 
     dimension = "time"

@@ -11,7 +11,7 @@ from qospec.catalogue import REQUIRED, Buffer
 from qospec.check.dimensions import METRICS, written_in
 from qospec.check.fields import MAPS
 from qospec.check.spellings import SOURCE
-from qospec.units import text_of
+from qospec.units import IN_PACKETS, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,8 +95,11 @@ def _fields(kind: Kind) -> Iterator[Parameter]:
 
 def _measured(kind: Kind) -> Document:
     dimension = METRICS.get(getattr(kind.build, "dimension", ""))
+    counted = [dimension] if dimension else []
+    if dimension in IN_PACKETS and "packet" in kind.carries:
+        counted.append(IN_PACKETS[dimension])
     return {
-        "dimension": dimension.name if dimension else "",
+        "dimension": " or ".join(each.name for each in counted),
         "example": text_of(1, dimension) if dimension else "",
         "statistics": [each for each in getattr(kind.build, "statistics", ()) if each],
         "exact": bool(getattr(kind.build, "exact", False)),

@@ -46,10 +46,10 @@ SAID: dict[str, str] = {
 BUILT_IN = (*ENDINGS, *SIDES, "host", "flows", "oam")
 """Names that stand for one thing in every file."""
 STATISTICS = {
-    "mean": "the mean of all cells",
-    "min": "the least of all cells",
-    "max": "the greatest of all cells",
-    "std": "the standard deviation of all cells",
+    "mean": "the mean of all cells or packets",
+    "min": "the least of all cells or packets",
+    "max": "the greatest of all cells or packets",
+    "std": "the standard deviation of all cells or packets",
     "sample_std": "the standard deviation over n - 1, as of a sample",
 }
 
@@ -67,7 +67,9 @@ def words(what: str, catalogue: Catalogue) -> Iterator[Document]:
         yield _word("statistic", what, STATISTICS[what])
     if QUANTILE.fullmatch(what):
         share = what[1:].replace("_", ".")
-        yield _word("statistic", what, f"the quantile that {share} % of the cells do not exceed")
+        yield _word(
+            "statistic", what, f"the quantile that {share} % of the cells or packets do not exceed"
+        )
     number = packet_of(what)
     if number is not None:
         yield _word("statistic", what, f"the value of packet {number} of those that a flow sends")
