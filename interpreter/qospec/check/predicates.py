@@ -238,7 +238,14 @@ def _of(attribute: Attribute, value: Value, node: ast.Expression) -> Constant:
     most = HIGHEST.get(attribute.name)
     if most is not None and not (0 <= number <= most and number.denominator == 1):
         between = "0 or 1" if most == 1 else f"a whole number from 0 to {most:_}"
-        raise wrong("E0205", f"`{spelt(attribute.name)}` is {between}", node.span)
+        high = number > most
+        raise wrong(
+            "E0205",
+            f"`{spelt(attribute.name)}` is {between}",
+            node.span,
+            label="too large" if high else "too small",
+            remedy=f"write at most {most:_}" if high else "write at least 0",
+        )
     return Constant(number, NUMBER, "" if value.value is None else text)
 
 

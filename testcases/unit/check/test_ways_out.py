@@ -159,6 +159,22 @@ def test_thresholds_are_by_marks(checked):
     assert problem.message == "`at` is a map from marks to numbers, not a number"
 
 
+@pytest.mark.parametrize(
+    ("asked", "label", "way_out"),
+    [
+        ("pkt.dscp == 64", "too large", "write at most 63"),
+        ("pkt.priority == 8", "too large", "write at most 7"),
+        ("pkt.dscp in (8 .. 70)", "too large", "write at most 63"),
+        ("pkt.dscp == -1", "too small", "write at least 0"),
+    ],
+)
+def test_a_mark_that_there_is_not_is_told_the_last_that_there_is(checked, asked, label, way_out):
+    parts = f"c = classify {{ x = {asked}, rest = otherwise }}\n  c.x -> discard"
+    text = f"device d {{\n  port p: packet\n  {parts}\n  p.rx -> c\n  c.rest -> p.tx\n}}"
+    [problem] = checked(text)[1]
+    assert (problem.code, problem.label, problem.help) == ("E0205", label, way_out)
+
+
 def test_a_mistake_in_a_record_inside_of_another_is_told_where_it_stands(checked):
     text = """
 device edge {
