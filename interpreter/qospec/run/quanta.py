@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.diagnostics import Diagnostic
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     """A scheduler, and for each of its own inputs the largest packet that comes there, in bytes."""
 
 REASON = (
-    "it then saves up over several turns in which nothing is sent; a quantum of at least the"
+    "an input then saves up over turns in which it sends nothing; a quantum of at least the"
     " largest packet keeps delay and effort low (Shreedhar and Varghese 1996)"
 )
 
@@ -69,17 +70,23 @@ def _levels(scheduler: Scheduler, coming: Iterator[int]) -> Iterator[Turns]:
 
 
 def _told(scheduler: Scheduler, largest: list[int], network: Network) -> Iterator[Diagnostic]:
+    """Yield the one warning of a round robin: all inputs that are short, and what suits them."""
     if not isinstance(scheduler, Drr):
         return
-    for name, quantum, packet in zip(scheduler.inputs, scheduler.quanta, largest, strict=True):
-        place = next(each for each in network.elements if each.element is scheduler)
-        if quantum < packet and place.span is not None:
-            least = -(-packet * scheduler.quantum // quantum)
-            yield Diagnostic(
-                "W0603",
-                f"a turn of `{name}` may be too short for a single packet",
-                place.span,
-                label=f"{quantum} B per turn, and packets of up to {packet} B",
-                notes=(REASON,),
-                help=f"write `quantum = {least} B`",
-            )
+    place = next(each.span for each in network.elements if each.element is scheduler)
+    turns = zip(scheduler.inputs, scheduler.quanta, largest, strict=True)
+    short = [(name, quantum, packet) for name, quantum, packet in turns if quantum < packet]
+    if not short or place is None:
+        return
+    name, quantum, packet = max(short, key=lambda turn: Fraction(turn[2], turn[1]))
+    *others, last = [f"`{each}`" for each, *_ in short]
+    inputs = f"turns of {', '.join(others)} and {last}" if others else f"a turn of {last}"
+    least = -(-packet * scheduler.quantum // quantum)
+    yield Diagnostic(
+        "W0603",
+        f"{inputs} may be too short for a single packet",
+        place,
+        label=f"{quantum} B per turn of `{name}`, and packets of up to {packet} B",
+        notes=(REASON,),
+        help=f"write `quantum = {least} B`",
+    )
