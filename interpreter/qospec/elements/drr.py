@@ -74,7 +74,8 @@ def _finished(tree: Tree, scheduler: int, k: int) -> int:
 
 
 @element(
-    source="Shreedhar and Varghese 1995, Efficient fair queueing using deficit round robin",
+    source="Shreedhar and Varghese 1996, Efficient fair queuing using deficit round-robin, IEEE/ACM"
+    " Trans. Networking 4, 375",
     duty="scheduler",
 )
 @dataclass(frozen=True)

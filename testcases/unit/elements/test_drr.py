@@ -17,7 +17,7 @@ quanta = st.lists(st.sampled_from([40, 53, 500, 1_500, 4_500]), min_size=1, max_
 
 
 class ActiveList:
-    """Shreedhar and Varghese 1995, figure 4: enqueueing and dequeueing modules."""
+    """Shreedhar and Varghese 1996: enqueueing and dequeueing modules."""
 
     def __init__(self, quanta):
         self.quanta = quanta
