@@ -55,6 +55,10 @@ class Span:
         line, column = self.source.position(self.start)
         return f"{self.source.name}:{line}:{column}"
 
+    def __contains__(self, other: Span) -> bool:
+        """Return whether another begins in it."""
+        return other.source is self.source and self.start <= other.start < self.end
+
     def to(self, other: Span) -> Span:
         """Return the span from here to the end of `other`."""
         return Span(self.source, self.start, other.end)

@@ -33,6 +33,16 @@ def test_a_span_knows_its_text_and_its_place() -> None:
     assert span.place == "a.qos:3:5"
 
 
+def test_a_span_has_in_it_what_begins_there() -> None:
+    source = Source("a.qos", TEXT)
+    whole = Span(source, 8, 11)
+    assert Span(source, 8, 19) in whole
+    assert Span(source, 10, 11) in whole
+    assert Span(source, 11, 11) not in whole
+    assert Span(source, 7, 9) not in whole
+    assert Span(Source("b.qos", TEXT), 8, 11) not in whole
+
+
 def test_spans_are_joined_from_the_first_to_the_end_of_the_second() -> None:
     source = Source("a.qos", TEXT)
     assert Span(source, 8, 11).to(Span(source, 16, 19)).text == "let a = 1 s"

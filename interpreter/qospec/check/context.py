@@ -10,6 +10,8 @@ from qospec.dataclass import dataclass
 from qospec.diagnostics import Diagnostic, Label
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from qospec.catalogue import Catalogue
     from qospec.check.scope import Binding
     from qospec.check.values import Value
@@ -31,8 +33,7 @@ class Case(NamedTuple):
         value was told before.
         """
         span = diagnostic.span
-        inside = self.test.source is span.source and self.test.start <= span.start < self.test.end
-        words = set(re.findall(r"\w+", span.text)) if inside else None
+        words = set(re.findall(r"\w+", span.text)) if span in self.test else None
         for name, place in self.variables:
             if (words is None or name in words) and not diagnostic.others:
                 swept = Label(place, f"in the case `{self.name}`")
@@ -76,10 +77,14 @@ class Limits:
 
 
 class Refused(Exception):  # noqa: N818 -- it is no error of ours
-    """A mistake in the text; ends the evaluation of the expression that holds it."""
+    """A mistake in the text; ends the evaluation of the expression that holds it.
 
-    def __init__(self, diagnostic: Diagnostic) -> None:
+    `also` are further ones that were found with it, and are told with it.
+    """
+
+    def __init__(self, diagnostic: Diagnostic, also: tuple[Refused, ...] = ()) -> None:
         self.diagnostic = diagnostic
+        self.also = also
         super().__init__(diagnostic.message)
 
 
@@ -102,6 +107,12 @@ def wrong(  # noqa: PLR0913 -- the parts of a message, by name
     others = (Label(*other),) if other else ()
     notes = (note,) if note else ()
     return Refused(Diagnostic(code, message, span, label, others, notes, remedy, fix))
+
+
+def together(mistakes: Sequence[Refused]) -> Refused:
+    """Return several mistakes as one to raise."""
+    first, *others = mistakes
+    return Refused(first.diagnostic, (*first.also, *others))
 
 
 def too_deep(span: Span) -> Refused:
@@ -182,7 +193,11 @@ class Context:
 
         Raises Enough behind the last error that is worth telling.
         """
-        diagnostic = refused.diagnostic
+        self._tell(refused.diagnostic)
+        for each in refused.also:
+            self.tell(each)
+
+    def _tell(self, diagnostic: Diagnostic) -> None:
         place = (diagnostic.code, diagnostic.span.source.name, diagnostic.span.start)
         if diagnostic.severity == "error":
             self.mistakes += 1

@@ -289,7 +289,8 @@ def published(value: Value, place: Span) -> Value:
     if isinstance(value, Series):
         return Series(tuple(_marked(item, place) for item in value.items), value.known)
     if isinstance(value, Table):
-        return Table({key: _marked(item, place) for key, item in value.entries.items()})
+        marked = {key: _marked(item, place) for key, item in value.entries.items()}
+        return replace(value, entries=marked)
     return value
 
 

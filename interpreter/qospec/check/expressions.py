@@ -235,12 +235,13 @@ class Evaluator:
 
     def _map(self, node: ast.MapOf, scope: Scope) -> Value:
         entries: dict[Fraction | str, Value] = {}
+        pairs: dict[Fraction | str, ast.Pair] = {}
         for pair in node.pairs:
             key = literals.key(self.word(pair.key, scope), pair.key.span)
             if key in entries:
                 raise wrong("E0102", f"the key {key} comes twice", pair.key.span)
-            entries[key] = self.value(pair.value, scope)
-        return Table(entries)
+            entries[key], pairs[key] = self.value(pair.value, scope), pair
+        return Table(entries, pairs)
 
     def _path(self, node: ast.Path, scope: Scope) -> Value:
         within = bool(node.trail) and isinstance(node.trail[0], ast.Name)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from qospec.catalogue import REQUIRED, Buffer, Duration
 from qospec.check import counted, mixes
 from qospec.check.addresses import address
-from qospec.check.context import Refused, wrong
+from qospec.check.context import Refused, together, wrong
 from qospec.check.dimensions import BASE_UNITS, NUMBER, named, written_in
 from qospec.check.laws import Exponential
 from qospec.check.values import (
@@ -262,16 +262,21 @@ def _map(
     if not isinstance(value, Table):
         keys = "marks" if parameter.domain.name in BY_MARK else "names"
         raise _sort(parameter.name, f"a map from {keys} to numbers", value.what, span)
-    found = []
+    found, mistakes = [], []
     for key, each in value.entries.items():
         if not isinstance(key, str) and parameter.domain.name not in BY_MARK:
             raise _sort(parameter.name, "a map from names", "a map from numbers", span)
         entry = replace(parameter, name=f"{parameter.name}[{key}]", alias="", domain=domain)
-        amount = convert(each, entry, kind, span)
-        if amount is None:
-            return None
-        found.append((str(key), amount))
-    return tuple(found)
+        pair = value.pair(str(key), span)
+        try:
+            amount = convert(each, entry, kind, pair.value.span if pair else span)
+        except Refused as mistake:
+            mistakes.append(mistake)
+        else:
+            found.append((str(key), amount))
+    if mistakes:
+        raise together(mistakes)
+    return None if any(amount is None for _, amount in found) else tuple(found)
 
 
 def _buffer(value: Value, name: str, domain: Domain, span: Span) -> Buffer | None:

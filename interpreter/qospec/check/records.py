@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from qospec.catalogue import NESTED, REQUIRED
 from qospec.check import fields, nested
-from qospec.check.context import Refused, wrong
+from qospec.check.context import Refused, together, wrong
 from qospec.check.counted import by_carrier
 from qospec.check.field_scope import FieldScope
 from qospec.check.scope import Binding, Scope
 from qospec.check.spellings import SOURCE, missing, nearest, parameter_of, spellings, unknown_field
-from qospec.check.values import Series, Value
+from qospec.check.values import Series, Table, Value
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -167,16 +167,31 @@ class Record(Value):
         return made
 
     def refused(self, error: Exception, other: tuple[Span, str] | None = None) -> Refused:
-        """Return what its kind says against its fields, told at the one that it names first.
+        """Return what its kind says against its fields, one mistake for each of the arguments.
 
-        That may be a field of a record in one of its own. A copy that leaves it as it was is told
-        nothing new. `other` is another place that matters, with what to say there.
+        A copy that leaves a field as it was is told nothing new. `other` is another place that
+        matters, with what to say there.
         """
-        name = str(error).partition(":")[0]
+        remedy = getattr(error, "remedy", "")
+        said = [str(each) for each in error.args]
+        return together(
+            [wrong("E0301", each, self._place(each), other=other, remedy=remedy) for each in said]
+        )
+
+    def _place(self, said: str) -> Span:
+        """Return where the field stands that is named first, or its entry: `low` or `low[64]`.
+
+        That may be a field of a record in one of its own.
+        """
+        name, _, key = said.partition(":")[0].partition("[")
         parameter = parameter_of(self.kind, name)
         field = self.given.get(parameter.name) if parameter else None
-        place = field.value.span if field else nested.place_of(name, self.given) or self.span
-        return wrong("E0301", str(error), place, other=other, remedy=getattr(error, "remedy", ""))
+        if parameter is None or field is None:
+            return nested.place_of(name, self.given) or self.span
+        value = self.value_of(parameter, self._evaluator) if key else None
+        whole = field.value.span
+        pair = value.pair(key[:-1], whole) if isinstance(value, Table) else None
+        return pair.key.span if pair else whole
 
     def binding(self, name: str) -> Binding | None:
         """Return the field of that name or abbreviation, if it was given or has a default."""

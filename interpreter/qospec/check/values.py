@@ -168,10 +168,11 @@ class Series(Value):
 
 @dataclass(frozen=True)
 class Table(Value):
-    """A map; keys are numbers or words."""
+    """A map; keys are numbers or words. `pairs` are its entries as they are written."""
 
     what: ClassVar[str] = "a map"
     entries: Mapping[Fraction | str, Value]
+    pairs: Mapping[Fraction | str, ast.Pair] = field(default_factory=dict, compare=False)
 
     @cached_property
     def parts(self) -> int:
@@ -192,6 +193,11 @@ class Table(Value):
             name.span,
             remedy=f"write `[{name.text}]` for its entry" if known else "",
         )
+
+    def pair(self, key: str, whole: Span) -> ast.Pair | None:
+        """Return an entry as it is written, if that is within `whole`: a map may have a name."""
+        found = next((pair for each, pair in self.pairs.items() if str(each) == key), None)
+        return found if found is not None and found.span in whole else None
 
     def item(self, key: Value, span: Span) -> Value:
         """Return the value under that key."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue import LimitsByMark, dropping
 from qospec.dataclass import dataclass
-from qospec.engine.dropping import ClassMark, DropPolicy, Rule, same_unit, values
+from qospec.engine.dropping import ClassMark, DropPolicy, Rule, same_unit, values, verify_keys
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +29,7 @@ class Threshold(DropPolicy):
     """How much may wait, by value of the mark."""
 
     def __post_init__(self) -> None:
-        values(self.by, "at", self.at)
+        verify_keys(self.by, at=self.at)
 
     @property
     def mark(self) -> str:
@@ -43,5 +43,5 @@ class Threshold(DropPolicy):
                     f"at: nobody comes to {amount.amount}, for no more than {limit.amount} may"
                     " wait; lower it, or raise the limit"
                 )
-        marks = values(self.by, "at", self.at)
+        marks = values(self.by, self.at)
         return {mark: Rule(amount.amount) for mark, (_, amount) in zip(marks, self.at, strict=True)}

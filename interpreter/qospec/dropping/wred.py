@@ -17,6 +17,7 @@ from qospec.engine.dropping import (
     Weight,
     exponent,
     values,
+    verify_keys,
 )
 
 if TYPE_CHECKING:
@@ -54,9 +55,10 @@ class Wred(DropPolicy):
 
     def __post_init__(self) -> None:
         exponent(self.weight)
-        known = set(values(self.by, "low", self.low))
+        verify_keys(self.by, low=self.low, high=self.high, p=self.p)
+        known = {key for key, _ in self.low}
         for field, entries in (("high", self.high), ("p", self.p)):
-            if set(values(self.by, field, entries)) != known:
+            if {key for key, _ in entries} != known:
                 raise ValueError(f"{field}: has other classes than low")
         for key, share in self.p:
             if share == 0:
@@ -72,7 +74,7 @@ class Wred(DropPolicy):
 
     def rules(self, limit: Buffer) -> Mapping[int, Rule]:
         high, p = dict(self.high), dict(self.p)
-        marks = values(self.by, "low", self.low)
+        marks = values(self.by, self.low)
         return {
             mark: Rule(curve=Curve(low, high[key], p[key], self.gentle))
             for mark, (key, low) in zip(marks, self.low, strict=True)

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from qospec.engine.draws import Draws
     from qospec.engine.element import Waiting
 
+    Entries = Sequence[tuple[str, object]]
+    """A map of some field, by the words or numbers of a mark."""
+
 ClassMark = Annotated[str, Domain("choice", choices=tuple(ALL))]
 """A mark that tells classes apart."""
 Probability = Annotated[Fraction, Domain("ratio", Fraction(1, 10**6), 1)]
@@ -148,19 +151,28 @@ def exponent(weight: Fraction) -> int:
     raise ValueError(f"weight: is 1, 1/2, 1/4, 1/8 … or 1/{2**LIGHTEST}, as in `1 / 512`")
 
 
-def values(name: str, field: str, entries: Sequence[tuple[str, object]]) -> tuple[int, ...]:
-    """Return the values of a mark that a map's keys stand for: its words, or numbers.
+def verify_keys(name: str, **maps: Entries) -> None:
+    """Refuse keys that are no values of a mark; maps are by the field that holds them.
 
     Raises:
-        ValueError: There is no such value; in the author's words.
+        ValueError: There are no such values; in the author's words, an argument for each.
     """
     mark = ALL[name]
-    words = mark.words or tuple(map(str, range(mark.highest + 1)))
-    for key, _ in entries:
-        if key not in words:
-            known = ", ".join(mark.words) or f"0 to {mark.highest}"
-            raise ValueError(f"{field}: there is no {name} {key}; there are {known}")
-    return tuple(words.index(key) for key, _ in entries)
+    known = ", ".join(mark.words) or f"0 to {mark.highest}"
+    strange = [
+        f"{field}[{key}]: there is no {name} {key}; there are {known}"
+        for field, entries in maps.items()
+        for key, _ in entries
+        if key not in mark.spelt
+    ]
+    if strange:
+        raise ValueError(*strange)
+
+
+def values(name: str, entries: Entries) -> tuple[int, ...]:
+    """Return the values of a mark that a map's keys stand for."""
+    spelt = ALL[name].spelt
+    return tuple(spelt.index(key) for key, _ in entries)
 
 
 class Guarded(NamedTuple):

@@ -35,6 +35,11 @@ class Mark:
         """Return the greatest value that it holds."""
         return (1 << self.bits) - 1
 
+    @property
+    def spelt(self) -> tuple[str, ...]:
+        """Return its values as an author writes them, from 0 on."""
+        return self.words or tuple(map(str, range(self.highest + 1)))
+
     def of(self, marks: int) -> int:
         """Return its value in `marks`."""
         return (marks & self.mask) >> self.first

@@ -121,7 +121,8 @@ def _in_file(file: Path, path: list[str], catalogue: Catalogue, problems: Proble
         way_out = f"did you mean `{near}`?" if near else listed
         raise Unknown(f"{file} knows no `{'.'.join(path)}`: {way_out}")
     document = declaration_document(declared, declarations)
-    touching = [e for e in told.all if e not in before or _within(e, declared.node)]
+    whole = declared.node.span
+    touching = [each for each in told.all if each not in before or each.span in whole]
     _pass_on(touching, problems)
     return document
 
@@ -129,11 +130,6 @@ def _in_file(file: Path, path: list[str], catalogue: Catalogue, problems: Proble
 def _pass_on(mistakes: Iterable[Diagnostic], problems: Problems) -> None:
     for each in mistakes:
         problems.add(each)
-
-
-def _within(mistake: Diagnostic, node: ast.Declaration) -> bool:
-    span, whole = mistake.span, node.span
-    return span.source is whole.source and whole.start <= span.start < whole.end
 
 
 def declaration_document(declared: Declared, declarations: Declarations) -> Document:

@@ -159,6 +159,47 @@ def test_thresholds_are_by_marks(checked):
     assert problem.message == "`at` is a map from marks to numbers, not a number"
 
 
+SHARED = """
+device shared {{
+  port west, east: packet
+  a, b, c = fifo {{ limit = 9 pkt, drop = {drop} }}
+  all = classify {{ a = pkt.dscp == 46, b = pkt.dscp == 10, c = otherwise }}
+  out = {scheduler}
+  west.rx -> all
+  all.a -> a -> out.a
+  all.b -> b -> out.b
+  all.c -> c -> out.c
+  out -> east.tx
+  east.rx -> discard
+}}
+"""
+WRED = "wred { by = dscp, low = { LOW }, high = { 10: 9 pkt }, p = { 10: 5% } }"
+
+
+@pytest.mark.parametrize(
+    ("before", "scheduler", "told"),
+    [
+        ("", "wfq { weights = { a: 0, b: 1, c: -2 } }", ["0", "-2"]),
+        ("", "custom { byte_counts = { a: 0 B, b: 10 B, c: 2 ms } }", ["0 B", "2 ms"]),
+        ("let none = 0", "wfq { weights = { a: 1, b: none, c: 1 } }", ["none"]),
+        ("let mine = { a: 0, b: 0, c: 1 }", "wfq { weights = mine }", ["mine"]),
+    ],
+)
+def test_each_wrong_entry_of_a_map_is_told_where_it_stands(checked, before, scheduler, told):
+    text = before + SHARED.format(drop="tail", scheduler=scheduler)
+    assert [problem.span.text for problem in checked(text)[1]] == told
+
+
+@pytest.mark.parametrize(
+    ("low", "told"),
+    [("64: 3 pkt, 10: 3 pkt, 70: 3 pkt", ["64", "70"]), ("green: 3 pkt", ["green"])],
+)
+def test_each_key_that_is_no_mark_is_told_where_it_stands(checked, low, told):
+    drop, scheduler = WRED.replace("LOW", low), "strict { order = [a, b, c] }"
+    problems = checked(SHARED.format(drop=drop, scheduler=scheduler))[1]
+    assert [problem.span.text for problem in problems] == told
+
+
 @pytest.mark.parametrize(
     ("asked", "label", "way_out"),
     [

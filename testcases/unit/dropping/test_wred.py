@@ -57,12 +57,22 @@ def wred(low, high, p, by="colour"):
         (({"green": 5}, {"red": 9}, {"green": 1}), "high: has other classes than low"),
         (({"green": 5}, {"green": 9}, {"red": 1}), "p: has other classes than low"),
         (({"green": 5}, {"green": 9}, {"green": 0}), "p: green would never be lost early"),
-        (({"10": 5}, {"10": 9}, {"10": 1}), "low: there is no colour 10"),
     ],
 )
 def test_classes_fit_together(fields, message):
     with pytest.raises(ValueError, match=message):
         wred(*fields)
+
+
+def test_each_value_that_no_mark_has_is_refused():
+    with pytest.raises(ValueError, match="there is no colour") as refused:
+        wred({"10": 5, "red": 5}, {"10": 9, "blue": 9}, {"red": 1})
+    known = "there are green, yellow, red"
+    assert refused.value.args == (
+        f"low[10]: there is no colour 10; {known}",
+        f"high[10]: there is no colour 10; {known}",
+        f"high[blue]: there is no colour blue; {known}",
+    )
 
 
 def test_each_curve_fits_the_queue(bench):
