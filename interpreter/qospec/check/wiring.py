@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.check.context import Context, Refused, wrong
 from qospec.check.instants import verify_time
@@ -26,6 +26,19 @@ if TYPE_CHECKING:
     from qospec.syntax import ast
 
 ENDINGS = ("discard", "terminate")
+
+
+class Side(NamedTuple):
+    """One of the two sides of an element, in words, and how a wire is written there."""
+
+    one: str
+    other: str
+    verb: str
+    wire: str
+
+
+OUTPUT = Side("output", "input", "begins", "{} -> …")
+INPUT = Side("input", "output", "ends", "… -> {}")
 
 
 def connect(wire: ast.Wire, scope: Scope, template: Template, evaluator: Evaluator) -> bool:
@@ -92,30 +105,33 @@ def _origin(value: Value | str, node: ast.Path, *, middle: bool) -> Origin:
             )
         return Origin(port=value.port, inner=value.inner)
     if isinstance(value, PartValue):
-        return Origin(value.index, _output(value, node, middle=middle))
+        return Origin(value.index, _named(value, node, OUTPUT, middle=middle))
     raise _no_end(value, node, "begin")
 
 
-def _output(value: PartValue, node: ast.Path, *, middle: bool) -> str:
+def _named(value: PartValue, node: ast.Path, side: Side, *, middle: bool) -> str:
+    """Return the output or input of an element that a wire's end means; the only one, if none."""
     part = value.part
-    named = value.name and not (middle and value.name in part.inputs)
-    if named:
-        if part.loose or value.name in part.outputs:
+    ours, theirs = part.outputs, part.inputs
+    if side is INPUT:
+        ours, theirs = theirs, ours
+    if value.name and not (middle and value.name in theirs):
+        if part.loose or value.name in ours:
             return value.name
         raise wrong(
             "E0407",
-            f"`{node.span.text}` is an input: no wire begins there",
+            f"`{node.span.text}` is an {side.other}: no wire {side.verb} there",
             node.span,
-            note=f"outputs of {part.path}: {' '.join(part.outputs)}",
+            note=f"{side.one}s of {part.path}: {' '.join(ours)}",
         )
-    if part.loose or len(part.outputs) == 1:
-        return part.outputs[0] if part.outputs else ""
+    if part.loose or len(ours) == 1:
+        return ours[0] if ours else ""
     raise wrong(
         "E0408",
-        f"`{part.path}` has {len(part.outputs)} outputs: say which",
+        f"`{part.path}` has {len(ours)} {side.one}s: say which",
         node.span,
-        note=f"outputs of {part.path}: {' '.join(part.outputs[:12])}",
-        remedy=f"write `{part.path}.{part.outputs[0]} -> …`" if part.outputs else "",
+        note=f"{side.one}s of {part.path}: {' '.join(ours[:12])}",
+        remedy=f"write `{side.wire.format(f'{part.path}.{ours[0]}')}`" if ours else "",
     )
 
 
@@ -150,30 +166,8 @@ def _end(value: Value | str, node: ast.Path, *, middle: bool) -> End:
             )
         return End("port" if value.inner < 0 else "inner", port=value.port, inner=value.inner)
     if isinstance(value, PartValue):
-        return End("element", value.index, _input(value, node, middle=middle))
+        return End("element", value.index, _named(value, node, INPUT, middle=middle))
     raise _no_end(value, node, "end")
-
-
-def _input(value: PartValue, node: ast.Path, *, middle: bool) -> str:
-    part = value.part
-    if value.name and not (middle and value.name in part.outputs):
-        if part.loose or value.name in part.inputs:
-            return value.name
-        raise wrong(
-            "E0407",
-            f"`{node.span.text}` is an output: no wire ends there",
-            node.span,
-            note=f"inputs of {part.path}: {' '.join(part.inputs)}",
-        )
-    if part.loose or len(part.inputs) == 1:
-        return part.inputs[0] if part.inputs else ""
-    raise wrong(
-        "E0408",
-        f"`{part.path}` has {len(part.inputs)} inputs: say which",
-        node.span,
-        note=f"inputs of {part.path}: {' '.join(part.inputs[:12])}",
-        remedy=f"write `… -> {part.path}.{part.inputs[0]}`" if part.inputs else "",
-    )
 
 
 def _no_end(value: Value | str, node: ast.Path, verb: str) -> Refused:
