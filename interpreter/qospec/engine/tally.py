@@ -8,9 +8,11 @@ from math import isqrt
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from qospec.dataclass import dataclass
-from qospec.statistic import share_of
+from qospec.statistic import packet_of, share_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from qospec.engine.volume import Volume
 
 
@@ -151,6 +153,13 @@ class Variation(NamedTuple):
     packets: tuple[Packet, ...] = ()
     complete: bool = False
     connections: int = 1
+
+    def change(
+        self, kept: Extent, statistic: str, of: Callable[[tuple[Packet, ...]], int | None]
+    ) -> Fraction | int | None:
+        """Return a statistic of what is kept of all changes, or the change `of` a single packet."""
+        number = packet_of(statistic)
+        return kept.read(statistic) if number is None else of(self.packet(number))
 
     def packet(self, number: int) -> tuple[Packet, ...]:
         """Return the packet of that number, and up to two ahead of it that arrived, it last.

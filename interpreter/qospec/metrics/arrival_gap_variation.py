@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.catalogue import metric
-from qospec.statistic import offers, packet_of
+from qospec.statistic import offers
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -39,12 +39,8 @@ class ArrivalGapVariation:
         """Return ps; None if fewer than three packets arrived, or they were not followed."""
         if not offers(self.statistics, statistic):
             raise ValueError(f"arrival_gap_variation has no statistic `{statistic}`")
-        if tally.variation is None:
-            return None
-        number = packet_of(statistic)
-        if number is None:
-            return tally.variation.arrivals.read(statistic)
-        return _of_the_last(tally.variation.packet(number))
+        seen = tally.variation
+        return None if seen is None else seen.change(seen.arrivals, statistic, _of_the_last)
 
 
 def _of_the_last(packets: tuple[Packet, ...]) -> int | None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.catalogue import metric
-from qospec.statistic import offers, packet_of
+from qospec.statistic import offers
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from qospec.engine.tally import Tally
+    from qospec.engine.tally import Packet, Tally
 
 
 @metric(
@@ -37,10 +37,9 @@ class LatencyDifference:
         """Return ps; None if fewer than two packets arrived, or they were not followed."""
         if not offers(self.statistics, statistic):
             raise ValueError(f"latency_difference has no statistic `{statistic}`")
-        if tally.variation is None:
-            return None
-        number = packet_of(statistic)
-        if number is None:
-            return tally.variation.latencies.read(statistic)
-        packets = tally.variation.packet(number)
-        return abs(packets[-1].latency_ps - packets[-2].latency_ps) if len(packets) > 1 else None
+        seen = tally.variation
+        return None if seen is None else seen.change(seen.latencies, statistic, _of_the_last)
+
+
+def _of_the_last(packets: tuple[Packet, ...]) -> int | None:
+    return abs(packets[-1].latency_ps - packets[-2].latency_ps) if len(packets) > 1 else None
