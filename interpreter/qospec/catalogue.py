@@ -290,7 +290,8 @@ def _parameters(cls: type, mark: _Mark) -> Iterator[Parameter]:
     if not dataclasses.is_dataclass(cls):
         return
     hints = get_type_hints(cls, include_extras=True)
-    for field in dataclasses.fields(cls):
+    # In the order of `__init__`: what is given by name only comes last, wherever it is declared.
+    for field in sorted(dataclasses.fields(cls), key=lambda each: bool(each.kw_only)):
         hint = hints[field.name]
         if get_origin(hint) is not Annotated:
             continue  # a field that the planner fills, not the author

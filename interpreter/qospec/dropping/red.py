@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.catalogue import Limit, Truth, dropping
+from qospec.catalogue import Limit, dropping
 from qospec.dataclass import dataclass
-from qospec.engine.dropping import (
-    Average,
-    Curve,
-    DropPolicy,
-    Probability,
-    Rule,
-    Typical,
-    Weight,
-    exponent,
-)
+from qospec.engine.averaging import Averaging
+from qospec.engine.dropping import Curve, DropPolicy, Probability, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +21,7 @@ if TYPE_CHECKING:
     " RED (2000)"
 )
 @dataclass(frozen=True)
-class Red(DropPolicy):
+class Red(Averaging, DropPolicy):
     """Lose some early, at random, the more the longer the queue is on average.
 
     Each newcomer moves the average towards what it finds waiting; so do, after an idle time, as
@@ -49,19 +40,6 @@ class Red(DropPolicy):
     """The average from which on all are lost, or twice which if `gentle`."""
     p: Probability
     """Which share is lost just below `high`, but for the even distances."""
-    gentle: Truth = False
-    """Whether the probability rises from `p` at `high` to 1 at twice `high`, instead of at once."""
-    weight: Weight = Fraction(1, 512)
-    """How far each newcomer moves the average: 1, 1/2, 1/4 … or 1/65536."""
-    typical: Typical = 500
-    """The size of a typical packet, to count idle time by; a cell has 53 bytes."""
-
-    def __post_init__(self) -> None:
-        exponent(self.weight)
-
-    @property
-    def average(self) -> Average:
-        return Average(self.weight, self.typical)
 
     def rules(self, limit: Buffer) -> Mapping[int, Rule]:
         return {0: Rule(curve=Curve(self.low, self.high, self.p, self.gentle))}

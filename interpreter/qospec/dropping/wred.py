@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.catalogue import LimitsByMark, RatiosByMark, Truth, dropping
+from qospec.catalogue import LimitsByMark, RatiosByMark, dropping
 from qospec.dataclass import dataclass
-from qospec.engine.dropping import (
-    Average,
-    ClassMark,
-    Curve,
-    DropPolicy,
-    Rule,
-    Typical,
-    Weight,
-    exponent,
-    values,
-    verify_keys,
-)
+from qospec.engine.averaging import Averaging
+from qospec.engine.dropping import ClassMark, Curve, DropPolicy, Rule, values, verify_keys
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +20,7 @@ if TYPE_CHECKING:
     " S. Floyd, V. Jacobson, IEEE/ACM Trans. Networking 1 (1993)"
 )
 @dataclass(frozen=True)
-class Wred(DropPolicy):
+class Wred(Averaging, DropPolicy):
     """Lose some early, at random, by the average of the whole queue and the class of who comes.
 
     See `red`: here each class has its own `low`, `high` and `p`, and counts its own drops. Who
@@ -46,15 +35,9 @@ class Wred(DropPolicy):
     """The average from which on all are lost, or twice which if `gentle`; of the same values."""
     p: RatiosByMark
     """Which share is lost just below `high`; of the same values."""
-    gentle: Truth = False
-    """Whether the probability rises from `p` at `high` to 1 at twice `high`, instead of at once."""
-    weight: Weight = Fraction(1, 512)
-    """How far each newcomer moves the average: 1, 1/2, 1/4 … or 1/65536."""
-    typical: Typical = 500
-    """The size of a typical packet, to count idle time by; a cell has 53 bytes."""
 
     def __post_init__(self) -> None:
-        exponent(self.weight)
+        super().__post_init__()
         verify_keys(self.by, low=self.low, high=self.high, p=self.p)
         known = {key for key, _ in self.low}
         for field, entries in (("high", self.high), ("p", self.p)):
@@ -67,10 +50,6 @@ class Wred(DropPolicy):
     @property
     def mark(self) -> str:
         return self.by
-
-    @property
-    def average(self) -> Average:
-        return Average(self.weight, self.typical)
 
     def rules(self, limit: Buffer) -> Mapping[int, Rule]:
         high, p = dict(self.high), dict(self.p)

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from qospec.catalogue import OF_PACKETS, Buffer, Domain
+from qospec.catalogue import Buffer, Domain
 from qospec.dataclass import dataclass
 from qospec.engine import transmission
 from qospec.engine.admission import (
@@ -22,6 +22,7 @@ from qospec.engine.admission import (
     Gate,
 )
 from qospec.engine.arrays import np
+from qospec.engine.averaging import exponent
 from qospec.engine.clock import CELL_BYTES
 from qospec.engine.marks import ALL, VALUES
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
     from qospec.engine.arrays import Marks, Sizes, Whole
+    from qospec.engine.averaging import Average
     from qospec.engine.clock import Clock
     from qospec.engine.draws import Draws
     from qospec.engine.element import Waiting
@@ -41,12 +43,6 @@ if TYPE_CHECKING:
 ClassMark = Annotated[str, Domain("choice", choices=tuple(ALL))]
 """A mark that tells classes apart."""
 Probability = Annotated[Fraction, Domain("ratio", Fraction(1, 10**6), 1)]
-Weight = Annotated[Fraction, Domain("ratio", Fraction(1, 2**16), 1)]
-"""Of a newcomer in an average."""
-Typical = Annotated[int, Domain("data", 1, 65_535, layers=OF_PACKETS)]
-"""A size in bytes."""
-LIGHTEST = 16
-"""The least weight of an average is 1/2^16."""
 NO_LIMIT = 2**62
 """More than waits anywhere, and than any average, in its binary places."""
 BLOCK = 4_096
@@ -71,13 +67,6 @@ class Rule(NamedTuple):
 
     room: int | None = None
     curve: Curve | None = None
-
-
-class Average(NamedTuple):
-    """How an average follows what waits: the weight of each newcomer; a typical item's bytes."""
-
-    weight: Fraction
-    typical_bytes: int
 
 
 class DropPolicy(ABC):
@@ -141,14 +130,6 @@ def same_unit(field: str, amount: Buffer, limit: Buffer) -> None:
             f"{field}: is in {UNITS[amount.unit]}, and the limit in {UNITS[limit.unit]};"
             " one queue counts one of them"
         )
-
-
-def exponent(weight: Fraction) -> int:
-    """Return k of a weight 1/2^k; raises ValueError for other weights, in the author's words."""
-    k = weight.denominator.bit_length() - 1
-    if weight != 0 and 1 / weight == 2**k and k <= LIGHTEST:
-        return k
-    raise ValueError(f"weight: is 1, 1/2, 1/4, 1/8 … or 1/{2**LIGHTEST}, as in `1 / 512`")
 
 
 def verify_keys(name: str, **maps: Entries) -> None:

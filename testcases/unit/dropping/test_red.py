@@ -30,7 +30,7 @@ def policies(draw, limit):
     low, p = draw(st.integers(1, high - 1)), draw(st.sampled_from([1, 2, 3, 10, 50, 1_000]))
     gentle, weight = draw(st.booleans()), draw(weights)
     ends = (Buffer(low, limit.unit), Buffer(high, limit.unit))
-    return Red(*ends, Fraction(1, p), gentle, weight, TYPICAL)
+    return Red(*ends, Fraction(1, p), gentle=gentle, weight=weight, typical=TYPICAL)
 
 
 @drawn

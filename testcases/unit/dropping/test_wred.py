@@ -40,7 +40,8 @@ def test_each_class_has_its_curve_and_counts_its_own(bench, data, gentle, k):
         tuple((COLOURS[value], each[place]) for value, each in own.items()) for place in range(3)
     )
     low, high = (tuple((key, Buffer(n, unit)) for key, n in ends) for ends in (low, high))
-    policy = Wred("colour", low, high, p, gentle, Fraction(1, 2**k), TYPICAL)
+    average_of = {"weight": Fraction(1, 2**k), "typical": TYPICAL}
+    policy = Wred("colour", low, high, p, gentle=gentle, **average_of)
     average = bench.average(policy.weight, bench.typical_ps(traffic.clock, TYPICAL))
     by_value = {value: bench.curve(*each, gentle=gentle) for value, each in own.items()}
     bench.agree(traffic, limit, policy, bench.rules("colour", {}, by_value, average))

@@ -95,3 +95,8 @@ def test_the_long_text_is_apart_from_the_summary() -> None:
     described = kind_document(CATALOGUE.kinds["element", "gcra"])
     assert described["description"].startswith("A cell at t conforms")
     assert described["summary"] not in described["description"]
+
+
+def test_fields_that_are_given_by_name_only_come_last() -> None:
+    fields = kind_document(CATALOGUE.kinds["element", "srtcm"])["fields"]
+    assert [each["name"] for each in fields[:3]] == ["cir", "cbs", "ebs"]
