@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from qospec.run.discards import sentence, single
+
 Record = Mapping[str, Any]
 
 _CALM = ("pass", "skip", "")
@@ -15,22 +17,20 @@ _CALM = ("pass", "skip", "")
 def discarded(case: Record) -> list[dict[str, Any]]:
     """Return where items of a flow ended, each place and cause once over all repeats.
 
-    Each has `flow`, `element`, `cause`, the `least` and `most` that a repeat lost there, if it did,
-    and `when`: in which repeats, "" if there is only one.
+    Each has `flow`, `element`, `cause`, `carries` if that is known, the `least` and `most` that a
+    repeat lost there, if it did, and `when`: in which repeats, "" if there is only one.
     """
-    found: dict[tuple[str, str, str], list[int]] = {}
+    found: dict[tuple[str, str, str], list[Record]] = {}
     for loss in case["losses"]:
-        found.setdefault((loss["flow"], loss["element"], loss["cause"]), []).append(loss["cells"])
+        found.setdefault((loss["flow"], loss["element"], loss["cause"]), []).append(loss)
     return [
         {
-            "flow": flow,
-            "element": element,
-            "cause": cause,
-            "least": min(cells),
-            "most": max(cells),
-            "when": _when(len(cells), len(case["repeats"])),
+            **losses[0],
+            "least": min(loss["cells"] for loss in losses),
+            "most": max(loss["cells"] for loss in losses),
+            "when": _when(len(losses), len(case["repeats"])),
         }
-        for (flow, element, cause), cells in found.items()
+        for losses in found.values()
     ]
 
 
@@ -44,36 +44,18 @@ def reasons(case: Record) -> list[str]:
     """Return why a case is not well, in sentences: those of its record, repeats taken together.
 
     Of what was discarded only that is told which concerns the flows that its criteria name, unless
-    nothing does; then this is said first.
+    nothing does; then this is said first. A record whose losses do not say what was lost, cells or
+    packets, is told as it is.
     """
-    places = {_place(each): each for each in discarded(case)}
-    said: dict[str, str] = {}
-    others: dict[str, None] = {}
-    for line in case["why"]:
-        place = line.partition(" of ")[2]
-        if place in places:
-            said.setdefault(place, _sentence(line, places[place]))
-        else:
-            others[line] = None
-    named = _named(case)
-    concerned = [line for place, line in said.items() if _root(places[place]["flow"]) in named]
-    if said and named and not concerned:
+    if any("carries" not in loss for loss in case["losses"]):
+        return list(case["why"])
+    told = {single(loss) for loss in case["losses"]}
+    others = dict.fromkeys(line for line in case["why"] if line not in told)
+    found, named = discarded(case), _named(case)
+    concerned = [each for each in found if _root(each["flow"]) in named]
+    if found and named and not concerned:
         others[f"nothing of {' and '.join(named)} was discarded"] = None
-    return [*others, *(concerned or said.values())]
-
-
-def _place(discard: Record) -> str:
-    return f"{discard['flow']}: {discard['element']} ({discard['cause']})"
-
-
-def _sentence(line: str, discard: Record) -> str:
-    """Return the sentence of all repeats; `line` is that of one of them."""
-    if not discard["when"]:
-        return line
-    item = line.split(maxsplit=2)[1].removesuffix("s")
-    cells = " to ".join(dict.fromkeys(f"{discard[end]:_}" for end in ("least", "most")))
-    lost = f"{cells} {item}{'s' * (discard['most'] != 1)} of {discard['flow']}"
-    return f"{lost} {discard['when']}: {discard['element']} ({discard['cause']})"
+    return [*others, *map(sentence, concerned or found)]
 
 
 def _named(case: Record) -> list[str]:

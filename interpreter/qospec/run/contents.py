@@ -69,7 +69,7 @@ CASE = {
     "statements": [STATEMENT],
     "metrics": METRICS,
     "repeats": [METRICS],
-    "losses": [{"flow": str, "element": str, "cause": str, "cells": int}],
+    "losses": [{"flow": str, "element": str, "cause": str, "carries": MayLack(str), "cells": int}],
     "why": [str],
     "errors": [str],
     "again": str,

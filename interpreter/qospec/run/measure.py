@@ -46,13 +46,6 @@ class Loss:
     cause: str
     cells: int
 
-    @property
-    def words(self) -> str:
-        """Return who discarded how many of whom."""
-        many = "" if self.cells == 1 else "s"
-        lost = f"{self.cells:_} {self.carries}{many} of {self.population}"
-        return f"{lost}: {self.element} ({self.cause})"
-
 
 class LostTrackError(Exception):
     """More or fewer cells ended than were sent: a mistake of the engine, never of the device."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue import discover
 from qospec.conditions import observed
+from qospec.run import discards
 from qospec.run.measure import QUANTILES
 from qospec.run.quantity import HISTOGRAM_ERROR, quantity
 from qospec.run.sending import flow_documents
@@ -91,6 +92,7 @@ def _losses(result: Result) -> list[Document]:
             "flow": loss.population,
             "element": loss.element,
             "cause": loss.cause,
+            "carries": loss.carries,
             "cells": loss.cells,
         }
         for number, repeat in enumerate(result.repeats, 1)
@@ -118,7 +120,7 @@ def _why(plan: CasePlan, result: Result) -> list[str]:
     lines = [] if _measures(plan.case.statements) else ["no criterion measures anything"]
     seen = [repeat.readings for repeat in result.repeats]
     lines += [words for readings in seen for words in readings.silent()]
-    lines += [loss.words for readings in seen for loss in readings.losses()]
+    lines += map(discards.single, _losses(result))
     if lines:
         return list(dict.fromkeys(lines))
     could: dict[str, tuple[str, ...]] = {}

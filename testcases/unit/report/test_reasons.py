@@ -13,7 +13,14 @@ def made(*losses, repeats=1, text="", flows=("files", "film"), also=()):
         "metrics": dict.fromkeys(flows),
         "statements": statements,
         "losses": [
-            {"repeat": repeat, "flow": flow, "element": element, "cause": cause, "cells": cells}
+            {
+                "repeat": repeat,
+                "flow": flow,
+                "element": element,
+                "cause": cause,
+                "carries": "packet",
+                "cells": cells,
+            }
             for repeat, flow, element, cause, cells in losses
         ],
         "why": [
@@ -96,3 +103,10 @@ def test_what_is_no_loss_is_always_told() -> None:
     assert reasons(made((1, *FILM, 2), text="film.lost == 0", also=[silent]))[0] == silent
     none = "no packet was discarded: dut.bulk (0 overflow)"
     assert reasons(made(text="film.lost == 0", also=[none])) == [none]
+
+
+def test_a_record_that_does_not_say_what_was_lost_is_told_as_it_is() -> None:
+    case = made((1, *EARLY, 7), (2, *EARLY, 8), repeats=2)
+    for loss in case["losses"]:
+        del loss["carries"]
+    assert reasons(case) == case["why"]

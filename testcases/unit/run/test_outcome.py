@@ -107,5 +107,7 @@ test t on narrow {
 )
 def test_why_is_told_of_packets(planned, rate, why) -> None:
     (case,) = planned(PACKETS.replace("RATE", rate))
-    (line,) = case_document(case, trial.run(case, discover(), lambda _: None), "")["why"]
+    found = case_document(case, trial.run(case, discover(), lambda _: None), "")
+    (line,) = found["why"]
     assert line.endswith(why)
+    assert {loss["carries"] for loss in found["losses"]} <= {"packet"}
