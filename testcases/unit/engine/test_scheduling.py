@@ -100,6 +100,17 @@ def test_alone_below_another_it_is_as_without(data, inner, inputs):
     assert [(path.removeprefix("rest."), name) for path, name in lost] == alone[2]
 
 
+# Ahead of the one that draws pairs: here each loop is compiled in an item of its own.
+@pytest.mark.parametrize("outer", WEIGHTED)
+@pytest.mark.parametrize("inner", WEIGHTED)
+def test_shares_are_shares_of_shares(outer, inner):
+    """3 : 1, and the 1 once more 3 : 1, so of 16 packets 12, 3 and 1."""
+    always = [(0, 1_500)] * 400
+    names, _, _ = carried(Combined(outer, (None, inner)), [always, always, always])
+    sent = np.bincount(np.array(names[:320]) // 400)
+    assert np.abs(sent - [240, 60, 20]).max() <= 3
+
+
 @drawn
 @given(
     data=st.data(),
@@ -120,16 +131,6 @@ def test_two_beside_each_other_have_virtual_times_of_their_own(data, inputs):
     cuts = data.draw(st.lists(st.integers(0, 60_000_000), max_size=4))
     tree = Combined(Wrr((("left", 1), ("right", 2))), (Wfq(SHARES), Wfq(SHARES)))
     assert carried(tree, inputs, cuts) == carried(tree, inputs)
-
-
-@pytest.mark.parametrize("outer", WEIGHTED)
-@pytest.mark.parametrize("inner", WEIGHTED)
-def test_shares_are_shares_of_shares(outer, inner):
-    """3 : 1, and the 1 once more 3 : 1, so of 16 packets 12, 3 and 1."""
-    always = [(0, 1_500)] * 400
-    names, _, _ = carried(Combined(outer, (None, inner)), [always, always, always])
-    sent = np.bincount(np.array(names[:320]) // 400)
-    assert np.abs(sent - [240, 60, 20]).max() <= 3
 
 
 def test_as_many_are_combined_as_there_are_inputs():
