@@ -21,6 +21,7 @@ from qospec.dropping.tail import Tail
 from qospec.dropping.threshold import Threshold
 from qospec.dropping.wred import Wred
 from qospec.elements.gcra import Gcra
+from qospec.elements.shape import Shape
 from qospec.engine import kernel, transmission
 from qospec.engine.batch import FOREVER_PS, Batch, empty, joined
 from qospec.engine.clock import Clock
@@ -57,6 +58,7 @@ class Outcome(NamedTuple):
 
     departures: tuple[Batch, ...]
     losses: dict[tuple[str, str], list[tuple[int, int]]]
+    waits: list[tuple[int, int]]
 
 
 # ---- examples, from declarations
@@ -165,7 +167,7 @@ def found(draw: st.DrawFn, kind: Kind, element: Any) -> Setting:
     """Draw what the element finds when a trial starts."""
     agreed = tuple(draw(st.lists(contracts, min_size=1, max_size=3)))
     connections = Connections(agreed, (0,) * len(agreed), has_oam=True)
-    setting = Setting(connections, Draws(("test",)))
+    setting = Setting(connections, Draws(("test",)), watched=True)
     if hasattr(element, "clock"):
         return setting._replace(clock=element.clock(stamps=False))
     if kind.duty in ("queue", "scheduler"):
@@ -239,6 +241,7 @@ def outcome(example: Example, cuts: tuple[int, ...] = ()) -> Outcome:
     departures = [empty() for _ in element.outputs]
     before = [0] * len(element.outputs)
     losses: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    waits: list[tuple[int, int]] = []
     done = [0] * len(example.arrivals)
     for until_ps in (*cuts, FOREVER_PS):
         stops = [int(batch.at_ps.searchsorted(until_ps)) for batch in example.arrivals]
@@ -256,14 +259,15 @@ def outcome(example: Example, cuts: tuple[int, ...] = ()) -> Outcome:
         for loss in step.losses:
             cells = zip(loss.connection.tolist(), loss.sent_ps.tolist(), strict=True)
             losses.setdefault((loss.element, loss.cause), []).extend(cells)
+        waits += zip(*(times.tolist() for times in step.waits or ()), strict=True)
         done = stops
-    return Outcome(tuple(departures), losses)
+    return Outcome(tuple(departures), losses, waits)
 
 
 def equal(first: Outcome, second: Outcome) -> bool:
     """Return whether two outcomes are the same, bit for bit."""
     same = all(a.equals(b) for a, b in zip(first.departures, second.departures, strict=True))
-    return same and first.losses == second.losses
+    return same and first.losses == second.losses and first.waits == second.waits
 
 
 def copied(batch: Batch) -> Batch:
@@ -324,6 +328,32 @@ def keeps_conservation(example: Example) -> bool:
     return not gone and all(index >= own for index, _ in made)
 
 
+def keeps_account(example: Example) -> bool:
+    """What holds items tells, in order, who waited: at least all who came while one was ahead."""
+    came = {
+        int(name): int(t)
+        for batch in example.arrivals
+        for name, t in zip(batch.sent_ps, batch.at_ps, strict=True)
+    }
+    given = outcome(example)
+    if not getattr(example.element, "holds", False):
+        return not given.waits
+    left = sorted(
+        (came[int(name)], int(t))
+        for batch in given.departures
+        for name, t in zip(batch.sent_ps, batch.at_ps, strict=True)
+    )
+    behind = Counter(
+        at for at, _ in left if any(ahead < at < until for ahead, until in left if ahead < at)
+    )
+    told = Counter(at for at, _ in given.waits)
+    return (
+        behind <= told <= Counter(came.values())
+        and all(at < until for at, until in given.waits)
+        and all(sorted(times) == list(times) for times in zip(*given.waits, strict=True))
+    )
+
+
 def inserted_from(example: Example) -> int:
     """Return the first index of cells that the element may make of itself."""
     connections = example.setting.connections
@@ -335,6 +365,7 @@ PROMISES = {
     "purity": keeps_purity,
     "causality": keeps_causality,
     "conservation": keeps_conservation,
+    "account": keeps_account,
 }
 
 
@@ -401,19 +432,27 @@ class Swallower(Gcra):
         return super().process(state, arrivals, until_ps)._replace(losses=())
 
 
+class Silent(Shape):
+    """A shaper that does not tell who waits."""
+
+    def process(self, state: Any, arrivals: tuple[Batch, ...], until_ps: int) -> Any:
+        return super().process(state, arrivals, until_ps)._replace(waits=None)
+
+
 @pytest.mark.parametrize(
-    ("element", "promise"),
+    ("kind", "element", "promise"),
     [
-        (Forgetful(), keeps_chunks),
-        (Scribbler(), keeps_purity),
-        (Swallower(), keeps_conservation),
+        ("gcra", Forgetful(), keeps_chunks),
+        ("gcra", Scribbler(), keeps_purity),
+        ("gcra", Swallower(), keeps_conservation),
+        ("shape", Silent(STM1, 1_500, Buffer(100, "packet")), keeps_account),
     ],
 )
-def test_a_broken_promise_is_found(element, promise):
+def test_a_broken_promise_is_found(kind, element, promise):
     @settings(few, database=None, derandomize=True)
     @given(data=st.data())
     def searched(data):
-        example = data.draw(examples(ELEMENTS["gcra"]))
+        example = data.draw(examples(ELEMENTS[kind]))
         assert promise(example._replace(element=element))
 
     with pytest.raises((AssertionError, ExceptionGroup)):

@@ -194,9 +194,13 @@ class Table(Value):
             remedy=f"write `[{name.text}]` for its entry" if known else "",
         )
 
+    @cached_property
+    def _written(self) -> Mapping[str, ast.Pair]:
+        return {str(key): pair for key, pair in self.pairs.items()}
+
     def pair(self, key: str, whole: Span) -> ast.Pair | None:
         """Return an entry as it is written, if that is within `whole`: a map may have a name."""
-        found = next((pair for each, pair in self.pairs.items() if str(each) == key), None)
+        found = self._written.get(key)
         return found if found is not None and found.span in whole else None
 
     def item(self, key: Value, span: Span) -> Value:

@@ -125,6 +125,7 @@ class Processor:
 
     causes: ClassVar[tuple[str, ...]] = ("overflow", "reboot")
     holds: ClassVar[bool] = True
+    parallel: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         left = 1 - Fraction(self.housekeeping, self.housekeeping_every)

@@ -10,6 +10,7 @@ holds every element of the catalogue to it:
 - *chunks*: the same cells in more, smaller batches give the same;
 - *purity*: equal arguments give equal results, and no input is changed, but for arrival times that
   the setting says the element owns;
+- *account*: an element that holds items tells who waited, if it is watched;
 - *agreement*: a compiled kernel equals its Python self.
 """
 
@@ -105,8 +106,9 @@ class Element(Protocol):
     `tags(contract)`, that it may set their CLP; `becomes(marks)`, what it may make of such marks,
     the usual first, and none where it lets nothing pass; `writes`, the names of marks that it sets;
     `bucket_bytes`, how long a packet may be to conform; `holds`, that items wait in it, though it
-    is no queue, and that it tells of them; `output_of(oam)`, the output that OAM or
-    user cells take; `parts`, that all it does is to part what comes, by the planner's table.
+    is no queue, and that it tells of them; `output_of(oam)`, the output that OAM or user cells
+    take; `parallel`, that what comes by an input leaves by the output of that number; `parts`, that
+    all it does is to part what comes, by the planner's table.
     """
 
     @property

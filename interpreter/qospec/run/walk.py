@@ -69,7 +69,7 @@ class Walk:
             return 0 if way.to == self._member.target else math.inf
         if way.end != "element":
             return math.inf
-        return nearer.get(State(way.to, state.sort, state.entry), math.inf)
+        return nearer.get(self._behind(way, state.sort, state.entry), math.inf)
 
     def _distances(self, start: State) -> dict[State, int]:
         """Return how far the target is from each state that user cells can reach."""
@@ -83,7 +83,7 @@ class Walk:
                 if way.end == "host" and way.to == self._member.target:
                     last.append(state)
                 elif way.end == "element" and not sort.oam:
-                    onward = State(way.to, sort, entry)
+                    onward = self._behind(way, sort, entry)
                     before.setdefault(onward, []).append(state)
                     if onward not in reached:
                         reached.add(onward)
@@ -117,12 +117,19 @@ class Walk:
             for way, sort in onward:
                 if way.end == "host" and way.to != self._member.target:
                     raise NoWayError(self._member, sort, way.to)
-                after = State(way.to, sort, entry)
+                if way.end != "element":
+                    continue
+                after = self._behind(way, sort, entry)
                 if state in straight and sort == usual:
                     straight.add(after)
-                if way.end == "element" and after not in reached:
+                if after not in reached:
                     reached.add(after)
                     waiting.append(after)
+
+    def _behind(self, way: Way, sort: Sort, entry: str) -> State:
+        """Return items of a sort before the element that a way leads to."""
+        parallel = getattr(self._drafts[way.to].instance.element, "parallel", False)
+        return State(way.to, sort, entry, way.input if parallel else 0)
 
     def _entry(self, state: State) -> str:
         """Return the port by which what leaves an element is in a device."""
@@ -134,6 +141,7 @@ class Walk:
         draft = self._drafts[state.element]
         table = None if free and draft.duty == "router" else self._made.get(state.element)
         output_of = getattr(draft.instance.element, "output_of", None)
+        parallel = getattr(draft.instance.element, "parallel", False)
         if table is not None:
             taken = table.output(self._number, state.sort, state.entry)
             if not free and not table.settle(self._number, state.sort, taken):
@@ -145,6 +153,8 @@ class Walk:
                     output = taken
                 elif output_of is not None:
                     output = output_of(oam=sort.oam)
+                elif parallel:
+                    output = state.input
                 if way.output == output:
                     yield way, sort
 
