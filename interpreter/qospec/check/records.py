@@ -173,7 +173,7 @@ class Record(Value):
         matters, with what to say there.
         """
         remedy = getattr(error, "remedy", "")
-        said = [str(each) for each in error.args]
+        said = [str(each) for each in error.args or (error,)]
         return together(
             [wrong("E0301", each, self._place(each), other=other, remedy=remedy) for each in said]
         )
