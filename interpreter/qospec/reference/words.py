@@ -30,7 +30,7 @@ SAID: dict[str, str] = {
     "tx": "the side of a port where items leave, as in `queue -> east.tx`",
     "oam": "the OAM cells of a flow, as in `user.oam.delay.p99`",
     "host": "a port of the tester, as in `a, b = host` or `a = host(count = 4, slotted = false)`",
-    "flows": "the list of all flows of a test, as in `report worst(flows).delay.p99`",
+    "flows": "the list of all flows of a test, as in `for f in flows { report f.delay.p99 }`",
     "line": "all bits of the line, with its own overhead",
     "frame": "the bits of frames",
     "ip": "the bits of IP packets, headers included",
@@ -39,7 +39,9 @@ SAID: dict[str, str] = {
     "min": "the least of several values",
     "max": "the greatest of several values",
     "abs": "a value without its sign",
-    "worst": "of each member of a group the same measurement, and of these the greatest",
+    "worst": "of each member of a group the same measurement, and of these the worst: of what had"
+    " better be more, such as `received`, the least, else the greatest",
+    "exponential": "a time that is drawn with this mean, as in `exponential(16 ms)`",
 }
 """By name."""
 

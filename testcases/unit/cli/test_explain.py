@@ -1,6 +1,7 @@
 """`qos explain`: pages of codes, words, names, and where fields came from."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,12 @@ from click.testing import CliRunner, Result
 
 from qospec import cli
 from qospec.catalogue import discover
+from qospec.check.dimensions import LAYERS
+from qospec.check.functions import FUNCTIONS
 from qospec.check.observation import observed
 from qospec.check.predicates import ATTRIBUTES
 from qospec.reference.asked import asked
+from qospec.reference.words import BUILT_IN
 
 VIDEO = """qos 1
 
@@ -30,6 +34,24 @@ traffic cheating = hd { source = burst { size = 4 * mbs, every = 50 ms } }
 traffic voice(calls: Int) = cbr { pcr = calls * 10 cell/s, cdvt = 250 us }
 
 let slot = 2 * 3 us
+"""
+
+
+ADVISED = """qos 1
+
+import std.media
+
+topology wire {
+  a, b = host
+  link a -- b via media.stm1
+}
+
+test advised on wire {
+  flow calls = cbr { pcr = 100 cell/s, cdvt = 1 us } from a to b
+  run { measure = 1 s }
+  expect calls.lost == 0
+  ADVICE
+}
 """
 
 
@@ -387,6 +409,25 @@ def test_what_a_criterion_or_a_class_asks_for_is_known(name: str, piece: str) ->
     shown = explain(name)
     assert shown.exit_code == 0, shown.stderr
     assert piece in " ".join(shown.stdout.split())
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, *BUILT_IN, *LAYERS])
+def test_every_name_that_is_built_in_is_explained(name: str) -> None:
+    shown = explain(name)
+    assert shown.exit_code == 0, shown.exception
+    assert name in shown.stdout
+
+
+def test_what_is_said_of_flows_can_be_written(tmp_path: Path) -> None:
+    (advice,) = re.findall(r"`(.*)`", " ".join(explain("flows").stdout.split()))
+    path = tmp_path / "advised.qos"
+    path.write_text(ADVISED.replace("ADVICE", advice), encoding="utf-8")
+    checked = CliRunner().invoke(cli.qos, ["check", str(path)])
+    assert checked.exit_code == 0, checked.stderr
+
+
+def test_the_worst_is_not_always_the_greatest() -> None:
+    assert "the least, else the greatest" in " ".join(explain("worst").stdout.split())
 
 
 def test_a_module_is_explained_by_what_it_declares() -> None:
