@@ -17,20 +17,23 @@ _CALM = ("pass", "skip", "")
 def discarded(case: Record) -> list[dict[str, Any]]:
     """Return where items of a flow ended, each place and cause once over all repeats.
 
-    Each has `flow`, `element`, `cause`, `carries` if that is known, the `least` and `most` that a
-    repeat lost there, if it did, and `when`: in which repeats, "" if there is only one.
+    Each has `flow`, `element`, `cause`, `carries` ("" if that is not known), the `least` and `most`
+    that a repeat lost there, if it did, and `when`: in which repeats, "" if there is only one.
     """
     found: dict[tuple[str, str, str], list[Record]] = {}
     for loss in case["losses"]:
         found.setdefault((loss["flow"], loss["element"], loss["cause"]), []).append(loss)
     return [
         {
-            **losses[0],
+            "flow": flow,
+            "element": element,
+            "cause": cause,
+            "carries": losses[0].get("carries", ""),
             "least": min(loss["cells"] for loss in losses),
             "most": max(loss["cells"] for loss in losses),
             "when": _when(len(losses), len(case["repeats"])),
         }
-        for losses in found.values()
+        for (flow, element, cause), losses in found.items()
     ]
 
 

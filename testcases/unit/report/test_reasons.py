@@ -110,3 +110,19 @@ def test_a_record_that_does_not_say_what_was_lost_is_told_as_it_is() -> None:
     for loss in case["losses"]:
         del loss["carries"]
     assert reasons(case) == case["why"]
+
+
+@pytest.mark.parametrize("known", [{"carries": "packet"}, {}])
+def test_what_one_repeat_lost_is_not_among_what_all_of_them_did(known) -> None:
+    case = made((1, *EARLY, 7), (2, *EARLY, 8), repeats=2)
+    kept = [{n: v for n, v in loss.items() if n != "carries"} for loss in case["losses"]]
+    (found,) = discarded({**case, "losses": [{**loss, **known} for loss in kept]})
+    assert found == {
+        "flow": "files",
+        "element": "dut.bulk",
+        "cause": "early",
+        "carries": known.get("carries", ""),
+        "least": 7,
+        "most": 8,
+        "when": "per repeat",
+    }
