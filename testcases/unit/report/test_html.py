@@ -192,6 +192,30 @@ def test_a_long_list_of_reasons_is_folded(document):
     assert "c and 1 more d" in text
 
 
+@pytest.mark.parametrize(
+    ("carries", "counts", "shown"),
+    [
+        ({"carries": "packet"}, (1_320,), "policed 1320 packets"),
+        ({"carries": "packet"}, (1, 2), "policed 1 to 2 packets"),
+        ({"carries": "cell"}, (1,), "policed 1 cell "),
+        ({}, (1_320,), "policed 1320 Again"),
+    ],
+)
+def test_a_loss_is_counted_in_what_was_lost(document, carries, counts, shown):
+    case = document["cases"][4]
+    (loss,) = case["losses"]
+    case["losses"] = [
+        {**loss, **carries, "cells": count, "repeat": n} for n, count in enumerate(counts, 1)
+    ]
+    case["repeats"] = case["repeats"] * len(counts)
+    assert shown in Page(render(document, {}, "html")).text
+
+
+def test_where_nothing_was_lost_no_cell_is_spoken_of(page):
+    assert "Nothing was lost." in page.text
+    assert "No cell was lost" not in page.text
+
+
 def test_a_case_with_a_network_of_its_own_shows_it(document):
     links = document["tests"][0]["links"]
     for case in document["cases"][:4]:
