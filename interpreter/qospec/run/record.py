@@ -24,6 +24,7 @@ from qospec.writing import WriteError, reason, write_whole
 LONGEST_SLUG = 40
 MOST_TOLD = 3
 """Of what a file lacks."""
+WAY_OUT = "copy the record again from where it was made, or make a new one with `qos run`"
 
 
 class RecordError(Exception):
@@ -89,23 +90,25 @@ class Record:
         told = list(islice(lacking(document, shape), MOST_TOLD + 1))
         if told:
             more = ["…"] if len(told) > MOST_TOLD else []
-            raise RecordError(
-                f"`{self.folder / name}` is damaged: {', '.join(told[:MOST_TOLD] + more)};"
-                " copy the record again from where it was made, or make a new one with `qos run`"
-            )
+            raise self._damaged(name, ", ".join(told[:MOST_TOLD] + more))
         return document
 
     def _read(self, name: str) -> Document:
         path = self.folder / name
         try:
             document = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+        except OSError as error:
             raise RecordError(f"cannot read `{path}`: {reason(error)}") from error
+        except ValueError as error:
+            raise self._damaged(name, f"it is no JSON: {error}") from error
         except RecursionError:
-            raise RecordError(f"cannot read `{path}`: it is nested too deeply") from None
+            raise self._damaged(name, "it is nested too deeply") from None
         if not isinstance(document, dict):
-            raise RecordError(f"cannot read `{path}`: it holds no JSON object")
+            raise self._damaged(name, "it holds no JSON object")
         return document
+
+    def _damaged(self, name: str, why: str) -> RecordError:
+        return RecordError(f"`{self.folder / name}` is damaged: {why}; {WAY_OUT}")
 
 
 def create(root: Path, seed: str, now: datetime | None = None) -> Record:
