@@ -1,15 +1,21 @@
 """What every record of this schema holds, and what one lacks that was damaged or made by hand.
 
-A shape is a type of plain values, an object with the fields that it must have, or a list with the
-shape of each of its items. docs/record.md says what the fields mean.
+A shape is a type of plain values, a value that is more than its type says, an object with the
+fields that it must have, or a list with the shape of each of its items. docs/record.md says what
+the fields mean.
 """
 
 from __future__ import annotations
 
+import re
+import sys
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from qospec.run.verdict import ORDER
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 Shape = Any
 
@@ -32,13 +38,48 @@ class MayLack(NamedTuple):
     there: Shape
 
 
+class Such(NamedTuple):
+    """A plain value of which reports read more than its type."""
+
+    noun: str
+    fits: Callable[[Any], bool]
+
+
+TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
+
+
+def _is_time(value: Any) -> bool:
+    try:
+        return datetime.fromisoformat(value).strftime(TIME_FORMAT) == str(value)
+    except (TypeError, ValueError):
+        return False
+
+
+def _is_duration(value: Any) -> bool:
+    """Return whether a number is a duration: neither below 0 nor beyond what can be added up."""
+    plain = isinstance(value, int | float) and not isinstance(value, bool)
+    return plain and 0 <= value <= sys.float_info.max
+
+
+def _is_place(value: Any) -> bool:
+    plain = isinstance(value, str)
+    return plain and bool(re.fullmatch(r".+:[0-9]{1,9}:[0-9]{1,9}", value, re.DOTALL))
+
+
+TIME = Such("a time as `2026-11-21T10:11:12Z`", _is_time)
+DURATION = Such("a number of seconds", _is_duration)
+PLACE = Such("a place as `path:line:column`", _is_place)
+VERDICT = Such(f"a verdict ({', '.join(ORDER)})", lambda value: value in ORDER)
+MAY_JUDGE = Such(f'a verdict ({", ".join(ORDER)}) or ""', lambda value: value in ("", *ORDER))
+"""Of a statement: a report judges nothing."""
+
 QUANTITY = {"value": str, "unit": str, "text": str, "error": MayLack(str)}
 METRICS = Named(Named(OrNull(QUANTITY)))
 TEST = {
     "name": str,
     "description": str,
     "covers": [str],
-    "place": str,
+    "place": PLACE,
     "links": [[str]],
     "controls": Named([[str]]),
     "flows": MayLack([{"name": str, "from": str, "to": str, "traffic": str}]),
@@ -47,9 +88,9 @@ INTERVAL = {"lower": OrNull(QUANTITY), "upper": OrNull(QUANTITY), "repeats": int
 STATEMENT = {
     "label": str,
     "kind": str,
-    "verdict": str,
+    "verdict": MAY_JUDGE,
     "text": str,
-    "place": str,
+    "place": PLACE,
     "measured": OrNull(QUANTITY),
     "comparison": str,
     "bound": OrNull(QUANTITY),
@@ -61,9 +102,9 @@ STATEMENT = {
 CASE = {
     "name": str,
     "test": str,
-    "place": MayLack(str),
+    "place": MayLack(PLACE),
     "parameters": Named(str),
-    "verdict": str,
+    "verdict": VERDICT,
     "links": MayLack([[str]]),
     "run": {"warmup": MayLack(QUANTITY), "measure": MayLack(QUANTITY), "repeat": int},
     "statements": [STATEMENT],
@@ -79,7 +120,7 @@ FRAME = {
     "qospec": str,
     "seed": str,
     "tests": [TEST],
-    "references": [{"name": str, "title": str, "place": str, "entries": [[str]]}],
+    "references": [{"name": str, "title": str, "place": PLACE, "entries": [[str]]}],
     "definitions": MayLack([{"name": str, "role": str, "summary": str, "source": str}]),
     "provenance": {
         "python": str,
@@ -92,7 +133,8 @@ FRAME = {
 }
 """What is known before anything has run."""
 PLAN = {**FRAME, "planned": [CASE]}
-OUTCOME = {**FRAME, "state": str, "verdict": str, "summary": Named(int), "cases": [CASE]}
+OUTCOME = {**FRAME, "state": str, "verdict": VERDICT, "summary": Named(int), "cases": [CASE]}
+TIMING = {"started": TIME, "finished": TIME, "cases": Named(DURATION)}
 
 _NOUNS = {str: "a text", int: "a whole number", dict: "an object", list: "a list"}
 
@@ -101,6 +143,9 @@ def lacking(value: Any, shape: Shape, path: str = "") -> Iterator[str]:
     """Yield what a value lacks, in words: `cases[0]` has no `verdict`."""
     if isinstance(shape, OrNull):
         yield from lacking(value, shape.known, path) if value is not None else ()
+        return
+    if isinstance(shape, Such):
+        yield from () if shape.fits(value) else (f"`{path}` is not {shape.noun}",)
         return
     plain = isinstance(shape, type)
     kind: Any = shape if plain else list if isinstance(shape, list) else dict

@@ -27,6 +27,7 @@ from qospec.catalogue import discover
 from qospec.dataclass import dataclass
 from qospec.engine import kernel
 from qospec.run import outcome, trial
+from qospec.run.contents import TIME_FORMAT
 from qospec.run.interruption import Interruption, ctrl_c_held
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def execute(assignment: Assignment, record: Record, listener: Listener) -> Docum
 
 
 def _stamp(moment: datetime) -> str:
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return moment.strftime(TIME_FORMAT)
 
 
 def _results(

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from qospec.dataclass import dataclass
 from qospec.document import Document
-from qospec.run.contents import CASE, OUTCOME, PLAN, Shape, lacking
+from qospec.run.contents import CASE, OUTCOME, PLAN, TIMING, Shape, lacking
 from qospec.run.outcome import SCHEMA, completed
 from qospec.writing import WriteError, reason, write_whole
 
@@ -70,7 +70,8 @@ class Record:
 
     def timing(self) -> Document:
         """Return when and how long, if that is known."""
-        return self._read("timing.json") if (self.folder / "timing.json").exists() else {}
+        known = (self.folder / "timing.json").exists()
+        return self._whole("timing.json", TIMING) if known else {}
 
     def _write(self, name: str, document: Document) -> None:
         text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -40,6 +41,11 @@ FRAME = {
     },
 }
 OUTCOME = {**FRAME, "state": "complete", "verdict": "pass", "summary": {}, "cases": [PLANNED]}
+TIMING = {
+    "started": "2026-11-21T12:00:00Z",
+    "finished": "2026-11-21T12:00:01Z",
+    "cases": {"a": 0.5, "b": 1},
+}
 NOON = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
 
 
@@ -156,6 +162,109 @@ def test_a_file_that_lacks_something_is_named_with_what_it_lacks_and_a_way_out(
     assert str(refused.value).endswith(record.WAY_OUT)
 
 
+STATEMENT = {
+    "label": "a",
+    "kind": "report",
+    "verdict": "",
+    "text": "a",
+    "place": "a:b.qos:3:1",
+    "measured": None,
+    "comparison": "",
+    "bound": None,
+    "tolerance": None,
+    "note": "",
+}
+TEST = {
+    "name": "a",
+    "description": "",
+    "covers": [],
+    "place": "<stdin>:3:1",
+    "links": [],
+    "controls": {},
+}
+REFERENCE = {"name": "a", "title": "", "place": "a.qos:1:1", "entries": []}
+MISPLACED = "is not a place as `path:line:column`;"
+UNDECIDED = "is not a verdict (skip, pass, inconclusive, fail, error)"
+
+
+def of_case(**fields: object) -> dict[str, object]:
+    return {"cases": [{**PLANNED, **fields}]}
+
+
+def test_what_a_run_writes_is_whole(tmp_path: Path) -> None:
+    kept = record.create(tmp_path, "7", NOON)
+    whole = {**OUTCOME, "tests": [TEST], "references": [REFERENCE]}
+    whole |= of_case(place="a.qos:3:1", statements=[STATEMENT, {**STATEMENT, "verdict": "fail"}])
+    kept.end(whole, TIMING)
+    assert kept.outcome() == whole
+    assert kept.timing() == TIMING
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        ({"verdict": "perhaps"}, f"`verdict` {UNDECIDED};"),
+        ({"verdict": ""}, f"`verdict` {UNDECIDED};"),
+        ({"verdict": []}, f"`verdict` {UNDECIDED};"),
+        (of_case(verdict="passed"), f"`cases[0].verdict` {UNDECIDED};"),
+        (
+            of_case(statements=[{**STATEMENT, "verdict": "?"}]),
+            f'`cases[0].statements[0].verdict` {UNDECIDED} or "";',
+        ),
+        (
+            of_case(statements=[{**STATEMENT, "place": "a.qos"}]),
+            f"`cases[0].statements[0].place` {MISPLACED}",
+        ),
+        (of_case(place="a.qos:3"), f"`cases[0].place` {MISPLACED}"),
+        ({"tests": [{**TEST, "place": "a.qos:x:1"}]}, f"`tests[0].place` {MISPLACED}"),
+        ({"tests": [{**TEST, "place": 3}]}, f"`tests[0].place` {MISPLACED}"),
+        ({"references": [{**REFERENCE, "place": ":1:1"}]}, f"`references[0].place` {MISPLACED}"),
+        (
+            {"references": [{**REFERENCE, "place": f"a.qos:{'9' * 5_000}:1"}]},
+            f"`references[0].place` {MISPLACED}",
+        ),
+    ],
+)
+def test_a_verdict_and_a_place_are_what_reports_read_them_as(
+    tmp_path: Path, damage: dict[str, object], words: str
+) -> None:
+    kept = record.create(tmp_path, "7", NOON)
+    kept.end({**OUTCOME, **damage}, TIMING)
+    with pytest.raises(record.RecordError, match=re.escape(words)):
+        kept.outcome()
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        ({"started": "yesterday"}, "`started` is not a time"),
+        ({"started": 7}, "`started` is not a time"),
+        ({"finished": None}, "`finished` is not a time"),
+        ({"finished": "2026-11-21T10:11:12"}, "`finished` is not a time"),
+        ({"finished": "2026-13-21T10:11:12Z"}, "`finished` is not a time"),
+        ({"cases": []}, "`cases` is not an object"),
+        ({"cases": {"a": "fast"}}, "`cases.a` is not a number of seconds"),
+        ({"cases": {"a": True}}, "`cases.a` is not a number of seconds"),
+        ({"cases": {"a": -1}}, "`cases.a` is not a number of seconds"),
+        ({"cases": {"a": float("nan")}}, "`cases.a` is not a number of seconds"),
+        ({"cases": {"a": 10**400}}, "`cases.a` is not a number of seconds"),
+    ],
+)
+def test_a_damaged_timing_is_told_as_such(
+    tmp_path: Path, damage: dict[str, object], words: str
+) -> None:
+    kept = record.create(tmp_path, "7", NOON)
+    kept.end(OUTCOME, {**TIMING, **damage})
+    with pytest.raises(record.RecordError) as refused:
+        kept.timing()
+    assert f"timing.json` is damaged: {words}" in str(refused.value)
+    assert str(refused.value).endswith(record.WAY_OUT)
+
+
+def test_a_run_that_was_killed_left_no_timing(tmp_path: Path) -> None:
+    assert record.create(tmp_path, "7", NOON).timing() == {}
+
+
 @pytest.mark.parametrize("name", OUTCOME)
 def test_no_field_may_lack(tmp_path: Path, name: str) -> None:
     kept = record.create(tmp_path, "7", NOON)
@@ -190,6 +299,7 @@ def test_a_record_of_another_schema_may_hold_something_else(tmp_path: Path) -> N
         ("A case", contents.CASE),
         ("A statement", contents.STATEMENT),
         ("Provenance", contents.FRAME["provenance"]),
+        ("Timing", contents.TIMING),
     ],
 )
 def test_the_documentation_says_of_each_field_whether_it_may_lack(
