@@ -10,6 +10,7 @@ import click
 
 from qospec.report.certainty import with_confidence
 from qospec.report.reasons import reasons
+from qospec.report.words import confidence
 
 MARKS = {"pass": "✓", "fail": "✗", "inconclusive": "~", "error": "!", "skip": "-"}
 ASCII = {"pass": "+", "fail": "x", "inconclusive": "~", "error": "!", "skip": "-"}
@@ -121,11 +122,8 @@ def _tell_notes(case: dict[str, Any]) -> None:
 
 def _explain_statement(statement: dict[str, Any]) -> None:
     """Print what was measured and what was needed."""
-    asks = f"{statement['kind']} {statement['text']}"
-    confidence = statement["confidence"]
-    click.echo(
-        f"  {statement['place']}: {asks}{f' with {confidence} confidence' * bool(confidence)}"
-    )
+    asks = f"{statement['kind']} {statement['text']}{confidence(statement)}"
+    click.echo(f"  {statement['place']}: {asks}")
     measured, bound = statement["measured"], statement["bound"]
     if measured is None and statement["verdict"] == "inconclusive":
         click.echo("    measured  no data")

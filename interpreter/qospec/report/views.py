@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any
 
-from qospec.report.words import needed, subject
+from qospec.report.words import confidence, needed, subject
 
 Record = Mapping[str, Any]
 
@@ -169,7 +169,7 @@ def columns(
 def _column(kind: str, label: str, statements: list[Record | None]) -> dict[str, Any]:
     there = [statement for statement in statements if statement]
     bounds = {needed(statement) for statement in there}
-    texts = {statement["text"] for statement in there}
+    texts = {statement["text"] + confidence(statement) for statement in there}
     subjects = {subject(statement) for statement in there} - {""}
     return {
         "kind": kind,

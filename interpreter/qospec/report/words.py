@@ -72,7 +72,14 @@ def interval(statement: Record) -> str:
     return f" ({found['lower']['text']} to {found['upper']['text']}, {statement['confidence']})"
 
 
+def confidence(statement: Record) -> str:
+    """Return ` with 95 % confidence` of a criterion that asks for it; else nothing."""
+    asks = statement["kind"] != "report" and statement.get("confidence")
+    return f" with {asks} confidence" if asks else ""
+
+
 FILTERS: dict[str, Callable[..., Any]] = {
+    "confidence": confidence,
     "interval": interval,
     "measured": measured,
     "needed": needed,

@@ -211,6 +211,21 @@ def test_a_loss_is_counted_in_what_was_lost(document, carries, counts, shown):
     assert shown in Page(render(document, {}, "html")).text
 
 
+def test_a_criterion_is_told_with_the_confidence_that_it_asks_for(document):
+    (failing, _) = document["cases"][4]["statements"]
+    failing |= {"label": failing["text"], "confidence": "95 %"}
+    page = Page(render(document, {}, "html"))
+    assert "ab.lost == 0 with 95 % confidence" in page.words
+    assert "ab.lost == 0 with 95 % confidence" in page.values("title")
+
+
+def test_the_only_case_of_a_test_says_what_confidence_was_needed(document):
+    document["cases"] = [document["cases"][4]]
+    document["cases"][0]["statements"][0]["confidence"] = "95 %"
+    page = Page(render(document, {}, "html"))
+    assert "= 0 cell with 95 % confidence ✗ fail" in page.text.replace("\N{NO-BREAK SPACE}", " ")
+
+
 def test_where_nothing_was_lost_no_cell_is_spoken_of(page):
     assert "Nothing was lost." in page.text
     assert "No cell was lost" not in page.text

@@ -13,6 +13,13 @@ def test_it_has_headline_requirements_and_what_to_look_at(document, timing):
     assert "- why: `1320 cells of ab: le155.upc[0] (policed)`" in text
 
 
+def test_a_criterion_is_told_with_the_confidence_that_it_asks_for(document):
+    document["cases"][4]["statements"][0]["confidence"] = "95 %"
+    text = render(document, {}, "markdown")
+    assert "needed `= 0 cell` with 95 % confidence\n" in text
+    assert text.count("confidence") == 1
+
+
 def test_a_reader_of_markdown_sees_no_markup_of_the_record(document, timing):
     text = render(document, timing, "markdown")
     page = MarkdownIt("commonmark", {"html": True}).enable("table").render(text)

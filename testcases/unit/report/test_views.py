@@ -15,7 +15,7 @@ from qospec.report.views import (
     unmentioned,
     worst,
 )
-from qospec.report.words import measured, needed, percent, shown, subject
+from qospec.report.words import confidence, measured, needed, percent, shown, subject
 
 
 def statement(**more):
@@ -208,6 +208,21 @@ def test_a_number_with_an_error_is_about_right():
     assert shown({"text": "3 us"}) == "3 us"
     assert measured(statement(measured=about)) == "≈ 3 us"
     assert needed(statement(bound=about)) == "< ≈ 3 us"
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({"confidence": "95 %"}, " with 95 % confidence"),
+        ({"confidence": ""}, ""),
+        ({}, ""),
+        ({"kind": "report", "confidence": "95 %"}, ""),
+    ],
+)
+def test_a_criterion_may_ask_for_confidence(more, expected):
+    assert confidence(statement(**more)) == expected
+    (column,) = columns([{"statements": [statement(**more)]}], ("expect", "report"))
+    assert column["text"] == f"x < 1 ms{expected}"
 
 
 @pytest.mark.parametrize(
