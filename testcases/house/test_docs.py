@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from qospec.catalogue import PACKAGES, Catalogue, Kind, discover
+from qospec.check.observation import lost_as
 from qospec.cli import qos
 from qospec.engine.arrays import np
 from qospec.engine.batch import Batch
@@ -153,6 +154,14 @@ def test_the_example_of_the_readme_runs_and_passes(tmp_path: Path) -> None:
     path.write_text(example, encoding="utf-8")
     result = CliRunner().invoke(qos, ["run", str(path), "--record", str(tmp_path / "records")])
     assert result.exit_code == 0, result.output
+
+
+def test_the_specification_names_every_cause_that_an_element_loses_items_for() -> None:
+    devices = (ROOT / "spec" / "4-devices.md").read_text(encoding="utf-8")
+    (said,) = re.findall(r"^- `element\.lost`:(.*?)^- ", devices, re.MULTILINE | re.DOTALL)
+    causes = {cause for kind in KINDS if kind.role == "element" for cause in lost_as(kind, "lost")}
+    assert "reboot" in causes
+    assert {cause for cause in causes if f"`{cause}`" not in said} == set()
 
 
 def test_a_command_that_is_named_exists() -> None:

@@ -44,9 +44,9 @@ def lost_as(kind: Kind, name: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Waiting(Value):
-    """What waits in a queue: its `max` and its `mean`."""
+    """What waits in a queue, a shaper or a processor: its `max` and its `mean`."""
 
-    what: ClassVar[str] = "what waits in a queue"
+    what: ClassVar[str] = "what waits in a queue, a shaper or a processor"
     path: str
     dimension: Dimension
 

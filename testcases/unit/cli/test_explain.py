@@ -391,7 +391,7 @@ def test_what_stands_in_every_file_is_known(name: str, piece: str) -> None:
         ("discarded", "on purpose"),
         ("occupancy", "of fifo"),
         ("occupancy.max", "of fifo"),
-        ("fifo.occupancy.mean", "what waits in a queue"),
+        ("fifo.occupancy.mean", "what waits in a queue, a shaper or a processor"),
         ("fifo.lost", "the items that end there"),
         ("gcra.policed", "the items that end there"),
         ("fifo.limit", "from 1 to"),
