@@ -41,7 +41,7 @@ lint: setup ## Check format, rules, types and imports
 coverage: setup ## Measure how much of the package the tests reach
 	$(BIN)/coverage erase
 	QOS_KERNELS=python $(BIN)/coverage run -m pytest testcases/unit testcases/properties testcases/language \
-	    -m 'not slow' --numprocesses 2 --dist worksteal
+	    -m 'not slow' --hypothesis-profile coverage --numprocesses 2 --dist worksteal
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 

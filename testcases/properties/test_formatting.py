@@ -32,7 +32,7 @@ WIDTHS = [100, 60, 30, 1]
 
 KEYWORDS = set(grammar().keywords.values())
 
-quick = settings(max_examples=max(120, settings().max_examples), deadline=None, derandomize=True)
+quick = settings(max_examples=settings().max_examples, deadline=None, derandomize=True)
 
 
 def pieces(text: str) -> list[str]:

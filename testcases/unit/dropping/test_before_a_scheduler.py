@@ -21,7 +21,7 @@ from qospec.engine.draws import Draws
 from qospec.engine.element import Setting, Waiting
 from qospec.engine.scheduling import Combined
 
-drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 CONNECTIONS = Connections((Contract("cbr", Fraction(1_000), 0),), (0,), has_oam=False)
 TYPICAL = 500
 SHARES = (("a", Fraction(500)), ("b", Fraction(1_500)), ("c", Fraction(4_500)))

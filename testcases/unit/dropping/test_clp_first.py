@@ -10,7 +10,7 @@ from qospec.catalogue import Buffer
 from qospec.dropping.clp_first import ClpFirst
 from qospec.elements.fifo import Fifo
 
-drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 shares = st.one_of(st.sampled_from([Fraction(0), Fraction(4, 5), Fraction(1)]), st.fractions(0, 1))
 

@@ -16,7 +16,7 @@ from qospec.engine import admission, dropping
 from qospec.engine.clock import Clock
 from qospec.engine.draws import Draws
 
-drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 TYPICAL = 500
 MUST_WAIT = True

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from qospec.dropping.tail import Tail
 from qospec.elements.fifo import Fifo
 
-drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 @drawn

@@ -11,7 +11,7 @@ from qospec.dropping.threshold import Threshold
 from qospec.elements.fifo import Fifo
 from qospec.engine.marks import marked
 
-drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 AF1 = {10: marked(dscp=10), 12: marked(dscp=12), 14: marked(dscp=14)}
 

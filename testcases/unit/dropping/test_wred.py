@@ -12,7 +12,7 @@ from qospec.dropping.wred import Wred
 from qospec.elements.fifo import Fifo
 from qospec.engine.marks import marked
 
-drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 COLOURS = ("green", "yellow", "red")
 TYPICAL = 40

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from qospec.elements.delays import Delays
 from qospec.engine.batch import FOREVER_PS
 
-drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 @drawn

@@ -12,7 +12,7 @@ from qospec.engine.clock import Clock
 NAMES = "abc"
 LARGEST = 1_500
 GIGABIT = Clock(Fraction(10**9), slotted=False)
-drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 quanta = st.lists(st.sampled_from([40, 53, 500, 1_500, 4_500]), min_size=1, max_size=3)
 
 

@@ -15,7 +15,7 @@ from qospec.engine.clock import Clock
 STM1 = Fraction(149_760_000)
 SLOT_PS = 2_831_196
 NANOSECOND_CELLS = Fraction(53 * 8 * 10**9)
-drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 def by_the_book(at_ps, sizes, clock, limit):

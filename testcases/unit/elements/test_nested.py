@@ -36,7 +36,7 @@ LINES = [
     Clock(Fraction(149_760_000), slotted=False, encapsulation=ETHERNET),
 ]
 PACKET_PS = 120_000_000
-drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 class Packet(NamedTuple):

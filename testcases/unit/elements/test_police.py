@@ -11,7 +11,7 @@ from qospec.engine.marks import MARKS
 
 GREEN, RED = 0, 2
 KBIT = Fraction(1_000)
-drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 class Book:

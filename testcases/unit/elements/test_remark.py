@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from qospec.elements.remark import Remark
 from qospec.engine.marks import ALL, COLOURS, MARKS, VALUES
 
-drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 NAMES = ("dscp", "priority", "traffic_class")
 
 

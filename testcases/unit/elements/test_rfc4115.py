@@ -10,7 +10,7 @@ from qospec.elements.rfc4115 import Rfc4115
 
 GREEN, YELLOW, RED = range(3)
 KBIT = Fraction(1_000)
-drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 class Book:

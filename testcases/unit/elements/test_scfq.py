@@ -10,7 +10,7 @@ from qospec.elements.scfq import Scfq
 from qospec.engine.clock import Clock
 
 NAMES = "abc"
-drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 weights = st.lists(st.sampled_from([1, 2, 3, Fraction(1, 2), 7]), min_size=1, max_size=3)
 
 

@@ -11,7 +11,7 @@ from qospec.catalogue import Buffer
 from qospec.elements.shape import Shape
 from qospec.units import PS_PER_S
 
-drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 def by_the_book(shape, packets):

@@ -17,7 +17,7 @@ FINE = 2**16
 LARGEST = 1_500
 LINE = Clock(Fraction(149_760_000), slotted=False)
 PACKET_PS = math.ceil(LARGEST * LINE.byte_time_ps)
-drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 weights = st.lists(st.integers(1, 4), min_size=1, max_size=3)
 
 

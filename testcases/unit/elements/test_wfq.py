@@ -12,7 +12,7 @@ from qospec.engine.clock import Clock
 
 NAMES = "abc"
 FINE = 2**16
-drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 weights = st.lists(st.integers(1, 4), min_size=1, max_size=3)
 
 

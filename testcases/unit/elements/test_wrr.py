@@ -10,7 +10,7 @@ from qospec.elements.wrr import Wrr
 from qospec.engine.clock import Clock
 
 NAMES = "abc"
-drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 class Rounds:

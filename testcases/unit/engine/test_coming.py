@@ -11,7 +11,7 @@ from qospec.engine.parting import Routes
 
 TIMES = st.lists(st.integers(0, 20), max_size=12).map(sorted)
 INPUTS = st.lists(TIMES, min_size=1, max_size=5)
-drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 def batch(at_ps, connection):

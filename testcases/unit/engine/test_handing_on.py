@@ -23,7 +23,7 @@ from qospec.engine.scheduling import Combined
 from qospec.engine.sizes import Sizes
 
 STOP_PS = 1_000_000
-drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 LINE = Line(Fraction(8 * 10**9), carries="packet")
 SHARES = (("af", Fraction(3)), ("be", Fraction(1)))
 SCHEDULERS = [

@@ -13,7 +13,7 @@ from qospec.engine.interruptions import BLOCK, Hiccups, Interruptions, Periodic
 US = 10**6
 MS = 10**9
 DRAWS = Draws(("test",))
-drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 def lasting(interruptions):

@@ -21,7 +21,7 @@ from qospec.engine.encapsulation import Encapsulation
 from qospec.engine.experiment import Node, Watch
 from qospec.engine.occupancy import Occupancies, Occupancy
 
-drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 CLOCK = Clock(Fraction(8 * 10**12), slotted=False, propagation_ps=5, encapsulation=Encapsulation())
 """A byte takes 1 ps."""
 ETHERNET = Encapsulation(8, 18, 64, 12)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from qospec.metrics.interarrival_jitter import InterarrivalJitter
 
-drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 def by_the_book(delays):

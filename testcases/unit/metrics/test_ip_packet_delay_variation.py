@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from qospec.metrics.ip_packet_delay_variation import IpPacketDelayVariation
 
-drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 @drawn

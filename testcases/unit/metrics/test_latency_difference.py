@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from qospec.metrics.latency_difference import LatencyDifference
 
-drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 @drawn

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from qospec.metrics.packet_delay_variation import PacketDelayVariation
 
-drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 @drawn

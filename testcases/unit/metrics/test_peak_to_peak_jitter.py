@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from qospec.metrics.peak_to_peak_jitter import PeakToPeakJitter
 
-drawn = settings(deadline=None, max_examples=max(200, settings().max_examples))
+drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 @drawn
