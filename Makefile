@@ -40,7 +40,7 @@ lint: setup ## Check format, rules, types and imports
 # would then be very slow, and reach little that the others do not.
 coverage: setup ## Measure how much of the package the tests reach
 	$(BIN)/coverage erase
-	QOS_KERNELS=python $(BIN)/coverage run -m pytest testcases/unit testcases/properties testcases/language \
+	QOS_KERNELS=python $(BIN)/coverage run -m pytest testcases/unit testcases/language \
 	    -m 'not slow' --hypothesis-profile coverage --numprocesses 2 --dist worksteal
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report

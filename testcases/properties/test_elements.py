@@ -445,11 +445,11 @@ class Silent(Shape):
         ("gcra", Forgetful(), keeps_chunks),
         ("gcra", Scribbler(), keeps_purity),
         ("gcra", Swallower(), keeps_conservation),
-        ("shape", Silent(STM1, 1_500, Buffer(100, "packet")), keeps_account),
+        ("shape", Silent(Fraction(8_000), 64, Buffer(100, "packet")), keeps_account),
     ],
 )
 def test_a_broken_promise_is_found(kind, element, promise):
-    @settings(few, database=None, derandomize=True)
+    @settings(few, database=None, derandomize=True, max_examples=25)
     @given(data=st.data())
     def searched(data):
         example = data.draw(examples(ELEMENTS[kind]))
