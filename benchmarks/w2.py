@@ -31,13 +31,13 @@ from qospec.elements.drr import Drr
 from qospec.elements.line import Line
 from qospec.elements.strict import Strict
 from qospec.engine import delays, graph, transmission
+from qospec.engine.combined import Combined
 from qospec.engine.connections import Connections, Contract
 from qospec.engine.draws import Draws
 from qospec.engine.element import Waiting
 from qospec.engine.experiment import END, Experiment, Node, Source, Watch, Wire
 from qospec.engine.marks import VALUES, marked
 from qospec.engine.observation import Observation
-from qospec.engine.scheduling import Combined
 from qospec.engine.sizes import Sizes
 from qospec.traffic.poisson import Poisson
 from qospec.units import PS_PER_S

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue import Names, element
 from qospec.dataclass import dataclass
-from qospec.engine.kernel import kernel
+from qospec.engine.kernel import kernel, unsigned
 from qospec.engine.policy import Policy
 from qospec.engine.scheduling import Scheduler
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def _chosen(tree: Tree, scheduler: int) -> int:
     """Return the first input at which something waits."""
     k = tree[scheduler]["first"]
-    while tree[k]["waits"] == 0:
+    while tree[unsigned(k)]["waits"] == 0:
         k += 1
     return k  # type: ignore[no-any-return]
 

@@ -40,10 +40,12 @@ class Turns(NamedTuple):
     Attributes:
         numbers: (n,) The items' numbers.
         rows: (n,) The row of the queue that each comes to.
+        at_ps: (n,) When each comes.
     """
 
     numbers: Rows
     rows: Rows
+    at_ps: Times
 
 
 def by_input(batches: tuple[Batch, ...]) -> Coming:
@@ -59,25 +61,24 @@ def by_routes(batch: Batch, where: Routes, inputs: int) -> Coming:
     return Coming((batch,), counts, way)
 
 
-def turns_of(coming: Coming, at_ps: Times, first: int, rows: Rows) -> Turns:
+def turns_of(coming: Coming, at_ps: Times, rows: Rows) -> Turns:
     """Return the items in order of time, those of one time in that of their queues' rows.
 
     Args:
-        coming: n items, whose numbers count from `first`.
+        coming: n items.
         at_ps: By number, when each comes.
-        first: The number of the first.
         rows: By input, the row of its queue.
     """
     count = sum(coming.counts)
     if coming.way is not None:
-        numbers = _numbers((first + count).bit_length())[first : first + count]
-        turns = Turns(numbers, np.empty(count, np.uint32))
+        turns = Turns(_numbers(count.bit_length())[:count], np.empty(count, np.uint32), at_ps)
         _look_up(coming.way, rows, turns.rows)
         return turns
     inputs = [n for n in np.argsort(rows) if coming.counts[n]]
-    stop = np.cumsum(coming.counts) + first
+    stop = np.cumsum(coming.counts)
     start = (stop - coming.counts)[inputs].astype(np.uint32)
-    turns = Turns(np.empty(count, np.uint32), np.empty(count, np.uint32))
+    columns = np.empty(count, np.uint32), np.empty(count, np.uint32), np.empty(count, np.int64)
+    turns = Turns(*columns)
     _merge(at_ps, start, stop[inputs], at_ps[start], rows[inputs], turns)
     return turns
 
@@ -118,7 +119,7 @@ def _merge(
         rows: Per stretch, the row of its queue.
         turns: Written.
     """
-    numbers, row = turns
+    numbers, row, times = turns
     for turn in range(len(numbers)):
         mine, at = 0, next_ps[0]
         for n in range(1, len(start)):
@@ -126,6 +127,6 @@ def _merge(
             mine = n if earlier else mine
             at = next_ps[n] if earlier else at
         i = start[mine]
-        numbers[turn], row[turn] = i, rows[mine]
+        numbers[turn], row[turn], times[turn] = i, rows[mine], at
         start[mine] = i + 1
         next_ps[mine] = at_ps[i + 1] if i + 1 < stop[mine] else FOREVER_PS

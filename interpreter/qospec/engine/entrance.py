@@ -20,8 +20,8 @@ from qospec.engine.admission import (
 from qospec.engine.kernel import kernel
 
 if TYPE_CHECKING:
+    from qospec.engine.outcome import Comer, Service
     from qospec.engine.scheduler_tree import Tree
-    from qospec.engine.service import Comer, Service
 
 
 @kernel

@@ -69,6 +69,11 @@ def _relinked(function: Any, label: str, scope: dict[str, Any]) -> Any:
     return kernel(copy)
 
 
+def unsigned(index: int) -> int:
+    """Return an index that never counts from the end; compiled code need not ask for that."""
+    return index
+
+
 class _Kernel:
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
@@ -82,6 +87,8 @@ class _Kernel:
         for name in function.__code__.co_names:
             if isinstance(scope.get(name), _Kernel):
                 scope[name] = scope[name].compiled
+            elif scope.get(name) is unsigned:
+                scope[name] = numba.uint32
         linked = types.FunctionType(
             function.__code__, scope, function.__name__, function.__defaults__
         )

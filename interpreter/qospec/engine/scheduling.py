@@ -4,12 +4,12 @@ A scheduler serves a line, and does not preempt. The queues before it hold what 
 own limit, which counts what waits, not what is being sent. When the line is free at some time, who
 comes in that very ps is a choice too, and one that is chosen as it comes needs no room.
 
-An input of a scheduler may be another one. That is asked when the line is free, and never runs
-ahead: `Combined` is the tree of both as one element, whose inputs are the queues.
+An input of a scheduler may be another one; see `engine.combined`.
 """
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
@@ -21,10 +21,10 @@ from qospec.engine.coming import by_input, turns_of
 from qospec.engine.dropping import doors_of
 from qospec.engine.element import Loss, Step, Waiting
 from qospec.engine.ledger import losses_of
+from qospec.engine.outcome import Held, Service, nothing_held
 from qospec.engine.parting import uninitialised
 from qospec.engine.policy import Policy, loop_of
 from qospec.engine.scheduler_tree import NO_LIMIT, planted
-from qospec.engine.service import Service
 from qospec.engine.transmission import FREE
 from qospec.engine.virtual_time import rebase
 
@@ -54,8 +54,7 @@ class State:
         leaves: (inputs,) The row of each.
         policies: Of the tree, by number.
         serve: The loop for these.
-        waiting: Per input, what has found room and waits.
-        came: Per input, (levels, n) what was noted of each cell that waits.
+        held: What has found room and waits.
         doors: What the queues let in.
         size_bytes: Of all that came so far; 0 before the first, -1 once sizes differ.
     """
@@ -66,8 +65,7 @@ class State:
     leaves: Rows
     policies: tuple[Policy, ...]
     serve: Serve
-    waiting: list[Batch]
-    came: list[Whole]
+    held: Held
     doors: Doors
     size_bytes: int = 0
 
@@ -107,7 +105,6 @@ class Scheduler(ABC):
         assert setting.clock is not None  # noqa: S101 -- or there were no line
         tree, leaves, policies = planted(self, setting.clock)
         inputs = len(leaves)
-        came = np.zeros((int(tree["level"].max()) + 1, 0), np.int64)
         queues = setting.queues or (Waiting("", None),) * inputs
         limits = [NO_LIMIT if queue.limit is None else queue.limit.amount for queue in queues]
         tree["limit"][leaves], tree["number"][leaves] = limits, range(inputs)
@@ -119,8 +116,7 @@ class Scheduler(ABC):
             np.array(leaves, np.uint32),
             policies,
             loop_of(policies, deep=len(tree) > int(tree["last"][0]), guarded=doors.selective),
-            [empty()] * inputs,
-            [came] * inputs,
+            nothing_held(inputs, int(tree["level"].max()) + 1),
             doors,
         )
 
@@ -131,51 +127,12 @@ class Scheduler(ABC):
 
 def served(state: State, coming: Coming, until_ps: int) -> Step:
     """Carry what comes before `until_ps`."""
-    busy = [i for i, count in enumerate(coming.counts) if count or state.waiting[i].count]
+    busy = [i for i, count in enumerate(coming.counts) if count or state.held.counts[i]]
     done: Served | None = None if busy else (empty(), ())
     if len(busy) == 1 and not state.doors.selective:
         done = _serve_one(state, busy[0], coming.batches[busy[0]], until_ps)
     sent, losses = done or _serve_all(state, coming, until_ps)
     return Step((sent,), (transmission.watermark_ps(state.line, until_ps),), losses)
-
-
-@dataclass(frozen=True)
-class Combined(Scheduler):
-    """A scheduler with others at its inputs, as one: its inputs are the queues, level by level.
-
-    Attributes:
-        outer: The one that serves the line.
-        inner: Per input of that, the scheduler which feeds it, if one does.
-    """
-
-    outer: Scheduler
-    inner: tuple[Scheduler | None, ...]
-
-    def __post_init__(self) -> None:
-        if len(self.inner) != len(self.outer.inputs):
-            raise ValueError("as many as the outer scheduler has inputs are needed")
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """Return those of the queues: `rest.af` for input `af` of the one at `rest`."""
-        found: list[str] = []
-        for name, inner in zip(self.outer.inputs, self.inner, strict=True):
-            found += [name] if inner is None else [f"{name}.{each}" for each in inner.inputs]
-        return tuple(found)
-
-    @property
-    def policy(self) -> Policy:  # type: ignore[override]
-        """Return the policy of the one that serves the line."""
-        return self.outer.policy
-
-    @property
-    def branches(self) -> tuple[Scheduler | None, ...]:
-        """Return the scheduler at each input of the one that serves the line."""
-        return self.inner
-
-    def fields(self, clock: Clock) -> Mapping[str, int | tuple[int, ...]]:
-        """Return the fields of the one that serves the line."""
-        return self.outer.fields(clock)
 
 
 def _serve_one(state: State, number: int, batch: Batch, until_ps: int) -> Served | None:
@@ -184,7 +141,7 @@ def _serve_one(state: State, number: int, batch: Batch, until_ps: int) -> Served
     It is not if sizes differ, or if policies have something to remember: unless nothing waits, for
     then that is whose turn it was, as after any one cell.
     """
-    waiting = state.waiting[number]
+    waiting = state.held.cells
     first = waiting if waiting.count else batch
     size_bytes = int(first.size_bytes[0])
     if size_bytes != (state.size_bytes or size_bytes):
@@ -208,83 +165,92 @@ def _serve_one(state: State, number: int, batch: Batch, until_ps: int) -> Served
         _remember(state, number, first.part(0, 1))
     state.size_bytes = size_bytes
     kept = sent.part(sent.count - count, sent.count)
-    state.waiting[number] = kept.moved(np.full(count, until_ps, np.int64))
+    counts = [count * (i == number) for i in range(len(state.leaves))]
+    state.held = Held(kept.moved(np.full(count, until_ps, np.int64)), counts, state.held.came)
     losses = losses_of(lost.connection, lost.sent_ps, None, state.queues[number].element)
     return sent.part(0, sent.count - count), losses
 
 
 def _remember(state: State, number: int, cell: Batch) -> None:
     """Let the policies know that a cell of one input was sent, and that nothing waits now."""
-    state.waiting[number] = empty()
-    arrivals = tuple(cell if i == number else empty() for i in range(len(state.leaves)))
+    inputs = len(state.leaves)
+    state.held = nothing_held(inputs, len(state.held.came))
+    arrivals = tuple(cell if i == number else empty() for i in range(inputs))
     service, limits = _prepared(state, by_input(arrivals), cell), state.tree["limit"].copy()
     state.tree["limit"] = NO_LIMIT
-    state.serve(cell, state.line.copy(), state.tree, FOREVER_PS, service)
+    state.serve(cell, empty(), state.line.copy(), state.tree, FOREVER_PS, service)
     state.tree["limit"] = limits
 
 
 def _serve_all(state: State, coming: Coming, until_ps: int) -> Served:
-    cells = joined(*state.waiting, *coming.batches)
-    largest, smallest = int(cells.size_bytes.max()), int(cells.size_bytes.min())
-    transmission.check_load(state.line, cells, smallest, largest)
+    comers, held = joined(*coming.batches), state.held.cells
+    sizes = [batch.size_bytes for batch in (comers, held) if batch.count]
+    largest = max([int(each.max()) for each in sizes])
+    smallest = min([int(each.min()) for each in sizes])
+    if comers.count:
+        transmission.check_load(state.line, comers, smallest, largest, held.count)
     alike = largest == smallest == (state.size_bytes or largest)
     state.size_bytes = largest if alike else -1
 
-    service = _prepared(state, coming, cells)
-    count = state.serve(cells, state.line, state.tree, until_ps, service)
-    sent = service.left.part(0, count)
+    service = _prepared(state, coming, comers)
+    sent = state.serve(comers, held, state.line, state.tree, until_ps, service)
+    leaves = state.tree[state.leaves]
+    heads, counts = leaves["head"].tolist(), leaves["waits"].tolist()
+    end, came = sent + sum(counts), state.held.came
+    if len(came):
+        places = zip(heads, counts, strict=True)
+        kept = np.concatenate([service.queue[head : head + count] for head, count in places])
+        came = service.came[:, kept]
+    state.held = Held(service.left.part(sent, end), counts, came)
     losses: tuple[Loss, ...] = ()
-    end = 0
-    for number, row in enumerate(state.leaves):
-        leaf = state.tree[row]
-        end += state.waiting[number].count + coming.counts[number]
-        lost = service.queue[leaf["tail"] : end][::-1]
-        fates = service.lost[lost] if state.doors.selective else None
-        ended = cells.connection.take(lost), cells.sent_ps.take(lost)
-        losses += losses_of(*ended, fates, state.queues[number].element)
-        kept = service.queue[leaf["head"] : leaf["head"] + leaf["waits"]]
-        state.waiting[number] = cells.select(kept)
-        if len(service.came):
-            state.came[number] = service.came[:, kept]
-    return sent, losses
+    for tail, behind, queue in zip(leaves["tail"], service.ends, state.queues, strict=True):
+        lost = service.left.part(end, end + int(behind - tail))
+        end += lost.count
+        fates = service.lost[service.queue[tail:behind][::-1]] if state.doors.selective else None
+        losses += losses_of(lost.connection, lost.sent_ps, fates, queue.element)
+    return service.left.part(0, sent), losses
 
 
-def _prepared(state: State, coming: Coming, cells: Batch) -> Service:
-    """Return columns for these cells, and make the tree ready for them."""
-    tree, count = state.tree, cells.count
-    held = [batch.count for batch in state.waiting]
-    first = sum(held)
-    turns = turns_of(coming, cells.at_ps, first, state.leaves)
+def _prepared(state: State, coming: Coming, comers: Batch) -> Service:
+    """Return columns for these cells and those that wait, and make the tree ready for them."""
+    tree, leaves, held = state.tree, state.leaves, state.held
+    first, size_bytes = comers.count, held.cells.size_bytes
+    count = first + held.cells.count
+    turns = turns_of(coming, comers.at_ps, leaves)
+    places = [waits + come for waits, come in zip(held.counts, coming.counts, strict=True)]
     service = Service(
         turns,
-        np.zeros(count, np.uint8),
+        np.zeros(first, np.uint8),
         np.empty(count, np.uint32),
-        np.zeros((len(state.came[0]), count), np.int64),
+        np.zeros((len(held.came), count), np.int64),
         uninitialised(count),
+        leaves,
+        np.cumsum(places).astype(np.uint32),
         state.doors.gate,
-        cells.marks,
-        np.zeros(count if state.doors.selective else 0, np.int32),
+        comers.marks,
+        np.zeros(first if state.doors.selective else 0, np.int32),
     )
-    rebase(tree, state.policies, state.leaves, state.came)
+    bounds = [0, *itertools.accumulate(held.counts)]
+    rebase(tree, state.policies, leaves, [held.came[:, a:b] for a, b in itertools.pairwise(bounds)])
+    if len(held.came):
+        service.came[:, first:] = held.came
     tree["waits"] = 0
-    head, item = 0, 0
-    for number, (row, waiting, comers) in enumerate(
-        zip(state.leaves, held, coming.counts, strict=True)
-    ):
-        leaf, limit, behind = tree[row], state.queues[number].limit, item + waiting
+    head = 0
+    for number, row in enumerate(leaves):
+        leaf, limit = tree[row], state.queues[number].limit
+        item, waits = bounds[number], held.counts[number]
         leaf["bytes"] = limit is not None and limit.unit == "byte"
-        leaf["head"], leaf["tail"], leaf["item"] = head, head + waiting + comers, item
-        leaf["amount"] = cells.size_bytes[item:behind].sum()
+        leaf["head"], leaf["tail"], leaf["item"] = head, head + places[number], first + item
+        leaf["amount"] = size_bytes[item : item + waits].sum()
         if state.doors.selective:
-            service.draws[turns.numbers[turns.rows == row]] = state.doors.dice[number].take(comers)
-        if waiting:
-            service.queue[head : head + waiting] = np.arange(item, behind)
-            leaf["size"] = cells.size_bytes[item]
-            if len(service.came):
-                service.came[:, item:behind] = state.came[number]
-        leaf["waits"], above = waiting, row
+            dice = state.doors.dice[number]
+            service.draws[turns.numbers[turns.rows == row]] = dice.take(coming.counts[number])
+        if waits:
+            service.queue[head : head + waits] = np.arange(first + item, first + item + waits)
+            leaf["size"] = size_bytes[item]
+        leaf["waits"], above = waits, row
         while above:
             above = int(tree["parent"][above])
-            tree["waits"][above] += waiting
-        head, item = head + waiting + comers, behind
+            tree["waits"][above] += waits
+        head += places[number]
     return service

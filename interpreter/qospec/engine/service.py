@@ -9,14 +9,16 @@ queue is for `engine.entrance`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from qospec.engine.admission import LET_IN
 from qospec.engine.decisions import arrived, chosen, finished, served
 from qospec.engine.entrance import decided, leaves, outgrown, turned_away
-from qospec.engine.kernel import kernel
+from qospec.engine.kernel import kernel, unsigned
+from qospec.engine.outcome import carry, size_of, sort_out
 from qospec.engine.scheduler_tree import NO_LIMIT
 from qospec.engine.transmission import (
+    BYTE,
     BYTE_PART,
     DENOMINATOR,
     FREE,
@@ -29,15 +31,15 @@ from qospec.engine.transmission import (
     SLOTTED,
     STAMPS,
     after,
+    framing_of,
     next_slot,
-    service_time,
+    time_of,
 )
 
 if TYPE_CHECKING:
-    from qospec.engine.admission import Gate
-    from qospec.engine.arrays import Bits, Marks, Rows, Sizes, Whole
+    from qospec.engine.arrays import Rows, Whole
     from qospec.engine.batch import Batch
-    from qospec.engine.coming import Turns
+    from qospec.engine.outcome import Comer, Service
     from qospec.engine.scheduler_tree import Tree
 
 WATCHED = True
@@ -50,62 +52,36 @@ DEEP = True
 """Whether there are schedulers below the root."""
 
 
-Comer = tuple[int, int, int]
-"""A cell that comes: the row of its queue, its number, and when."""
-
-
-class Service(NamedTuple):
-    """What became of the cells.
-
-    Attributes:
-        turns: Who comes, in order of time, then of rows; written.
-        lost: (n,) For what each cell is lost; see `engine.admission`.
-        queue: (n,) Numbers of cells, within the slice of their input: from the front those that
-            found room, from the back those that were lost.
-        came: (levels, n) What `arrived` returned for each cell, per level that keeps it.
-        left: n cells: who was sent, in that order, with their last bit at the far end.
-        gate: What the queues' drop policies know.
-        marks: (n,) The cells' marks.
-        draws: (n,) A random number for each cell, if there are drop policies; else (0,).
-    """
-
-    turns: Turns
-    lost: Marks
-    queue: Rows
-    came: Whole
-    left: Batch
-    gate: Gate
-    marks: Bits
-    draws: Sizes
-
-
 @kernel
-def serve(cells: Batch, line: Whole, tree: Tree, until_ps: int, service: Service) -> int:
+def serve(
+    comers: Batch, held: Batch, line: Whole, tree: Tree, until_ps: int, service: Service
+) -> int:
     """Make all decisions before `until_ps`; return how many cells were sent.
 
     Args:
-        cells: n cells: what waits, and what arrives before `until_ps`.
+        comers: n cells: what arrives before `until_ps`.
+        held: m cells: what waits.
         line: Carried on.
         tree: Carried on.
         until_ps: Who arrives then or later is not known.
-        service: (n,) Written.
+        service: Written.
     """
-    at_ps, sent_ps, connection, size_bytes, marks = cells
+    sizes = (comers.size_bytes, held.size_bytes)
     queue, came, left = service.queue, service.came, service.left
-    left_at, left_sent, left_connection, left_size, left_marks = left
+    left_at, left_sent = left.at_ps, left.sent_ps
     free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
     pace = (line[SLOT], line[SLOT_PART], denominator, line[LEAP])
     slotted, stamps = line[SLOTTED] != 0, line[STAMPS] != 0
     lead, way, sent = line[LEAD], line[PROPAGATION], 0
-    # Where a byte takes whole ps, to look for a change of sizes costs more than to multiply.
-    simple, time, size = line[BYTE_PART] == 0, (line[SLOT], line[SLOT_PART]), 0
-    root, told, coming = tree[0], tree[0]["sent"], _next(at_ps, service.turns.numbers, 0)
+    of_bytes = (slotted, line[BYTE_PART] == 0, line[BYTE], framing_of(line))
+    size, time = 0, (line[SLOT], line[SLOT_PART])
+    root, told, coming = tree[0], tree[0]["sent"], _next(service.turns.at_ps, 0)
     while True:
         if coming[1] <= free:
-            coming = _come(cells, tree, coming, (free, free + (part > 0 and not slotted)), service)
+            coming = _come(comers, tree, coming, (free, free + (part > 0 and not slotted)), service)
         if free >= until_ps:
             break
-        if TOLD and told and tree[told]["waits"] == 0:
+        if TOLD and told and tree[unsigned(told)]["waits"] == 0:
             _finish(tree, told)
         told = 0
         if not root["waits"]:
@@ -113,23 +89,21 @@ def serve(cells: Batch, line: Whole, tree: Tree, until_ps: int, service: Service
                 break
             free, part = next_slot(pace, free, part, coming[1]) if slotted else (coming[1], 0)
             continue
-        k = _whom(tree, came)
-        i = _taken(tree[k], queue, size_bytes)
-        now = size_bytes[i]
-        if (simple or now != size) and not slotted:
-            size = now
-            time = service_time(line, size)
-        left_sent[sent] = free + lead if stamps else sent_ps[i]
+        k = unsigned(_whom(tree, came))
+        i, now = _taken(tree[k], queue, sizes)
+        carry(comers, held, i, left, sent)
+        size, time = time_of(line, of_bytes, (size, time), now)
+        if stamps:
+            left_sent[sent] = free + lead
         free, part = after(free, part, time, denominator)
         left_at[sent] = free + way
-        left_connection[sent], left_size[sent], left_marks[sent] = connection[i], now, marks[i]
-        sent += 1
-        told = k
+        sent, told = sent + 1, k
         leaves(tree, service, k, free)
         _send(tree, k, now, free + (part > 0 and not slotted))
         if root["doomed"]:
             _turn_away(tree, service)
     line[FREE], line[PART], root["sent"] = free, part, told
+    sort_out(comers, held, tree, until_ps, (sent, service))
     return sent
 
 
@@ -141,40 +115,41 @@ def _whom(tree: Tree, came: Whole) -> int:
     if NOTED and tree[0]["level"] >= 0:
         _recall(tree, 0, came)
     k = chosen(tree, 0)
-    while DEEP and tree[k]["first"]:
-        k = tree[k]["choice"]
+    while DEEP and tree[unsigned(k)]["first"]:
+        k = tree[unsigned(k)]["choice"]
     return k
 
 
 @kernel
-def _taken(leaf: Any, queue: Rows, size_bytes: Any) -> int:
-    """Take the first cell out of a queue; return its number. `waits` still counts it."""
+def _taken(leaf: Any, queue: Rows, sizes: tuple[Any, Any]) -> tuple[int, int]:
+    """Take the first cell out of a queue; return its number and size. `waits` still counts it."""
     i = queue[leaf["head"]]
+    size = leaf["size"] if WATCHED else size_of(sizes, i)
     leaf["head"] += 1
     if leaf["bytes"]:
-        leaf["amount"] -= size_bytes[i]
+        leaf["amount"] -= size
     if WATCHED and leaf["waits"] > 1:
         leaf["item"] = queue[leaf["head"]]
-        leaf["size"] = size_bytes[leaf["item"]]
-    return i  # type: ignore[no-any-return]
+        leaf["size"] = size_of(sizes, leaf["item"])
+    return i, size
 
 
 @kernel
 def _come(
-    cells: Batch, tree: Tree, coming: tuple[int, int], free: tuple[int, int], service: Service
+    comers: Batch, tree: Tree, coming: tuple[int, int], free: tuple[int, int], service: Service
 ) -> tuple[int, int]:
     """Let in who comes before the line is free, and then, where nothing waits, who comes just then.
 
     Return who comes next, as `_next` does; so `coming` was given. `free` is when the line is free,
     in whole ps, rounded down and up.
     """
-    at_ps, _, _, size_bytes, _ = cells
-    order, row = service.turns
+    size_bytes = comers.size_bytes
+    order, row, at_ps = service.turns
     turn, now_ps = coming
     free_ps, bound_ps = free
     while now_ps < bound_ps:
-        _admit(tree, size_bytes, service, (row[turn], order[turn], now_ps), 1)
-        turn, now_ps = _next(at_ps, order, turn + 1)
+        _admit(tree, size_bytes, service, (row[unsigned(turn)], order[unsigned(turn)], now_ps), 1)
+        turn, now_ps = _next(at_ps, turn + 1)
     last = turn
     while now_ps == free_ps:
         i, k = order[last], row[last]
@@ -184,14 +159,14 @@ def _come(
                 order[each], row[each] = order[each - 1], row[each - 1]
             order[turn], row[turn] = i, k
             turn += 1
-        last, now_ps = _next(at_ps, order, last + 1)
-    return _next(at_ps, order, turn)
+        last, now_ps = _next(at_ps, last + 1)
+    return _next(at_ps, turn)
 
 
 @kernel
-def _next(at_ps: Any, order: Rows, turn: int) -> tuple[int, int]:
+def _next(at_ps: Any, turn: int) -> tuple[int, int]:
     """Return a turn, and when the cell comes whose it is; NO_LIMIT: there is none."""
-    return turn, at_ps[order[turn]] if turn < len(order) else NO_LIMIT
+    return turn, at_ps[unsigned(turn)] if turn < len(at_ps) else NO_LIMIT
 
 
 @kernel
@@ -222,7 +197,7 @@ def _enter(tree: Tree, size_bytes: Any, service: Service, who: Comer) -> None:
     k, i, now_ps = who
     leaf = tree[k]
     waits, size = leaf["waits"], size_bytes[i]
-    queue[leaf["head"] + waits] = i
+    queue[unsigned(leaf["head"] + waits)] = i
     if leaf["bytes"]:
         leaf["amount"] += size
     leaf["waits"] = waits + 1
@@ -255,7 +230,7 @@ def _ask(tree: Tree, came: Whole) -> None:
         if tree[k]["waits"]:
             if NOTED and tree[k]["level"] >= 0:
                 _recall(tree, k, came)
-            choice = chosen(tree, k)
+            choice = unsigned(chosen(tree, k))
             tree[k]["choice"] = choice
             if WATCHED:
                 tree[k]["item"], tree[k]["size"] = tree[choice]["item"], tree[choice]["size"]

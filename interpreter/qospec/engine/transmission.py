@@ -39,6 +39,8 @@ FIELDS = 16
 
 Pace = tuple[int, int, int, int]
 """The fields SLOT, SLOT_PART, DENOMINATOR and LEAP of a line, as a kernel's helper takes them."""
+OfBytes = tuple[bool, bool, int, Framing]
+"""Whether a line sends in slots; whether a byte takes whole ps, and how many; its frames."""
 
 
 def check(clock: Clock) -> None:
@@ -94,8 +96,12 @@ def watermark_ps(line: Whole, until_ps: int) -> int:
     return max(busy_until_ps, until_ps + slot) + propagation
 
 
-def check_load(line: Whole, batch: Batch, smallest_bytes: int, largest_bytes: int) -> None:
+def check_load(
+    line: Whole, batch: Batch, smallest_bytes: int, largest_bytes: int, held: int = 0
+) -> None:
     """Refuse what cannot be sent as promised: a bound from above, and far from any trial.
+
+    `held` cells wait already.
 
     Raises:
         ValueError: If an item is shorter than a cell, or does not fit a slot.
@@ -108,7 +114,7 @@ def check_load(line: Whole, batch: Batch, smallest_bytes: int, largest_bytes: in
         raise ValueError(f"a slot holds {CELL_BYTES} bytes, not {largest_bytes}")
     latest_ps = max(line.item(FREE), batch.at_ps.item(-1))
     on_the_line = _line_bytes(line, largest_bytes)
-    if latest_ps + len(batch.at_ps) * on_the_line * (line.item(BYTE) + 1) >= FOREVER_PS:
+    if latest_ps + (held + len(batch.at_ps)) * on_the_line * (line.item(BYTE) + 1) >= FOREVER_PS:
         raise OverflowError("more waits for a line than it can send in 50 days")
 
 
@@ -152,12 +158,40 @@ def _line_bytes(line: Whole, size_bytes: int) -> int:
 
 
 @kernel
+def framing_of(line: Whole) -> Framing:
+    """Return what is around each item."""
+    return Framing(line[HEADER], line[LEAST], line[EXTRA])
+
+
+@kernel
+def sent_bytes(framing: Framing, size_bytes: int) -> int:
+    """Return how many bytes an item of that size takes, framed."""
+    header, least, extra = framing
+    return max(size_bytes + header, least) + extra
+
+
+@kernel
 def service_time(line: Whole, size_bytes: int) -> tuple[int, int]:
     """Return how long an item of that size takes, framed: whole ps and a numerator."""
     denominator = line[DENOMINATOR]
-    sent_bytes = max(size_bytes + line[HEADER], line[LEAST]) + line[EXTRA]
-    part, carried = sent_bytes * line[BYTE_PART], 0
+    framed_bytes = sent_bytes(framing_of(line), size_bytes)
+    part, carried = framed_bytes * line[BYTE_PART], 0
     if part >= denominator:  # else a division of 0, where a byte takes whole picoseconds
         carried = part // denominator
         part -= carried * denominator
-    return sent_bytes * line[BYTE] + carried, part
+    return framed_bytes * line[BYTE] + carried, part
+
+
+@kernel
+def time_of(
+    line: Whole, of_bytes: OfBytes, ahead: tuple[int, tuple[int, int]], size_bytes: int
+) -> tuple[int, tuple[int, int]]:
+    """Return a cell's size and its time, whole ps and a numerator; `ahead` is of the cell ahead."""
+    slotted, whole, byte_ps, framing = of_bytes
+    if slotted:
+        return ahead
+    if whole:  # to look whether sizes differ takes longer than to multiply
+        return size_bytes, (sent_bytes(framing, size_bytes) * byte_ps, 0)
+    if size_bytes == ahead[0]:
+        return ahead
+    return size_bytes, service_time(line, size_bytes)

@@ -11,8 +11,8 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from qospec.dataclass import dataclass
+from qospec.engine.combined import Combined
 from qospec.engine.element import Waiting
-from qospec.engine.scheduling import Combined
 
 if TYPE_CHECKING:
     from qospec.engine.clock import Clock

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from qospec.diagnostics import Diagnostic
 from qospec.elements.drr import Drr
 from qospec.engine.clock import CELL_BYTES
-from qospec.engine.scheduling import Combined
+from qospec.engine.combined import Combined
 from qospec.run.tables import taking
 
 if TYPE_CHECKING:

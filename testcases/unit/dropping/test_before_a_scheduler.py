@@ -16,10 +16,10 @@ from qospec.elements.drr import Drr
 from qospec.elements.scfq import Scfq
 from qospec.elements.strict import Strict
 from qospec.engine.batch import FOREVER_PS, Batch, empty, joined
+from qospec.engine.combined import Combined
 from qospec.engine.connections import Connections, Contract
 from qospec.engine.draws import Draws
 from qospec.engine.element import Setting, Waiting
-from qospec.engine.scheduling import Combined
 
 drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 CONNECTIONS = Connections((Contract("cbr", Fraction(1_000), 0),), (0,), has_oam=False)

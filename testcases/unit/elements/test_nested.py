@@ -23,12 +23,12 @@ from qospec.elements.wfq import Wfq
 from qospec.elements.wrr import Wrr
 from qospec.engine import delays, graph
 from qospec.engine.clock import Clock
+from qospec.engine.combined import Combined
 from qospec.engine.connections import Connections, Contract
 from qospec.engine.element import Waiting
 from qospec.engine.encapsulation import Encapsulation
 from qospec.engine.experiment import END, Experiment, Node, Source, Watch, Wire
 from qospec.engine.marks import marked
-from qospec.engine.scheduling import Combined
 
 ETHERNET = Encapsulation(8, 18, 64, 12)
 LINES = [

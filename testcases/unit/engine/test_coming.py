@@ -33,15 +33,13 @@ def routes(inputs):
 
 
 @drawn
-@given(INPUTS, st.randoms(use_true_random=False), st.integers(0, 3))
-def test_turns_are_those_of_time_and_then_of_rows(inputs, random, first):
+@given(INPUTS, st.randoms(use_true_random=False))
+def test_turns_are_those_of_time_and_then_of_rows(inputs, random):
     rows = list(range(1, len(inputs) + 1))
     random.shuffle(rows)
     batches = tuple(batch(at_ps, n) for n, at_ps in enumerate(inputs))
-    held = batch([0] * first, 9)
-    cells = joined(held, *batches)
-    turns = turns_of(by_input(batches), cells.at_ps, first, np.array(rows, np.uint32))
-    wanted, number = [], first
+    turns = turns_of(by_input(batches), joined(*batches).at_ps, np.array(rows, np.uint32))
+    wanted, number = [], 0
     for row, at_ps in zip(rows, inputs, strict=True):
         for time in at_ps:
             wanted.append((time, row, number))
@@ -61,8 +59,8 @@ def test_one_batch_for_all_comes_in_the_same_turns_as_its_parts(cells):
     rows = np.array([3, 1, 2], np.uint32)
     parts = tuple(whole.select(ways == n) for n in range(3))
     coming = by_routes(whole, routes(3), 3)
-    told = turns_of(coming, joined(*coming.batches).at_ps, 0, rows)
-    known = turns_of(by_input(parts), joined(*parts).at_ps, 0, rows)
+    told = turns_of(coming, joined(*coming.batches).at_ps, rows)
+    known = turns_of(by_input(parts), joined(*parts).at_ps, rows)
 
     def seen(turns, batches):
         came = joined(*batches)

@@ -15,11 +15,11 @@ from qospec.elements.line import Line
 from qospec.elements.scfq import Scfq
 from qospec.elements.strict import Strict
 from qospec.engine import graph
+from qospec.engine.combined import Combined
 from qospec.engine.connections import Connections, Contract
 from qospec.engine.element import Waiting
 from qospec.engine.experiment import END, Experiment, Node, Source, Watch, Wire
 from qospec.engine.handing_on import handed_on
-from qospec.engine.scheduling import Combined
 from qospec.engine.sizes import Sizes
 
 STOP_PS = 1_000_000

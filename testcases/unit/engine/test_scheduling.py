@@ -16,10 +16,10 @@ from qospec.elements.wfq import Wfq
 from qospec.elements.wrr import Wrr
 from qospec.engine.batch import FOREVER_PS, Batch, empty, joined
 from qospec.engine.clock import Clock
+from qospec.engine.combined import Combined
 from qospec.engine.connections import Connections, Contract
 from qospec.engine.draws import Draws
 from qospec.engine.element import Setting, Waiting
-from qospec.engine.scheduling import Combined
 
 GIGABIT = Clock(Fraction(10**9), slotted=False)
 SHARES = (("af", Fraction(3)), ("be", Fraction(1)))
