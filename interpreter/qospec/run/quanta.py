@@ -9,7 +9,6 @@ from qospec.diagnostics import Diagnostic
 from qospec.elements.drr import Drr
 from qospec.engine.clock import CELL_BYTES
 from qospec.engine.combined import Combined
-from qospec.run.tables import taking
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,15 +39,10 @@ def short(case: Case, network: Network, survey: Survey) -> Iterator[Diagnostic]:
 
 def largest_coming(case: Case, survey: Survey) -> dict[tuple[int, int], int]:
     """Return the largest size in bytes of what comes, by element and number of its input."""
-    found: dict[tuple[int, int], int] = {}
-    for index, draft in survey.drafts.items():
-        for way in draft.ways:
-            passing, table = survey.passing.any.get(index, set()), survey.tables.get(index)
-            for number in taking(way.output, passing, table) if way.end == "element" else ():
-                place = (way.to, way.input)
-                largest = _largest(case, survey.members[number].flow)
-                found[place] = max(found.get(place, 0), largest)
-    return found
+    return {
+        place: max(_largest(case, survey.members[number].flow) for number in members)
+        for place, members in survey.passing.inputs.items()
+    }
 
 
 def _largest(case: Case, flow: int) -> int:

@@ -92,11 +92,13 @@ class Passing:
 
     Attributes:
         any: Per element, the members any of whose cells may pass it.
+        inputs: Per element and input, the members any of whose cells may come there.
         offered: Per element, the members whose user cells pass it as they were sent.
         sorts: Per element, the sorts of cells that come there, by member.
     """
 
     any: dict[int, set[int]] = field(default_factory=dict)
+    inputs: dict[tuple[int, int], set[int]] = field(default_factory=dict)
     offered: dict[int, set[int]] = field(default_factory=dict)
     sorts: dict[int, set[tuple[int, Sort]]] = field(default_factory=dict)
 

@@ -119,6 +119,7 @@ class Walk:
                     raise NoWayError(self._member, sort, way.to)
                 if way.end != "element":
                     continue
+                passing.inputs.setdefault((way.to, way.input), set()).add(self._number)
                 after = self._behind(way, sort, entry)
                 if state in straight and sort == usual:
                     straight.add(after)

@@ -67,3 +67,37 @@ def test_a_scheduler_is_warned_of_once_with_the_quantum_that_suits_all(
     assert warning.code == "W0603"
     assert warning.message == f"{inputs} too short for a single packet"
     assert (warning.label, warning.help) == (label, way_out)
+
+
+PROCESSED = """
+device both {
+  port p[2], out: packet
+  cpu = processor { ways = 2, per_packet = 10 us, limit = 64 pkt }
+  large, small = fifo { limit = 64 pkt }
+  fair = drr { weights = { large: 15, small: 1 }, quantum = 100 B }
+  p[0].rx -> cpu.entry[0]
+  p[1].rx -> cpu.entry[1]
+  cpu.exit[0] -> large -> fair.large
+  cpu.exit[1] -> small -> fair.small
+  fair -> out.tx
+  out.rx -> discard
+}
+topology t {
+  a, b, c = host
+  r = both
+  link a -- r.p[0] via media.fast_ethernet
+  link b -- r.p[1] via media.fast_ethernet
+  link r.out -- c via media.fast_ethernet
+}
+test x on t {
+  flow l = packets { rate = 100 pkt/s, size = 1_500 B @ip } from a to c
+  flow s = packets { rate = 100 pkt/s, size = 100 B @ip } from b to c
+  run { measure = 10 ms }
+  expect l.lost == 0 pkt
+}
+"""
+
+
+def test_what_comes_by_one_input_of_a_processor_is_not_large_behind_another(planned, problems):
+    planned(PROCESSED)
+    assert not problems.all
