@@ -64,6 +64,8 @@ class Record:
         if not (self.folder / "run.json").exists():
             raise RecordError(f"`{self.folder}` holds no run.json: is it a record of `qos run`?")
         frame = self._whole("run.json", PLAN)
+        if frame["schema"] != SCHEMA:
+            return frame
         planned = frame.pop("planned")
         names = sorted(f"cases/{path.name}" for path in (self.folder / "cases").glob("*.json"))
         return completed(frame, planned, [self._whole(name, CASE) for name in names])

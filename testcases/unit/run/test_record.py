@@ -290,6 +290,13 @@ def test_a_record_of_another_schema_may_hold_something_else(tmp_path: Path) -> N
     assert kept.outcome() == {"schema": 2}
 
 
+def test_so_may_what_a_run_of_another_schema_left_that_was_killed(tmp_path: Path) -> None:
+    kept = record.create(tmp_path, "7", NOON)
+    (kept.folder / "run.json").write_text('{"schema": 2}', encoding="utf-8")
+    kept.add(1, {"name": "a"})
+    assert kept.outcome() == {"schema": 2}
+
+
 @pytest.mark.parametrize(
     ("heading", "shape"),
     [
