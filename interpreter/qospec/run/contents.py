@@ -99,18 +99,27 @@ STATEMENT = {
     "interval": MayLack(OrNull(INTERVAL)),
     "note": str,
 }
+LOSS = {
+    "repeat": MayLack(int),
+    "flow": str,
+    "element": str,
+    "cause": str,
+    "carries": MayLack(str),
+    "cells": int,
+}
 CASE = {
     "name": str,
     "test": str,
     "place": MayLack(PLACE),
     "parameters": Named(str),
     "verdict": VERDICT,
+    "ran": MayLack(bool),
     "links": MayLack([[str]]),
     "run": {"warmup": MayLack(QUANTITY), "measure": MayLack(QUANTITY), "repeat": int},
     "statements": [STATEMENT],
     "metrics": METRICS,
     "repeats": [METRICS],
-    "losses": [{"flow": str, "element": str, "cause": str, "carries": MayLack(str), "cells": int}],
+    "losses": [LOSS],
     "why": [str],
     "errors": [str],
     "again": str,
@@ -123,6 +132,8 @@ FRAME = {
     "references": [{"name": str, "title": str, "place": PLACE, "entries": [[str]]}],
     "definitions": MayLack([{"name": str, "role": str, "summary": str, "source": str}]),
     "provenance": {
+        "qospec": MayLack(str),
+        "seed": MayLack(str),
         "python": str,
         "numpy": str,
         "numba": str,
@@ -136,7 +147,13 @@ PLAN = {**FRAME, "planned": [CASE]}
 OUTCOME = {**FRAME, "state": str, "verdict": VERDICT, "summary": Named(int), "cases": [CASE]}
 TIMING = {"started": TIME, "finished": TIME, "cases": Named(DURATION)}
 
-_NOUNS = {str: "a text", int: "a whole number", dict: "an object", list: "a list"}
+_NOUNS = {
+    str: "a text",
+    int: "a whole number",
+    bool: "true or false",
+    dict: "an object",
+    list: "a list",
+}
 
 
 def lacking(value: Any, shape: Shape, path: str = "") -> Iterator[str]:

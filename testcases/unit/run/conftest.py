@@ -1,10 +1,14 @@
-"""Specifications of a few lines, planned and run."""
+"""Specifications of a few lines, planned and run; and the record of one."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
+from click.testing import CliRunner
 
+from qospec import cli
 from qospec.catalogue import discover
 from qospec.check import check
 from qospec.diagnostics import Problems
@@ -91,3 +95,70 @@ def ran() -> Callable[[CasePlan], trial.Repeat]:
         return repeat
 
     return run
+
+
+RECORDED = """qos 1
+import std.media
+
+## A number that was published.
+reference paper "A paper, table 1" { delay = 2.8 us }
+
+device narrow {
+  port west, east: cell
+  q = fifo { limit = 2 cell }
+  west.rx -> q -> east.tx
+  east.rx -> discard
+  invariant room: q.occupancy.max <= 2 cell
+}
+
+topology bench {
+  a, b = host
+  dut = narrow
+  link a -- dut.west via media.stm1
+  link dut.east -- b via media.e3
+}
+
+topology wire {
+  a, b = host
+  link a -- b via media.stm1
+}
+
+## Few cells and too many, and the same without a device.
+test t on bench {
+  covers = ["table 1"]
+  sweep rate in [1_000 cell/s, 200_000 cell/s]
+  control bare = wire
+  flow f = cbr { pcr = rate, cdvt = 1 us, source = poisson { rate = rate } } from a to b
+  run { warmup = 1 ms, measure = 10 ms, repeat = 5, overload = true }
+  expect soon: f.delay.mean > 1 us with 95% confidence
+  expect whole: f.received within 10% of f.sent
+  report late: f.delay.p99
+}
+
+test skipped on wire {
+  skip unless 1 s > 2 s "never"
+  flow f = cbr { pcr = 1 cell/s, cdvt = 1 us } from a to b
+  run { measure = 1 ms }
+  expect f.lost == 0 cell
+}
+"""
+
+
+class Recorded(NamedTuple):
+    """The files of a record."""
+
+    planned: dict[str, Any]
+    outcome: dict[str, Any]
+    timing: dict[str, Any]
+
+
+@pytest.fixture(scope="session")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    """Return what a run left; not to be changed."""
+    folder = tmp_path_factory.mktemp("recorded")
+    (folder / "a.qos").write_text(RECORDED, encoding="utf-8")
+    result = CliRunner().invoke(cli.qos, ["run", f"{folder}/a.qos", "--record", f"{folder}/kept"])
+    assert result.exit_code in {0, 1}, result.stderr
+    (kept,) = (folder / "kept").iterdir()
+    names = ("run.json", "outcome.json", "timing.json")
+    return Recorded(*(json.loads((kept / name).read_text(encoding="utf-8")) for name in names))

@@ -2,50 +2,14 @@
 
 import json
 import os
-import re
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from qospec.run import contents, record
+from qospec.run import record
 
-ROOT = Path(__file__).parents[3]
-PLANNED = {
-    "name": "a",
-    "test": "a",
-    "parameters": {},
-    "verdict": "inconclusive",
-    "run": {"repeat": 1},
-    "statements": [],
-    "metrics": {},
-    "repeats": [],
-    "losses": [],
-    "why": [],
-    "errors": [],
-    "again": "qos run a.qos::a",
-}
-FRAME = {
-    "schema": 1,
-    "qospec": "1",
-    "seed": "7",
-    "tests": [],
-    "references": [],
-    "provenance": {
-        "python": "",
-        "numpy": "",
-        "numba": "",
-        "sources": [],
-        "limits": {},
-        "policy": {},
-    },
-}
-OUTCOME = {**FRAME, "state": "complete", "verdict": "pass", "summary": {}, "cases": [PLANNED]}
-TIMING = {
-    "started": "2026-11-21T12:00:00Z",
-    "finished": "2026-11-21T12:00:01Z",
-    "cases": {"a": 0.5, "b": 1},
-}
 NOON = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
 
 
@@ -58,10 +22,11 @@ def test_two_records_of_one_second_do_not_mix(tmp_path: Path) -> None:
     assert second.folder.name == first.folder.name + "-2"
 
 
-def test_a_document_comes_back_as_it_was(tmp_path: Path) -> None:
+def test_documents_come_back_as_they_were(tmp_path: Path, recorded: Any) -> None:
     kept = record.create(tmp_path, "7", NOON)
-    kept.end({**OUTCOME, "seed": "Zelle ✓"}, {})
-    assert kept.outcome() == {**OUTCOME, "seed": "Zelle ✓"}
+    outcome = {**recorded.outcome, "seed": "Zelle ✓"}
+    kept.end(outcome, recorded.timing)
+    assert (kept.outcome(), kept.timing()) == (outcome, recorded.timing)
 
 
 def test_a_root_that_is_a_file_is_named(tmp_path: Path) -> None:
@@ -110,13 +75,21 @@ def test_files_are_readable_json(tmp_path: Path) -> None:
     assert json.loads((kept.folder / "cases" / "0001.json").read_text()) == {"verdict": "pass"}
 
 
-def test_a_run_that_was_killed_left_its_cases(tmp_path: Path) -> None:
-    kept = record.create(tmp_path, "7", NOON)
-    kept.begin(FRAME, [{**PLANNED, "name": name} for name in "ab"])
-    kept.add(1, {**PLANNED, "verdict": "pass"})
+def test_a_run_that_was_killed_left_its_cases(tmp_path: Path, recorded: Any) -> None:
+    kept = begun(tmp_path, recorded)
+    first, *_ = recorded.outcome["cases"]
+    kept.add(1, first)
     outcome = kept.outcome()
     assert (outcome["state"], outcome["verdict"]) == ("interrupted", "inconclusive")
-    assert [case["verdict"] for case in outcome["cases"]] == ["pass", "inconclusive"]
+    assert outcome["cases"] == [first, *recorded.planned["planned"][1:]]
+
+
+def begun(root: Path, recorded: Any) -> record.Record:
+    """Return the record of a run that has begun with what another did."""
+    kept = record.create(root, "7", NOON)
+    frame = dict(recorded.planned)
+    kept.begin(frame, frame.pop("planned"))
+    return kept
 
 
 @pytest.mark.parametrize("seed", ["x/../../up y", "..", "", "/", "a\nb", "ä" * 300])
@@ -140,147 +113,47 @@ def test_a_record_whose_first_file_fails_is_gone(
 
 
 @pytest.mark.parametrize(
-    ("damage", "words"),
+    ("lacks", "told"),
     [
-        ({"seed": 7}, "`seed` is not a text"),
-        ({"cases": [{**PLANNED, "statements": [{}]}]}, "`cases[0].statements[0]` has no `label`"),
-        ({"cases": [PLANNED, {}]}, "`cases[1]` has no `name`, `cases[1]` has no `test`, "),
-        ({"cases": [{**PLANNED, "metrics": {"f": {"lost": {}}}}]}, "`cases[0].metrics.f.lost` has"),
-        ({"cases": {}}, "`cases` is not a list;"),
-        ({"provenance": {}}, "has no `numba`, …;"),
+        (["seed"], "it has no `seed`"),
+        (["qospec", "seed", "tests"], "it has no `qospec`, it has no `seed`, it has no `tests`"),
+        (
+            ["qospec", "seed", "tests", "cases"],
+            "it has no `qospec`, it has no `seed`, it has no `tests`, …",
+        ),
     ],
 )
 def test_a_file_that_lacks_something_is_named_with_what_it_lacks_and_a_way_out(
-    tmp_path: Path, damage: dict[str, object], words: str
+    tmp_path: Path, recorded: Any, lacks: list[str], told: str
 ) -> None:
     kept = record.create(tmp_path, "7", NOON)
-    kept.end({**OUTCOME, **damage}, {})
+    outcome = recorded.outcome
+    kept.end({name: outcome[name] for name in outcome if name not in lacks}, {})
     with pytest.raises(record.RecordError) as refused:
         kept.outcome()
-    assert f"{kept.folder}/outcome.json` is damaged: " in str(refused.value)
-    assert words in str(refused.value)
-    assert str(refused.value).endswith(record.WAY_OUT)
+    damaged = f"`{kept.folder}/outcome.json` is damaged: {told}; {record.WAY_OUT}"
+    assert str(refused.value) == damaged
 
 
-STATEMENT = {
-    "label": "a",
-    "kind": "report",
-    "verdict": "",
-    "text": "a",
-    "place": "a:b.qos:3:1",
-    "measured": None,
-    "comparison": "",
-    "bound": None,
-    "tolerance": None,
-    "note": "",
-}
-TEST = {
-    "name": "a",
-    "description": "",
-    "covers": [],
-    "place": "<stdin>:3:1",
-    "links": [],
-    "controls": {},
-}
-REFERENCE = {"name": "a", "title": "", "place": "a.qos:1:1", "entries": []}
-MISPLACED = "is not a place as `path:line:column`;"
-UNDECIDED = "is not a verdict (skip, pass, inconclusive, fail, error)"
-
-
-def of_case(**fields: object) -> dict[str, object]:
-    return {"cases": [{**PLANNED, **fields}]}
-
-
-def test_what_a_run_writes_is_whole(tmp_path: Path) -> None:
+def test_a_timing_that_lacks_something_is_named(tmp_path: Path, recorded: Any) -> None:
     kept = record.create(tmp_path, "7", NOON)
-    whole = {**OUTCOME, "tests": [TEST], "references": [REFERENCE]}
-    whole |= of_case(place="a.qos:3:1", statements=[STATEMENT, {**STATEMENT, "verdict": "fail"}])
-    kept.end(whole, TIMING)
-    assert kept.outcome() == whole
-    assert kept.timing() == TIMING
-
-
-@pytest.mark.parametrize(
-    ("damage", "words"),
-    [
-        ({"verdict": "perhaps"}, f"`verdict` {UNDECIDED};"),
-        ({"verdict": ""}, f"`verdict` {UNDECIDED};"),
-        ({"verdict": []}, f"`verdict` {UNDECIDED};"),
-        (of_case(verdict="passed"), f"`cases[0].verdict` {UNDECIDED};"),
-        (
-            of_case(statements=[{**STATEMENT, "verdict": "?"}]),
-            f'`cases[0].statements[0].verdict` {UNDECIDED} or "";',
-        ),
-        (
-            of_case(statements=[{**STATEMENT, "place": "a.qos"}]),
-            f"`cases[0].statements[0].place` {MISPLACED}",
-        ),
-        (of_case(place="a.qos:3"), f"`cases[0].place` {MISPLACED}"),
-        ({"tests": [{**TEST, "place": "a.qos:x:1"}]}, f"`tests[0].place` {MISPLACED}"),
-        ({"tests": [{**TEST, "place": 3}]}, f"`tests[0].place` {MISPLACED}"),
-        ({"references": [{**REFERENCE, "place": ":1:1"}]}, f"`references[0].place` {MISPLACED}"),
-        (
-            {"references": [{**REFERENCE, "place": f"a.qos:{'9' * 5_000}:1"}]},
-            f"`references[0].place` {MISPLACED}",
-        ),
-    ],
-)
-def test_a_verdict_and_a_place_are_what_reports_read_them_as(
-    tmp_path: Path, damage: dict[str, object], words: str
-) -> None:
-    kept = record.create(tmp_path, "7", NOON)
-    kept.end({**OUTCOME, **damage}, TIMING)
-    with pytest.raises(record.RecordError, match=re.escape(words)):
-        kept.outcome()
-
-
-@pytest.mark.parametrize(
-    ("damage", "words"),
-    [
-        ({"started": "yesterday"}, "`started` is not a time"),
-        ({"started": 7}, "`started` is not a time"),
-        ({"finished": None}, "`finished` is not a time"),
-        ({"finished": "2026-11-21T10:11:12"}, "`finished` is not a time"),
-        ({"finished": "2026-13-21T10:11:12Z"}, "`finished` is not a time"),
-        ({"cases": []}, "`cases` is not an object"),
-        ({"cases": {"a": "fast"}}, "`cases.a` is not a number of seconds"),
-        ({"cases": {"a": True}}, "`cases.a` is not a number of seconds"),
-        ({"cases": {"a": -1}}, "`cases.a` is not a number of seconds"),
-        ({"cases": {"a": float("nan")}}, "`cases.a` is not a number of seconds"),
-        ({"cases": {"a": 10**400}}, "`cases.a` is not a number of seconds"),
-    ],
-)
-def test_a_damaged_timing_is_told_as_such(
-    tmp_path: Path, damage: dict[str, object], words: str
-) -> None:
-    kept = record.create(tmp_path, "7", NOON)
-    kept.end(OUTCOME, {**TIMING, **damage})
-    with pytest.raises(record.RecordError) as refused:
+    kept.end(recorded.outcome, {**recorded.timing, "started": "yesterday"})
+    with pytest.raises(record.RecordError, match=r"timing\.json` is damaged: `started` is not"):
         kept.timing()
-    assert f"timing.json` is damaged: {words}" in str(refused.value)
-    assert str(refused.value).endswith(record.WAY_OUT)
 
 
 def test_a_run_that_was_killed_left_no_timing(tmp_path: Path) -> None:
     assert record.create(tmp_path, "7", NOON).timing() == {}
 
 
-@pytest.mark.parametrize("name", OUTCOME)
-def test_no_field_may_lack(tmp_path: Path, name: str) -> None:
-    kept = record.create(tmp_path, "7", NOON)
-    kept.end({each: OUTCOME[each] for each in OUTCOME if each != name}, {})
-    with pytest.raises(record.RecordError, match=rf"outcome\.json.* it has no `{name}`;"):
-        kept.outcome()
-
-
-def test_what_a_run_that_was_killed_left_is_looked_at_too(tmp_path: Path) -> None:
-    kept = record.create(tmp_path, "7", NOON)
-    kept.begin(FRAME, [{"name": "a"}])
-    with pytest.raises(record.RecordError, match=r"run\.json.*`planned\[0\]` has no `test`"):
-        kept.outcome()
-    kept.begin(FRAME, [PLANNED])
-    kept.add(1, {"name": "a"})
-    with pytest.raises(record.RecordError, match=r"0001\.json.* it has no `test`"):
+@pytest.mark.parametrize("name", ["run.json", "cases/0001.json"])
+def test_what_a_run_that_was_killed_left_is_looked_at_too(
+    tmp_path: Path, recorded: Any, name: str
+) -> None:
+    kept = begun(tmp_path, recorded)
+    kept.add(1, recorded.outcome["cases"][0])
+    (kept.folder / name).write_text("{}", encoding="utf-8")
+    with pytest.raises(record.RecordError, match=f"{name}` is damaged: it has no "):
         kept.outcome()
 
 
@@ -295,30 +168,3 @@ def test_so_may_what_a_run_of_another_schema_left_that_was_killed(tmp_path: Path
     (kept.folder / "run.json").write_text('{"schema": 2}', encoding="utf-8")
     kept.add(1, {"name": "a"})
     assert kept.outcome() == {"schema": 2}
-
-
-@pytest.mark.parametrize(
-    ("heading", "shape"),
-    [
-        ("Quantities", contents.QUANTITY),
-        ("The outcome", contents.OUTCOME),
-        ("A test", contents.TEST),
-        ("A case", contents.CASE),
-        ("A statement", contents.STATEMENT),
-        ("Provenance", contents.FRAME["provenance"]),
-        ("Timing", contents.TIMING),
-    ],
-)
-def test_the_documentation_says_of_each_field_whether_it_may_lack(
-    heading: str, shape: dict[str, object]
-) -> None:
-    text = (ROOT / "docs" / "record.md").read_text(encoding="utf-8")
-    table = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
-    rows = [line.split(" | ") for line in table.splitlines() if line.startswith("| `")]
-    names = [(name, "*may lack*" in said) for first, said in rows for name in words(first)]
-    assert dict(names) == {name: isinstance(each, contents.MayLack) for name, each in shape.items()}
-
-
-def words(cell: str) -> list[str]:
-    """Return what stands between backticks."""
-    return cell.split("`")[1::2]

@@ -1,0 +1,174 @@
+"""What a record holds: all that a run writes is declared, and what one lacks is told."""
+
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from qospec.run import contents
+from qospec.run.contents import MayLack, Named, OrNull, Shape
+
+RECORD = Path(__file__).parents[3] / "docs" / "record.md"
+CASE = ("cases", 0)
+STATEMENT = (*CASE, "statements", 0)
+TEST = ("tests", 0)
+REFERENCE = ("references", 0)
+NO_PLACE = "is not a place as `path:line:column`"
+NO_TIME = "is not a time as `2026-11-21T10:11:12Z`"
+NO_DURATION = "is not a number of seconds"
+NO_VERDICT = "is not a verdict (skip, pass, inconclusive, fail, error)"
+
+
+def with_damage(document: dict[str, Any], place: tuple[str | int, ...], value: object) -> Any:
+    """Return a copy in which something else stands at a place."""
+    whole: Any = deepcopy(document)
+    *path, last = place
+    holder = whole
+    for each in path:
+        holder = holder[each]
+    holder[last] = value
+    return whole
+
+
+def undeclared(value: Any, shape: Shape, path: str) -> set[str]:
+    """Return the fields of a record that its shape does not know."""
+    while isinstance(shape, MayLack | OrNull):
+        shape = shape.there if isinstance(shape, MayLack) else shape.known
+    if isinstance(value, list):
+        return {found for each in value for found in undeclared(each, shape[0], path)}
+    if isinstance(shape, Named):
+        return {found for each in value.values() for found in undeclared(each, shape.each, path)}
+    if not isinstance(shape, dict) or value is None:
+        return set()
+    known = [name for name in value if name in shape]
+    strange = {f"{path}.{name}" for name in value if name not in shape}
+    return strange.union(
+        *(undeclared(value[name], shape[name], f"{path}.{name}") for name in known)
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"),
+    [
+        ("planned", contents.PLAN),
+        ("outcome", contents.OUTCOME),
+        ("timing", contents.TIMING),
+    ],
+)
+def test_what_a_run_writes_is_whole_and_declared(recorded, name: str, shape: Shape) -> None:
+    written = getattr(recorded, name)
+    assert list(contents.lacking(written, shape)) == []
+    assert undeclared(written, shape, name) == set()
+
+
+def test_the_record_that_is_looked_at_has_one_of_everything(recorded) -> None:
+    fails, skipped = recorded.outcome["cases"][1:]
+    assert (fails["verdict"], skipped["verdict"]) == ("fail", "skip")
+    assert fails["losses"]
+    assert {each["kind"] for each in fails["statements"]} == {"expect", "report", "invariant"}
+    assert any(each.get("interval") for each in fails["statements"])
+    assert recorded.outcome["references"]
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "words"),
+    [
+        (("seed",), 7, "`seed` is not a text"),
+        (("cases",), {}, "`cases` is not a list"),
+        ((*CASE, "run", "repeat"), "1", "`cases[0].run.repeat` is not a whole number"),
+        ((*CASE, "ran"), 1, "`cases[0].ran` is not true or false"),
+        ((*CASE, "parameters"), [], "`cases[0].parameters` is not an object"),
+        (
+            (*CASE, "metrics", "f", "lost"),
+            {"value": "1", "unit": "1"},
+            "`cases[0].metrics.f.lost` has no `text`",
+        ),
+        (("verdict",), "perhaps", f"`verdict` {NO_VERDICT}"),
+        (("verdict",), "", f"`verdict` {NO_VERDICT}"),
+        (("verdict",), [], f"`verdict` {NO_VERDICT}"),
+        ((*CASE, "verdict"), "passed", f"`cases[0].verdict` {NO_VERDICT}"),
+        ((*STATEMENT, "verdict"), "?", f'`cases[0].statements[0].verdict` {NO_VERDICT} or ""'),
+        ((*STATEMENT, "place"), "a.qos", f"`cases[0].statements[0].place` {NO_PLACE}"),
+        ((*CASE, "place"), "a.qos:3", f"`cases[0].place` {NO_PLACE}"),
+        ((*TEST, "place"), "a.qos:x:1", f"`tests[0].place` {NO_PLACE}"),
+        ((*TEST, "place"), 3, f"`tests[0].place` {NO_PLACE}"),
+        ((*REFERENCE, "place"), ":1:1", f"`references[0].place` {NO_PLACE}"),
+        ((*REFERENCE, "place"), f"a.qos:{'9' * 5_000}:1", f"`references[0].place` {NO_PLACE}"),
+    ],
+)
+def test_what_is_not_what_reports_read_it_as_is_told(
+    recorded, place: tuple[str | int, ...], value: object, words: str
+) -> None:
+    damaged = with_damage(recorded.outcome, place, value)
+    assert list(contents.lacking(damaged, contents.OUTCOME)) == [words]
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        ((*TEST, "place"), "<stdin>:3:1"),
+        ((*STATEMENT, "place"), "a:b.qos:3:1"),
+        ((*STATEMENT, "verdict"), ""),
+        ((*STATEMENT, "bound"), None),
+    ],
+)
+def test_what_reports_can_read_is_fine(recorded, place, value) -> None:
+    whole = with_damage(recorded.outcome, place, value)
+    assert list(contents.lacking(whole, contents.OUTCOME)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("started", "yesterday", NO_TIME),
+        ("started", 7, NO_TIME),
+        ("finished", None, NO_TIME),
+        ("finished", "2026-11-21T10:11:12", NO_TIME),
+        ("finished", "2026-13-21T10:11:12Z", NO_TIME),
+        ("cases", [], "is not an object"),
+    ],
+)
+def test_a_time_is_one(recorded, name: str, value: object, words: str) -> None:
+    damaged = {**recorded.timing, name: value}
+    assert list(contents.lacking(damaged, contents.TIMING)) == [f"`{name}` {words}"]
+
+
+@pytest.mark.parametrize("value", ["fast", True, -1, float("nan"), 10**400])
+def test_a_duration_is_a_number_that_can_be_added_up(recorded, value: object) -> None:
+    damaged = {**recorded.timing, "cases": {"a": 1, "b": value}}
+    assert list(contents.lacking(damaged, contents.TIMING)) == [f"`cases.b` {NO_DURATION}"]
+
+
+@pytest.mark.parametrize("name", contents.OUTCOME)
+def test_a_field_that_is_not_there_is_told_unless_it_may_lack(recorded, name: str) -> None:
+    left = {each: recorded.outcome[each] for each in recorded.outcome if each != name}
+    told = [] if isinstance(contents.OUTCOME[name], MayLack) else [f"it has no `{name}`"]
+    assert list(contents.lacking(left, contents.OUTCOME)) == told
+
+
+@pytest.mark.parametrize(
+    ("heading", "shape"),
+    [
+        ("Quantities", contents.QUANTITY),
+        ("The outcome", contents.OUTCOME),
+        ("A test", contents.TEST),
+        ("A case", contents.CASE),
+        ("A statement", contents.STATEMENT),
+        ("Provenance", contents.FRAME["provenance"]),
+        ("Timing", contents.TIMING),
+    ],
+)
+def test_the_documentation_says_of_each_field_whether_it_may_lack(
+    heading: str, shape: dict[str, object]
+) -> None:
+    text = RECORD.read_text(encoding="utf-8")
+    table = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    rows = [line.split(" | ") for line in table.splitlines() if line.startswith("| `")]
+    names = [(name, "*may lack*" in said) for first, said in rows for name in words(first)]
+    assert dict(names) == {name: isinstance(each, MayLack) for name, each in shape.items()}
+
+
+def words(cell: str) -> list[str]:
+    """Return what stands between backticks."""
+    return cell.split("`")[1::2]
