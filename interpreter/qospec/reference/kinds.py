@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.catalogue import REQUIRED, Buffer
@@ -14,7 +15,7 @@ from qospec.check.spellings import SOURCE
 from qospec.units import IN_PACKETS, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from qospec.catalogue import Domain, Kind, Parameter
     from qospec.document import Document
@@ -163,7 +164,9 @@ def field_words(kind: Kind) -> dict[str, str]:
     return found
 
 
-def _words_below(cls: type) -> dict[str, str]:
+@cache
+def _words_below(cls: type) -> Mapping[str, str]:
+    """Return the text below each field of a class; to parse its source takes a while."""
     try:
         (tree,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
     except (OSError, TypeError):  # built in, or its text was not shipped
