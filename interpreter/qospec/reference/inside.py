@@ -22,35 +22,31 @@ def inside_document(declared: Declared, declarations: Declarations) -> Document:
     node = declared.node
     assert isinstance(node, ast.Device)  # noqa: S101 -- the caller's choice
     found: Document = {"values": [], "elements": [], "wires": []}
-    for statement, turns in _statements(node.body.statements, ()):
+    for statement, loops in _statements(node.body.statements, ()):
+        stands: Document = {"loops": list(loops)}
         if isinstance(statement, ast.Let):
-            values = _entry(statement.name.text, written_text(statement.value), turns)
-            found["values"].append({**values, "description": statement.doc})
+            said: Document = {"value": written_text(statement.value), "description": statement.doc}
+            found["values"].append({"name": statement.name.text, **said, **stands})
         elif isinstance(statement, ast.Bind):
             named = declarations.named_by(declared.unit, statement.value)
-            said = statement.doc or (named.comment[0] if named else "")
-            made = written_text(statement.value)
-            for name in statement.names:
-                found["elements"].append({**_entry(name.text, made, turns), "description": said})
+            comment = statement.doc or (named.comment[0] if named else "")
+            said = {"type": written_text(statement.value), "description": comment}
+            found["elements"] += [{"name": name.text, **said, **stands} for name in statement.names]
         elif isinstance(statement, ast.Machine):
-            machine = _entry(statement.name.text, "machine", turns)
-            found["elements"].append({**machine, "description": statement.doc})
+            said = {"type": "machine", "description": statement.doc}
+            found["elements"].append({"name": statement.name.text, **said, **stands})
         elif isinstance(statement, ast.Wire):
-            found["wires"].append(_entry(written_text(statement), "", turns))
+            found["wires"].append({"name": written_text(statement), **stands})
     return found
 
 
 def _statements(
-    statements: Sequence[ast.Statement], turns: tuple[str, ...]
+    statements: Sequence[ast.Statement], loops: tuple[str, ...]
 ) -> Iterator[tuple[ast.Statement, tuple[str, ...]]]:
     """Yield the statements of a body and of its loops, each with the loops that it stands in."""
     for each in statements:
         if isinstance(each, ast.Loop):
-            turn = f"for {each.name.text} in {written_text(each.values)}"
-            yield from _statements(each.body.statements, (*turns, turn))
+            loop = f"for {each.name.text} in {written_text(each.values)}"
+            yield from _statements(each.body.statements, (*loops, loop))
         else:
-            yield each, turns
-
-
-def _entry(name: str, made: str, turns: tuple[str, ...]) -> Document:
-    return {"name": name, "type": ", ".join(part for part in (made, *turns) if part)}
+            yield each, loops

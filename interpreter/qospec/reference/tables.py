@@ -148,7 +148,7 @@ def _entries(entries: Sequence[Document], width: int) -> Iterator[str]:
 
 
 def _traits(entry: Document) -> Iterator[str]:
-    """Yield what is said of a field, a parameter or a port on its first line."""
+    """Yield what is said of a field, a port, an element … on its first line."""
     yield entry.get("meaning", "")
     yield entry.get("type", "")
     if "carries" in entry:
@@ -165,6 +165,7 @@ def _traits(entry: Document) -> Iterator[str]:
         yield "required"
     if entry.get("example") and not (entry["default"] or entry["choices"]):
         yield f"as in `{entry['example']}`"
+    yield from entry.get("loops", ())
 
 
 def _origin(field: Document) -> tuple[str, str, str]:

@@ -209,6 +209,16 @@ def test_a_device_says_what_is_in_it(folder: Path) -> None:
     )
 
 
+def test_loops_are_told_apart_from_what_stands_in_them(folder: Path) -> None:
+    (folder / "router.qos").write_text(ROUTER, encoding="utf-8")
+    (device,) = json.loads(explain("router.qos::router", "--json").stdout)["explained"]
+    (rest,) = device["values"]
+    assert (rest["value"], rest["loops"]) == ("pause / 2", [])
+    assert device["elements"][-1]["type"] == "output(buffer = buffer)"
+    assert device["wires"][-1]["name"] == "fabric.exit[i] -> out.entry.rx"
+    assert device["wires"][-1]["loops"] == ["for i in 0 .. ports - 1", "for k in 1 .. 2"]
+
+
 def test_a_device_of_yaml_is_explained_in_the_words_of_the_language(folder: Path) -> None:
     (folder / "router.qos").write_text(ROUTER, encoding="utf-8")
     made = CliRunner().invoke(cli.qos, ["convert", "--to", "yaml", "router.qos"])
