@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from qospec.catalogue import Buffer
 from qospec.elements.fifo import Fifo
+from qospec.elements.shape import Shape
 from qospec.elements.strict import Strict
 from qospec.engine import occupancy
 from qospec.engine.batch import FOREVER_PS, Batch
@@ -161,6 +162,31 @@ def test_a_queue_that_is_starved_keeps_nothing_of_what_it_loses():
         step = node.element.process(state, (high, low), round_ps + 1_000)
         service.served((high, low), step)
     assert sum(held.count for held in service._pending) <= 4
+
+
+@pytest.mark.parametrize("chunk_ps", [1, 40, 1_000])
+@pytest.mark.parametrize(
+    ("window", "expected"),
+    [
+        ((0, 1_000), Occupancy(2, 100 + 200 + 130)),
+        ((50, 160), Occupancy(2, 50 + 110)),
+        ((150, 180), Occupancy(2, 30 + 10)),
+        ((200, 1_000), Occupancy(1, 100)),
+        ((300, 1_000), Occupancy()),
+    ],
+)
+def test_what_waits_for_tokens_is_told_by_the_shaper_itself(chunk_ps, window, expected):
+    """100 tokens, and one more each ps: three at 0 leave at 0, 100 and 200, one at 170 at 300."""
+    shape = Shape(Fraction(8 * 10**12), 100, Buffer(9, "packet"))
+    watched = Occupancies(Watch(*window, (), queues=("pace",)))
+    node = Node("pace", shape)
+    state = shape.start(Setting(CONNECTIONS, Draws(("s",)), watched=watched.asked(node)))
+    process = watched.watching(lambda came, until: shape.process(state, came, until), node)
+    items = [(0, 0, 0, 100), (0, 1, 0, 100), (0, 2, 0, 100), (170, 3, 0, 100)]
+    for start in range(0, 400, chunk_ps):
+        until = start + chunk_ps
+        process((batch([each for each in items if start <= each[0] < until]),), until)
+    assert watched.seen == {"pace": expected}
 
 
 def test_nothing_is_watched_that_nobody_asks_for():
