@@ -13,6 +13,7 @@ from qospec.engine.connections import Contract
 from qospec.units import PS_PER_S
 
 SECOND_PS = PS_PER_S
+drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 class VirtualScheduling:
@@ -148,7 +149,7 @@ elements = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@drawn
 @given(policing(), elements, st.lists(st.integers(0, 10**13), max_size=3))
 @pytest.mark.parametrize("form", [VirtualScheduling, LeakyBucket])
 def test_it_polices_by_the_book(lab, form, drawn, gcra, cuts):

@@ -15,6 +15,7 @@ from qospec.engine.clock import Clock
 
 STM1 = Fraction(149_760_000)
 LOW, HIGH = transmission.LOWEST_BIT_RATE, transmission.HIGHEST_BIT_RATE
+drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 rates = st.one_of(
     st.sampled_from([Fraction(LOW), Fraction(HIGH), STM1, Fraction(44_736_000 * 84, 85)]),
@@ -51,7 +52,7 @@ def by_the_book(at_ps, sizes, clock):
     return ends
 
 
-@settings(deadline=None, max_examples=80)
+@drawn
 @given(st.data())
 def test_it_sends_by_the_book(lab, data):
     rate = data.draw(rates)

@@ -17,6 +17,7 @@ from qospec.elements.wrr import Wrr
 from qospec.engine.element import Waiting
 
 RATES = [Fraction(10**7), Fraction(10**8), Fraction(10**9), Fraction(2_048_000), Fraction(10**8, 7)]
+drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 def ethernet(rate, **more):
@@ -46,7 +47,7 @@ packets = st.lists(
 
 
 @pytest.mark.parametrize("rate", RATES)
-@settings(deadline=None, max_examples=40)
+@drawn
 @given(gaps=packets, alike=st.booleans(), cuts=st.lists(st.integers(0, 10**7), max_size=4))
 def test_frames_follow_each_other_by_the_standard(lab, rate, gaps, alike, cuts):
     at_ps, now = [], 0

@@ -11,6 +11,7 @@ from qospec.elements.oam_insert import OamInsert
 from qospec.units import PS_PER_S
 
 CONNECTIONS = 3
+drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 def by_the_book(at_ps, connection, period, first):
@@ -24,7 +25,7 @@ def by_the_book(at_ps, connection, period, first):
     return left
 
 
-@settings(deadline=None, max_examples=150)
+@drawn
 @given(
     rate=st.one_of(
         st.sampled_from([Fraction(1, 10**6), Fraction(10**11), Fraction(1, 30)]),

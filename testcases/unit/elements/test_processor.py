@@ -13,6 +13,7 @@ from qospec.engine.batch import FOREVER_PS
 
 US = 10**6
 MS = 10**9
+drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 # ---- the book
@@ -150,7 +151,7 @@ def carried(lab, processor, coming, cuts):
     return sorted(left), {number: cause for cause, _, _, number in got.lost}, got.waits
 
 
-@settings(deadline=None)
+@drawn
 @given(data=st.data(), processor=processors())
 def test_it_works_by_the_book(lab, data, processor):
     coming = data.draw(packets(processor.ways))
