@@ -52,6 +52,8 @@ def binary(node: ast.Binary, left: Value, right: Value, limits: Limits) -> Value
     if dimension.is_ratio:
         dimension = NUMBER if _plain(node, a, b) else RATIO
     layer = _layer(node, a, b, dimension)
+    if node.operator == "/" and isinstance(b, Amount) and b.value == 0:
+        raise wrong("E0209", "division by zero", node.right.span, label="this is 0")
     if isinstance(a, Open) or isinstance(b, Open):
         return _open(node, a, b, dimension, layer)
     value = _worked_out(node, a, b, limits)
@@ -242,8 +244,6 @@ def _agree(a: Amount | Open, b: Amount | Open, first: Span, second: Span) -> Non
 
 
 def _worked_out(node: ast.Binary, a: Amount, b: Amount, limits: Limits) -> Fraction | None:
-    if node.operator == "/" and b.value == 0:
-        raise wrong("E0209", "division by zero", node.right.span, label="this is 0")
     if a.value is None or b.value is None:
         return None
     value = _RESULT[node.operator](a.value, b.value)

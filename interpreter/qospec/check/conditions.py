@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.check import arithmetic
-from qospec.check.context import wrong
+from qospec.check.context import Refused, together, wrong
 from qospec.check.goals import OpenTruth
 from qospec.check.values import Amount, Open, Poison, Series, Truth, Value
 from qospec.conditions import Constant, Expression, Operation
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
-    from qospec.check.context import Refused
     from qospec.check.expressions import Evaluator
     from qospec.check.scope import Scope
     from qospec.source import Span
@@ -71,10 +70,16 @@ def _combined(
     operator: str, nodes: tuple[ast.Expression, ...], scope: Scope, evaluator: Evaluator
 ) -> Expression | None:
     sides: list[Expression] = []
+    mistakes: list[Refused] = []
     for node in nodes:
-        side = condition(node, scope, evaluator)
-        if side is not None:
-            sides.append(side)
+        try:
+            side = condition(node, scope, evaluator)
+        except Refused as refused:
+            mistakes.append(refused)
+        else:
+            sides += () if side is None else (side,)
+    if mistakes:
+        raise together(mistakes)
     return Operation(operator, tuple(sides)) if len(sides) == len(nodes) else None
 
 

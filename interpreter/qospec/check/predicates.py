@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.check import addresses
-from qospec.check.context import wrong
+from qospec.check.context import Refused, together, wrong
 from qospec.check.dimensions import NUMBER, named
 from qospec.check.kinds import not_built
 from qospec.check.parts import PortValue
@@ -74,8 +74,7 @@ def predicate(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expre
     if isinstance(node, ast.Unary) and node.operator == "not":
         return Operation("not", (predicate(node.operand, scope, evaluator),))
     if isinstance(node, ast.Binary) and node.operator in ("and", "or"):
-        sides = (predicate(node.left, scope, evaluator), predicate(node.right, scope, evaluator))
-        return Operation(node.operator, sides)
+        return Operation(node.operator, _both(node, scope, evaluator))
     if isinstance(node, ast.Compare):
         return _compared(node, scope, evaluator)
     if isinstance(node, ast.Member):
@@ -96,6 +95,19 @@ def predicate(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expre
             remedy=f"compare it: `{node.span.text} == …`",
         )
     return attribute
+
+
+def _both(node: ast.Binary, scope: Scope, evaluator: Evaluator) -> tuple[Expression, ...]:
+    sides: list[Expression] = []
+    mistakes: list[Refused] = []
+    for side in (node.left, node.right):
+        try:
+            sides.append(predicate(side, scope, evaluator))
+        except Refused as refused:
+            mistakes.append(refused)
+    if mistakes:
+        raise together(mistakes)
+    return tuple(sides)
 
 
 def _attribute(node: ast.Expression) -> Attribute:
