@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from qospec.check.context import wrong
+from qospec.check.context import together, wrong
 from qospec.check.device import built
 
 if TYPE_CHECKING:
@@ -80,13 +80,17 @@ def on(
         )
     (link,) = framed
     linked = origins[0].links[HOST_PORT]
-    for mark in PLACES:
-        if sending.arguments.get(mark) is not None and not link.bears(mark):
-            raise _unborne(mark, node, name, linked)
+    begins = (linked, f"linked here, where `{name}` begins")
+    unborne = [
+        _unborne(mark, record.given[mark].value.span, name, begins)
+        for mark in PLACES
+        if sending.arguments.get(mark) is not None and not link.bears(mark)
+    ]
+    if unborne:
+        raise together(unborne)
     try:
         stream = sending.traffic.stream(link)
     except ValueError as error:
-        begins = (linked, f"linked here, where `{name}` begins")
         raise record.refused(error, begins) from error
     return sending._replace(arrivals=_arrivals(sending, stream, evaluator), stream=stream)
 
@@ -106,14 +110,14 @@ def _arrivals(sending: Sending, stream: Any, evaluator: Evaluator) -> Any:
         raise sending.emitted.record.refused(error) from error
 
 
-def _unborne(mark: str, node: ast.Flow, name: str, linked: Span) -> Refused:
+def _unborne(mark: str, written: Span, name: str, begins: tuple[Span, str]) -> Refused:
     place, field = PLACES[mark]
     frame = f"frame on its link has {'an' if place.startswith('M') else 'a'} {place}"
     return wrong(
         "E0426",
         f"`{name}` marks packets with `{mark}`, and no {frame}",
-        node.span,
-        other=(linked, "linked here"),
+        written,
+        other=begins,
         remedy=f"take a medium with room for it: `{{ {field} }}`",
     )
 

@@ -245,5 +245,6 @@ def test_what_is_wrong_on_one_link_is_told_there_and_in_every_case(checked):
     case = f"sweep n in [1, 2]\n  {flows}\n  run {{ measure = n * 1 s }}\n  expect q.lost == 0"
     suite, problems = checked(f"{FRAMED}test t on framed {{\n  {case}\n}}\n")
     (wrong,) = [problem for problem in problems if problem.severity == "error"]
-    assert (wrong.code, wrong.span.text) == ("E0426", "flow p = tagged from a to b")
+    assert (wrong.code, wrong.span.text) == ("E0426", "5")
+    assert "`p` marks packets" in wrong.message
     assert not any(test.cases for test in suite.tests)
