@@ -17,8 +17,8 @@ MOST = 20
 """More errors than this help nobody."""
 
 
-NEAR = 0.67
-"""How like a known name must be to be offered."""
+NEAR = 0.66
+"""How like a known name must be to be offered: of three letters one may be wrong."""
 _SURE = 0.8
 _SHORT = 4
 """How like it must be to be meant for sure, and how short a name may be a name of its own."""

@@ -53,3 +53,8 @@ def test_errors_are_raised_together_with_the_warnings() -> None:
 )
 def test_a_near_name_is_offered_and_a_far_one_is_not(name: str, meant: str) -> None:
     assert did_you_mean(name, ["topology", "expect", "test", "sweep"]) == meant
+
+
+@pytest.mark.parametrize(("name", "meant"), [("ddr", "drr"), ("wtr", "wrr"), ("xyr", "")])
+def test_of_three_letters_one_may_be_wrong(name: str, meant: str) -> None:
+    assert did_you_mean(name, ["drr", "wrr", "scfq"]) == meant

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from qospec.check.conditions import called_twice, condition
 from qospec.check.confidence import clause_of
-from qospec.check.context import Refused, wrong
-from qospec.check.observation import observed
+from qospec.check.context import Refused, together, wrong
+from qospec.check.observation import of_a, unobserved
 from qospec.check.parts import SIDES, Invariant, PartValue, PortValue, Turns
 from qospec.conditions import Counted, with_leaves
 from qospec.model import Statement
@@ -41,7 +41,9 @@ def add(
                 clause_of(node),
                 remedy="leave `with … confidence` out",
             )
-        _observable(node.condition, scope, evaluator)
+        unobservable = list(_unobservable(node.condition, scope, evaluator))
+        if unobservable:
+            raise together(unobservable)
         expression = condition(node.condition, scope, evaluator)
     except Refused as refused:
         evaluator.context.tell(refused)
@@ -55,37 +57,35 @@ def add(
         template.invariants.append(Invariant(label, text, expression, node.span))
 
 
-def _observable(node: ast.Node, scope: Scope, evaluator: Evaluator) -> None:
-    """Refuse to ask an element or a port for what nobody observes; raises Refused."""
+def _unobservable(node: ast.Node, scope: Scope, evaluator: Evaluator) -> Iterator[Refused]:
+    """Yield each that asks an element or a port for what nobody observes."""
     if isinstance(node, ast.Path):
         known = scope.find(node.name.text)
         value = known.value(evaluator.context) if known is not None else None
         if isinstance(value, PartValue | PortValue | Turns):
-            _offered(node, value)
+            yield from _not_offered(node, value)
     for each in node.children():
-        _observable(each, scope, evaluator)
+        yield from _unobservable(each, scope, evaluator)
 
 
-def _offered(node: ast.Path, value: Value) -> None:
+def _not_offered(node: ast.Path, value: Value) -> Iterator[Refused]:
     while isinstance(value, Turns):
         value = next(iter(value.turns.values()))
-    offered: tuple[str, ...]
-    asked = [each.text for each in node.trail if isinstance(each, ast.Name)]
-    if isinstance(value, PartValue):
-        kind = value.part.kind
-        offered = observed(kind)
-        whose = f"a {kind.name}"
-    else:
-        offered, whose = OF_PORTS, "a port"
-    if ".".join(asked) in offered:
-        return
-    raise wrong(
-        "E0423",
-        f"`{node.span.text}` is nothing that is observed",
-        node.span,
-        note=f"observed of {whose}: {' '.join(offered) or 'nothing'}",
-        remedy=f"ask for `{node.name.text}.{offered[0]}`" if offered and not node.trail else "",
-    )
+    whose = of_a(value.part.kind) if isinstance(value, PartValue) else ("a port", OF_PORTS)
+    what, offered = whose
+    names = [each for each in node.trail if isinstance(each, ast.Name)]
+    text = node.span.text
+    if not names:
+        yield wrong(
+            "E0423",
+            f"`{text}` is nothing that is observed",
+            node.span,
+            note=f"observed of {what}: {' '.join(offered) or 'nothing'}",
+            remedy=f"ask for `{text}.{offered[0]}`" if offered else "",
+        )
+    elif ".".join(each.text for each in names) not in offered:
+        begin = names[0].span.start - node.span.start
+        yield unobserved(whose, text[: begin - 1], text[begin:], node.span)
 
 
 def placed(template: Template, node: str, line: Callable[[Port, str], str]) -> Iterator[Statement]:

@@ -174,7 +174,8 @@ class MetricValue(Value):
         """Return the mistake of a statistic that there is not."""
         named = [each for each in self.statistics if each and each not in PATTERNS]
         meant = ELSEWHERE.get(name.text.lower(), "")
-        near = meant if offers(self.statistics, meant) else did_you_mean(name.text, named)
+        known = meant and offers(self.statistics, meant)
+        near = meant if known else did_you_mean(name.text, named)
         remedy = f"write `{near}`" if near else ""
         for each in self.statistics:
             # Not every number is a quantile, and not every one is that of a packet.

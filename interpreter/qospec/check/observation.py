@@ -8,6 +8,7 @@ from qospec.check.context import wrong
 from qospec.check.values import Open, Value
 from qospec.conditions import Counted
 from qospec.dataclass import dataclass
+from qospec.diagnostics import did_you_mean
 
 if TYPE_CHECKING:
     from qospec.catalogue import Kind
@@ -42,6 +43,42 @@ def lost_as(kind: Kind, name: str) -> tuple[str, ...]:
     return causes if name == "lost" else tuple(each for each in causes if each == name)
 
 
+def of_a(kind: Kind) -> tuple[str, tuple[str, ...]]:
+    """Return whose an element of a kind is, in words, and what is observed of it."""
+    return f"a {kind.name}", observed(kind)
+
+
+def unobserved(whose: tuple[str, tuple[str, ...]], path: str, asked: str, span: Span) -> Refused:
+    """Return the mistake of asking what stands at `path` for what is not observed of it.
+
+    Of several words that are `asked` for, the last may be one that is meant.
+    """
+    what, offered = whose
+    last = asked.rpartition(".")[2]
+    near = did_you_mean(asked, offered) or did_you_mean(last, offered)
+    return wrong(
+        "E0423",
+        f"`{path}.{asked}` is nothing that is observed",
+        span,
+        label=f"did you mean `{near}`?" if near else "",
+        note=f"observed of {what}: {' '.join(offered) or 'nothing'}",
+        remedy=f"write `{path}.{near}`" if near else "",
+    )
+
+
+@dataclass(frozen=True)
+class Ended(Open):
+    """How many ended at an element, all or those of a cause; nothing is below it."""
+
+    kind: Kind
+    path: str
+    asked: str
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+        """Say so: what was lost for a cause has a name of its own, `q.overflow`."""
+        raise unobserved(of_a(self.kind), self.path, f"{self.asked}.{name.text}", name.span)
+
+
 @dataclass(frozen=True)
 class Waiting(Value):
     """What waits in a queue, a shaper or a processor: its `max` and its `mean`."""
@@ -53,11 +90,14 @@ class Waiting(Value):
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return one of the two."""
         if name.text not in STATISTICS:
+            near = did_you_mean(name.text, STATISTICS)
             raise wrong(
                 "E0503",
                 f"`occupancy` has no statistic `{name.text}`",
                 name.span,
+                label=f"did you mean `{near}`?" if near else "",
                 note=f"statistics of occupancy: {' '.join(STATISTICS)}",
+                remedy=f"write `{near}`" if near else "",
             )
         text = f"{self.path}.occupancy.{name.text}"
         counted = Counted("", self.path, None, self.dimension, text, name.text)

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from qospec.check.context import wrong
-from qospec.check.observation import Waiting, holds, lost_as, observed
+from qospec.check.observation import Ended, Waiting, holds, lost_as, of_a, unobserved
 from qospec.check.values import Amount, Open, Poison, Value, position
 from qospec.conditions import Counted
 from qospec.dataclass import dataclass
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from qospec.catalogue import Kind
-    from qospec.check.context import Refused
     from qospec.check.expressions import Evaluator
     from qospec.conditions import Expression
     from qospec.model import Machine
@@ -230,25 +229,18 @@ class PartValue(Value):
         if not self.name and (name.text not in self.part.ends or self.device):
             if lost:
                 text, counts = f"{self.path}.{name.text}", counted_in(self.carries)
-                return Open(Counted("", self.path, lost, counts, text), counts, exact=True)
+                counted = Counted("", self.path, lost, counts, text)
+                kind, asked = self.part.kind, name.text
+                return Ended(counted, counts, exact=True, kind=kind, path=self.path, asked=asked)
             if name.text == "occupancy" and holds(self.part.kind):
                 limit = getattr(self.part.element, "limit", None)
                 in_packets = getattr(limit, "unit", "") == "packet"
                 return Waiting(self.path, PACKETS if in_packets else counted_in(self.carries))
         if self.device:
-            raise self._unobserved(name)
+            raise unobserved(of_a(self.part.kind), self.path, name.text, name.span)
         if not self.part.loose and name.text not in self.part.ends:
             raise self._unknown(name.text, name.span)
         return replace(self, name=name.text)
-
-    def _unobserved(self, name: ast.Name) -> Refused:
-        offered = observed(self.part.kind)
-        return wrong(
-            "E0423",
-            f"`{self.path}.{name.text}` is nothing that is observed",
-            name.span,
-            note=f"observed of a {self.part.kind.name}: {' '.join(offered) or 'nothing'}",
-        )
 
     def item(self, key: Value, span: Span) -> Value:
         """Return one input or output of an array."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue import Domain, Parameter
 from qospec.check.context import Refused, wrong
-from qospec.diagnostics import respelling
+from qospec.diagnostics import NEAR, respelling
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from qospec.catalogue import Kind
     from qospec.source import Span
     from qospec.syntax import ast
-
-NEAR = 0.66
-"""How like a field's name must be: one letter in three may be wrong in an abbreviation."""
 
 ARTICLES = {
     "traffic": "a kind of traffic",

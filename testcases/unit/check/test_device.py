@@ -29,7 +29,7 @@ SORT = "sort = classify { high = vc.category == cbr, low = otherwise }"
         (("west.rx -> esat.tx", BACK), "E0101"),
         (("q = fifo { limit = 1 s }", "west.rx -> q -> east.tx", BACK), "E0202"),
         (("west.rx -> east.tx", BACK, "flow f = x from a to b"), "E0112"),
-        (("west.rx -> east.tx", BACK, "invariant west.rx == east.tx"), "E0423"),
+        (("west.rx -> east.tx", BACK, "invariant west.rx == 0"), "E0423"),
         ((SORT + " {}", "west.rx -> east.tx", BACK), ""),
         (("west.rx -> east.tx", BACK, "p = 5"), "E0419"),
     ],

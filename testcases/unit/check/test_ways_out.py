@@ -37,24 +37,28 @@ def test_a_field_with_a_dash_may_be_called_so_without_it(checked):
     assert problem.help == "write `my_pair`"
 
 
+BOX = """
+device box {
+  port west, east: cell
+  queue = fifo { limit = 8 cell }
+  west.rx -> queue -> east.tx
+  east.rx -> west.tx
+}
+topology pair {
+  a, b = host
+  x = box
+  link a -- x.west via line { rate = 1 Mbit/s @cell }
+  link x.east -- b via line { rate = 1 Mbit/s @cell }
+}
+"""
+
+
 @pytest.mark.parametrize(
     ("written", "help_"),
     [("quue", "write `queue`"), ("eats", "write `east`"), ("zzz", "")],
 )
 def test_a_part_of_a_device_is_a_port_or_an_element(checked, written, help_):
-    text = f"""
-device box {{
-  port west, east: cell
-  queue = fifo {{ limit = 8 cell }}
-  west.rx -> queue -> east.tx
-  east.rx -> west.tx
-}}
-topology pair {{
-  a, b = host
-  x = box
-  link a -- x.west via line {{ rate = 1 Mbit/s @cell }}
-  link x.east -- b via line {{ rate = 1 Mbit/s @cell }}
-}}
+    text = f"""{BOX}
 test t on pair {{
   flow f = cbr {{ pcr = 10 cell/s, cdvt = 1 ms }} from a to b
   run {{ measure = 1 s }}
@@ -277,3 +281,39 @@ test t on lab {{
     assert problem.others[0].text == "linked here, where `f` begins"
     assert problem.help == f"the nearest size that fits is `{way_out}`"
     assert not checked(text.format(way_out))[1]
+
+
+@pytest.mark.parametrize(
+    ("asked", "code", "help_"),
+    [
+        ("f.lost.overflwo == 0", "E0503", "write `overflow`"),
+        ("f.lost.qeue == 0", "E0503", ""),
+        ("x.queue.overflo == 0", "E0423", "write `x.queue.overflow`"),
+        ("x.queue.lost.overflow == 0", "E0423", "write `x.queue.overflow`"),
+        ("x.queue.drops == 0", "E0423", ""),
+        ("x.queue.occupancy.maxi == 0", "E0503", "write `max`"),
+    ],
+)
+def test_a_cause_that_is_nearly_one_is_offered(checked, asked, code, help_):
+    [problem] = checked(f"""{BOX}
+test t on pair {{
+  flow f = cbr {{ pcr = 10 cell/s, cdvt = 1 ms }} from a to b
+  run {{ measure = 1 s }}
+  expect {asked}
+}}
+""")[1]
+    assert (problem.code, problem.help) == (code, help_)
+    assert bool(problem.label) == bool(help_)
+
+
+def test_an_invariant_is_told_what_it_may_ask_for_wherever_it_asks(checked):
+    mistakes = "queue.overflo == 0 and queue.lost.early == 0 and west.rx.cout > 0 and queue == 0"
+    text = BOX.replace("  east.rx", f"  invariant {mistakes}\n  east.rx")
+    told = checked(text)[1]
+    assert {problem.code for problem in told} == {"E0423"}
+    assert [problem.help for problem in told] == [
+        "write `queue.overflow`",
+        "write `queue.early`",
+        "write `west.rx.count`",
+        "ask for `queue.lost`",
+    ]
