@@ -47,7 +47,7 @@ class ModuleValue(Value):
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return what the file declares under that name."""
         if name.text not in self._own:
-            raise unknown(name.text, name.span, sorted(self._own), f"nothing in `{self.name}`")
+            raise unknown(name.text, name.span, sorted(self._own), self.name)
         return self._scope.names[name.text].value(evaluator.context)
 
 

@@ -179,18 +179,25 @@ def clash(binding: Binding, known: Binding) -> Refused:
 
 
 def unknown(
-    name: str, span: Span, known: list[str], what: str = "nothing here", imported: str = ""
+    name: str, span: Span, known: list[str], inside: str = "", imported: str = ""
 ) -> Refused:
-    """Return the mistake of using a name that nobody declared; `imported` is what would."""
+    """Return the mistake of using a name that nobody declared; `imported` is what would.
+
+    `inside` is the file that has only those that are `known`.
+    """
     near = _ELSEWHERE.get(name.lower()) or did_you_mean(name, [*known, "true", "false"])
     way_out = f"write `import {imported}` below the first line" if imported else ""
-    remedy = f"write `{near}`" if near else way_out or "declare it, or import the file that does"
+    way_out = way_out or ("" if inside else "declare it, or import the file that does")
+    remedy = f"write `{near}`" if near else way_out
     if not near and name.lower() in _NOTHING:
         remedy = "leave out what has no value"
     elif unit(name) is not None:
         near, remedy = "", _as_unit(name, span)
     label = f"did you mean `{near}`?" if near else ""
-    return wrong("E0101", f"{what} is named `{name}`", span, label=label, remedy=remedy)
+    where = f"in `{inside}`" if inside else "here"
+    note = f"`{inside}` declares {' '.join(known) or 'nothing'}" if inside else ""
+    message = f"nothing {where} is named `{name}`"
+    return wrong("E0101", message, span, label=label, note=note, remedy=remedy)
 
 
 def _as_unit(name: str, span: Span) -> str:

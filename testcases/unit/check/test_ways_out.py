@@ -317,3 +317,11 @@ def test_an_invariant_is_told_what_it_may_ask_for_wherever_it_asks(checked):
         "write `west.rx.count`",
         "ask for `queue.lost`",
     ]
+
+
+def test_a_file_that_lacks_a_name_says_which_it_has(checked):
+    [problem] = checked("import lab\nlet a = lab.gigabit\n", lab="let slow = 1\nlet fast = 2\n")[1]
+    assert problem.message == "nothing in `lab` is named `gigabit`"
+    assert (problem.notes, problem.help) == (("`lab` declares fast slow",), "")
+    [problem] = checked("import lab\nlet a = lab.fats\n", lab="let slow = 1\nlet fast = 2\n")[1]
+    assert (problem.notes, problem.help) == (("`lab` declares fast slow",), "write `fast`")
