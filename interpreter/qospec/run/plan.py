@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from qospec.conditions import counted, measurements
 from qospec.dataclass import dataclass
+from qospec.engine import dropping
 from qospec.engine.connections import Connections
 from qospec.engine.experiment import Experiment, Source, Watch
 from qospec.engine.graph import zero_delay_cycle
@@ -46,7 +47,8 @@ class Planned:
     Attributes:
         experiment: With the seed's names up to the case; a repeat adds its own.
         populations: What is measured, by name.
-        discarders: By flow, the elements on its ways that may discard: (path, causes).
+        discarders: By flow, the elements on its ways that may discard: (path, causes); of a
+            scheduler, the queues before it.
         lines: As of `Lowered`.
         packets: The flows of packets.
     """
@@ -255,7 +257,12 @@ def _discarders(
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     mine = {number for number, member in enumerate(members) if member.flow == flow}
     for node, passing in zip(lowered.nodes, lowered.passing, strict=True):
+        if not mine & passing:
+            continue
+        for queue in node.queues:  # a scheduler discards nothing itself
+            if queue.limit is not None:
+                yield queue.element, dropping.causes(queue.drop, queue.limit)
         element = node.element
         causes = tuple(getattr(element, "discards_for", getattr(element, "causes", ())))
-        if causes and mine & passing:
+        if causes and not node.queues:
             yield node.path, causes

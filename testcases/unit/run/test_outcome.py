@@ -97,6 +97,23 @@ test t on narrow {
 """
 
 
+def test_nothing_lost_before_a_scheduler_names_its_queues(planned) -> None:
+    queues = """classes = classify { voice = pkt.dscp == 46, rest = otherwise }
+  voice = fifo { limit = 2 pkt }
+  rest = fifo { limit = 64 pkt, drop = red { low = 8 pkt, high = 32 pkt, p = 10% } }
+  out = strict { order = [voice, rest] }
+  west.rx -> classes
+  classes.voice -> voice -> out.voice
+  classes.rest -> rest -> out.rest
+  out -> east.tx"""
+    text = PACKETS.replace("q = fifo { limit = 2 pkt }\n  west.rx -> q -> east.tx", queues)
+    also = "flow g = packets { rate = 90 pkt/s, size = 1_000 B @ip, dscp = 46 } from a to b\n  run"
+    (case,) = planned(text.replace("RATE", "100 pkt/s").replace("run", also, 1))
+    found = case_document(case, trial.run(case, discover(), lambda _: None), "")
+    why = "no packet was discarded: dut.voice (0 overflow), dut.rest (0 overflow or early)"
+    assert found["why"] == [why]
+
+
 @pytest.mark.parametrize(
     ("rate", "why", "lost"),
     [
