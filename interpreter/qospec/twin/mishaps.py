@@ -50,6 +50,11 @@ _KNOWN = (
         begins=True,
     ),
     _Words(
+        ("allowed here ':', the first", "allowed in this context ':', the first"),
+        "this line does not fit those above it",
+        "indent it as the lines that it belongs to",
+    ),
+    _Words(
         ("mapping values are not allowed",),
         "a second `:` stands in this line",
         "put the text in quotes if the `:` belongs to it, else begin a new line",
@@ -82,8 +87,11 @@ def mishap(error: Any, source: Source, shift: int) -> Diagnostic:
     """Return what to tell of an error of PyYAML's, whose places lie `shift` before the source's."""
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "it is not"
     mark = getattr(error, "problem_mark", None)
-    begins = source.text[mark.index + shift : mark.index + shift + 1] if mark is not None else ""
+    place = mark.index + shift if mark is not None else len(source.text)
+    begins = source.text[place : place + 1]
+    first = begins not in source.text[:place].rpartition("\n")[2]
     said = f"{getattr(error, 'context', None) or ''} {problem} {begins!r}"
+    said += ", the first of its line" if first else ""
     for words in _KNOWN:
         if any(each in said for each in words.said):
             if words.begins:

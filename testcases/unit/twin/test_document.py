@@ -64,6 +64,7 @@ FOREIGN = {
     "let: {a: [1, 2}": "2:10 `[` E0015 this `[` is never closed",
     "let: {a: 'b}": "2:10 `'` E0015 this text has no end",
     "let: a: b": "2:7 `:` E0015 a second `:` stands in this line",
+    "let:\n  a: 1\n   b: 2": "4:5 `:` E0015 this line does not fit those above it",
     "let:\n\ta: 1 s": "3:1 `` E0015 a tab stands where the line is indented",
     "let:\n    a: 1 s\n  b: 2 s": "4:3 `b` E0015 this line does not fit those above it",
     "let: {a: @ip}": "2:10 `@` E0015 a text cannot begin with this character",
