@@ -181,7 +181,15 @@ def test_more_than_a_line_carries_is_refused_unless_meant(tmp_path: Path) -> Non
 
 
 def test_nothing_selected_is_not_green(tmp_path: Path) -> None:
-    assert run(tmp_path, PASSES, more=("-k", "typo")).exit_code == exits.NOTHING
+    result = run(tmp_path, PASSES, more=("-k", "typo"))
+    assert result.exit_code == exits.NOTHING
+    assert result.stderr == "nothing selected: no case has `typo` in its name\n"
+
+
+def test_a_file_without_tests_says_that_it_has_none(tmp_path: Path) -> None:
+    result = run(tmp_path)
+    assert result.exit_code == exits.NOTHING
+    assert result.stderr == "nothing selected: no test is declared here\n"
 
 
 def test_a_case_can_be_named_behind_its_file(tmp_path: Path) -> None:

@@ -78,17 +78,19 @@ def planned(request: Request, *, runs: bool = True) -> tuple[Suite, list[CasePla
     from qospec.run.plan import Bounds, plan
 
     problems = Problems()
-    suite = checked(request.paths, problems)
+    whole = checked(request.paths, problems)
     if problems.errors:
         tell(problems, as_json=request.as_json)
-    suite = _selected(suite, request)
+    suite = _selected(whole, request)
     plans = plan(suite, request.seed, Bounds(request.max_cells), problems)
     if runs:
         for refusal in refused(suite, plans):
             problems.add(refusal)
     tell(problems, as_json=request.as_json)
     if not plans and not suite.properties:
-        click.echo("nothing selected: no case matches", err=True)
+        there = whole.tests or whole.properties
+        why = f"no case has `{request.match}` in its name" if there else "no test is declared here"
+        click.echo(f"nothing selected: {why}", err=True)
         sys.exit(exits.NOTHING)
     return suite, list(plans)
 
