@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from qospec.run.tables import Member, Table
 
 
-Passing = dict[int, set[int]]
+PassedBy = dict[int, set[int]]
 """By element, the members whose cells may pass it."""
 
 
@@ -72,7 +72,7 @@ def lower(network: Network, survey: Survey, connections: Connections) -> Lowered
     )
 
 
-def _part_inputs(drafts: Drafts, made: dict[int, Table], passing: Passing, index: int) -> None:
+def _part_inputs(drafts: Drafts, made: dict[int, Table], passing: PassedBy, index: int) -> None:
     """Let each input of a router be a node: they share nothing, and where outputs meet is merged.
 
     As one node, a switch that two flows cross in opposite directions would close a loop that no
@@ -107,7 +107,7 @@ def _move_input(drafts: Drafts, old: tuple[int, int], new: int) -> None:
 def _leave_out(
     drafts: Drafts,
     made: dict[int, Table],
-    passing: Passing,
+    passing: PassedBy,
     members: tuple[Member, ...],
 ) -> None:
     for index in list(passing):
@@ -122,7 +122,7 @@ def _leave_out(
             del passing[index]
 
 
-def _as_queue(drafts: Drafts, index: int, passing: Passing) -> None:
+def _as_queue(drafts: Drafts, index: int, passing: PassedBy) -> None:
     """Let a scheduler that can only ever serve one queue be that queue."""
     fed = {
         way.input
