@@ -160,6 +160,15 @@ class Series(Value):
         """Return where a published item of it stands. Kept: lists of lists may share items."""
         return _first_published(self.items)
 
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+        """Say that its items may have fields."""
+        raise wrong(
+            "E0104",
+            f"a list has no field `{name.text}`",
+            name.span,
+            remedy=f"ask an item, as in `[0].{name.text}`, or each of them: `for one in … {{ … }}`",
+        )
+
     def item(self, key: Value, span: Span) -> Value:
         """Return the item at that place, from 0."""
         index = position(key, len(self.items), "this list", span, known=self.known)

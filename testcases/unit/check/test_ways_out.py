@@ -11,6 +11,10 @@ from qospec.check.kinds import LATER
     ("text", "help_"),
     [
         ("let fast = media.stm1", "write `import std.media` below the first line"),
+        (
+            "let few = [1, 2]\nlet asked = few.size",
+            "ask an item, as in `[0].size`, or each of them: `for one in … { … }`",
+        ),
         ("let sizes = imix.simple", "write `import std.traffic.imix` below the first line"),
         ("import imix", "write `import std.traffic.imix`"),
         ("topology t {\n  a[3] = host\n}", "write `a = host(count = 3)` for an array"),
