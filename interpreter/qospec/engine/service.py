@@ -264,7 +264,8 @@ def _turn_away(tree: Tree, service: Service) -> None:
         leaf = tree[k]
         if leaf["first"] == 0 and leaf["waits"] == 1:
             i = service.queue[leaf["head"]]
-            fate = outgrown(tree, service, k, i)
+            came = i < len(service.lost)  # who waits since before has found room
+            fate = outgrown(tree, service, k, i) if came else LET_IN
             if fate != LET_IN:
                 turned_away(tree, service, k, i)
                 _lose(leaf, service, i, fate)

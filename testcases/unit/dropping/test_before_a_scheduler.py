@@ -181,6 +181,17 @@ def test_who_is_not_chosen_as_it_comes_needs_room(bench, limit, lost):
     assert carried(Strict(("a",)), both[:1], [queue], [])[1] == []
 
 
+def test_who_waits_already_is_not_turned_away(bench):
+    """Two that no queue has room for are sent as they come; who came between them has its place."""
+    end_ps = bench.typical_ps(bench.line, TYPICAL)
+    large = [bench.came(at_ps, TYPICAL, 0) for at_ps in (0, end_ps)]
+    few = bench.all_at_once([0])
+    inputs = [few._replace(items=large), few._replace(items=[bench.came(1, 40, 0)])]
+    kept = [Queue(Buffer(2, unit), ClpFirst(Fraction(1, 2)), None, []) for unit in ("byte", "cell")]
+    left, lost = carried(Strict(("a", "b")), inputs, kept, [2])
+    assert ([number for _, *number in left], lost) == ([[0, 0], [0, 1], [1, 0]], [])
+
+
 @pytest.mark.parametrize("combined", [False, True])
 def test_any_scheduler_asks_the_policies(bench, combined):
     """At equal shares of a line asked for twice, half of each is lost, and RED loses it early."""
