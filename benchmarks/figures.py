@@ -73,6 +73,35 @@ def medians(*measured: Callable[[], object], repeats: int = REPEATS) -> list[flo
     return [statistics.median(times) for times in seconds]
 
 
+def memory(name: str, script: str, limit_mib: int) -> list[Figure]:
+    """Return the largest memory of fresh processes that simulate 1, 10 and 60 seconds.
+
+    The script takes the seconds, and prints what `largest_mib` returns at its end.
+    """
+    peaks: dict[int, list[float]] = {1: [], 10: [], 60: []}
+    for _ in range(5):
+        for seconds, mib in peaks.items():
+            run = [sys.executable, script, str(seconds)]
+            done = subprocess.run(run, capture_output=True, text=True, check=True)
+            mib.append(float(done.stdout))
+    largest = {seconds: statistics.median(mib) for seconds, mib in peaks.items()}
+    target = f"<= {limit_mib} MiB, equal within 10 %"
+    return [
+        Figure(f"{name}.memory.{seconds}s", mib, "MiB", largest[1], "1 s", largest[1] / mib, target)
+        for seconds, mib in largest.items()
+    ]
+
+
+def largest_mib() -> float:
+    """Return the most memory that this program has had; 0 where there is no `/proc`.
+
+    Not `ru_maxrss`: that begins with what the process had which started this one.
+    """
+    status = Path("/proc/self/status")
+    lines = status.read_text().splitlines() if status.exists() else []
+    return sum(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) / 1024
+
+
 def children(command: list[str]) -> tuple[float, float]:
     """Run a process and return the wall and the CPU seconds that it and its children took."""
     before, start = os.times(), time.perf_counter()

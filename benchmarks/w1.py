@@ -10,9 +10,6 @@ so they queue at the first hop, at 99.9 % load. One histogram, as for a flow of 
 from __future__ import annotations
 
 import ctypes
-import resource
-import statistics
-import subprocess
 import sys
 import tempfile
 from fractions import Fraction
@@ -202,27 +199,11 @@ def speed() -> list[Figure]:
     ]
 
 
-def memory() -> list[Figure]:
-    """Measure the largest memory of fresh processes that simulate 1, 10 and 60 seconds."""
-    peaks: dict[int, list[float]] = {1: [], 10: [], 60: []}
-    for _ in range(5):
-        for seconds, mib in peaks.items():
-            run = [sys.executable, __file__, str(seconds)]
-            done = subprocess.run(run, capture_output=True, text=True, check=True)
-            mib.append(float(done.stdout))
-    largest = {seconds: statistics.median(mib) for seconds, mib in peaks.items()}
-    target = f"<= {LARGEST_MIB} MiB, equal within 10 %"
-    return [
-        Figure(f"w1.memory.{seconds}s", mib, "MiB", largest[1], "1 s", largest[1] / mib, target)
-        for seconds, mib in largest.items()
-    ]
-
-
 def measure() -> list[Figure]:
     """Return all figures of W1."""
-    return speed() + memory()
+    return speed() + figures.memory("w1", __file__, LARGEST_MIB)
 
 
 if __name__ == "__main__":
     graph.run(experiment(int(sys.argv[1])))
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    print(figures.largest_mib())

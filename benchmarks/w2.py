@@ -11,9 +11,6 @@ from __future__ import annotations
 
 import ctypes
 import importlib
-import resource
-import statistics
-import subprocess
 import sys
 import tempfile
 from fractions import Fraction
@@ -260,27 +257,14 @@ def speed(name: str, library: ctypes.CDLL | None) -> Figure:
     )
 
 
-def memory() -> list[Figure]:
-    """Measure the largest memory of fresh processes that simulate 1, 10 and 60 seconds."""
-    largest: dict[int, float] = {}
-    for seconds in (1, 10, 60):
-        run = [sys.executable, __file__, str(seconds)]
-        done = [subprocess.run(run, capture_output=True, text=True, check=True) for _ in range(3)]
-        largest[seconds] = statistics.median(float(each.stdout) for each in done)
-    target = f"<= {LARGEST_MIB} MiB, equal within 10 %"
-    return [
-        Figure(f"w2.memory.{seconds}s", mib, "MiB", largest[1], "1 s", largest[1] / mib, target)
-        for seconds, mib in largest.items()
-    ]
-
-
 def measure() -> list[Figure]:
     """Return all figures of W2."""
     with tempfile.TemporaryDirectory() as folder:
         library = figures.compiled("w2", Path(folder))
-        return [speed(name, library) for name in LOADS] + memory()
+        speeds = [speed(name, library) for name in LOADS]
+    return speeds + figures.memory("w2", __file__, LARGEST_MIB)
 
 
 if __name__ == "__main__":
     graph.run(experiment(int(sys.argv[1]), LOADS["120"]))
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    print(figures.largest_mib())
