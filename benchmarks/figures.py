@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
-REPEATS = 7
+REPEATS = 21
 FLAGS = ("-O3", "-ffp-contract=off", "-std=c11", "-shared", "-fPIC")
 
 
@@ -62,7 +62,12 @@ def compiled(name: str, folder: Path) -> ctypes.CDLL | None:
 
 
 def medians(*measured: Callable[[], object], repeats: int = REPEATS) -> list[float]:
-    """Return the median CPU seconds of each; they take turns, and the first does not count."""
+    """Return the CPU seconds of each; they take turns, and the first turn does not count.
+
+    Of the first it is the median, of another one that times the median of what it took beside the
+    first in each turn: a machine that is shared changes its speed within seconds, and what ran
+    in one turn met the same.
+    """
     seconds: list[list[float]] = [[] for _ in measured]
     for turn in range(repeats + 1):
         for times, run in zip(seconds, measured, strict=True):
@@ -70,7 +75,9 @@ def medians(*measured: Callable[[], object], repeats: int = REPEATS) -> list[flo
             run()
             if turn:
                 times.append(time.thread_time() - start)
-    return [statistics.median(times) for times in seconds]
+    first = statistics.median(seconds[0])
+    beside = [zip(times, seconds[0], strict=True) for times in seconds]
+    return [first * statistics.median(mine / its for mine, its in pairs) for pairs in beside]
 
 
 def memory(name: str, script: str, limit_mib: int) -> list[Figure]:
