@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from qospec.catalogue import Buffer
 from qospec.check import predicates
 from qospec.check.context import wrong
 from qospec.check.counted import OF_LINE
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from qospec.check.records import Record
     from qospec.source import Span
 
-CARRIED = ("cell", "packet")
+UNITS = {"cell": "cell", "packet": "pkt"}
+CARRIED = tuple(UNITS)
 
 
 def of_line(record: Record, arguments: Mapping[str, Any], evaluator: Evaluator) -> str:
@@ -75,23 +77,42 @@ def _follow(
         part = template.parts[end.part]
         if not part.loose and carries not in carried_by(part):
             what = " and ".join(f"{each}s" for each in carried_by(part)) or "neither"
-            _tell(f"`{part.path}` is for {what}", start, carries, place, context)
+            way_out = _in_the_limit(part, carries)
+            _tell(f"`{part.path}` is for {what}", start, carries, place, context, way_out=way_out)
             continue
         onward = [Origin(end.part, output) for output in part.outputs]
         waiting += [each for each in onward if each not in seen]
         seen.update(onward)
 
 
-def _tell(message: str, start: Origin, carries: str, place: Span | None, context: Context) -> None:
+def _tell(
+    message: str,
+    start: Origin,
+    carries: str,
+    place: Span | None,
+    context: Context,
+    *,
+    way_out: str = "",
+) -> None:
     if place is not None:
         context.tell(
             wrong(
                 "E0425",
                 f"{message}, and {carries}s come from `{start.port[0]}`",
                 place,
-                remedy=f"take one for {carries}s, or declare the port `: {other(carries)}`",
+                remedy=way_out
+                or f"take one for {carries}s, or declare the port `: {other(carries)}`",
             )
         )
+
+
+def _in_the_limit(part: Part, carries: str) -> str:
+    """Return the way out for an element that could be for these, but for what its limit counts."""
+    limit = getattr(part.element, "limit", None)
+    fits = carries in part.kind.carries
+    if fits and isinstance(limit, Buffer) and limit.unit == other(carries):
+        return f"its limit counts {limit.unit}s: write `{limit.amount:_} {UNITS[carries]}`"
+    return ""
 
 
 def carried_by(part: Part) -> tuple[str, ...]:

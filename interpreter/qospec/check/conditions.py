@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.check import arithmetic
-from qospec.check.context import Refused, together, wrong
+from qospec.check.context import all_of, wrong
 from qospec.check.goals import OpenTruth
 from qospec.check.values import Amount, Open, Poison, Series, Truth, Value
 from qospec.conditions import Constant, Expression, Operation
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
+    from qospec.check.context import Refused
     from qospec.check.expressions import Evaluator
     from qospec.check.scope import Scope
     from qospec.source import Span
@@ -69,17 +70,8 @@ def reported(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expres
 def _combined(
     operator: str, nodes: tuple[ast.Expression, ...], scope: Scope, evaluator: Evaluator
 ) -> Expression | None:
-    sides: list[Expression] = []
-    mistakes: list[Refused] = []
-    for node in nodes:
-        try:
-            side = condition(node, scope, evaluator)
-        except Refused as refused:
-            mistakes.append(refused)
-        else:
-            sides += () if side is None else (side,)
-    if mistakes:
-        raise together(mistakes)
+    made = all_of(lambda node: condition(node, scope, evaluator), nodes)
+    sides = [side for side in made if side is not None]
     return Operation(operator, tuple(sides)) if len(sides) == len(nodes) else None
 
 

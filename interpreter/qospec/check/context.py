@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import re
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeVar
 
 from qospec.dataclass import dataclass
 from qospec.diagnostics import Diagnostic, Label
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from qospec.catalogue import Catalogue
     from qospec.check.scope import Binding
     from qospec.check.values import Value
     from qospec.diagnostics import Edit, Problems
     from qospec.source import Span
+
+_Item = TypeVar("_Item")
+_Made = TypeVar("_Made")
 
 
 class Case(NamedTuple):
@@ -113,6 +116,20 @@ def together(mistakes: Sequence[Refused]) -> Refused:
     """Return several mistakes as one to raise."""
     first, *others = mistakes
     return Refused(first.diagnostic, (*first.also, *others))
+
+
+def all_of(made: Callable[[_Item], _Made], items: Iterable[_Item]) -> list[_Made]:
+    """Return what is made of each; raises the mistakes of all of them as one."""
+    found: list[_Made] = []
+    mistakes: list[Refused] = []
+    for item in items:
+        try:
+            found.append(made(item))
+        except Refused as refused:
+            mistakes.append(refused)
+    if mistakes:
+        raise together(mistakes)
+    return found
 
 
 def too_deep(span: Span) -> Refused:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from qospec.catalogue import REQUIRED, Buffer, Duration
 from qospec.check import counted, mixes
 from qospec.check.addresses import address
-from qospec.check.context import Refused, together, wrong
+from qospec.check.context import Refused, all_of, wrong
 from qospec.check.dimensions import BASE_UNITS, NUMBER, named, written_in
 from qospec.check.laws import Exponential
 from qospec.check.values import (
@@ -262,20 +262,16 @@ def _map(
     if not isinstance(value, Table):
         keys = "marks" if parameter.domain.name in BY_MARK else "names"
         raise _sort(parameter.name, f"a map from {keys} to numbers", value.what, span)
-    found, mistakes = [], []
-    for key, each in value.entries.items():
-        if not isinstance(key, str) and parameter.domain.name not in BY_MARK:
-            raise _sort(parameter.name, "a map from names", "a map from numbers", span)
+    if parameter.domain.name not in BY_MARK and any(not isinstance(k, str) for k in value.entries):
+        raise _sort(parameter.name, "a map from names", "a map from numbers", span)
+
+    def converted(key: Fraction | str) -> tuple[str, Any]:
         entry = replace(parameter, name=f"{parameter.name}[{key}]", alias="", domain=domain)
         pair = value.pair(str(key), span)
-        try:
-            amount = convert(each, entry, kind, pair.value.span if pair else span)
-        except Refused as mistake:
-            mistakes.append(mistake)
-        else:
-            found.append((str(key), amount))
-    if mistakes:
-        raise together(mistakes)
+        place = pair.value.span if pair else span
+        return str(key), convert(value.entries[key], entry, kind, place)
+
+    found = all_of(converted, value.entries)
     return None if any(amount is None for _, amount in found) else tuple(found)
 
 

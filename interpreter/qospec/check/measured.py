@@ -248,11 +248,12 @@ def _unknown_metric(carries: str, name: ast.Name, of_all: Mapping[str, Kind]) ->
     spellings = [spelling for each in known.values() for spelling in (each.name, *each.aliases)]
     meant = ELSEWHERE.get(name.text.lower(), "")
     near = meant if meant in spellings else did_you_mean(name.text, [*spellings, "oam"])
+    shown = (min((each.name, *each.aliases[:1]), key=len) for each in known.values())
     return wrong(
         "E0501",
         f"`{name.text}` is nothing that is measured",
         name.span,
         label=f"did you mean `{near}`?" if near else "",
-        note="metrics: " + " ".join(sorted((*e.aliases, e.name)[0] for e in known.values())),
+        note="metrics: " + " ".join(sorted(shown)),
         remedy=f"write `{near}`" if near else "",
     )

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.check import addresses
-from qospec.check.context import Refused, together, wrong
+from qospec.check.context import all_of, wrong
 from qospec.check.dimensions import NUMBER, named
 from qospec.check.kinds import not_built
 from qospec.check.parts import PortValue
@@ -74,7 +74,8 @@ def predicate(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expre
     if isinstance(node, ast.Unary) and node.operator == "not":
         return Operation("not", (predicate(node.operand, scope, evaluator),))
     if isinstance(node, ast.Binary) and node.operator in ("and", "or"):
-        return Operation(node.operator, _both(node, scope, evaluator))
+        sides = all_of(lambda side: predicate(side, scope, evaluator), (node.left, node.right))
+        return Operation(node.operator, tuple(sides))
     if isinstance(node, ast.Compare):
         return _compared(node, scope, evaluator)
     if isinstance(node, ast.Member):
@@ -95,19 +96,6 @@ def predicate(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expre
             remedy=f"compare it: `{node.span.text} == …`",
         )
     return attribute
-
-
-def _both(node: ast.Binary, scope: Scope, evaluator: Evaluator) -> tuple[Expression, ...]:
-    sides: list[Expression] = []
-    mistakes: list[Refused] = []
-    for side in (node.left, node.right):
-        try:
-            sides.append(predicate(side, scope, evaluator))
-        except Refused as refused:
-            mistakes.append(refused)
-    if mistakes:
-        raise together(mistakes)
-    return tuple(sides)
 
 
 def _attribute(node: ast.Expression) -> Attribute:

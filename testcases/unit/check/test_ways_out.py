@@ -252,7 +252,9 @@ test t on lab {
 """
     [problem] = checked(text)[1]
     assert problem.help == "write `jitter`"
-    assert not {"clr", "cdv_2pt"} & set(problem.notes[0].split())
+    shown = set(problem.notes[0].split())
+    assert not {"clr", "cdv_2pt"} & shown
+    assert {"latency", "delay"} < shown
 
 
 @pytest.mark.parametrize(
@@ -329,3 +331,18 @@ def test_a_file_that_lacks_a_name_says_which_it_has(checked):
     assert (problem.notes, problem.help) == (("`lab` declares fast slow",), "")
     [problem] = checked("import lab\nlet a = lab.fats\n", lab="let slow = 1\nlet fast = 2\n")[1]
     assert (problem.notes, problem.help) == (("`lab` declares fast slow",), "write `fast`")
+
+
+@pytest.mark.parametrize(
+    ("port", "limit", "way_out"),
+    [
+        ("packet", "64 cell", "its limit counts cells: write `64 pkt`"),
+        ("cell", "1_200 pkt", "its limit counts packets: write `1_200 cell`"),
+    ],
+)
+def test_a_limit_that_counts_the_other_items_is_told_to_count_these(checked, port, limit, way_out):
+    queue = f"q = fifo {{ limit = {limit} }}"
+    [problem] = checked(
+        f"device d {{\n  port w, e: {port}\n  {queue}\n  w.rx -> q -> e.tx\n  e.rx -> w.tx\n}}"
+    )[1]
+    assert (problem.code, problem.help) == ("E0425", way_out)
