@@ -15,7 +15,7 @@ from qospec.conditions import Constant, Counted, Measured, Operation
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from qospec.conditions import Expression
+    from qospec.conditions import Expression, Leaf
 
 
 class Bounds(NamedTuple):
@@ -29,18 +29,21 @@ ANYTHING = Bounds()
 NOTHING = Bounds(Fraction(0), Fraction(0))
 
 
-def bounds(expression: Expression) -> Bounds:
-    """Return between what the value of an expression lies, whatever is measured."""
+def declared(leaf: Leaf) -> Bounds:
+    """Return between what a measured value lies, whatever is measured."""
+    if isinstance(leaf, Measured):
+        return Bounds(leaf.least, leaf.most)
+    return Bounds(least=Fraction(0)) if isinstance(leaf, Counted) else ANYTHING
+
+
+def bounds(expression: Expression, of: Callable[[Leaf], Bounds] = declared) -> Bounds:
+    """Return between what the value of an expression lies; `of` says so of what is measured."""
     if isinstance(expression, Constant):
         value = expression.value
         return Bounds(value, value) if isinstance(value, Fraction) else ANYTHING
-    if isinstance(expression, Measured):
-        return Bounds(expression.least, expression.most)
-    if isinstance(expression, Counted):
-        return Bounds(least=Fraction(0))
     if not isinstance(expression, Operation):
-        return ANYTHING
-    return _combined(expression.operator, [bounds(each) for each in expression.operands])
+        return of(expression)
+    return _combined(expression.operator, [bounds(each, of) for each in expression.operands])
 
 
 def _combined(operator: str, parts: Sequence[Bounds]) -> Bounds:  # noqa: PLR0911 -- one each
@@ -61,12 +64,19 @@ def _combined(operator: str, parts: Sequence[Bounds]) -> Bounds:  # noqa: PLR091
     if operator == "/" and known_least == least and min(known_least) >= 0:
         return Bounds(_quotient(least[0], most[1]) or Fraction(0), _quotient(most[0], least[1]))
     if operator == "abs":
-        return Bounds(Fraction(0))
+        return _unsigned(parts[0])
     if operator == "*" and NOTHING in parts:
         return NOTHING
     if operator == "*" and known_least == least and min(known_least) >= 0:
         return Bounds(Fraction(math.prod(known_least)), _if_all(math.prod, most))
     return ANYTHING
+
+
+def _unsigned(part: Bounds) -> Bounds:
+    if part.least is None or part.most is None:
+        return Bounds(max(Fraction(0), part.least or Fraction(0), -(part.most or Fraction(0))))
+    ends = abs(part.least), abs(part.most)
+    return Bounds(Fraction(0) if part.least < 0 < part.most else min(ends), max(ends))
 
 
 def _negative(end: Fraction | None) -> Fraction | None:

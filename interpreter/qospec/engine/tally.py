@@ -241,6 +241,9 @@ class Metric(Protocol):
         needs: What the trial must record for it: "histogram" (for quantiles only), which every flow
             has; "shares" of several members; and of what a statement names "clumping",
             "latencies", "variation".
+
+    A metric of quantiles other than those of transfer delays has a method `delays(tally)` that
+    returns what they are of.
     """
 
     dimension: str

@@ -10,7 +10,7 @@ from qospec.statistic import offers
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from qospec.engine.tally import Tally
+    from qospec.engine.tally import Delays, Tally
 
 
 @metric(
@@ -32,6 +32,10 @@ class CellDelayVariation2Point:
     statistics: tuple[str, ...] = ("max", "mean", "p*")
     exact = False
     needs: frozenset[str] = frozenset({"histogram"})
+
+    def delays(self, tally: Tally) -> Delays:
+        """Return what its quantiles are of, in ps."""
+        return tally.delays.less(tally.delays.min_ps or 0)
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:
         """Return ps; None if no cell arrived, or for a quantile if no histogram was kept."""

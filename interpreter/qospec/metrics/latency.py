@@ -10,7 +10,7 @@ from qospec.statistic import offers, packet_of
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from qospec.engine.tally import Tally
+    from qospec.engine.tally import Delays, Tally
 
 
 @metric(
@@ -37,6 +37,10 @@ class Latency:
     statistics: tuple[str, ...] = ("mean", "min", "max", "std", "sample_std", "p*", "packet_*")
     exact = False
     needs: frozenset[str] = frozenset({"latencies"})
+
+    def delays(self, tally: Tally) -> Delays | None:
+        """Return what its quantiles are of, in ps."""
+        return tally.latencies
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:
         """Return ps; None if no packet arrived, or what it takes was not recorded."""

@@ -10,7 +10,7 @@ from qospec.statistic import offers, packet_of
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from qospec.engine.tally import Tally
+    from qospec.engine.tally import Delays, Tally
 
 
 @metric(
@@ -31,6 +31,10 @@ class PacketDelayVariation:
     statistics: tuple[str, ...] = ("max", "mean", "p*", "packet_*")
     exact = False
     needs: frozenset[str] = frozenset({"histogram"})
+
+    def delays(self, tally: Tally) -> Delays:
+        """Return what its quantiles are of, in ps."""
+        return tally.delays.less(tally.delays.min_ps or 0)
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:
         """Return ps; None if no packet arrived, or what it takes was not recorded."""

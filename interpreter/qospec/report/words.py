@@ -68,11 +68,18 @@ def measured(statement: Record) -> str:
 
 
 def interval(statement: Record) -> str:
-    """Return ` (960 us to 1.022 ms, 95 %)`, where repeats were judged together; else nothing."""
+    """Return ` (960 us to 1.022 ms, 95 %)`, where repeats were judged together; else nothing.
+
+    Of a quantile that few items are beyond, one end may be unknown: ` (above 960 us, 95 %)`.
+    """
     found = statement.get("interval")
-    if not found:
-        return ""
-    return f" ({found['lower']['text']} to {found['upper']['text']}, {statement['confidence']})"
+    lower, upper = (found["lower"], found["upper"]) if found else (None, None)
+    if lower and upper:
+        return f" ({lower['text']} to {upper['text']}, {statement['confidence']})"
+    if lower or upper:
+        end = f"above {lower['text']}" if lower else f"below {upper['text']}"  # type: ignore[index]
+        return f" ({end}, {statement['confidence']})"
+    return ""
 
 
 def confidence(statement: Record) -> str:

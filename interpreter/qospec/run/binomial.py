@@ -45,6 +45,36 @@ def bounds(lost: int, sent: int, doubt: Fraction) -> tuple[Fraction, Fraction]:
         return _short(low), _short(high)
 
 
+_FAR = 12
+"""So many standard deviations below the mean nothing is left that would count."""
+
+
+@functools.lru_cache(maxsize=4096)
+def most_unlikely(sent: int, ratio: Fraction, doubt: Fraction) -> int:
+    """Return the greatest number of which as many or fewer come with at most a probability `doubt`.
+
+    -1 if even none at all is likelier than that.
+
+    Args:
+        sent: The number of trials, each independent of the others.
+        ratio: With what probability each comes, above 0 and below 1.
+        doubt: Below 1/2.
+    """
+    mean = sent * ratio
+    first = max(0, math.floor(mean - _FAR * (math.isqrt(math.ceil(mean)) + 1)) - _SMALL)
+    with localcontext(_CONTEXT):
+        p = Decimal(ratio.numerator) / ratio.denominator
+        ways = _ln_factorial(sent) - _ln_factorial(first) - _ln_factorial(sent - first)
+        term = float((ways + first * p.ln() + (sent - first) * (1 - p).ln()).exp())
+    odds, most = float(ratio / (1 - ratio)), float(doubt)
+    number, total = first, term
+    while total <= most and number < sent:
+        term *= (sent - number) * odds / (number + 1)
+        total += term
+        number += 1
+    return number - 1 if total > most else number
+
+
 def _short(ratio: Decimal) -> Fraction:
     return Fraction(f"{ratio:.{DIGITS}g}")
 

@@ -1,171 +1,149 @@
 """Judges a criterion over all repeats at once: `expect … with 95% confidence`.
 
-The mean of the repeats has a one-sided interval to either side, by Student's t. Where all of it is
-on the good side the criterion passes, where all of it is on the bad side it fails; else the repeats
-do not decide. Source: NIST/SEMATECH e-Handbook of Statistical Methods, 7.2.2; for `within`, which
-must hold to both sides, two one-sided tests: Schuirmann, J. Pharmacokin. Biopharm. 15 (1987), 657.
-
-Losses are held against the cells that were counted, too: the interval is the wider of that of the
-repeats and that of the count. Losses that come in bursts are seen by the one, losses that are too
-rare to differ by the other. Of all else, repeats that do not differ have no spread to go by, and
-the sign test is left: n equal values say with 1 - ½ⁿ that most repeats would have that value.
-Source: Dixon and Mood, J. Am. Stat. Assoc. 41 (1946), 557.
+What repeats come to together has a one-sided interval to either side: of a quantile by order
+statistics (`quantiles`), of losses by their count, of all else that of the mean (`means`). Where
+all of it is on the good side the criterion passes, where all of it is on the bad side it fails;
+else the repeats do not decide. For `within`, which must hold to both sides, two one-sided tests:
+Schuirmann, J. Pharmacokin. Biopharm. 15 (1987), 657.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.conditions import Measured, Operation, evaluate, measurements
 from qospec.model import MOST_REPEATS
+from qospec.run import quantiles
 from qospec.run.losses import judged, losses
-from qospec.run.student import quantile, root
+from qospec.run.means import MeanEdge
+from qospec.run.quantiles import Quantile, between, value_of
+from qospec.run.repeats import Sureness
 from qospec.run.verdict import MIRRORED, Interval, Judgement, Side, dimension_of
+from qospec.statistic import share_of
 
 if TYPE_CHECKING:
-    from qospec.conditions import Expression, Reader
+    from qospec.conditions import Expression
     from qospec.model import Statement
     from qospec.run.losses import Losses
+    from qospec.run.quantiles import Estimate
+    from qospec.run.repeats import Edge, Repeat
     from qospec.run.verdict import Verdict
 
-GRAIN = 10**21
-"""Where repeats differ, their values are rounded to its inverse (of a second, a cell, a bit/s).
-
-Exact sums of thousands of fractions would have thousands of digits.
-"""
-
 DIFFERENCE = "judged by the difference of both sides in each repeat"
+APART = "each side has bounds of its own"
 ALIKE = "the repeats do not differ"
 FAILED = "it does not hold"
 
 Values = Sequence[Fraction]
+Estimates = Mapping[Measured, "Estimate"]
 
 
-class _Confidence(NamedTuple):
-    """How sure a verdict must be. Where either of two sides may fail, each has half the doubt."""
+def judge_together(statement: Statement, repeats: Sequence[Repeat], asked: int) -> Judgement:
+    """Return the judgement of a statement over the repeats that were run, of as many asked for.
 
-    holding: Fraction
-    failing: Fraction
-
-
-class _Edge(NamedTuple):
-    """Values that must lie below 0 (or, unless it is `strict`, at it) for a criterion to hold.
-
-    `losses` are what was counted, where losses are judged; negated if it is not `rising`.
-    """
-
-    values: Values
-    strict: bool
-    losses: Losses | None = None
-    rising: bool = True
-
-    @classmethod
-    def of(
-        cls, values: Values, *, strict: bool, losses: Losses | None = None, rising: bool = True
-    ) -> _Edge:
-        if len(set(values)) > 1:
-            values = [Fraction(round(value * GRAIN), GRAIN) for value in values]
-        return cls(values, strict, losses, rising)
-
-    @property
-    def mean(self) -> Fraction:
-        return _sum(self.values) / len(self.values)
-
-    @property
-    def variance(self) -> Fraction:
-        mean = self.mean
-        return _sum([(value - mean) ** 2 for value in self.values]) / (len(self.values) - 1)
-
-    @property
-    def alike(self) -> bool:
-        """Return whether nothing is left but to count equal values."""
-        return len(set(self.values)) == 1 and self.losses is None
-
-    def reach(self, confidence: Fraction, count: int) -> tuple[Fraction, Fraction]:
-        """Return how far the interval of so many repeats goes below the mean, and above."""
-        exact = quantile(confidence, count - 1) * root(self.variance / count)
-        spread = Fraction(math.ceil(exact * GRAIN), GRAIN)
-        if self.losses is None:
-            return spread, spread
-        below, above = (max(spread, each) for each in self.losses.reach(confidence, count))
-        return (below, above) if self.rising else (above, below)
-
-    def holds(self, sure: _Confidence) -> bool | None:
-        """Return whether all of the interval is on the good side; None if that is not decided."""
-        count = len(self.values)
-        high = self.mean + self.reach(sure.holding, count)[1]
-        if high < 0 or (high == 0 and not self.strict):
-            return True if self._says_enough(sure.holding, count) else None
-        low = self.mean - self.reach(sure.failing, count)[0]
-        fails = low > 0 or (low == 0 and self.strict)
-        return False if fails and self._says_enough(sure.failing, count) else None
-
-    def _says_enough(self, confidence: Fraction, count: int) -> bool:
-        return not self.alike or Fraction(1, 2**count) <= 1 - confidence
-
-    def more(self, sure: _Confidence) -> int | None:
-        """Return how many more repeats would decide if they are like these; None if too many."""
-        mean = self.mean
-        confidence = sure.failing if mean > 0 else sure.holding
-
-        def decides(count: int) -> bool:
-            if self.alike:
-                return self._says_enough(confidence, count)
-            below, above = self.reach(confidence, count)
-            return (below if mean > 0 else above) < abs(mean)
-
-        low, high = len(self.values), MOST_REPEATS
-        if not decides(high):
-            return None
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if decides(middle) else (middle, high)
-        return high - len(self.values)
-
-
-def _sum(values: Values) -> Fraction:
-    return sum(values, Fraction(0))
-
-
-def judge_together(statement: Statement, readers: Sequence[Reader], repeats: int) -> Judgement:
-    """Return the judgement of a statement over the repeats that were run, of `repeats` asked for.
-
-    A criterion between two measured values is judged by their difference in each repeat.
+    A criterion between two measured values is judged by their difference in each repeat; between
+    quantiles, by the bounds of each.
     """
     expression, confidence = statement.expression, statement.confidence
     if not isinstance(expression, Operation) or confidence is None:
         raise TypeError("a criterion with a confidence compares")
-    if len(readers) < repeats:
-        return Judgement("inconclusive", None, note=unfinished(len(readers), repeats))
+    if len(repeats) < asked:
+        return Judgement("inconclusive", None, note=unfinished(len(repeats), asked))
     rows: list[list[Fraction]] = []
-    for number, read in enumerate(readers, 1):
-        values = [evaluate(operand, read) for operand in expression.operands]
+    for number, repeat in enumerate(repeats, 1):
+        values = [evaluate(operand, repeat.read) for operand in expression.operands]
         if not all(isinstance(value, Fraction) for value in values):
             return Judgement("inconclusive", None, note=f"no data in repeat {number}")
         rows.append([value for value in values if isinstance(value, Fraction)])
     leaf = judged(expression)
-    counted = losses(leaf, readers) if leaf is not None else None
-    edges = _edges(expression, rows, counted)
-    sure = _Confidence(confidence, 1 - (1 - confidence) / len(edges))
+    counted = losses(leaf, repeats) if leaf is not None else None
+    estimates = _estimates(expression, repeats)
+    edges: Sequence[Edge]
+    if estimates:
+        edges = quantiles.edges(expression, estimates, len(repeats))
+        shown = _shown_estimates(expression, estimates, statement, len(repeats))
+    else:
+        edges = _edges(expression, rows, counted)
+        shown = _shown(expression, rows, statement, counted)
+    verdict, notes = _decided(edges, statement, confidence)
+    if counted is not None and len(set(map(tuple, rows))) == 1:
+        notes.append(counted.said(confidence))
+    notes += [each.said(confidence) for each in estimates.values() if isinstance(each, Quantile)]
+    if all(measurements(side) for side in _sides(expression)):
+        notes.append(APART if estimates else DIFFERENCE)
+    return replace(shown, verdict=verdict, note="; ".join(notes))
+
+
+def _decided(
+    edges: Sequence[Edge], statement: Statement, confidence: Fraction
+) -> tuple[Verdict, list[str]]:
+    """Return the verdict, and what there is to say of it."""
+    sure = Sureness(confidence, 1 - (1 - confidence) / len(edges))
     held = [edge.holds(sure) for edge in edges]
     verdict: Verdict = "pass" if all(held) else "inconclusive"
     if False in held and statement.kind == "expect":
         verdict = "fail"
-    notes = [DIFFERENCE] if all(measurements(side) for side in _sides(expression)) else []
-    if counted is not None and len(set(map(tuple, rows))) == 1:
-        notes.insert(0, counted.said(confidence))
-    elif all(edge.alike for edge in edges):
-        notes.insert(0, ALIKE)
+    notes = []
     if False in held and statement.kind == "require":
-        notes.insert(0, FAILED)
+        notes.append(FAILED)
     elif None in held and False not in held:
-        notes.insert(0, _outlook(_more(edges, held, sure)))
-    shown = _shown(expression, rows, statement, counted)
-    return replace(shown, verdict=verdict, note="; ".join(notes))
+        notes.append(_outlook(_more(edges, held, sure)))
+    if all(edge.alike for edge in edges):
+        notes.append(ALIKE)
+    return verdict, notes
+
+
+def _estimates(expression: Operation, repeats: Sequence[Repeat]) -> Estimates:
+    """Return the estimate of each that a criterion measures; nothing if it asks of no quantile."""
+    leaves = list(dict.fromkeys(measurements(expression)))
+    if not any(share_of(leaf.statistic) for leaf in leaves):
+        return {}
+    return {leaf: _estimate(leaf, repeats) for leaf in leaves}
+
+
+def _estimate(leaf: Measured, repeats: Sequence[Repeat]) -> Estimate:
+    share = share_of(leaf.statistic)
+    if share is not None:
+        found = [repeat.delays(leaf) for repeat in repeats]
+        return Quantile([delays for delays in found if delays is not None], share)
+    values = [repeat.read(leaf) for repeat in repeats]
+    numbers = [value for value in values if isinstance(value, Fraction)]
+    return MeanEdge.of(numbers, strict=False)
+
+
+def _shown_estimates(
+    expression: Operation, estimates: Estimates, statement: Statement, repeats: int
+) -> Judgement:
+    """Return what is shown: the estimate of one side, or of the difference, and its interval."""
+    first, last, comparison = _turned(expression)
+    bound = Side(value_of(last, estimates), dimension_of(last))
+    if measurements(last):
+        first = Operation("-", (first, last), dimension_of(first))
+        bound = replace(bound, value=Fraction(0))
+    dimension, confidence = dimension_of(first), statement.confidence or Fraction(0)
+    found = between(first, estimates, confidence, repeats)
+    lower, upper = (Side(end, dimension) for end in found)
+    tolerance = None
+    if comparison.startswith("within"):
+        width = value_of(expression.operands[1], estimates)
+        share = comparison == "within share" and bool(measurements(last))
+        width *= abs(value_of(last, estimates)) if share else 1
+        tolerance = Side(width, dimension if share else dimension_of(expression.operands[1]))
+        comparison = "within"
+    measured = Side(value_of(first, estimates), dimension, approximate=True)
+    shown = Interval(lower, upper, confidence, repeats)
+    return Judgement(None, measured, comparison, bound, tolerance, shown)
+
+
+def _turned(expression: Operation) -> tuple[Expression, Expression, str]:
+    """Return both sides of a comparison, the one that is measured first, and its operator."""
+    first, last = _sides(expression)
+    if measurements(last) and not measurements(first) and expression.operator in MIRRORED:
+        return last, first, MIRRORED[expression.operator]
+    return first, last, expression.operator
 
 
 def averaged(found: Sequence[Side], confidence: Fraction) -> Judgement | None:
@@ -176,7 +154,7 @@ def averaged(found: Sequence[Side], confidence: Fraction) -> Judgement | None:
     values = [side.value for side in found if isinstance(side.value, Fraction)]
     if len(values) < len(found) or len(set(values)) <= 1:
         return None
-    edge = _Edge.of(values, strict=False)
+    edge = MeanEdge.of(values, strict=False)
     reach, _ = edge.reach((1 + confidence) / 2, len(values))
     low, middle, high = (
         replace(found[0], value=value)
@@ -195,14 +173,14 @@ def _sides(expression: Operation) -> tuple[Expression, Expression]:
     return expression.operands[0], expression.operands[-1]
 
 
-def _edges(expression: Operation, rows: Sequence[Values], counted: Losses | None) -> list[_Edge]:
+def _edges(expression: Operation, rows: Sequence[Values], counted: Losses | None) -> list[MeanEdge]:
     operator = expression.operator
     if operator in MIRRORED:
         first = isinstance(expression.operands[0], Measured)
         below = operator.startswith("<")
         values = [left - right if below else right - left for left, right in rows]
         strict = operator in ("<", ">")
-        return [_Edge.of(values, strict=strict, losses=counted, rising=first == below)]
+        return [MeanEdge.of(values, strict=strict, losses=counted, rising=first == below)]
     widths = [
         width * (abs(target) if operator == "within share" else 1) for _, width, target in rows
     ]
@@ -211,12 +189,12 @@ def _edges(expression: Operation, rows: Sequence[Values], counted: Losses | None
         [sign * each - width for each, width in zip(above, widths, strict=True)] for sign in (1, -1)
     )
     return [
-        _Edge.of(over, strict=False, losses=counted),
-        _Edge.of(under, strict=False, losses=counted, rising=False),
+        MeanEdge.of(over, strict=False, losses=counted),
+        MeanEdge.of(under, strict=False, losses=counted, rising=False),
     ]
 
 
-def _more(edges: Sequence[_Edge], held: Sequence[bool | None], sure: _Confidence) -> int:
+def _more(edges: Sequence[Edge], held: Sequence[bool | None], sure: Sureness) -> int:
     """Return how many more repeats would decide, beyond `MOST_REPEATS` if more than that."""
     undecided = [edge for edge, known in zip(edges, held, strict=True) if known is None]
     wanted = [(edge.mean > 0, edge.more(sure) or MOST_REPEATS + 1) for edge in undecided]
@@ -246,7 +224,7 @@ def _shown(
     if measurements(last):
         lefts = [left - right for left, right in zip(lefts, rights, strict=True)]
         bound = Fraction(0)
-    edge = _Edge.of(lefts, strict=False, losses=counted)
+    edge = MeanEdge.of(lefts, strict=False, losses=counted)
     confidence = statement.confidence or Fraction(0)
     mean, (below, above) = edge.mean, edge.reach(confidence, len(rows))
     tolerance = None
@@ -270,5 +248,5 @@ def _tolerance(expression: Operation, rows: Sequence[Values], *, measured: bool)
     middle = expression.operands[1]
     if expression.operator == "within share" and measured:
         widths = [row[1] * abs(row[2]) for row in rows]
-        return Side(_sum(widths) / len(widths), dimension_of(expression.operands[2]))
-    return Side(_sum([row[1] for row in rows]) / len(rows), dimension_of(middle))
+        return Side(sum(widths, Fraction(0)) / len(widths), dimension_of(expression.operands[2]))
+    return Side(sum((row[1] for row in rows), Fraction(0)) / len(rows), dimension_of(middle))

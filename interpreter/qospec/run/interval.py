@@ -35,12 +35,12 @@ def _possible(found: Interval, statement: Statement, shown_one: Judgement) -> In
     interval, and where an end beyond decides, it is shown as it is.
     """
     ends = _bounds(statement)
-    low, high = _exact(found.lower), _exact(found.upper)
+    low, high = found.lower.value, found.upper.value
     edges = list(_edges(statement, shown_one))
     if ends.least is not None and all(_is_above(ends.least, *edge) for edge in edges):
-        low = max(low, ends.least)
+        low = max(low, ends.least) if isinstance(low, Fraction) else ends.least
     if ends.most is not None and all(_is_below(ends.most, *edge) for edge in edges):
-        high = min(high, ends.most)
+        high = min(high, ends.most) if isinstance(high, Fraction) else ends.most
     return replace(
         found, lower=replace(found.lower, value=low), upper=replace(found.upper, value=high)
     )

@@ -15,13 +15,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.catalogue import discover
 from qospec.conditions import Constant, Measured
+from qospec.engine.tally import Delays
 from qospec.run.binomial import bounds
+from qospec.run.distribution import Distribution
 from qospec.units import CELLS, RATIO, number_text, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qospec.conditions import Operation, Reader
+    from qospec.conditions import Operation
+    from qospec.run.repeats import Repeat
+
+LEVELS = 1
+"""At so many bounds enough cells must lie beyond to know how repeats differ."""
 
 PERCENT = -2
 TWO_DIGITS = 100
@@ -43,43 +49,55 @@ class Losses(NamedTuple):
     """How many cells were lost of how many, in all repeats together.
 
     `unit` is what a ratio of 1 comes to in the value that is judged: 1, or the cells of a repeat.
+    `delays` are those of the cells that arrived: how repeats differ in the longest of them says how
+    much cells that are lost in a queue depend on each other, even before one is.
     """
 
     lost: int
     sent: int
     repeats: int
     unit: Fraction
+    delays: Distribution
 
     def reach(self, confidence: Fraction, repeats: int) -> tuple[Fraction, Fraction]:
         """Return how far the value may lie below and above, after so many repeats like these."""
         share = Fraction(self.lost, self.sent)
-        lost, sent = (count * repeats // self.repeats for count in (self.lost, self.sent))
-        low, high = bounds(lost, sent, 1 - confidence)
+        effect = self.design_effect(confidence) * self.repeats / repeats
+        sent = max(1, math.floor(self.sent / effect))
+        fewest, most = math.floor(self.lost / effect), math.ceil(self.lost / effect)
+        low, _ = bounds(min(fewest, sent), sent, 1 - confidence)
+        _, high = bounds(min(most, sent), sent, 1 - confidence)
         return max(share - low, Fraction(0)) * self.unit, max(high - share, Fraction(0)) * self.unit
+
+    def design_effect(self, confidence: Fraction) -> Fraction:
+        """Return as how many cells one that is lost independently of all others counts."""
+        share = Fraction(max(1, self.lost), self.sent)
+        return self.delays.design_effect(share, confidence, LEVELS)
 
     def said(self, confidence: Fraction) -> str:
         """Return in words what ratio is excluded."""
         cells = number_text(self.sent, exact=True)
-        _, most = bounds(self.lost, self.sent, 1 - confidence)
+        most = Fraction(self.lost, self.sent) + self.reach(confidence, self.repeats)[1] / self.unit
         return (
             f"{number_text(self.lost, exact=True)} of {cells} lost:"
             f" with {percent(confidence)} confidence the ratio is below {_above(most)}"
         )
 
 
-def losses(leaf: Measured, readers: Sequence[Reader]) -> Losses | None:
+def losses(leaf: Measured, repeats: Sequence[Repeat]) -> Losses | None:
     """Return the losses of what a criterion measures; None if no cell was sent."""
     of = replace(leaf, metric="sent", statistic="", dimension=CELLS)
-    sent = [int(_exact(read(of))) for read in readers]
+    sent = [int(_exact(repeat.read(of))) for repeat in repeats]
     if not sum(sent):
         return None
     share = leaf.dimension == RATIO
     found = [
-        _exact(read(leaf)) * (of_all if share else 1)
-        for read, of_all in zip(readers, sent, strict=True)
+        int(_exact(repeat.read(leaf)) * (of_all if share else 1))
+        for repeat, of_all in zip(repeats, sent, strict=True)
     ]
-    unit = Fraction(1) if share else Fraction(sum(sent), len(readers))
-    return Losses(int(sum(found)), sum(sent), len(readers), unit)
+    unit = Fraction(1) if share else Fraction(sum(sent), len(repeats))
+    delays = Distribution([repeat.delays(leaf) or Delays() for repeat in repeats], sent, found)
+    return Losses(sum(found), sum(sent), len(repeats), unit, delays)
 
 
 def judged(comparison: Operation) -> Measured | None:

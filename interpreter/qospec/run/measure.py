@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from qospec.catalogue import Catalogue
-    from qospec.conditions import Leaf, Value
+    from qospec.conditions import Leaf, Measured, Value
     from qospec.engine.observation import Observation
-    from qospec.engine.tally import Tally
+    from qospec.engine.tally import Delays, Tally
     from qospec.run.plan import Planned
     from qospec.units import Dimension
 
@@ -83,11 +83,23 @@ class Readings:
             return None
         if isinstance(leaf, Counted):
             return self._count(leaf)
-        prefix = f"{leaf.network}." if leaf.network else ""
-        tally = self._tallies.get(prefix + population_name(leaf.flow, leaf.member, oam=leaf.oam))
+        tally = self._tally(leaf)
         if tally is None:  # OAM cells of a network in which nothing makes any
             return Fraction(0) if leaf.metric in ("sent", "planned") else None
         return self._measure(leaf.metric, tally, leaf.statistic)
+
+    def delays(self, leaf: Measured) -> Delays | None:
+        """Return the delays that a metric's quantiles are of; of any other, its transfer delays."""
+        tally, kind = self._tally(leaf), self._catalogue.find("metric", leaf.metric)
+        if tally is None or kind is None:
+            return None
+        own = getattr(kind.build(), "delays", None)
+        found: Delays | None = tally.delays if own is None else own(tally)
+        return found
+
+    def _tally(self, leaf: Measured) -> Tally | None:
+        prefix = f"{leaf.network}." if leaf.network else ""
+        return self._tallies.get(prefix + population_name(leaf.flow, leaf.member, oam=leaf.oam))
 
     def _count(self, leaf: Counted) -> Fraction:
         """Return a number of cells; 0 at what no cell of these flows can reach."""

@@ -15,9 +15,10 @@ from qospec.run.verdict import NOT_APPLICABLE, worst
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from qospec.conditions import Expression, Reader
+    from qospec.conditions import Expression
     from qospec.document import Document
     from qospec.model import Statement
+    from qospec.run.repeats import Repeat
     from qospec.run.trial import Result
     from qospec.run.verdict import Judgement
 
@@ -31,7 +32,7 @@ def statement_document(statement: Statement, number: int, result: Result, repeat
     if statement.idle:
         return _document(statement, NOT_APPLICABLE, None, statement.idle)
     if statement.confidence is not None:
-        decided = judge_together(statement, [r.readings.read for r in result.repeats], repeats)
+        decided = judge_together(statement, [r.readings for r in result.repeats], repeats)
         return _document(statement, decided.verdict or "", decided, decided.note)
     judgements = [repeat.judgements[number] for repeat in result.repeats]
     if statement.kind == "report" and (mean := _mean(judgements)) is not None:
@@ -41,10 +42,10 @@ def statement_document(statement: Statement, number: int, result: Result, repeat
     shown_one = next((j for j in judgements if j.verdict == (verdict or None)), None)
     note = "" if shown_one is not None or result.errors else "not reached"
     if verdict == "pass":
-        readers = [repeat.readings.read for repeat in result.repeats]
-        note = "; ".join(dict.fromkeys(_zeros(statement.expression, readers)))
-        if len(readers) < repeats:
-            verdict, note = "inconclusive", unfinished(len(readers), repeats)
+        seen = [repeat.readings for repeat in result.repeats]
+        note = "; ".join(dict.fromkeys(_zeros(statement.expression, seen)))
+        if len(seen) < repeats:
+            verdict, note = "inconclusive", unfinished(len(seen), repeats)
     return _document(statement, verdict, shown_one, note)
 
 
@@ -86,14 +87,14 @@ def _sides(shown_one: Judgement | None) -> Document:
     }
 
 
-def _zeros(expression: Expression, readers: Sequence[Reader]) -> Iterator[str]:
+def _zeros(expression: Expression, repeats: Sequence[Repeat]) -> Iterator[str]:
     """Yield what it means that none were lost: how many were sent decides what that proves."""
     if not isinstance(expression, Operation):
         return
     if expression.operator == "and":
         for part in expression.operands:
-            yield from _zeros(part, readers)
+            yield from _zeros(part, repeats)
     leaf = judged(expression) if expression.operator in AT_MOST else None
-    counted = losses(leaf, readers) if leaf is not None else None
+    counted = losses(leaf, repeats) if leaf is not None else None
     if counted is not None and not counted.lost:
         yield counted.said(SURE)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import math
 from fractions import Fraction
+from statistics import NormalDist
 
 DIGITS = 9
 """Quantiles are rounded to so many digits, where no two machines differ in the arctangent."""
@@ -50,6 +51,12 @@ def quantile(confidence: Fraction, degrees: int) -> Fraction:
         else:
             high = middle
     return Fraction(f"{high:.{DIGITS}g}")
+
+
+@functools.cache
+def normal_quantile(confidence: Fraction) -> Fraction:
+    """Return what the standard normal distribution does not exceed with that confidence."""
+    return Fraction(f"{NormalDist().inv_cdf(float(confidence)):.{DIGITS}g}")
 
 
 def root(value: Fraction) -> Fraction:
