@@ -39,7 +39,7 @@ CATALOGUE = discover()
 EXPECTED = re.compile(
     r'# (?:error|warning)(?: by plan)?( below)?: \[([EW]\d{4})\] "(.*?)"(?=\s*(?:#|$))'
 )
-BY_PLAN = re.compile(r"# error by plan[ :]")
+BY_PLAN = re.compile(r"# (?:error|warning) by plan[ :]")
 CODE = re.compile(r"^### ([EW]\d{4}):", re.MULTILINE)
 BLOCK = re.compile(r"^```(qos|yaml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import click
 
+from qospec.report.cautions import caution_sentence, cautions
 from qospec.report.certainty import with_confidence
 from qospec.report.claims import claims_sentence
 from qospec.report.reasons import CALM, reasons
-from qospec.report.words import confidence
+from qospec.report.words import confidence, ends
 
 MARKS = {"pass": "✓", "fail": "✗", "inconclusive": "~", "error": "!", "skip": "-"}
 ASCII = {"pass": "+", "fail": "x", "inconclusive": "~", "error": "!", "skip": "-"}
@@ -90,6 +91,8 @@ class Console:
         click.echo(f"{counts}; seed {document['seed']}")
         if criteria := claims_sentence(document):
             click.echo(criteria)
+        for each in cautions(document):
+            click.echo(f"warning: {each['place']}: {caution_sentence(each)}")
         together = with_confidence(document)
         if together["count"]:
             click.echo(together["sentence"])
@@ -135,9 +138,8 @@ def _explain_statement(statement: dict[str, Any]) -> None:
     if measured is not None:
         click.echo(f"    measured  {measured['text']}")
     if statement["interval"]:
-        lower, upper = statement["interval"]["lower"], statement["interval"]["upper"]
         repeats = statement["interval"]["repeats"]
-        click.echo(f"    interval  {lower['text']} to {upper['text']}, over {repeats} repeats")
+        click.echo(f"    interval  {ends(statement['interval'])}, over {repeats} repeats")
     if bound is not None:
         tolerance = statement["tolerance"]
         width = f"within {tolerance['text']} of " if tolerance else f"{statement['comparison']} "

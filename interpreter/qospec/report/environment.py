@@ -23,6 +23,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from qospec.diagnostics import did_you_mean
 from qospec.report import (
+    cautions,
     certainty,
     claims,
     curves,
@@ -40,6 +41,7 @@ FUNCTIONS = {
     **views.FUNCTIONS,
     **plot.FUNCTIONS,
     **reasons.FUNCTIONS,
+    **cautions.FUNCTIONS,
     **claims.FUNCTIONS,
     "curves": curves.curves,
     "with_confidence": certainty.with_confidence,
@@ -49,7 +51,13 @@ FUNCTIONS = {
 }
 """What a template may call; spec/8-reports.md describes each."""
 
-FILTERS = {**claims.FILTERS, **views.FILTERS, **words.FILTERS, **text.FILTERS}
+FILTERS = {
+    **cautions.FILTERS,
+    **claims.FILTERS,
+    **views.FILTERS,
+    **words.FILTERS,
+    **text.FILTERS,
+}
 """What a template may pipe a value through."""
 
 # What a template can raise by itself, or reading one of its parts, beside Jinja's own errors.

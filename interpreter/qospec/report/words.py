@@ -68,18 +68,19 @@ def measured(statement: Record) -> str:
 
 
 def interval(statement: Record) -> str:
-    """Return ` (960 us to 1.022 ms, 95 %)`, where repeats were judged together; else nothing.
-
-    Of a quantile that few items are beyond, one end may be unknown: ` (above 960 us, 95 %)`.
-    """
+    """Return ` (960 us to 1.022 ms, 95 %)`, where repeats were judged together; else nothing."""
     found = statement.get("interval")
-    lower, upper = (found["lower"], found["upper"]) if found else (None, None)
+    return f" ({ends(found)}, {statement['confidence']})" if found else ""
+
+
+def ends(found: Record) -> str:
+    """Return `960 us to 1.022 ms`; of a quantile that too few items lie beyond, `above 960 us`."""
+    lower, upper = found["lower"], found["upper"]
     if lower and upper:
-        return f" ({lower['text']} to {upper['text']}, {statement['confidence']})"
+        return f"{lower['text']} to {upper['text']}"
     if lower or upper:
-        end = f"above {lower['text']}" if lower else f"below {upper['text']}"  # type: ignore[index]
-        return f" ({end}, {statement['confidence']})"
-    return ""
+        return f"above {lower['text']}" if lower else f"below {upper['text']}"
+    return "unknown"
 
 
 def confidence(statement: Record) -> str:

@@ -61,7 +61,7 @@ def most_unlikely(sent: int, ratio: Fraction, doubt: Fraction) -> int:
         doubt: Below 1/2.
     """
     mean = sent * ratio
-    first = max(0, math.floor(mean - _FAR * (math.isqrt(math.ceil(mean)) + 1)) - _SMALL)
+    first = max(0, math.floor(mean) - _FAR * (math.isqrt(math.ceil(mean * (1 - ratio))) + 1))
     with localcontext(_CONTEXT):
         p = Decimal(ratio.numerator) / ratio.denominator
         ways = _ln_factorial(sent) - _ln_factorial(first) - _ln_factorial(sent - first)

@@ -103,6 +103,7 @@ STATEMENT = {
     "confidence": MayLack(str),
     "interval": MayLack(OrNull(INTERVAL)),
     "note": str,
+    "caution": MayLack(str),
 }
 LOSS = {
     "repeat": MayLack(int),

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 LEVELS = 1
 """At so many bounds enough cells must lie beyond to know how repeats differ."""
 
+SURE = Fraction(95, 100)
+"""How sure a bound is that is said where no confidence is asked for."""
+
 PERCENT = -2
 TWO_DIGITS = 100
 

@@ -17,7 +17,7 @@ from qospec.engine.connections import Connections
 from qospec.engine.experiment import Experiment, Source, Watch
 from qospec.engine.graph import zero_delay_cycle
 from qospec.engine.sizes import CELLS
-from qospec.run import misfits, refusals, searching
+from qospec.run import evidence, misfits, refusals, searching
 from qospec.run.network import Lowered, lower
 from qospec.run.population import Population, population_name
 from qospec.run.searching import Cost
@@ -121,6 +121,8 @@ def _case(test: Test, case: Case, seed: str, bounds: Bounds, problems: Problems)
         if planned is None:
             return None
         networks[name] = planned
+    for warning in evidence.planned(case):
+        problems.add(warning)
     bounded = all(bound for _, bound in sent)
     return CasePlan(test.name, case, networks, cells, bounded, refusals.of_case(test, case))
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 LEVELS = 2
 """At so many bounds enough items must lie beyond to know how repeats differ."""
 
-FEW = 8
+FEW = 5
 """The design effect of k independent delays beyond a quantile is taken FEW / k larger.
 
 Few of them make repeats look alike just when they are too few by chance. Found by calibration, see

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.conditions import Operation
 from qospec.run.confidence import averaged, judge_together, unfinished
+from qospec.run.evidence import caution
 from qospec.run.interval import interval_document
-from qospec.run.losses import judged, losses, percent
+from qospec.run.losses import SURE, judged, losses, percent
 from qospec.run.quantity import compared, quantity
 from qospec.run.verdict import NOT_APPLICABLE, worst
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from qospec.run.verdict import Judgement
 
 AT_MOST = ("==", "<=", "<")
-SURE = Fraction(95, 100)
-"""How sure a bound is that is said of a count of zero, or an interval of what is only reported."""
 
 
 def statement_document(statement: Statement, number: int, result: Result, repeats: int) -> Document:
@@ -46,6 +44,7 @@ def statement_document(statement: Statement, number: int, result: Result, repeat
         note = "; ".join(dict.fromkeys(_zeros(statement.expression, seen)))
         if len(seen) < repeats:
             verdict, note = "inconclusive", unfinished(len(seen), repeats)
+        return _document(statement, verdict, shown_one, note, caution(statement, seen))
     return _document(statement, verdict, shown_one, note)
 
 
@@ -56,7 +55,11 @@ def _mean(judgements: Sequence[Judgement]) -> Judgement | None:
 
 
 def _document(
-    statement: Statement, verdict: str, shown_one: Judgement | None, note: str
+    statement: Statement,
+    verdict: str,
+    shown_one: Judgement | None,
+    note: str,
+    cautioned: str = "",
 ) -> Document:
     interval = shown_one.interval if shown_one is not None else None
     confidence = statement.confidence if interval is None else interval.confidence
@@ -71,6 +74,7 @@ def _document(
         "confidence": "" if confidence is None else percent(confidence),
         "interval": interval_document(statement, shown_one),
         "note": note,
+        "caution": cautioned,
     }
 
 

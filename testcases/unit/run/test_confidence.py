@@ -5,8 +5,8 @@ from fractions import Fraction
 import pytest
 
 from qospec.conditions import Constant, Expression, Measured, Operation
-from qospec.model import Statement
 from qospec.engine.tally import Delays
+from qospec.model import Statement
 from qospec.run.confidence import ALIKE, DIFFERENCE, averaged, judge_together
 from qospec.run.means import GRAIN
 from qospec.run.verdict import Judgement, Side

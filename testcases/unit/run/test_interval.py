@@ -6,6 +6,7 @@ import pytest
 
 from qospec.catalogue import discover
 from qospec.conditions import Constant, Measured, Operation
+from qospec.engine.tally import Delays
 from qospec.model import Statement
 from qospec.run.confidence import averaged, judge_together
 from qospec.run.interval import interval_document
@@ -39,10 +40,22 @@ def measured(metric: str, statistic: str = "", dimension: object = COUNT) -> Mea
 UP = measured("connections_up")
 
 
+class Seen:
+    """A repeat that measured the metrics of a row, and no delays."""
+
+    def __init__(self, row: dict) -> None:
+        self._row = row
+
+    def read(self, leaf: Measured) -> Fraction:
+        return Fraction(self._row[leaf.metric])
+
+    def delays(self, _leaf: Measured) -> Delays:
+        return Delays()
+
+
 def ends(expression, rows, kind: str = "expect") -> tuple[float, float]:
     statement = Statement(kind, "", "", expression, SPAN, Fraction("0.95"))
-    readers = [lambda leaf, row=row: Fraction(row[leaf.metric]) for row in rows]
-    shown_one = judge_together(statement, readers, len(rows))
+    shown_one = judge_together(statement, [Seen(row) for row in rows], len(rows))
     found = interval_document(statement, shown_one)
     return tuple(float(Fraction(found[end]["value"])) for end in ("lower", "upper"))
 

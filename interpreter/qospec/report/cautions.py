@@ -1,0 +1,43 @@
+"""Criteria of a record that pass, and have shown less than they say: too few items were counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+Record = Mapping[str, Any]
+
+
+def cautions(document: Record) -> list[dict[str, Any]]:
+    """Return each such criterion once: `label`, `text`, `place`, `why`, `cases` and `of` so many.
+
+    `why` is that of the first case.
+    """
+    found: dict[tuple[str, str], list[Record]] = {}
+    judged: dict[str, int] = {}
+    for case in document["cases"]:
+        for statement in case["statements"]:
+            judged[statement["place"]] = judged.get(statement["place"], 0) + 1
+            if statement.get("caution"):
+                found.setdefault((statement["place"], statement["label"]), []).append(statement)
+    return [
+        {
+            "label": label,
+            "text": its[0]["text"],
+            "place": place,
+            "why": its[0]["caution"],
+            "cases": len(its),
+            "of": judged[place],
+        }
+        for (place, label), its in found.items()
+    ]
+
+
+def caution_sentence(caution: Record) -> str:
+    """Return why a criterion has shown less than it says, and in how many cases."""
+    where = f", in {caution['cases']} of {caution['of']} cases" if caution["of"] > 1 else ""
+    return f"{caution['why']}{where}"
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {"cautions": cautions}
+FILTERS: dict[str, Callable[..., Any]] = {"caution_sentence": caution_sentence}

@@ -1,0 +1,86 @@
+"""Queues of which the truth is known: M/D/1, and M/D/1 with room for so much work.
+
+Times are in units of a service.
+"""
+
+import math
+from decimal import Decimal, localcontext
+
+import numpy as np
+
+DIGITS = 200
+"""The series of waiting times alternates in sign; so many digits leave enough of the sum."""
+
+
+def waiting_probability(time: float, load: float) -> float:
+    """Return the probability that a customer of M/D/1 waits for at most `time`.
+
+    Source: Erlang 1909; as a finite sum in Franx, Operations Research Letters 29 (2001), 221.
+    """
+    with localcontext(prec=DIGITS):
+        t, rho = Decimal(time), Decimal(load)
+        terms = (
+            (rho * (k - t)) ** k / math.factorial(k) * (rho * (t - k)).exp()
+            for k in range(math.floor(time) + 1)
+        )
+        return float((1 - rho) * sum(terms, Decimal(0)))
+
+
+def waiting_quantile(share: float, load: float) -> float:
+    """Return the time that `share` of the customers of M/D/1 do not exceed."""
+    low, high = 0.0, 1.0
+    while waiting_probability(high, load) < share:
+        high *= 2
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if waiting_probability(middle, load) < share else (low, middle)
+    return high
+
+
+def waiting_times(
+    load: float, customers: int, warmup: int, stream: np.random.Generator
+) -> np.ndarray:
+    """Return the waiting times of customers of M/D/1, (customers,), after so many others.
+
+    Lindley's equation, solved: a random walk less the least that it has been.
+    """
+    gaps = stream.exponential(1 / load, warmup + customers)
+    walk = np.concatenate(([0.0], np.cumsum(1.0 - gaps[1:])))
+    return (walk - np.minimum.accumulate(walk))[warmup:]
+
+
+def loss_probability(room: int, load: float) -> float:
+    """Return the loss probability of M/D/1 with `room` places, the one in service included.
+
+    The number that a customer leaves behind is a Markov chain. Source: Gross and Harris,
+    Fundamentals of Queueing Theory (1998), 5.1.8 (M/G/1/K).
+    """
+    arrivals = [math.exp(-load) * load**k / math.factorial(k) for k in range(room + 1)]
+    left = np.zeros((room, room))
+    for before in range(room):
+        rest = max(before - 1, 0)
+        for come in range(room - 1 - rest):
+            left[before, rest + come] = arrivals[come]
+        left[before, room - 1] = 1 - left[before].sum()
+    equations = np.vstack((left.T - np.eye(room), np.ones(room)))
+    shares = np.linalg.lstsq(equations, np.append(np.zeros(room), 1.0), rcond=None)[0]
+    return float(1 - 1 / (shares[0] + load))
+
+
+def finite_queue(
+    room: int, load: float, customers: int, warmup: int, lanes: int, stream: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return by lane the waiting times of M/D/1 with so much room, and which customers are lost.
+
+    Both are (customers, lanes); the time of one that is lost says nothing. A customer finds room
+    if the work before it, its own included, is at most `room`.
+    """
+    times = np.empty((customers, lanes))
+    lost = np.empty((customers, lanes), bool)
+    work = np.zeros(lanes)
+    for number in range(-warmup, customers):
+        full = work + 1 > room
+        if number >= 0:
+            times[number], lost[number] = work, full
+        work = np.maximum(work + ~full - stream.exponential(1 / load, lanes), 0)
+    return times, lost

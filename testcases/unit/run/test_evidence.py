@@ -1,0 +1,75 @@
+"""Criteria that so few items cannot show: a warning of the plan, a caution of the outcome."""
+
+import pytest
+
+from qospec.catalogue import discover
+from qospec.run import outcome, trial
+
+TEST = """
+topology bench {
+  a, b = host
+  link a -- b via media.stm1
+}
+test t on bench {
+  flow f = SOURCE from a to b
+  run { measure = 20 ms, repeat = REPEATS }
+  expect e: CRITERION
+}
+"""
+SURELY = " with 95% confidence"
+STEADY = "cbr { pcr = 1_000 cell/s, cdvt = 10 us }"
+RANDOM = "ubr { pcr = 1_000 cell/s, source = poisson { rate = pcr } }"
+
+
+def text(criterion: str, source: str = STEADY, repeats: int = 1) -> str:
+    asked = TEST.replace("CRITERION", criterion).replace("SOURCE", source)
+    return asked.replace("REPEATS", str(repeats))
+
+
+@pytest.mark.parametrize(
+    ("criterion", "repeats", "message"),
+    [
+        ("f.delay.p99_9999 < 1 ms", 1, "of 20 delays `f.delay.p99_9999` is the longest"),
+        # repeats that are judged one by one do not add up to one that has more
+        ("f.delay.p96 < 1 ms", 10, "of 20 delays `f.delay.p96` is the longest"),
+        ("f.delay.p95 < 1 ms", 1, None),
+        (f"f.delay.p99 < 1 ms{SURELY}", 14, "280 delays cannot show `f.delay.p99 < 1 ms`"),
+        (f"f.delay.p99 < 1 ms{SURELY}", 15, None),  # 0.99 ** 299 < 5 % < 0.99 ** 298
+        (f"f.delay.p99 > 1 us{SURELY}", 14, None),
+        (f"1 ms > f.delay.p99{SURELY}", 14, "280 delays cannot show `1 ms > f.delay.p99`"),
+        ("f.clr < 1%", 14, "280 cells cannot show `f.clr < 1%`"),
+        ("f.clr < 1%", 15, None),
+        ("f.clr <= 0", 1, None),
+        ("f.clr > 1%", 1, None),
+        ("f.lost < 1 cell", 1, None),
+    ],
+)  # fmt: skip
+def test_a_plan_warns_of_what_its_items_cannot_show(
+    planned, problems, criterion, repeats, message
+) -> None:
+    assert planned(text(criterion, repeats=repeats))
+    assert [each.message for each in problems.all] == ([message] if message else [])
+
+
+@pytest.mark.parametrize(("share", "warned"), [("p99", True), ("p98", False)])
+def test_of_a_source_that_draws_it_warns_only_if_hardly_any_draw_had_enough(
+    planned, problems, share, warned
+) -> None:
+    # 20 on average, and six times a deviation of 5 at most: 50
+    assert planned(text(f"f.delay.{share} < 1 ms", RANDOM))
+    assert bool(problems.all) is warned
+
+
+def test_what_passes_on_too_few_says_so(planned) -> None:
+    (case,) = planned(text("f.clr < 0.0001% and f.delay.p50 < 1 ms", repeats=5))
+    document = outcome.case_document(case, trial.run(case, discover(), lambda _: None), "")
+    (statement,) = document["statements"]
+    assert statement["verdict"] == "pass"
+    cannot = "100 cells cannot show `f.clr < 0.0001% and f.delay.p50 < 1 ms`"
+    assert statement["caution"] == f"{cannot}: it takes 2_995_731, none lost"
+
+
+def test_what_passes_on_enough_has_no_caution(planned) -> None:
+    (case,) = planned(text("f.clr < 3%", repeats=5))
+    document = outcome.case_document(case, trial.run(case, discover(), lambda _: None), "")
+    assert [(s["verdict"], s["caution"]) for s in document["statements"]] == [("pass", "")]

@@ -1,0 +1,175 @@
+"""Quantiles over all repeats: bounds by order statistics, of as many items as are independent."""
+
+from fractions import Fraction
+from typing import NamedTuple
+
+import pytest
+
+from qospec.conditions import Constant, Measured, Operation
+from qospec.engine.tally import Delays
+from qospec.model import Statement
+from qospec.run.binomial import bounds, most_unlikely
+from qospec.run.confidence import judge_together
+from qospec.run.quantiles import FEW, Quantile, fewest
+from qospec.source import Source, Span
+from qospec.units import PS_PER_S, TIME
+
+SURE = Fraction(95, 100)
+SPAN = Span(Source("a.qos", "expect\n"), 0, 6)
+P90, P99, MEAN = (
+    Measured("", "f", None, oam=False, metric="delay", statistic=name, dimension=TIME, text="")
+    for name in ("p90", "p99", "mean")
+)
+
+
+def delays(*times_ps: int) -> Delays:
+    """Return delays of which each has a bucket of its own."""
+    buckets = tuple((t, t + 1, times_ps.count(t)) for t in sorted(set(times_ps)))
+    return Delays(
+        len(times_ps), sum(times_ps), min_ps=min(times_ps), max_ps=max(times_ps), buckets=buckets
+    )
+
+
+def alike(repeats: int, times_ps: range) -> list[Delays]:
+    """Return repeats that do not differ, so each of their items counts as one."""
+    return [delays(*times_ps)] * repeats
+
+
+class Seen(NamedTuple):
+    """A repeat with these delays."""
+
+    its: Delays
+
+    def read(self, leaf: Measured) -> Fraction:
+        return Fraction(self.its.read(leaf.statistic)) / PS_PER_S
+
+    def delays(self, _leaf: Measured) -> Delays:
+        return self.its
+
+
+def judged(operator: str, *operands, repeats, confidence: Fraction = SURE):
+    statement = Statement("expect", "", "", Operation(operator, operands), SPAN, confidence)
+    return judge_together(statement, [Seen(each) for each in repeats], len(repeats))
+
+
+def ps(value: int) -> Constant:
+    return Constant(Fraction(value, PS_PER_S), TIME)
+
+
+@pytest.mark.parametrize(
+    ("sent", "ratio", "doubt"),
+    [
+        (10, "0.5", "0.05"),
+        (100, "0.1", "0.05"),
+        (298, "0.01", "0.05"),
+        (1_000, "0.01", "0.001"),
+        (200, "0.99", "0.05"),
+        (100_000, "0.99999999", "0.05"),
+    ],
+)
+def test_it_is_the_greatest_number_that_a_ratio_makes_unlikely(sent, ratio, doubt) -> None:
+    number = most_unlikely(sent, Fraction(ratio), Fraction(doubt))
+    # the bound of Clopper and Pearson of so many is below the ratio, that of one more is not
+    if number >= 0:
+        assert bounds(number, sent, Fraction(doubt))[1] <= Fraction(ratio)
+    assert bounds(number + 1, sent, Fraction(doubt))[1] > Fraction(ratio)
+
+
+@pytest.mark.parametrize(
+    ("beyond", "confidence", "items"),
+    [("0.1", "0.95", 29), ("0.01", "0.95", 299), ("0.001", "0.95", 2_995), ("0.01", "0.99", 459)],
+)
+def test_so_many_independent_items_have_an_upper_bound(beyond, confidence, items) -> None:
+    assert fewest(Fraction(beyond), Fraction(confidence)) == items
+    assert most_unlikely(items, Fraction(beyond), 1 - Fraction(confidence)) == 0
+    assert most_unlikely(items - 1, Fraction(beyond), 1 - Fraction(confidence)) == -1
+
+
+def test_the_bounds_of_independent_items_are_two_of_them() -> None:
+    # 100 delays of 1 to 100 ps, five times: of 500 are 38 or fewer beyond p90 with less than 5 %
+    found = Quantile(alike(5, range(1, 101)), Fraction(9, 10))
+    assert found.independent(SURE, 5) == 500
+    few, many = (
+        most_unlikely(500, Fraction(1, 10), 1 - SURE),
+        500 - most_unlikely(500, Fraction(9, 10), 1 - SURE),
+    )
+    assert (few, many) == (38, 62)
+    # each value comes five times: the 39th longest is 93, and its bucket ends at 94; the 62nd is 88
+    lower, upper = found.between(SURE, 5)
+    assert (lower * PS_PER_S, upper * PS_PER_S) == (88, 94)
+    assert found.value * PS_PER_S == Fraction(181, 2)  # the middle of the bucket of 90
+
+
+def test_repeats_that_differ_count_less() -> None:
+    apart = [delays(*[10] * 90, *[20] * 10)] * 3 + [
+        delays(*[10] * 80, *[20] * 20),
+        delays(*[10] * 100),
+    ]
+    found = Quantile(apart, Fraction(9, 10))
+    # the variance of the late ones is 50, of independent ones it would be 9: 5.56; and Student's
+    # t of four degrees of freedom is wider by a factor of which the square is 1.68
+    effect = Fraction(50, 9) * Fraction("1.6797")
+    taken = 1 + (effect - 1) * (1 + FEW * effect / 50)
+    assert found.independent(SURE, 5) == pytest.approx(500 / float(taken), abs=1)
+
+
+@pytest.mark.parametrize(
+    ("operator", "bound", "verdict"),
+    [
+        ("<", 95, "pass"),
+        ("<", 94, "inconclusive"),
+        ("<=", 94, "pass"),
+        ("<", 88, "fail"),
+        ("<=", 88, "inconclusive"),
+        (">", 87, "pass"),
+        (">", 88, "inconclusive"),
+        (">=", 88, "pass"),
+        (">", 94, "fail"),
+    ],
+)
+def test_a_quantile_is_judged_by_its_bounds(operator, bound, verdict) -> None:
+    repeats = alike(5, range(1, 101))
+    assert judged(operator, P90, ps(bound), repeats=repeats).verdict == verdict
+    mirrored = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}[operator]
+    shown = judged(mirrored, ps(bound), P90, repeats=repeats)
+    assert (shown.verdict, shown.comparison) == (verdict, operator)
+
+
+@pytest.mark.parametrize(("width", "verdict"), [(4, "pass"), (2, "inconclusive")])
+def test_within_is_judged_at_both_sides(width, verdict) -> None:
+    repeats = alike(5, range(1, 101))
+    assert judged("within", P90, ps(width), ps(91), repeats=repeats).verdict == verdict
+    assert judged("within", P90, ps(2), ps(50), repeats=repeats).verdict == "fail"
+
+
+def test_too_few_items_have_no_upper_bound_and_say_how_many_it_takes() -> None:
+    shown = judged("<", P99, ps(10**6), repeats=alike(5, range(1, 41)))
+    assert (shown.verdict, shown.interval.upper.value) == ("inconclusive", None)
+    assert shown.note == (
+        "about 3 more repeats would decide; "
+        "200 delays count as 200 independent ones, and 299 are needed for an upper bound"
+    )
+    enough = judged("<", P99, ps(10**6), repeats=alike(8, range(1, 41)))
+    assert (enough.verdict, enough.note) == ("pass", "320 delays count as 320 independent ones")
+    assert judged(">", P99, ps(30), repeats=alike(5, range(1, 41))).verdict == "pass"
+
+
+def test_each_of_two_measured_sides_has_its_share_of_the_doubt() -> None:
+    repeats = alike(6, range(1, 101))
+    shown = judged("<", P90, Operation("+", (MEAN, ps(50)), TIME), repeats=repeats)
+    assert (shown.verdict, shown.bound.value) == ("pass", 0)
+    assert "each side has bounds of its own" in shown.note
+    # 600 of them at 97.5 %: the 46th longest is 93
+    assert shown.interval.upper.value * PS_PER_S == 94 - Fraction(101, 2) - 50
+
+
+def test_a_quantile_of_nothing_decides_nothing() -> None:
+    empty = [delays(1), delays(2), Delays(), delays(3), delays(4)]
+
+    class Empty(Seen):
+        def read(self, leaf: Measured) -> Fraction | None:
+            return super().read(leaf) if self.its.count else None
+
+    statement = Statement("expect", "", "", Operation("<", (P90, ps(5))), SPAN, SURE)
+    shown = judge_together(statement, [Empty(each) for each in empty], 5)
+    assert (shown.verdict, shown.note) == ("inconclusive", "no data in repeat 3")
