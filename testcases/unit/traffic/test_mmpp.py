@@ -63,7 +63,7 @@ def test_the_first_cell_of_each_connection_is_as_far_off_as_any_other():
     _, places = np.unique(connection, return_index=True)
     first_ps = at_ps[places]
     assert len(first_ps) == 4_000
-    for rate, mine in ((2_000, counts < 400), (38_000, counts >= 400)):
+    for rate, mine in ((2_000, counts < 60), (38_000, counts >= 60)):
         assert mine.sum() == pytest.approx(2_000, rel=0.1)
         assert first_ps[mine].mean() == pytest.approx(second / rate, rel=0.1)
         assert first_ps[mine].std() == pytest.approx(second / rate, rel=0.1)
