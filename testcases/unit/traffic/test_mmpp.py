@@ -56,17 +56,15 @@ def test_the_first_cell_of_each_connection_is_as_far_off_as_any_other():
     """
     day, second = 10**17, 10**12
     process = Mmpp(Fraction(20_000), calm=day, busy=day, share=Fraction(19, 20))
-    at_ps, connection = process.emit(
-        process.start(4_000, "random", Draws(("first",))), second // 40
-    )
-    counts = np.bincount(connection, minlength=4_000)
-    _, places = np.unique(connection, return_index=True)
+    state = process.start(1_000, "random", Draws(("first",)))
+    at_ps, connection = process.emit(state, second // 200)
+    whose, places, counts = np.unique(connection, return_index=True, return_counts=True)
     first_ps = at_ps[places]
-    assert len(first_ps) == 4_000
+    assert len(whose) >= 999
     for rate, mine in ((2_000, counts < 60), (38_000, counts >= 60)):
-        assert mine.sum() == pytest.approx(2_000, rel=0.1)
-        assert first_ps[mine].mean() == pytest.approx(second / rate, rel=0.1)
-        assert first_ps[mine].std() == pytest.approx(second / rate, rel=0.1)
+        assert mine.sum() == pytest.approx(500, rel=0.2)
+        assert first_ps[mine].mean() == pytest.approx(second / rate, rel=0.2)
+        assert first_ps[mine].std() == pytest.approx(second / rate, rel=0.2)
 
 
 def test_a_share_as_long_as_its_time_is_a_poisson_process():
