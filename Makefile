@@ -28,7 +28,7 @@ test: setup ## Run all tests
 
 test-nightly: setup ## Compare with books and properties on up to 2,000 drawn examples each
 	$(BIN)/python -m pytest testcases/unit/elements testcases/unit/dropping testcases/unit/engine testcases/unit/metrics \
-	    testcases/properties --hypothesis-profile nightly --numprocesses 2 --dist worksteal
+	    testcases/unit/traffic testcases/properties --hypothesis-profile nightly --numprocesses 2 --dist worksteal
 
 lint: setup ## Check format, rules, types and imports
 	$(BIN)/ruff format --check .

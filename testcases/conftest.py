@@ -14,10 +14,13 @@ from qospec.rendering import render_all
 from qospec.run import outcome, trial
 from qospec.run.plan import Bounds, CasePlan, plan
 
-# Of a hundred, as is usual; comparisons with a book draw twice as many, slow properties fewer.
-settings.register_profile("nightly", max_examples=1_000, deadline=None)
-# Where kernels run as Python, to see which of their lines are reached.
-settings.register_profile("coverage", max_examples=20, deadline=None)
+# How many examples are drawn of what is cheap: said here and nowhere else. Where one takes long, a
+# test takes a share of `settings().max_examples`. A change is judged by the same examples each
+# time; at night others are drawn. Under coverage kernels run as Python, to see their lines.
+settings.register_profile("ordinary", max_examples=200, deadline=None, derandomize=True)
+settings.register_profile("nightly", max_examples=2_000, deadline=None)
+settings.register_profile("coverage", max_examples=40, deadline=None, derandomize=True)
+settings.load_profile("ordinary")  # unless another is asked for
 
 CALM = ("", "pass", "not applicable")
 """Of statements: what nobody asks the reason of."""

@@ -23,11 +23,7 @@ from qospec.engine.element import Setting
 
 ELEMENTS = discover(("qospec.elements",)).of("element")
 
-few = settings(
-    deadline=None,
-    max_examples=settings().max_examples // 4,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+slowly = settings(suppress_health_check=[HealthCheck.too_slow])
 every_kind = pytest.mark.parametrize("kind", ELEMENTS.values(), ids=ELEMENTS)
 
 
@@ -179,14 +175,14 @@ PROMISES = {
 
 @every_kind
 @pytest.mark.parametrize("promise", PROMISES.values(), ids=PROMISES)
-@few
+@slowly
 @given(data=st.data())
 def test_an_element_keeps_its_promises(drawing, kind, promise, data):
     assert promise(data.draw(drawing.examples(kind)))
 
 
 @every_kind
-@few
+@slowly
 @given(data=st.data())
 def test_a_compiled_kernel_equals_its_python_self(drawing, kind, data):
     example = data.draw(drawing.examples(kind))
@@ -202,7 +198,7 @@ def test_a_compiled_kernel_equals_its_python_self(drawing, kind, data):
 
 
 @every_kind
-@few
+@slowly
 @given(data=st.data())
 def test_an_element_is_a_value(drawing, kind, data):
     """Equal parameters make equal elements, which can go to another process."""
@@ -257,7 +253,7 @@ class Silent(Shape):
     ],
 )
 def test_a_broken_promise_is_found(drawing, kind, element, promise):
-    @settings(few, database=None, derandomize=True, max_examples=25)
+    @settings(slowly, database=None, derandomize=True, max_examples=25)
     @given(data=st.data())
     def searched(data):
         example = data.draw(drawing.examples(ELEMENTS[kind]))
@@ -271,7 +267,7 @@ def test_bounds_are_among_the_values(drawing):
     rate = ELEMENTS["line"].parameters["rate"]
     seen: set[Fraction] = set()
 
-    @settings(few, database=None, derandomize=True, max_examples=100)
+    @settings(slowly, database=None, derandomize=True, max_examples=100)
     @given(drawing.values(rate))
     def look(value):
         seen.add(value)

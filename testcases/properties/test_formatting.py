@@ -32,7 +32,7 @@ WIDTHS = [100, 60, 30, 1]
 
 KEYWORDS = set(grammar().keywords.values())
 
-quick = settings(max_examples=settings().max_examples, deadline=None, derandomize=True)
+few = settings(max_examples=settings().max_examples // 2)
 
 
 def pieces(text: str) -> list[str]:
@@ -83,7 +83,7 @@ def comments(text: str) -> list[str]:
 
 @pytest.mark.slow
 @given(other_layouts(), draw.sampled_from(WIDTHS))
-@quick
+@few
 def test_what_a_file_says_stays_and_formatting_again_changes_nothing(text: str, width: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("qospec.formatting.pen.WIDTH", width)
@@ -116,7 +116,7 @@ def without_lines(get: draw.DrawFn) -> tuple[str, str]:
 
 @pytest.mark.slow
 @given(without_lines())
-@quick
+@few
 def test_where_lines_ended_within_a_statement_does_not_matter(texts: tuple[str, str]) -> None:
     plain, other = (formatted(Source("a.qos", text), Problems()) for text in texts)
     assert plain is not None

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as draw
 
 from qospec.diagnostics import Problems
@@ -24,8 +24,6 @@ FILES = [
 PIECES = [re.findall(r"\w+|[ \t]+|\n|[^\w\s]+", text) for text in FILES]
 WORDS = sorted({piece for pieces in PIECES for piece in pieces})
 
-quick = settings(max_examples=3 * settings().max_examples // 2, deadline=None, derandomize=True)
-
 
 def read(text: str) -> None:
     """Read a text as the command does, down to what is printed."""
@@ -41,7 +39,6 @@ def read(text: str) -> None:
 
 @pytest.mark.slow
 @given(draw.text(max_size=300))
-@quick
 def test_any_text_at_all(text: str) -> None:
     read(text)
     read(f"qos 1\n{text}")
@@ -49,14 +46,12 @@ def test_any_text_at_all(text: str) -> None:
 
 @pytest.mark.slow
 @given(draw.lists(draw.sampled_from(WORDS), max_size=120))
-@quick
 def test_any_words_in_any_order(words: list[str]) -> None:
     read("qos 1\n" + " ".join(words))
 
 
 @pytest.mark.slow
 @given(draw.data())
-@quick
 def test_any_real_file_with_any_damage(data: draw.DataObject) -> None:
     pieces = list(data.draw(draw.sampled_from(PIECES)))
     for _ in range(data.draw(draw.integers(1, 6))):

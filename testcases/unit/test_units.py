@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as draw
 
 from qospec.units import (
@@ -177,7 +177,6 @@ def test_a_number_is_grouped_from_five_digits_on() -> None:
     draw.fractions(min_value=0, max_value=10**15),
     draw.sampled_from([TIME, RATE, DATA, CELL_RATE, RATIO, LENGTH]),
 )
-@settings(max_examples=200, deadline=None, derandomize=True)
 def test_what_is_shown_is_near_what_is_meant(value: Fraction, dimension: Dimension) -> None:
     number, shown = text_of(value, dimension).split(" ")
     back = Fraction(number.replace("_", "")) * factor(shown)

@@ -27,6 +27,48 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_other(
     assert [path.name for path in tmp_path.iterdir()] == ["outcome.json"]
 
 
+def test_what_is_written_lasts_and_so_does_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file is on the disk before it has its name, and then the folder that holds the name."""
+    done: list[str] = []
+    sync, rename = os.fsync, Path.replace
+
+    def synced(descriptor: int) -> None:
+        is_folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+        if is_folder:
+            assert os.path.sameopenfile(descriptor, folder)
+        else:
+            assert os.fstat(descriptor).st_size == len("text")
+        done.append("folder" if is_folder else "file")
+        sync(descriptor)
+
+    def renamed(path: Path, target: Path) -> Path:
+        done.append("name")
+        return rename(path, target)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(Path, "replace", renamed)
+    folder = os.open(tmp_path, os.O_RDONLY)
+    try:
+        write_whole(tmp_path / "outcome.json", "text")
+    finally:
+        os.close(folder)
+    assert done == ["file", "name", "folder"]
+
+
+def test_a_folder_that_cannot_be_synced_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def synced(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(22, "Invalid argument")
+
+    monkeypatch.setattr(os, "fsync", synced)
+    write_whole(tmp_path / "outcome.json", "text")
+    assert (tmp_path / "outcome.json").read_text() == "text"
+
+
 @pytest.mark.parametrize("exists", [True, False])
 def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path: Path, *, exists: bool) -> None:
     target, link = tmp_path / "target", tmp_path / "link"

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.catalogue import Buffer
@@ -21,7 +21,6 @@ from qospec.engine.connections import Connections, Contract
 from qospec.engine.draws import Draws
 from qospec.engine.element import Setting, Waiting
 
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 CONNECTIONS = Connections((Contract("cbr", Fraction(1_000), 0),), (0,), has_oam=False)
 TYPICAL = 500
 SHARES = (("a", Fraction(500)), ("b", Fraction(1_500)), ("c", Fraction(4_500)))
@@ -157,7 +156,6 @@ def batch_of(items, k):
 
 
 @pytest.mark.parametrize("kind", SCHEDULERS)
-@drawn
 @given(data=st.data())
 def test_each_queue_keeps_to_its_policy(bench, books, kind, data):
     clock = data.draw(bench.clocks)

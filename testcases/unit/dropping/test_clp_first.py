@@ -3,19 +3,16 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.catalogue import Buffer
 from qospec.dropping.clp_first import ClpFirst
 from qospec.elements.fifo import Fifo
 
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
-
 shares = st.one_of(st.sampled_from([Fraction(0), Fraction(4, 5), Fraction(1)]), st.fractions(0, 1))
 
 
-@drawn
 @given(data=st.data(), at=shares)
 def test_cells_of_low_priority_are_lost_above_the_threshold(bench, data, at):
     traffic = data.draw(bench.traffic([0, 1], data.draw(bench.clocks)))

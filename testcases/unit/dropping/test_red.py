@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.catalogue import Buffer
@@ -15,8 +15,6 @@ from qospec.elements.fifo import Fifo
 from qospec.engine import admission, dropping
 from qospec.engine.clock import Clock
 from qospec.engine.draws import Draws
-
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 TYPICAL = 500
 MUST_WAIT = True
@@ -33,7 +31,6 @@ def policies(draw, limit):
     return Red(*ends, Fraction(1, p), gentle=gentle, weight=weight, typical=TYPICAL)
 
 
-@drawn
 @given(data=st.data())
 def test_it_is_the_paper_s_algorithm(bench, data):
     traffic = data.draw(bench.traffic(clock=data.draw(bench.clocks)))
@@ -73,7 +70,6 @@ def test_the_average_of_a_queue_of_fifty_rises_as_computed():
     assert exact == pytest.approx(0.498004 * (1 / 512) / 0.002, rel=1e-3)
 
 
-@drawn
 @given(st.lists(st.tuples(st.integers(0, 200), st.integers(0, 10**13)), max_size=40), weights)
 def test_the_average_is_the_paper_s_but_for_what_is_rounded_down(steps, weight):
     made = gate(200, red(100, 150, "0.1", weight=weight))

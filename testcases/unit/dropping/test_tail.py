@@ -1,15 +1,12 @@
 """Tail drop, by name, is what a queue does of itself."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.dropping.tail import Tail
 from qospec.elements.fifo import Fifo
 
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
-
-@drawn
 @given(data=st.data())
 def test_it_loses_what_finds_no_room(bench, data):
     traffic = data.draw(bench.traffic(clock=data.draw(bench.clocks)))

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.catalogue import Buffer
@@ -11,12 +11,9 @@ from qospec.dropping.threshold import Threshold
 from qospec.elements.fifo import Fifo
 from qospec.engine.marks import marked
 
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
-
 AF1 = {10: marked(dscp=10), 12: marked(dscp=12), 14: marked(dscp=14)}
 
 
-@drawn
 @given(data=st.data())
 def test_each_class_has_its_threshold(bench, data):
     traffic, limit = data.draw(bench.traffic([*AF1.values(), 0])), data.draw(bench.limits)

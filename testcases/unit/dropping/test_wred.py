@@ -4,15 +4,13 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.catalogue import Buffer
 from qospec.dropping.wred import Wred
 from qospec.elements.fifo import Fifo
 from qospec.engine.marks import marked
-
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 COLOURS = ("green", "yellow", "red")
 TYPICAL = 40
@@ -29,7 +27,6 @@ def curves(draw, limit):
     return found
 
 
-@drawn
 @given(data=st.data(), gentle=st.booleans(), k=st.integers(0, 6))
 def test_each_class_has_its_curve_and_counts_its_own(bench, data, gentle, k):
     marks = [marked(colour=n) for n in range(3)]

@@ -232,6 +232,7 @@ def schedulers() -> Schedulers:
 # ---- meters against their books
 
 LONGEST_PS = 2**62 // 2
+GREEN, YELLOW, RED = range(3)
 
 
 class Bucket:
@@ -248,8 +249,25 @@ class Bucket:
         return over
 
 
+class Said(NamedTuple):
+    """What an author said of a meter besides its buckets.
+
+    Attributes:
+        fates: What becomes of packets of a colour, "mark" or "drop".
+        aware: Whether the colour counts that a packet bears.
+    """
+
+    fates: dict[int, str]
+    aware: bool = False
+
+
 class Meters:
-    """Where a meter is compared with its book, which is told `passed(ps)` and asked `colour`."""
+    """Where a meter is compared with its book, which is told `passed(ps)` and asked `colour`.
+
+    What becomes of a colour follows from what was said, and is never asked of the meter.
+    """
+
+    said = Said
 
     bucket = Bucket
     colours = MARKS["colour"]
@@ -261,10 +279,14 @@ class Meters:
     bursts = st.sampled_from([0, 1, 40, 1_500, 3_000, 65_535])
     fates = st.sampled_from(["mark", "drop"])
 
-    def three(self, draw: st.DrawFn) -> dict[str, Any]:
-        """Draw what all meters of three colours have."""
-        fate = {"exceed": draw(self.fates), "violate": draw(self.fates)}
-        return {"aware": draw(st.booleans()), **fate}
+    def three(self, draw: st.DrawFn) -> tuple[dict[str, Any], Said]:
+        """Draw what all meters of three colours have: as fields, and as it is to be read.
+
+        Yellow exceeds and red violates. Source: RFC 2697, 1, and the names of its bursts.
+        """
+        exceed, violate, aware = draw(self.fates), draw(self.fates), draw(st.booleans())
+        fields = {"aware": aware, "exceed": exceed, "violate": violate}
+        return fields, Said({GREEN: "mark", YELLOW: exceed, RED: violate}, aware)
 
     @staticmethod
     def coming(draw: st.DrawFn, meter: Any) -> list[tuple[int, int, int]]:
@@ -279,14 +301,13 @@ class Meters:
                 packets.append((now, size, draw(st.integers(0, 2))))
         return packets
 
-    def agree(self, draw: st.DrawFn, meter: Any, book: Any) -> None:
+    def agree(self, draw: st.DrawFn, meter: Any, book: Any, said: Said) -> None:
         """Hold a meter to its book, in time that is cut; it changes nothing but the colour."""
         packets, last, kept, lost = self.coming(draw, meter), 0, [], []
         for number, (t, size, came) in enumerate(packets):
             book.passed(t - last)
-            last, colour = t, book.colour(size, came if meter.heeds else 0)
-            fine = meter.fate.get(colour) != "drop"
-            (kept if fine else lost).append((number, colour))
+            last, colour = t, book.colour(size, came if said.aware else GREEN)
+            (kept if said.fates[colour] == "mark" else lost).append((number, colour))
         cuts = draw(st.lists(st.sampled_from([t for t, _, _ in packets] or [0]), max_size=4))
         others = MARKS["dscp"].put(0, 46)
         columns = {"size_bytes": [size for _, size, _ in packets]}
@@ -299,17 +320,24 @@ class Meters:
         assert left.marks.tolist() == marks
         assert left.at_ps.tolist() == [packets[number][0] for number, _ in kept]
         assert sorted((n, cause) for cause, *_, n in got.lost) == [(n, "policed") for n, _ in lost]
-        for number, colour in kept:
-            came = packets[number][2]
-            assert colour >= came or not meter.heeds, "worse or alike, never better"
-            assert self.colours.put(others, colour) in meter.becomes(batch.marks.item(number))
+        for number, (_, _, came) in enumerate(packets):
+            least = came if said.aware else GREEN  # worse or alike, never better
+            may = [c for c, fate in sorted(said.fates.items()) if c >= least and fate == "mark"]
+            expected = tuple(self.colours.put(others, colour) for colour in may)
+            assert meter.becomes(batch.marks.item(number)) == expected
+            assert dict(kept).get(number, least) >= least
 
     def vector(self, meter: Any) -> str:
-        """Return the colours of the vector: 4 x 1500 bytes, 2 at 1 s, 2 at 3 s, and one of 500."""
+        """Return the colours of the vector: 4 x 1500 bytes, 2 at 1 s, 2 at 3 s, and one of 500.
+
+        In place of who is lost is a dot.
+        """
         at_ps = [t * PS_PER_S for t in (0, 0, 0, 0, 1, 1, 3, 3, 3)]
         batch = Lab.cells(at_ps, size_bytes=[1_500] * 8 + [500])
         (left,) = Lab.carry(meter, Lab.setting(), batch).departures
-        return "".join("GYR"[self.colours.of(marks)] for marks in left.marks.tolist())
+        colours = map(self.colours.of, left.marks.tolist())
+        found = dict(zip(left.sent_ps.tolist(), colours, strict=True))
+        return "".join("GYR"[found[n]] if n in found else "." for n in range(batch.count))
 
 
 @pytest.fixture(scope="session")

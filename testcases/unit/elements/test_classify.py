@@ -2,16 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.elements.classify import Classify
 
 INDICES = 6
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
-@drawn
 @given(
     arrivals=st.lists(
         st.tuples(st.integers(0, 20), st.integers(0, INDICES - 1), st.integers(0, 1)), max_size=30

@@ -3,14 +3,13 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.elements.custom import Custom
 from qospec.engine.clock import Clock
 
 NAMES = ("high", "middle", "low")
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 class Rounds:
@@ -43,7 +42,6 @@ class Rounds:
 counts = st.sampled_from([1, 100, 150, 200, 1_500, 3_100])
 
 
-@drawn
 @given(data=st.data(), byte_counts=st.lists(counts, min_size=1, max_size=3))
 def test_it_serves_by_the_book(schedulers, data, byte_counts):
     case = data.draw(schedulers.case(len(byte_counts)))

@@ -1,13 +1,12 @@
 """A constant delay."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.elements.delay import Delay
 from qospec.engine.batch import FOREVER_PS
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 10**18)), st.sampled_from([0, 1, 10**18]))
 def test_every_cell_leaves_so_much_later(lab, at_ps, time):
     (left,) = lab.carry(Delay(time), lab.setting(), lab.cells(sorted(at_ps))).departures

@@ -1,16 +1,13 @@
 """A delay for each cell."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.elements.delays import Delays
 from qospec.engine.batch import FOREVER_PS
 
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
-
-@drawn
 @given(
     came=st.lists(st.integers(0, 30), max_size=30).map(sorted),
     each=st.lists(st.integers(0, 40), min_size=1, max_size=5),

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.elements.drr import Drr
@@ -12,7 +12,6 @@ from qospec.engine.clock import Clock
 NAMES = "abc"
 LARGEST = 1_500
 GIGABIT = Clock(Fraction(10**9), slotted=False)
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 quanta = st.lists(st.sampled_from([40, 53, 500, 1_500, 4_500]), min_size=1, max_size=3)
 
 
@@ -56,14 +55,12 @@ def drr(quanta):
     return Drr(tuple((n, Fraction(q)) for n, q in zip(NAMES, quanta, strict=False)), quantum=1)
 
 
-@drawn
 @given(data=st.data(), quanta=quanta)
 def test_it_serves_by_the_book(schedulers, data, quanta):
     case = data.draw(schedulers.case(len(quanta)))
     schedulers.agree(drr(quanta), ActiveList(quanta), case)
 
 
-@drawn
 @given(
     quanta=st.lists(st.integers(LARGEST, 5_000), min_size=2, max_size=3),
     sizes=st.lists(st.integers(53, LARGEST), min_size=30, max_size=30),
@@ -85,7 +82,6 @@ def test_what_is_sent_in_any_time_is_near_the_quanta(lab, quanta, sizes):
                 assert apart <= 1 + LARGEST * (Fraction(1, first) + Fraction(1, second))
 
 
-@drawn
 @given(
     quanta=st.lists(st.integers(LARGEST, 5_000), min_size=3, max_size=3),
     comes=st.integers(0, 10**9),

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from qospec.catalogue import Buffer
@@ -15,7 +15,6 @@ from qospec.engine.clock import Clock
 STM1 = Fraction(149_760_000)
 SLOT_PS = 2_831_196
 NANOSECOND_CELLS = Fraction(53 * 8 * 10**9)
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 def by_the_book(at_ps, sizes, clock, limit):
@@ -61,7 +60,6 @@ limits = st.one_of(
 )
 
 
-@drawn
 @given(
     arrivals=arrivals(),
     limit=limits,

@@ -4,7 +4,7 @@ import itertools
 from fractions import Fraction
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from qospec.elements.gcra import Gcra
@@ -13,7 +13,6 @@ from qospec.engine.connections import Contract
 from qospec.units import PS_PER_S
 
 SECOND_PS = PS_PER_S
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 class VirtualScheduling:
@@ -149,7 +148,6 @@ elements = st.builds(
 )
 
 
-@drawn
 @given(policing(), elements, st.lists(st.integers(0, 10**13), max_size=3))
 @pytest.mark.parametrize("form", [VirtualScheduling, LeakyBucket])
 def test_it_polices_by_the_book(lab, form, drawn, gcra, cuts):

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from qospec.elements.line import Line
@@ -15,7 +15,6 @@ from qospec.engine.clock import Clock
 
 STM1 = Fraction(149_760_000)
 LOW, HIGH = transmission.LOWEST_BIT_RATE, transmission.HIGHEST_BIT_RATE
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 rates = st.one_of(
     st.sampled_from([Fraction(LOW), Fraction(HIGH), STM1, Fraction(44_736_000 * 84, 85)]),
@@ -52,7 +51,6 @@ def by_the_book(at_ps, sizes, clock):
     return ends
 
 
-@drawn
 @given(st.data())
 def test_it_sends_by_the_book(lab, data):
     rate = data.draw(rates)
@@ -72,7 +70,6 @@ def test_it_sends_by_the_book(lab, data):
     assert left.sent_ps.tolist() == (list(begins) if stamps else list(range(len(at_ps))))
 
 
-@settings(deadline=None)
 @given(k=st.integers(0, 1_600_000_000_000), early_ps=st.sampled_from([0, 1, 2_000_000]))
 @example(k=21_753, early_ps=0)
 @example(k=27_800_000_000, early_ps=0)
@@ -135,6 +132,23 @@ def test_length_takes_five_ns_per_metre(lab):
     line = Line(rate=STM1, length=Fraction(50_000))
     (left,) = lab.carry(line, lab.setting(clock=line.clock(stamps=True)), lab.cells([0])).departures
     assert left.at_ps.tolist() == [2_831_196 + 250_000_000]
+
+
+@pytest.mark.parametrize(
+    ("length", "per_length", "propagation"),
+    [
+        (Fraction(1), Fraction(4_897, 7), 700),
+        (Fraction(1), Fraction(4_899, 7), 700),
+        (Fraction(1), Fraction(4_901, 7), 700),
+        (Fraction(3, 10_000), Fraction(5_000), 2),
+        (Fraction(1_999, 10_000_000), Fraction(5_000), 1),
+        (Fraction(999, 10_000_000), Fraction(5_000), 0),
+    ],
+)
+def test_propagation_is_rounded_to_the_nearest_ps(lab, length, per_length, propagation):
+    line = Line(rate=STM1, length=length, delay_per_length=per_length)
+    (left,) = lab.carry(line, lab.setting(clock=line.clock(stamps=True)), lab.cells([0])).departures
+    assert left.at_ps.tolist() == [2_831_196 + propagation]
 
 
 def test_its_watermark_lies_above_what_it_gave_and_below_what_may_follow(lab):

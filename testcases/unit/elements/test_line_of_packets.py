@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.catalogue import Buffer
@@ -17,7 +17,6 @@ from qospec.elements.wrr import Wrr
 from qospec.engine.element import Waiting
 
 RATES = [Fraction(10**7), Fraction(10**8), Fraction(10**9), Fraction(2_048_000), Fraction(10**8, 7)]
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 def ethernet(rate, **more):
@@ -47,7 +46,6 @@ packets = st.lists(
 
 
 @pytest.mark.parametrize("rate", RATES)
-@drawn
 @given(gaps=packets, alike=st.booleans(), cuts=st.lists(st.integers(0, 10**7), max_size=4))
 def test_frames_follow_each_other_by_the_standard(lab, rate, gaps, alike, cuts):
     at_ps, now = [], 0
@@ -62,7 +60,6 @@ def test_frames_follow_each_other_by_the_standard(lab, rate, gaps, alike, cuts):
     assert rows == by_the_book(at_ps, sizes, rate, 5_000_000)
 
 
-@settings(deadline=None, max_examples=60)
 @given(gaps=packets)
 def test_a_queue_and_a_scheduler_send_as_the_line_does(lab, gaps):
     at_ps, sizes, now = [], [], 0
@@ -91,7 +88,6 @@ def test_a_queue_and_a_scheduler_send_as_the_line_does(lab, gaps):
     ],
     ids=lambda scheduler: type(scheduler).__name__,
 )
-@settings(deadline=None, max_examples=40)
 @given(gaps=packets, cuts=st.lists(st.integers(0, 10**7), max_size=4))
 def test_schedulers_keep_the_line_as_busy_as_the_standard_says(lab, scheduler, gaps, cuts):
     at_ps, now = [], 0

@@ -1,12 +1,11 @@
 """A merge is a stable sort by time."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.elements.merge import Merge
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     inputs=st.lists(st.lists(st.integers(0, 10), max_size=20), min_size=1, max_size=5),
     cuts=st.lists(st.integers(0, 10), max_size=3),

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.catalogue import Buffer
@@ -36,7 +36,6 @@ LINES = [
     Clock(Fraction(149_760_000), slotted=False, encapsulation=ETHERNET),
 ]
 PACKET_PS = 120_000_000
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 class Packet(NamedTuple):
@@ -206,7 +205,6 @@ def coming(draw, inputs):
     return [[p._replace(at=p.at // 128 * 128 + p.name) for p in each] for each in found]
 
 
-@drawn
 @given(
     data=st.data(),
     shape=st.sampled_from(SHAPES),
@@ -265,7 +263,6 @@ class Listed:
         return 10**6 / 3
 
 
-@drawn
 @given(
     data=st.data(),
     kinds=st.sampled_from(ORDERS),

@@ -1,12 +1,11 @@
 """OAM cells are told by their index."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.elements.oam_extract import OamExtract
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.lists(st.integers(0, 3), max_size=30))
 def test_user_and_oam_cells_part(lab, connection):
     where = lab.setting(contracts=[lab.setting().connections.contracts[0]] * 2)

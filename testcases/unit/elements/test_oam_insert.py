@@ -4,14 +4,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.elements.oam_insert import OamInsert
 from qospec.units import PS_PER_S
 
 CONNECTIONS = 3
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 def by_the_book(at_ps, connection, period, first):
@@ -25,7 +24,6 @@ def by_the_book(at_ps, connection, period, first):
     return left
 
 
-@drawn
 @given(
     rate=st.one_of(
         st.sampled_from([Fraction(1, 10**6), Fraction(10**11), Fraction(1, 30)]),

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.elements.police import Police
@@ -11,7 +11,6 @@ from qospec.engine.marks import MARKS
 
 GREEN, RED = 0, 2
 KBIT = Fraction(1_000)
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 class Book:
@@ -31,16 +30,16 @@ class Book:
         return GREEN
 
 
-@drawn
 @given(st.data())
 def test_it_polices_by_the_book(meters, data):
-    fields = (data.draw(meters.rates), data.draw(meters.bursts), data.draw(meters.fates))
-    meter = Police(*fields)
-    meters.agree(data.draw, meter, Book(meters, meter))
+    rate, burst, exceed = map(data.draw, (meters.rates, meters.bursts, meters.fates))
+    meter = Police(rate, burst, exceed)
+    meters.agree(data.draw, meter, Book(meters, meter), meters.said({GREEN: "mark", RED: exceed}))
 
 
 def test_a_vector(meters):
     assert meters.vector(Police(8 * KBIT, 3_000, "mark")) == "GGRRRRGGR"
+    assert meters.vector(Police(8 * KBIT, 3_000, "drop")) == "GG....GG."
 
 
 def test_nothing_is_rounded_far_from_the_beginning(lab):

@@ -4,7 +4,7 @@ The book looks at each packet anew, with nothing carried but a list of what has 
 """
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.catalogue import Buffer
@@ -13,7 +13,6 @@ from qospec.engine.batch import FOREVER_PS
 
 US = 10**6
 MS = 10**9
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 # ---- the book
@@ -151,7 +150,6 @@ def carried(lab, processor, coming, cuts):
     return sorted(left), {number: cause for cause, _, _, number in got.lost}, got.waits
 
 
-@drawn
 @given(data=st.data(), processor=processors())
 def test_it_works_by_the_book(lab, data, processor):
     coming = data.draw(packets(processor.ways))

@@ -1,13 +1,12 @@
 """Marks that are written, whatever was there, into all packets or by colour."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.elements.remark import Remark
 from qospec.engine.marks import ALL, COLOURS, MARKS, VALUES
 
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 NAMES = ("dscp", "priority", "traffic_class")
 
 
@@ -18,7 +17,6 @@ def codes(name):
     return st.one_of(value.map(lambda code: {"": code}), by_colour)
 
 
-@drawn
 @given(
     written=st.dictionaries(st.sampled_from(NAMES), st.none(), min_size=1).flatmap(
         lambda chosen: st.fixed_dictionaries({name: codes(name) for name in chosen})

@@ -3,14 +3,13 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.elements.rfc4115 import Rfc4115
 
 GREEN, YELLOW, RED = range(3)
 KBIT = Fraction(1_000)
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 class Book:
@@ -34,17 +33,29 @@ class Book:
         return RED
 
 
-@drawn
 @given(st.data())
 def test_it_colours_by_the_book(meters, data):
     rate, committed = data.draw(meters.rates), data.draw(meters.bursts)
     more, excess = data.draw(meters.rates), data.draw(meters.bursts) or int(not committed)
-    meter = Rfc4115(rate, committed, more, excess, **meters.three(data.draw))
-    meters.agree(data.draw, meter, Book(meters, meter))
+    fields, said = meters.three(data.draw)
+    meter = Rfc4115(rate, committed, more, excess, **fields)
+    meters.agree(data.draw, meter, Book(meters, meter), said)
 
 
 def test_a_vector(meters):
     assert meters.vector(Rfc4115(8 * KBIT, 1_500, 8 * KBIT, 1_500)) == "GYRRRRGYR"
+
+
+@pytest.mark.parametrize(
+    ("fates", "left"),
+    [
+        ({"exceed": "drop"}, "G.RRRRG.R"),
+        ({"violate": "drop"}, "GY....GY."),
+        ({"exceed": "drop", "violate": "drop"}, "G.....G.."),
+    ],
+)
+def test_yellow_exceeds_and_red_violates(meters, fates, left):
+    assert meters.vector(Rfc4115(8 * KBIT, 1_500, 8 * KBIT, 1_500, **fates)) == left
 
 
 def test_without_any_burst_all_would_be_red():

@@ -3,14 +3,13 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.elements.scfq import Scfq
 from qospec.engine.clock import Clock
 
 NAMES = "abc"
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 weights = st.lists(st.sampled_from([1, 2, 3, Fraction(1, 2), 7]), min_size=1, max_size=3)
 
 
@@ -39,14 +38,12 @@ def scfq(weights):
     return Scfq(tuple((n, Fraction(w)) for n, w in zip(NAMES, weights, strict=False)))
 
 
-@drawn
 @given(data=st.data(), weights=weights)
 def test_it_serves_by_the_book(schedulers, data, weights):
     case = data.draw(schedulers.case(len(weights)))
     schedulers.agree(scfq(weights), Tags(weights), case)
 
 
-@drawn
 @given(sizes=st.lists(st.integers(53, 1_500), min_size=30, max_size=30), weights=weights)
 def test_what_is_sent_in_any_time_is_near_the_weights(lab, sizes, weights):
     """Theorem 1: |sent_i / w_i - sent_j / w_j| <= L_i / w_i + L_j / w_j while both wait."""

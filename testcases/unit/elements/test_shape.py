@@ -4,14 +4,12 @@ import math
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.catalogue import Buffer
 from qospec.elements.shape import Shape
 from qospec.units import PS_PER_S
-
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 def by_the_book(shape, packets):
@@ -55,7 +53,6 @@ def shapes(draw):
     return Shape(draw(rates), draw(st.sampled_from([40, 1_500, 3_001])), draw(limits))
 
 
-@drawn
 @given(st.data())
 def test_it_delays_by_the_book(lab, data):
     shape = data.draw(shapes())
@@ -80,6 +77,25 @@ def test_what_leaves_never_exceeds_its_rate_and_burst(lab):
     shape = Shape(Fraction(12 * 10**6), 3_000, Buffer(1_000, "packet"))
     (left,) = lab.carry(shape, lab.setting(), lab.cells([0] * 200, size_bytes=1_500)).departures
     assert left.at_ps.tolist() == [0, 0, *(n * 10**9 for n in range(1, 199))]
+
+
+@pytest.mark.parametrize("limit", [Buffer(1, "packet"), Buffer(1_500, "byte")])
+def test_a_packet_that_leaves_in_this_very_ps_takes_no_room(lab, limit):
+    """1,500 B take 1 ms. The second waits until 1 ms, where the third finds its place free."""
+    shape = Shape(Fraction(12 * 10**6), 1_500, limit)
+    ms = 10**9
+    for third, waits in ((ms - 1, False), (ms, True)):
+        got = lab.carry(shape, lab.setting(), lab.cells([0, 0, third], size_bytes=1_500))
+        (left,) = got.departures
+        assert left.at_ps.tolist() == ([0, ms, 2 * ms] if waits else [0, ms])
+        assert [cause for cause, *_ in got.lost] == ([] if waits else ["overflow"])
+
+
+@pytest.mark.parametrize("cut", [10**9 - 1, 10**9, 10**9 + 1])
+def test_where_time_is_cut_does_not_decide_whether_there_is_room(lab, cut):
+    shape, at_ps = Shape(Fraction(12 * 10**6), 1_500, Buffer(1, "packet")), [0, 0, 10**9]
+    got = lab.carry(shape, lab.setting(), lab.cells(at_ps, size_bytes=1_500), cuts=[cut])
+    assert got.departures[0].at_ps.tolist() == [0, 10**9, 2 * 10**9]
 
 
 def test_more_than_can_be_told_is_refused(lab):

@@ -3,14 +3,13 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.elements.srtcm import Srtcm
 
 GREEN, YELLOW, RED = range(3)
 KBIT = Fraction(1_000)
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 class Book:
@@ -34,16 +33,28 @@ class Book:
         return RED
 
 
-@drawn
 @given(st.data())
 def test_it_colours_by_the_book(meters, data):
     rate, committed, excess = map(data.draw, (meters.rates, meters.bursts, meters.bursts))
-    meter = Srtcm(rate, committed, excess or int(not committed), **meters.three(data.draw))
-    meters.agree(data.draw, meter, Book(meters, meter))
+    fields, said = meters.three(data.draw)
+    meter = Srtcm(rate, committed, excess or int(not committed), **fields)
+    meters.agree(data.draw, meter, Book(meters, meter), said)
 
 
 def test_a_vector(meters):
     assert meters.vector(Srtcm(8 * KBIT, 3_000, 1_500)) == "GGYRRRGGR"
+
+
+@pytest.mark.parametrize(
+    ("fates", "left"),
+    [
+        ({"exceed": "drop"}, "GG.RRRGGR"),
+        ({"violate": "drop"}, "GGY...GG."),
+        ({"exceed": "drop", "violate": "drop"}, "GG....GG."),
+    ],
+)
+def test_yellow_exceeds_and_red_violates(meters, fates, left):
+    assert meters.vector(Srtcm(8 * KBIT, 3_000, 1_500, **fates)) == left
 
 
 def test_without_any_burst_all_would_be_red():

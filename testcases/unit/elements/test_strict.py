@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.catalogue import Buffer
@@ -17,7 +17,6 @@ from qospec.engine.element import Waiting
 STM1 = Fraction(149_760_000)
 SLOT_PS = 2_831_196
 NANOSECOND_CELLS = Fraction(53 * 8 * 10**9)
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 class Book:
@@ -99,7 +98,6 @@ limits = st.one_of(
 )
 
 
-@drawn
 @given(
     inputs=inputs(),
     limits=st.lists(limits, min_size=3, max_size=3),
@@ -127,7 +125,6 @@ def test_it_schedules_by_the_book(lab, inputs, limits, slotted, cuts):
     assert sorted(got.lost) == sorted(("overflow", f"q{k}", 0, name) for k, name in book.lost)
 
 
-@drawn
 @given(
     inputs=inputs(),
     limit=limits.filter(lambda limit: limit is not None),

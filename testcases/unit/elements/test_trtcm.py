@@ -3,14 +3,13 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.elements.trtcm import Trtcm
 
 GREEN, YELLOW, RED = range(3)
 KBIT = Fraction(1_000)
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 class Book:
@@ -34,18 +33,30 @@ class Book:
         return GREEN
 
 
-@drawn
 @given(st.data())
 def test_it_colours_by_the_book(meters, data):
     rate, committed, most = map(data.draw, (meters.rates, meters.bursts, meters.bursts))
     peak = rate * data.draw(st.sampled_from([1, Fraction(3, 2), 4]))
     buckets = rate, committed or 1, min(peak, Fraction(8 * 10**12)), most or 1
-    meter = Trtcm(*buckets, **meters.three(data.draw))
-    meters.agree(data.draw, meter, Book(meters, meter))
+    fields, said = meters.three(data.draw)
+    meter = Trtcm(*buckets, **fields)
+    meters.agree(data.draw, meter, Book(meters, meter), said)
 
 
 def test_a_vector(meters):
     assert meters.vector(Trtcm(8 * KBIT, 1_500, 16 * KBIT, 3_000)) == "GYRRYRGYR"
+
+
+@pytest.mark.parametrize(
+    ("fates", "left"),
+    [
+        ({"exceed": "drop"}, "G.RR.RG.R"),
+        ({"violate": "drop"}, "GY..Y.GY."),
+        ({"exceed": "drop", "violate": "drop"}, "G.....G.."),
+    ],
+)
+def test_yellow_exceeds_and_red_violates(meters, fates, left):
+    assert meters.vector(Trtcm(8 * KBIT, 1_500, 16 * KBIT, 3_000, **fates)) == left
 
 
 @pytest.mark.parametrize(

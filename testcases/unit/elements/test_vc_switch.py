@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.elements.vc_switch import VcSwitch
@@ -11,7 +11,6 @@ from qospec.engine.batch import FOREVER_PS
 INDICES = 6
 
 
-@settings(deadline=None, max_examples=100)
 @given(
     inputs=st.lists(
         st.lists(

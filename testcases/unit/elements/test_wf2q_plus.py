@@ -4,7 +4,7 @@ import math
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.elements.scfq import Scfq
@@ -17,7 +17,6 @@ FINE = 2**16
 LARGEST = 1_500
 LINE = Clock(Fraction(149_760_000), slotted=False)
 PACKET_PS = math.ceil(LARGEST * LINE.byte_time_ps)
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 weights = st.lists(st.integers(1, 4), min_size=1, max_size=3)
 
 
@@ -72,7 +71,6 @@ def named(weights):
     return tuple((name, Fraction(weight)) for name, weight in zip(NAMES, weights, strict=False))
 
 
-@drawn
 @given(data=st.data(), weights=weights)
 def test_it_serves_by_the_book(schedulers, data, weights):
     case = data.draw(schedulers.case(len(weights)))
@@ -125,7 +123,6 @@ def crowds(draw):
     return weights, [packets(light, 1, light), *(packets(each, 0, 0) for each in begin)]
 
 
-@drawn
 @given(crowd=crowds())
 def test_what_waits_before_a_packet_is_served_at_its_rate(lab, crowd):
     weights, inputs = crowd

@@ -4,7 +4,7 @@ import math
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.elements.wfq import Wfq
@@ -12,7 +12,6 @@ from qospec.engine.clock import Clock
 
 NAMES = "abc"
 FINE = 2**16
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 weights = st.lists(st.integers(1, 4), min_size=1, max_size=3)
 
 
@@ -44,14 +43,12 @@ def wfq(weights):
     return Wfq(tuple((n, Fraction(w)) for n, w in zip(NAMES, weights, strict=False)))
 
 
-@drawn
 @given(data=st.data(), weights=weights)
 def test_it_serves_by_the_book(schedulers, fluid, data, weights):
     case = data.draw(schedulers.case(len(weights)))
     schedulers.agree(wfq(weights), Packets(lambda: fluid(weights)), case)
 
 
-@drawn
 @given(data=st.data(), weights=weights)
 def test_no_packet_ends_later_than_fluid_by_more_than_one_packet(schedulers, data, weights):
     """Parekh and Gallager 1993, theorem 1: F_packet - F_fluid <= L_max / r."""

@@ -3,14 +3,13 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.elements.wrr import Wrr
 from qospec.engine.clock import Clock
 
 NAMES = "abc"
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 class Rounds:
@@ -39,7 +38,6 @@ class Rounds:
         pass
 
 
-@drawn
 @given(data=st.data(), weights=st.lists(st.sampled_from([1, 2, 3, 7]), min_size=1, max_size=3))
 def test_it_serves_by_the_book(schedulers, data, weights):
     case = data.draw(schedulers.case(len(weights)))

@@ -1,7 +1,7 @@
 """Who comes to a scheduler's queues: in order of time, those of one time in that of the rows."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.engine.batch import Batch, joined
@@ -11,7 +11,6 @@ from qospec.engine.parting import Routes
 
 TIMES = st.lists(st.integers(0, 20), max_size=12).map(sorted)
 INPUTS = st.lists(TIMES, min_size=1, max_size=5)
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 def batch(at_ps, connection):
@@ -32,7 +31,6 @@ def routes(inputs):
     return Routes(table, np.zeros(VALUES, np.uint16), -1)
 
 
-@drawn
 @given(INPUTS, st.randoms(use_true_random=False))
 def test_turns_are_those_of_time_and_then_of_rows(inputs, random):
     rows = list(range(1, len(inputs) + 1))
@@ -49,7 +47,6 @@ def test_turns_are_those_of_time_and_then_of_rows(inputs, random):
     ]
 
 
-@drawn
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 2)), min_size=2, max_size=20))
 def test_one_batch_for_all_comes_in_the_same_turns_as_its_parts(cells):
     cells.sort()

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.engine import flight
@@ -12,7 +12,6 @@ from qospec.engine.flight import Followed
 times = st.integers(0, 10**18) | st.integers(0, 10**6)
 
 
-@settings(deadline=None)
 @given(st.lists(times, min_size=2, max_size=20))
 def test_no_sum_outgrows_its_word_however_many_are_added(latencies_ps):
     followed = Followed(

@@ -23,7 +23,6 @@ from qospec.engine.handing_on import handed_on
 from qospec.engine.sizes import Sizes
 
 STOP_PS = 1_000_000
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 LINE = Line(Fraction(8 * 10**9), carries="packet")
 SHARES = (("af", Fraction(3)), ("be", Fraction(1)))
 SCHEDULERS = [
@@ -77,7 +76,7 @@ def counted(seen):
 TIMES = st.lists(st.integers(0, 400_000), min_size=1, max_size=15, unique=True)
 
 
-@settings(drawn, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     arrivals=st.tuples(TIMES, TIMES, TIMES),
     scheduler=st.sampled_from(SCHEDULERS),

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from qospec.engine.batch import FOREVER_PS
@@ -13,7 +13,6 @@ from qospec.engine.interruptions import BLOCK, Hiccups, Interruptions, Periodic
 US = 10**6
 MS = 10**9
 DRAWS = Draws(("test",))
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 def lasting(interruptions):
@@ -61,7 +60,6 @@ def by_the_book(periodic, hiccups, until_ps):
     return [(begin, end) for begin, end in lasting if end > begin]
 
 
-@drawn
 @given(
     periodic=st.builds(
         Periodic, st.sampled_from([0, 1, 9 * US]), st.just(20 * US), st.integers(0, 50 * US)

@@ -126,6 +126,42 @@ def test_sent_counts_by_the_time_of_sending(
     assert seen(one).sent.tolist() == [0, 1, 1, 0, 0, 0]
 
 
+def test_a_batch_that_ends_exactly_where_the_window_does_is_cut_there(
+    recorder: Callable[..., Recorder], batch_of: Maker
+) -> None:
+    """The window is from 1,000 ps, which is within, to 2,000 ps, which is not."""
+    one, last = recorder(), WINDOW[1]
+    edge = batch_of([last - 1, last], [0, 0])
+    one.planned(edge)
+    one.sent(edge)
+    one.arrived(batch_of([last, last + 1], [1, 1], [last - 1, last]), 0)
+    one.arrived(batch_of([last - 1, last], [2, 2], [1_500, 1_600]), 0)
+    one.lost("sw.upc", Loss("policed", edge.connection, edge.sent_ps))
+    observation = seen(one)
+    assert observation.planned.tolist()[:3] == [1, 0, 0]
+    assert observation.sent.tolist()[:3] == [1, 0, 0]
+    assert observation.received.tolist()[:3] == [0, 1, 2]
+    assert observation.carried.tolist()[:3] == [0, 0, 1]
+    assert observation.tally(0, 1).lost == {("sw.upc", "policed"): 1}
+
+
+def test_a_batch_that_begins_exactly_where_the_window_does_is_whole(
+    recorder: Callable[..., Recorder], batch_of: Maker
+) -> None:
+    one, first = recorder(), WINDOW[0]
+    edge = batch_of([first, first + 1], [0, 0])
+    one.planned(edge)
+    one.sent(edge)
+    one.arrived(batch_of([first, first], [1, 1], [first - 1, first]), 0)
+    one.lost("sw.upc", Loss("policed", edge.connection, edge.sent_ps))
+    observation = seen(one)
+    assert observation.planned.tolist()[:3] == [2, 0, 0]
+    assert observation.sent.tolist()[:3] == [2, 0, 0]
+    assert observation.received.tolist()[:3] == [0, 1, 0]
+    assert observation.carried.tolist()[:3] == [0, 2, 0]
+    assert observation.tally(0, 1).lost == {("sw.upc", "policed"): 2}
+
+
 def test_oam_cells_are_sent_where_they_appear(
     recorder: Callable[..., Recorder], batch_of: Maker
 ) -> None:

@@ -5,7 +5,7 @@ from math import ceil, floor
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.catalogue import Buffer
@@ -22,7 +22,6 @@ from qospec.engine.encapsulation import Encapsulation
 from qospec.engine.experiment import Node, Watch
 from qospec.engine.occupancy import Occupancies, Occupancy
 
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 CLOCK = Clock(Fraction(8 * 10**12), slotted=False, propagation_ps=5, encapsulation=Encapsulation())
 """A byte takes 1 ps."""
 ETHERNET = Encapsulation(8, 18, 64, 12)
@@ -121,7 +120,6 @@ def by_the_book(items, left, clock: Clock, arrivals=()) -> Occupancy:
 
 
 @pytest.mark.parametrize("name", CLOCKS)
-@drawn
 @given(data=st.data(), limit=st.integers(1, 6))
 def test_of_a_queue(name, data, limit):
     clock = CLOCKS[name]
@@ -134,7 +132,6 @@ def test_of_a_queue(name, data, limit):
 
 
 @pytest.mark.parametrize("name", CLOCKS)
-@drawn
 @given(data=st.data(), limit=st.integers(1, 4))
 def test_of_queues_before_a_scheduler(name, data, limit):
     clock = CLOCKS[name]

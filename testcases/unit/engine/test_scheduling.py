@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.catalogue import Buffer
@@ -29,8 +29,6 @@ WEIGHTED = [Scfq(SHARES), Wfq(SHARES), Wf2qPlus(SHARES), Drr(SHARES), Wrr((("af"
 
 PAIRS = [(each, other) for n, each in enumerate(WEIGHTED) for other in (each, WEIGHTED[n - 1])]
 """Each above itself and above another: every pair is a loop to compile."""
-
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 def packets(first, cells):
@@ -91,7 +89,6 @@ cells = st.lists(
 ).map(sorted)
 
 
-@drawn
 @given(data=st.data(), inner=st.sampled_from(WEIGHTED), inputs=st.tuples(cells, cells))
 def test_alone_below_another_it_is_as_without(data, inner, inputs):
     cuts = data.draw(st.lists(st.integers(0, 60_000_000), max_size=4))
@@ -113,7 +110,6 @@ def test_shares_are_shares_of_shares(outer, inner):
     assert np.abs(sent - [240, 60, 20]).max() <= 3
 
 
-@drawn
 @given(
     data=st.data(),
     pair=st.sampled_from(PAIRS),
@@ -127,7 +123,6 @@ def test_time_may_be_cut_anywhere_in_any_tree(data, pair, inputs):
     assert carried(tree, inputs, cuts, limit) == carried(tree, inputs, limit=limit)
 
 
-@drawn
 @given(data=st.data(), inputs=st.tuples(cells, cells, cells, cells))
 def test_two_beside_each_other_have_virtual_times_of_their_own(data, inputs):
     cuts = data.draw(st.lists(st.integers(0, 60_000_000), max_size=4))

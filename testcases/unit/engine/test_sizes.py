@@ -6,7 +6,7 @@ from itertools import cycle, islice
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.engine.draws import Draws
@@ -22,7 +22,6 @@ def alone(count):
 
 
 @pytest.mark.parametrize("sizes", [MIX, GENOME, CELLS])
-@settings(deadline=None, max_examples=30)
 @given(counts=st.lists(st.integers(0, 2 * BLOCK), max_size=6))
 def test_cuts_change_nothing(sizes, counts):
     whole = sizes.start(1, Draws(("test",))).next(alone(sum(counts)))
@@ -39,7 +38,6 @@ def test_weights_count_items():
         assert abs(drawn[size] - count * share) < 5 * (count * share * (1 - share)) ** 0.5
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.integers(1, 9), st.integers(1, 3)), min_size=1, max_size=9),
     st.lists(st.integers(0, 40), max_size=8),
@@ -55,7 +53,6 @@ def test_an_order_is_kept_and_begins_again(runs, counts):
         assert taken.tolist() == list(islice(written, count))
 
 
-@settings(deadline=None)
 @given(st.integers(2, 7), st.lists(st.lists(st.integers(0, 6), max_size=40), max_size=4))
 def test_each_connection_has_the_order_for_itself(connections, batches):
     """Even if there are as many connections as sizes, and one after the other sends."""

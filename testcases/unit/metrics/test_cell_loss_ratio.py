@@ -20,3 +20,9 @@ def test_nothing_sent_is_no_data(tally: Callable[..., Tally]) -> None:
 
 def test_nothing_lost_is_zero(tally: Callable[..., Tally]) -> None:
     assert CellLossRatio().measure(tally(sent=5, received=5)) == 0
+
+
+def test_what_was_planned_and_never_sent_is_not_in_it(tally: Callable[..., Tally]) -> None:
+    seen = tally(planned=9, sent=7, received=4, lost={("q", "overflow"): 3})
+    assert CellLossRatio().measure(seen) == Fraction(3, 7)
+    assert CellLossRatio().measure(tally(planned=9)) is None

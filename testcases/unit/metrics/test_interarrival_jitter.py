@@ -4,12 +4,10 @@ from fractions import Fraction
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.metrics.interarrival_jitter import InterarrivalJitter
-
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
 
 def by_the_book(delays):
@@ -21,7 +19,6 @@ def by_the_book(delays):
     return jitter, largest
 
 
-@drawn
 @given(data=st.data())
 def test_it_is_off_by_half_a_picosecond_at_most(road, data):
     trips, tally = road.alone(data)
@@ -37,7 +34,6 @@ def test_it_is_off_by_half_a_picosecond_at_most(road, data):
         assert abs(value - exact) <= Fraction(1, 2)
 
 
-@drawn
 @given(data=st.data())
 def test_of_several_connections_it_is_the_largest(road, data):
     came, tally = road.drawn(data)

@@ -4,15 +4,12 @@ from fractions import Fraction
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.metrics.ip_packet_delay_variation import IpPacketDelayVariation
 
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
-
-@drawn
 @given(data=st.data())
 def test_pairs_are_sent_one_after_the_other_and_both_arrive(road, data):
     trips, tally = road.alone(data)
@@ -24,7 +21,6 @@ def test_pairs_are_sent_one_after_the_other_and_both_arrive(road, data):
     assert IpPacketDelayVariation().measure(tally, "mean") == mean
 
 
-@drawn
 @given(data=st.data())
 def test_each_packet_has_its_own(road, data):
     trips, tally = road.alone(data)

@@ -4,14 +4,13 @@ from fractions import Fraction
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.engine.tally import Tally
 from qospec.metrics.jitter import Jitter
 
 
-@settings(deadline=None, max_examples=200)
 @given(data=st.data())
 def test_packets_are_compared_in_the_order_of_arrival(road, data):
     came, tally = road.drawn(data)

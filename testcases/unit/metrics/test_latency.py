@@ -4,15 +4,12 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.metrics.latency import Latency
 
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
-
-@drawn
 @given(data=st.data())
 def test_it_is_from_last_bit_to_last_bit_whatever_the_size(road, data):
     came, tally = road.drawn(data)
@@ -23,7 +20,6 @@ def test_it_is_from_last_bit_to_last_bit_whatever_the_size(road, data):
     assert Latency().measure(tally, "mean") == mean
 
 
-@drawn
 @given(data=st.data())
 def test_standard_deviations_are_those_of_the_handbook(road, data):
     trips, tally = road.alone(data)
@@ -39,7 +35,6 @@ def test_standard_deviations_are_those_of_the_handbook(road, data):
         assert got**2 <= spread / below < (got + step) ** 2, "rounded down"
 
 
-@drawn
 @given(data=st.data())
 def test_one_size_needs_no_recording(road, data):
     """Then it is the delay less a constant: the same as where latencies are recorded."""
@@ -56,7 +51,6 @@ def test_one_size_needs_no_recording(road, data):
             assert abs(both[0] - both[1]) <= Fraction(most, 500)
 
 
-@drawn
 @given(data=st.data())
 def test_each_packet_has_its_own(road, data):
     trips, tally = road.alone(data)

@@ -4,15 +4,12 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.metrics.latency_deviation import LatencyDeviation
 
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
-
-@drawn
 @given(data=st.data())
 def test_latencies_are_compared_with_their_mean(road, data):
     came, tally = road.drawn(data)
@@ -23,7 +20,6 @@ def test_latencies_are_compared_with_their_mean(road, data):
     assert LatencyDeviation().measure(tally, "mean") == mean
 
 
-@drawn
 @given(data=st.data())
 def test_from_a_histogram_the_mean_is_as_good_as_it_says(road, data):
     came, tally = road.drawn(data)
@@ -37,7 +33,6 @@ def test_from_a_histogram_the_mean_is_as_good_as_it_says(road, data):
     assert error <= Fraction(sum(delays), len(delays)) / 1000
 
 
-@drawn
 @given(data=st.data())
 def test_each_packet_has_its_own(road, data):
     trips, tally = road.alone(data)

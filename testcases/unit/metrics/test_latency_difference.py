@@ -4,15 +4,12 @@ from fractions import Fraction
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.metrics.latency_difference import LatencyDifference
 
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
-
-@drawn
 @given(data=st.data())
 def test_latencies_are_compared_in_the_order_of_sending(road, data):
     came, tally = road.drawn(data)
@@ -22,7 +19,6 @@ def test_latencies_are_compared_in_the_order_of_sending(road, data):
     assert LatencyDifference().measure(tally, "mean") == mean
 
 
-@drawn
 @given(data=st.data())
 def test_each_packet_has_its_own(road, data):
     trips, tally = road.alone(data)

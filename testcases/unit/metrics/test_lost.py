@@ -22,3 +22,7 @@ def test_it_counts_by_cause_wherever_that_is(tally: Callable[..., Tally]) -> Non
     seen = tally(sent=20, received=10, lost=lost)
     counts = [Lost().measure(seen, cause) for cause in ("overflow", "policed", "discarded")]
     assert counts == [8, 2, 0]
+
+
+def test_what_was_planned_and_never_sent_is_not_lost(tally: Callable[..., Tally]) -> None:
+    assert Lost().measure(tally(planned=9, sent=7, received=6, lost={("q", "overflow"): 1})) == 1

@@ -3,15 +3,12 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.metrics.packet_delay_variation import PacketDelayVariation
 
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
-
-@drawn
 @given(data=st.data())
 def test_delays_are_compared_with_the_least(road, data):
     came, tally = road.drawn(data)
@@ -28,7 +25,6 @@ def test_delays_are_compared_with_the_least(road, data):
         assert abs(median - exact) <= Fraction(exact + min(delays), 1000)
 
 
-@drawn
 @given(data=st.data())
 def test_each_packet_has_its_own(road, data):
     trips, tally = road.alone(data)

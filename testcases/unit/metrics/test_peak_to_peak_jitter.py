@@ -1,15 +1,12 @@
 """Method 1 of the thesis by the book."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.metrics.peak_to_peak_jitter import PeakToPeakJitter
 
-drawn = settings(deadline=None, max_examples=2 * settings().max_examples)
 
-
-@drawn
 @given(data=st.data())
 def test_it_is_the_greatest_latency_less_the_least(road, data):
     came, tally = road.drawn(data)

@@ -111,6 +111,22 @@ def test_criteria_are_counted_by_what_they_claim(swept) -> None:
     }  # fmt: skip
 
 
+def test_the_metrics_of_a_case_are_those_of_its_first_repeat(planned) -> None:
+    random = BENCH.replace(
+        "cbr { pcr = 10_000 cell/s, cdvt = 1 ms }",
+        "ubr { pcr = 300_000 cell/s, source = poisson { rate = pcr } }",
+    ).replace("measure = 1 ms", "measure = 1 ms, repeat = 3")
+    (case,) = planned(random + "report f.sent\n}\n")
+    ran = trial.run(case, discover(), lambda _: None)
+    found = case_document(case, ran, "")
+    sent = [int(each["f"]["sent"]["value"]) for each in found["repeats"]]
+    assert len(set(sent)) == 3
+    assert found["metrics"] == found["repeats"][0]
+    assert int(found["metrics"]["f"]["sent"]["value"]) == sent[0]
+    first = {name: value for _, name, value, _ in ran.repeats[0].readings.all()}
+    assert first["sent"] == sent[0]
+
+
 @pytest.mark.parametrize("metric", ["lost", "received", "policed", "clr"])
 def test_no_oam_cells_are_no_data(planned, metric) -> None:
     found = document(planned, f"expect f.oam.{metric} == 0", "report f.oam.sent")

@@ -71,6 +71,37 @@ def test_the_urgent_class_is_served_first_and_bulk_fills_what_is_left(planned):
 
 
 @pytest.mark.parametrize(
+    ("headers", "payload"),
+    [
+        ("", 172),
+        (", protocol = tcp", 160),
+        (", protocol = none", 180),
+        (", family = ipv6", 152),
+        (", family = ipv6, protocol = tcp", 140),
+    ],
+)
+def test_payload_is_what_is_behind_all_headers(planned, headers, payload):
+    """Of 200 B, IP takes 20 or 40, UDP 8, TCP 20; 18 are around them in a frame, 20 around that."""
+    wire = "topology wire {\n  a, b = host\n  link a -- b via media.gige\n}\n"
+    (case,) = planned(
+        f"""{wire}
+test t on wire {{
+  flow f = packets {{ rate = 1_000 pkt/s, size = 200 B @ip{headers} }} from a to b
+  flow g = packets {{ rate = 8 Mbit/s @payload, size = 200 B @ip{headers} }} from a to b
+  run {{ measure = 1 s }}
+  report [f.bit_rate.payload, g.bit_rate.payload]
+}}
+"""
+    )
+    result = run(case, discover(), lambda _: None)
+    seen = {(flow, name): v for flow, name, v, _ in result.repeats[0].readings.all()}
+    layers = {layer: seen["f", f"bit_rate.{layer}"] / 8 for layer in ("line", "frame", "ip")}
+    assert layers == {"line": 238_000, "frame": 218_000, "ip": 200_000}
+    assert seen["f", "bit_rate.payload"] / 8 == 1_000 * payload
+    assert seen["g", "bit_rate.payload"] == pytest.approx(8_000_000, rel=0.001)
+
+
+@pytest.mark.parametrize(
     ("changes", "code", "words"),
     [
         ({"overload": "false"}, "E0305", "these flows ask for more"),

@@ -186,3 +186,82 @@ test t on star {
 """
     )
     assert ran(planned(text)[0]).judgements[0].verdict == "pass"
+
+
+HOPS = """
+device hop(transit: Time = 1 us) {
+  port p[4]: cell
+  fabric = vc_switch { ways = 4, latency = transit }
+  for i in ORDER {
+    q = fifo { limit = 8 cell }
+    p[i].rx -> fabric.entry[i]
+    fabric.exit[i] -> q -> p[i].tx
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("order", ["0 .. 3", "[3, 2, 1, 0]"])
+@pytest.mark.parametrize("last", [1, 3])
+def test_the_shortest_way_is_taken_wherever_it_is_written(
+    planned, order: str, last: int, ran: Ran
+) -> None:
+    """From `near` to `far`: by ports 1 to 3, two of which lead through one switch more."""
+    detours = [port for port in (1, 2, 3) if port != last]
+    (case,) = planned(
+        HOPS.replace("ORDER", order)
+        + f"""
+topology detours {{
+  a, b = host
+  near, far, one, two = hop
+  link a -- near.p[0] via media.stm1
+  link near.p[{detours[0]}] -- one.p[0] via media.stm1
+  link near.p[{detours[1]}] -- two.p[0] via media.stm1
+  link near.p[{last}] -- far.p[1] via media.stm1
+  link one.p[1] -- far.p[2] via media.stm1
+  link two.p[1] -- far.p[3] via media.stm1
+  link far.p[0] -- b via media.stm1
+}}
+test t on detours {{
+  flow f = cbr {{ pcr = 1_000 cell/s, cdvt = 1 ms }} from a to b
+  run {{ measure = 10 ms }}
+  expect two_switches: f.delay.max < 20 us
+}}
+"""
+    )
+    assert passed(case) == {"near", "far"}
+    assert ran(case).judgements[0].verdict == "pass"
+
+
+@pytest.mark.parametrize(("order", "first"), [("0 .. 3", "one"), ("[3, 2, 1, 0]", "three")])
+def test_the_first_of_equal_ways_is_taken(planned, order: str, first: str) -> None:
+    """That is the one of which the wire is written first, whatever its output's number."""
+    (case,) = planned(
+        HOPS.replace("ORDER", order)
+        + """
+topology equal_ways {
+  a, b = host
+  near, far, one, two, three = hop
+  link a -- near.p[0] via media.stm1
+  link near.p[2] -- two.p[0] via media.stm1
+  link near.p[3] -- three.p[0] via media.stm1
+  link near.p[1] -- one.p[0] via media.stm1
+  link one.p[1] -- far.p[1] via media.stm1
+  link two.p[1] -- far.p[2] via media.stm1
+  link three.p[1] -- far.p[3] via media.stm1
+  link far.p[0] -- b via media.stm1
+}
+test t on equal_ways {
+  flow f = cbr { pcr = 1_000 cell/s, cdvt = 1 ms } from a to b
+  run { measure = 1 ms }
+  expect e: f.lost == 0
+}
+"""
+    )
+    assert passed(case) == {"near", first, "far"}
+
+
+def passed(case: CasePlan) -> set[str]:
+    """Return the switches that the case's cells pass."""
+    paths = (node.path.partition(".fabric") for node in case.networks[""].experiment.nodes)
+    return {device for device, fabric, _ in paths if fabric}

@@ -4,7 +4,7 @@ import math
 from fractions import Fraction
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from qospec.engine.connections import PS_PER_S
@@ -38,7 +38,6 @@ def bursts(draw):
     return Burst(size, every, PS_PER_S / apart)
 
 
-@settings(deadline=None, max_examples=150)
 @given(
     burst=bursts(),
     connections=st.integers(1, 5),

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from qospec.traffic.constant import Constant
@@ -15,7 +15,6 @@ BEYOND_A_ROUND = [Fraction(number, 40) for number in range(200 * 40, 215 * 40)]
 """So many intervals are one round of the pattern, which then begins within a ps."""
 
 
-@settings(deadline=None, max_examples=100)
 @given(
     rate=st.one_of(
         st.sampled_from([Fraction(1, 10**6), Fraction(10**11), Fraction(352_720, 4_000)]),

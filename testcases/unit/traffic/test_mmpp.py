@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.engine.draws import Draws
@@ -14,7 +14,6 @@ MS = 10**9
 BURSTY = Mmpp(Fraction(20_000), calm=2 * MS, busy=MS, share=Fraction(5, 6))
 
 
-@settings(deadline=None, max_examples=30)
 @given(cuts=st.lists(st.integers(0, 10**11), max_size=20), connections=st.sampled_from([1, 2, 7]))
 def test_cuts_change_nothing(flow, cuts, connections):
     whole = flow.cells(BURSTY, 10**11, connections)
@@ -48,6 +47,24 @@ def test_counts_have_the_mean_and_the_dispersion_of_the_law(connections):
     assert abs(found.mean() / mean - 1) < 5 * (index / mean / windows) ** 0.5
     assert found.var() / found.mean() == pytest.approx(index, rel=0.25)
     assert np.bincount(connection) / len(at_ps) == pytest.approx(1 / connections, rel=0.05)
+
+
+def test_the_first_cell_of_each_connection_is_as_far_off_as_any_other():
+    """With states of a day each connection is a Poisson process of one rate: 2,000 or 38,000.
+
+    Until its first cell it takes an exponential time of that rate's mean: memory it has none.
+    """
+    day, second = 10**17, 10**12
+    process = Mmpp(Fraction(20_000), calm=day, busy=day, share=Fraction(19, 20))
+    state = process.start(1_000, "random", Draws(("first",)))
+    at_ps, connection = process.emit(state, second // 200)
+    whose, places, counts = np.unique(connection, return_index=True, return_counts=True)
+    first_ps = at_ps[places]
+    assert len(whose) >= 999
+    for rate, mine in ((2_000, counts < 60), (38_000, counts >= 60)):
+        assert mine.sum() == pytest.approx(500, rel=0.2)
+        assert first_ps[mine].mean() == pytest.approx(second / rate, rel=0.2)
+        assert first_ps[mine].std() == pytest.approx(second / rate, rel=0.2)
 
 
 def test_a_share_as_long_as_its_time_is_a_poisson_process():

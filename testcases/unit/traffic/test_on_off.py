@@ -1,11 +1,12 @@
 """Talk and silence in turns: by the book where all is constant, by its laws where it is not."""
 
 import math
+from collections import Counter
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.catalogue import Duration
@@ -35,7 +36,6 @@ def by_the_book(process, connections, until_ps):
     return sorted(found)
 
 
-@settings(deadline=None, max_examples=100)
 @given(
     on=st.integers(10, 2_000),
     off=st.integers(1, 2_000),
@@ -49,7 +49,6 @@ def test_constant_times_are_kept_by_the_book(flow, on, off, apart, connections, 
     assert got == by_the_book(process, connections, 10**4)
 
 
-@settings(deadline=None, max_examples=30)
 @given(
     cuts=st.lists(st.integers(0, 10**11), max_size=20),
     connections=st.sampled_from([1, 2, 7]),
@@ -94,6 +93,28 @@ def test_constant_times_keep_their_mean_exactly():
         for seed in range(50)
     ]
     assert set(found) == {45}
+
+
+def test_connections_of_constant_times_begin_anywhere_in_their_turn(flow):
+    """A turn is 20 us on and 80 us off; on, 20 cells 1 us apart.
+
+    So in any turn's length each connection has 20 cells, wherever in its time on or off it begins:
+    what is left of that is what is missing of the constant, drawn as the place is and not anew.
+    """
+    us, turn = 10**6, 100 * 10**6
+    process, count = OnOff(Duration(20 * us), Duration(80 * us), Fraction(10**6)), 500
+    cells = flow.cells(process, 3 * turn, count)
+    for begin in (0, turn, 2 * turn):
+        each = Counter(c for t, c in cells if begin <= t < begin + turn)
+        assert [each[c] for c in range(count)] == [20] * count
+    assert {(t + turn, c) for t, c in cells if t < 2 * turn} == {
+        (t, c) for t, c in cells if t >= turn
+    }
+    on_at_once = {c for t, c in cells if t < us}
+    assert abs(len(on_at_once) - count / 5) < 5 * (count * 0.2 * 0.8) ** 0.5
+    begins = [min(t for t, c in cells if c == mine) for mine in set(range(count)) - on_at_once]
+    assert max(begins) < 81 * us
+    assert sum(begins) / len(begins) == pytest.approx(40 * us, rel=0.1)
 
 
 def test_a_mean_rate_gives_the_peak():

@@ -4,13 +4,12 @@ from fractions import Fraction
 from itertools import accumulate, cycle, takewhile
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.traffic.pattern import Pattern
 
 
-@settings(deadline=None, max_examples=100)
 @given(
     intervals=st.lists(st.fractions(0, 900, max_denominator=7), min_size=1, max_size=5).filter(sum),
     connections=st.integers(1, 4),

@@ -11,7 +11,7 @@ from qospec.traffic.poisson import BLOCK, Poisson
 LAST_PS = 10**11  # 100 ms
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=settings().max_examples // 4)
 @given(cuts=st.lists(st.integers(0, LAST_PS), max_size=20), connections=st.sampled_from([1, 7]))
 def test_cuts_change_nothing(flow, cuts, connections):
     process = Poisson(Fraction(100_000))

@@ -1,13 +1,12 @@
 """Given instants."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.traffic.replay import Replay
 
 
-@settings(deadline=None)
 @given(
     at=st.lists(st.integers(0, 40), min_size=1).map(sorted),
     connections=st.integers(1, 3),

@@ -4,7 +4,7 @@ import math
 from fractions import Fraction
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from qospec.catalogue import discover
@@ -26,7 +26,6 @@ def test_the_conformance_definitions(conformance, applies, tagging):
     assert (contract.category, contract.burst_tolerance_ps) == ("vbr_rt", 441 * 10**9)
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     peak=st.fractions(1_000, 10**6, max_denominator=100),
     ratio=st.sampled_from([1, Fraction(7, 3), 10, 1_000]),

@@ -1,0 +1,56 @@
+"""Numbers of a record for charts: between what a value had to be."""
+
+from fractions import Fraction
+
+import pytest
+
+from qospec.report.plot import BOTTOM, TOP, panel
+from qospec.report.sample import Sample, sample
+
+PERCENT = {"value": "0.25", "unit": "1", "text": "25 %"}
+
+
+def quantity(value, unit="s"):
+    return {"value": value, "unit": unit, "text": f"{value} {unit}"}
+
+
+def statement(comparison, bound, tolerance=None, measured="10"):
+    return {
+        "measured": quantity(measured),
+        "comparison": comparison,
+        "bound": quantity(bound),
+        "tolerance": tolerance,
+        "verdict": "pass",
+        "kind": "expect",
+    }
+
+
+@pytest.mark.parametrize(
+    ("said", "low", "high"),
+    [
+        (statement("within", "12", quantity("3")), 9, 15),
+        (statement("within", "12", PERCENT), 9, 15),
+        (statement("within", "-12", PERCENT), -15, -9),
+        (statement("<", "12"), None, 12),
+        (statement("<=", "12"), None, 12),
+        (statement(">", "12"), 12, None),
+        (statement(">=", "12"), 12, None),
+        (statement("==", "12"), 12, 12),
+        (statement("!=", "12"), None, None),
+    ],
+)
+def test_a_criterion_has_its_limits(said, low, high):
+    assert sample(said) == Sample(Fraction(10), low, high)
+
+
+def test_nothing_said_has_no_number():
+    assert sample(None) == Sample()
+
+
+def test_a_band_is_drawn_as_wide_as_the_tolerance_to_either_side():
+    """Over an axis from 0 to 20 s: 12 s and 3 s to either side."""
+    said = [statement("within", "12", quantity("3"), measured) for measured in ("0", "20")]
+    cases = [{"name": f"t:n={n}", "parameters": {"n": str(n)}} for n in range(2)]
+    low, high = panel({"statements": said}, cases)["limits"]
+    assert low["y"] == pytest.approx(BOTTOM - 9 / 20 * (BOTTOM - TOP), abs=0.05)
+    assert high["y"] == pytest.approx(BOTTOM - 15 / 20 * (BOTTOM - TOP), abs=0.05)

@@ -1,0 +1,44 @@
+"""Values as text: what is unequal looks so."""
+
+from fractions import Fraction
+
+import pytest
+
+from qospec.run.quantity import compared
+from qospec.run.verdict import Side
+from qospec.units import CELL_RATE, RATIO, TIME
+
+
+@pytest.mark.parametrize(
+    ("measured", "bound", "dimension", "texts"),
+    [
+        ("0.0001", "0.0002", TIME, ("100 us", "200 us")),
+        ("0.0001", "0.000100004", TIME, ("100 us", "100.004 us")),
+        ("0.0001000001", "0.0001", TIME, ("100.0001 us", "100 us")),
+        ("1/3", "0.3333", RATIO, ("33.3333 %", "33.33 %")),
+        ("12345.678", "12345.679", CELL_RATE, ("12_345.678 cell/s", "12_345.679 cell/s")),
+    ],
+)
+def test_unequal_values_are_never_shown_by_the_same_text(
+    measured: str, bound: str, dimension, texts: tuple[str, str]
+) -> None:
+    sides = Side(Fraction(measured), dimension), Side(Fraction(bound), dimension)
+    shown = compared(*sides)
+    assert tuple(side["text"] for side in shown) == texts
+    assert tuple(Fraction(side["value"]) for side in shown) == (Fraction(measured), Fraction(bound))
+
+
+def test_equal_values_have_few_digits() -> None:
+    third = Side(Fraction(1, 3), TIME)
+    assert [side["text"] for side in compared(third, third)] == ["333.3 ms", "333.3 ms"]
+
+
+def test_values_beyond_all_digits_end_the_search() -> None:
+    one, above = Side(Fraction(1), RATIO), Side(1 + Fraction(1, 10**22), RATIO)
+    assert [side["text"] for side in compared(one, above)] == ["100 %", "100 %"]
+
+
+def test_one_side_alone_has_few_digits() -> None:
+    third = Side(Fraction(1, 3), TIME)
+    assert [each and each["text"] for each in compared(third, None)] == ["333.3 ms", None]
+    assert [each and each["text"] for each in compared(None, third)] == [None, "333.3 ms"]
