@@ -1,7 +1,7 @@
 """False criteria pass no more often than their confidence says, and true ones are decided.
 
-The draws are fixed, so a row's counts are the same in every run. `make calibration` prints the whole
-table.
+The draws are fixed, so a row's counts are the same in every run. `make calibration` prints the
+whole table.
 """
 
 from fractions import Fraction

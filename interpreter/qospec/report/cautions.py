@@ -13,13 +13,11 @@ def cautions(document: Record) -> list[dict[str, Any]]:
 
     `why` is that of the first case.
     """
+    every = [statement for case in document["cases"] for statement in case["statements"]]
     found: dict[tuple[str, str], list[Record]] = {}
-    judged: dict[str, int] = {}
-    for case in document["cases"]:
-        for statement in case["statements"]:
-            judged[statement["place"]] = judged.get(statement["place"], 0) + 1
-            if statement.get("caution"):
-                found.setdefault((statement["place"], statement["label"]), []).append(statement)
+    for statement in every:
+        if statement.get("caution"):
+            found.setdefault((statement["place"], statement["label"]), []).append(statement)
     return [
         {
             "label": label,
@@ -27,7 +25,7 @@ def cautions(document: Record) -> list[dict[str, Any]]:
             "place": place,
             "why": its[0]["caution"],
             "cases": len(its),
-            "of": judged[place],
+            "of": sum(each["label"] == label and each["place"] == place for each in every),
         }
         for (place, label), its in found.items()
     ]

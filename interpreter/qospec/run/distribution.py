@@ -77,9 +77,11 @@ class Distribution:
         four times as many, up to half of them, until `levels` bounds have had enough items beyond
         them. The largest counts: few items may look as if they agreed. How far it is itself known
         from so few repeats is in it: it is as much larger as Student's t is wider than the normal
-        distribution.
+        distribution. Of a single repeat nothing is known, and it is 1.
         """
         repeats = len(self.totals)
+        if repeats == 1:
+            return Fraction(1)
         wider = (quantile(confidence, repeats - 1) / normal_quantile(confidence)) ** 2
         largest = Fraction(1)
         for counts in self._tails(share):
