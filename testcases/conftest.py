@@ -1,7 +1,8 @@
 """Published results as tests: each case of a .qos file under suites/ is an item of its own."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,11 @@ from hypothesis import settings
 from qospec.catalogue import discover
 from qospec.check import check
 from qospec.diagnostics import Problems
+from qospec.document import Document
+from qospec.model import Suite
 from qospec.rendering import render_all
 from qospec.run import outcome, trial
-from qospec.run.plan import Bounds, CasePlan, plan
+from qospec.run.plan import Bounds, plan
 
 # How many examples are drawn of what is cheap: said here and nowhere else. Where one takes long, a
 # test takes a share of `settings().max_examples`. A change is judged by the same examples each
@@ -28,6 +31,50 @@ CALM = ("", "pass", "not applicable")
 SUITES = Path(__file__).parent / "suites"
 
 
+def cases_of(path: Path) -> list[Suite]:
+    """Return a suite of each case of a specification; raises CollectError."""
+    problems = Problems()
+    suite = check([Path(os.path.relpath(path))], discover(), problems)
+    if problems.all:
+        raise pytest.Collector.CollectError(render_all(problems.all))
+    return [
+        replace(suite, tests=(replace(test, cases=(case,)),))
+        for test in suite.tests
+        for case in test.cases
+    ]
+
+
+def name_of(case: Suite) -> str:
+    return case.tests[0].cases[0].name
+
+
+def outcome_of(case: Suite, seed: str = "0") -> Document:
+    """Plan and run a case; return what it gave. Whatever planning has to say is a failure."""
+    problems = Problems()
+    plans = plan(case, seed, Bounds(), problems)
+    assert not problems.all, render_all(problems.all)
+    (planned,) = plans
+    return outcome.case_document(planned, trial.run(planned, discover(), lambda _: None), "")
+
+
+def outcomes_of(path: Path, names: Collection[str]) -> list[Document]:
+    """Run the cases of these names of a specification; return what each gave."""
+    cases = {name_of(case): case for case in cases_of(path)}
+    return [outcome_of(cases[name]) for name in names]
+
+
+@pytest.fixture
+def run_cases() -> Callable[[Path, Collection[str]], list[Document]]:
+    """Return what runs cases as the items of a suite are run."""
+    return outcomes_of
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--seeds", type=int, default=1, help="Run each case of the suites at so many seeds, from 0."
+    )
+
+
 def pytest_collect_file(parent: pytest.Collector, file_path: Path) -> pytest.Collector | None:
     if file_path.suffix == ".qos" and SUITES in file_path.parents:
         return SuiteFile.from_parent(parent, path=file_path)
@@ -38,26 +85,23 @@ class SuiteFile(pytest.File):
     """A specification."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        problems = Problems()
-        path = Path(os.path.relpath(self.path))
-        suite = check([path], discover(), problems)
-        plans = plan(suite, "0", Bounds(), problems) if not problems.errors else ()
-        if problems.all:
-            raise self.CollectError(render_all(problems.all))
-        for case in plans:
-            yield CaseItem.from_parent(self, name=case.case.name, plan=case)
+        seeds = self.config.getoption("--seeds")
+        for case in cases_of(self.path):
+            for seed in range(seeds):
+                name = name_of(case) if seeds == 1 else f"{name_of(case)}[seed={seed}]"
+                yield CaseItem.from_parent(self, name=name, case=case, seed=str(seed))
 
 
 class CaseItem(pytest.Item):
-    """A case: passes if its verdict is pass."""
+    """A case at a seed: passes if its verdict is pass."""
 
-    def __init__(self, *, plan: CasePlan, **rest: object) -> None:
+    def __init__(self, *, case: Suite, seed: str, **rest: object) -> None:
         super().__init__(**rest)
-        self._plan = plan
+        self._case = case
+        self._seed = seed
 
     def runtest(self) -> None:
-        result = trial.run(self._plan, discover(), lambda _: None)
-        case = outcome.case_document(self._plan, result, "")
+        case = outcome_of(self._case, self._seed)
         missed = [s for s in case["statements"] if s["verdict"] not in CALM]
         lines = [f"{s['place']}: {s['text']}: measured {s['measured']}" for s in missed]
         assert case["verdict"] == "pass", "\n".join([*lines, *case["why"], *case["errors"]])

@@ -10,7 +10,7 @@ from qospec.formatting import formatted
 from qospec.source import Source
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("stdlib", "testcases/suites", "testcases/language/accept")
+FOLDERS = ("stdlib", "testcases/suites", "testcases/wrong_devices", "testcases/language/accept")
 FILES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.qos"))
 
 SYNTAX = "[E00"

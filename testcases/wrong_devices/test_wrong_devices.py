@@ -1,0 +1,214 @@
+"""Devices that contradict a publication, put into its suite: they fail, and by which criteria.
+
+A wrong device's module declares all that the module it stands for does: the wrong device, and the
+others as they are. The suite runs in a project of its own, in which it imports the one in place of
+the other.
+"""
+
+import re
+import shutil
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from qospec.document import Document
+
+HERE = Path(__file__).parent
+SUITES = HERE.parent / "suites"
+
+RunCases = Callable[[Path, Collection[str]], list[Document]]
+
+
+class Wrong(NamedTuple):
+    """A wrong device, and how a suite notices it.
+
+    Attributes:
+        device: Its module below this folder; the first part is the folder of the suite.
+        replaces: The module that it stands for, as the suite imports it.
+        suite: The suite's file.
+        cases: The names of the cases that are run; each fails.
+        criteria: The labels of criteria that fail, each in at least one of the cases.
+    """
+
+    device: str
+    replaces: str
+    suite: str
+    cases: tuple[str, ...]
+    criteria: set[str]
+
+
+SWITCHES = "std.devices.atm_switches"
+ENCRYPTOR = "std.devices.sitline"
+ROUTERS = "std.devices.unh_routers"
+
+WRONG = [
+    Wrong(
+        "eantc.policer_forgets",
+        SWITCHES,
+        "traffic_management.qos",
+        (
+            "cdvt_5_us_loses",
+            "cdvt_policed_jointly:tolerance=5us",
+        ),
+        {
+            "loses_ab",
+            "loses_ba",
+            "closed_form_ab",
+            "closed_form_ba",
+            "one_per_oam_ab",
+            "one_per_oam_ba",
+        },
+    ),
+    Wrong(
+        "eantc.policer_counts_oam",
+        SWITCHES,
+        "traffic_management.qos",
+        ("cdvt_6_us_and_higher_do_not_lose:tolerance=6us",),
+        {"printed_ab", "printed_ba"},
+    ),
+    Wrong(
+        "eantc.switch_loses_oam",
+        SWITCHES,
+        "traffic_management.qos",
+        ("cdvt_5_us_loses",),
+        {"oam_never"},
+    ),
+    Wrong(
+        "eantc.switch_loses_oam",
+        SWITCHES,
+        "data_plane.qos",
+        ("data_plane:scenario=4",),
+        {"oam_arrives_ab", "oam_arrives_ba"},
+    ),
+    Wrong(
+        "eantc.small_buffers",
+        SWITCHES,
+        "data_plane.qos",
+        (
+            "connections_at_random:scenario=1",
+            "connections_at_random:scenario=2",
+        ),
+        {"no_loss_ab", "no_loss_ba"},
+    ),
+    Wrong(
+        "eantc.priorities_reversed",
+        SWITCHES,
+        "mechanisms.qos",
+        (
+            "real_time_first:switch=switches.catalyst_8540",
+            "real_time_first:switch=switches.tnx",
+            "real_time_first:switch=switches.forerunner_le155",
+        ),
+        {"cbr_waits_for_two", "vbr_waits_for_two"},
+    ),
+    Wrong(
+        "eantc.no_insertion",
+        ENCRYPTOR,
+        "traffic_management.qos",
+        (
+            "cdvt_5_us_loses",
+            "delay_variation_grows",
+        ),
+        {"loses_ab", "loses_ba", "grows_ab", "grows_ba"},
+    ),
+    Wrong(
+        "eantc.oam_elsewhere",
+        ENCRYPTOR,
+        "traffic_management.qos",
+        (
+            "cdvt_5_us_loses",
+            "delay_variation_grows",
+        ),
+        {"loses_ab", "loses_ba", "grows_ab", "grows_ba"},
+    ),
+    Wrong(
+        "eantc.rare_oam",
+        ENCRYPTOR,
+        "traffic_management.qos",
+        ("cdvt_5_us_loses",),
+        {"oam_rate_ab", "oam_rate_ba"},
+    ),
+    Wrong(
+        "eantc.slow",
+        ENCRYPTOR,
+        "data_plane.qos",
+        ("data_plane:scenario=4",),
+        {"delay_ab_most", "delay_ba_most"},
+    ),
+    Wrong(
+        "comparison.equal_weights",
+        "routers",
+        "schedulers.qos",
+        ("shares:discipline=drr",),
+        {"voice_share", "video_share", "bulk_share"},
+    ),
+    Wrong(
+        "comparison.no_priority",
+        "routers",
+        "schedulers.qos",
+        ("isolation:discipline=strict",),
+        {"voice_lost", "video_lost", "voice_longest", "video_longest"},
+    ),
+    Wrong(
+        "unh.no_watchdog",
+        ROUTERS,
+        "vendor_d.qos",
+        ("d_reboots:enabled=both,size=64B,load=10%",),
+        {"never_for_long"},
+    ),
+]
+
+
+def copied(work: str, project: Path) -> Path:
+    """Copy a folder of suites and its wrong devices into a project; return that of the suites."""
+    (project / "qos.toml").write_text('[project]\nname = "copy"\nedition = 1\n', encoding="utf-8")
+    shutil.copytree(HERE / work, project / "testcases" / "wrong_devices" / work)
+    return Path(shutil.copytree(SUITES / work, project / "testcases" / "suites" / work))
+
+
+def with_import(text: str, old: str, new: str) -> str:
+    """Return a file that imports `new` where it imported `old`, by the same name."""
+    return re.sub(
+        rf"^(import .*?)(?<![\w.]){re.escape(old)}(?![\w.])( as \w+)?",
+        lambda found: f"{found[1]}{new}{found[2] or ' as ' + old.rpartition('.')[2]}",
+        text,
+        flags=re.MULTILINE,
+    )
+
+
+def failed(documents: Collection[Document]) -> set[str]:
+    return {
+        statement["label"]
+        for document in documents
+        for statement in document["statements"]
+        if statement["verdict"] == "fail"
+    }
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: f"{wrong.device}-{wrong.suite}")
+def test_a_wrong_device_fails(wrong: Wrong, run_cases: RunCases, tmp_path: Path) -> None:
+    work = wrong.device.partition(".")[0]
+    folder = copied(work, tmp_path)
+    replaced = 0
+    for path in folder.glob("*.qos"):
+        text = path.read_text(encoding="utf-8")
+        new = with_import(text, wrong.replaces, f"testcases.wrong_devices.{wrong.device}")
+        path.write_text(new, encoding="utf-8")
+        replaced += new != text
+    assert replaced, f"no file of {work} imports {wrong.replaces}"
+    documents = run_cases(folder / wrong.suite, wrong.cases)
+    assert [document["verdict"] for document in documents] == ["fail"] * len(wrong.cases)
+    assert failed(documents) >= wrong.criteria
+
+
+RIGHT = sorted({(wrong.device.partition(".")[0], wrong.suite, wrong.cases) for wrong in WRONG})
+
+
+@pytest.mark.parametrize(("work", "suite", "cases"), RIGHT)
+def test_the_right_device_passes(
+    work: str, suite: str, cases: tuple[str, ...], run_cases: RunCases, tmp_path: Path
+) -> None:
+    documents = run_cases(copied(work, tmp_path) / suite, cases)
+    assert [document["verdict"] for document in documents] == ["pass"] * len(cases)
