@@ -148,6 +148,25 @@ def evaluate(expression: Expression, read: Reader) -> Value:
     return _operate(expression, values)
 
 
+def without_readings(expression: Expression) -> Value:
+    """Return the value that an expression has whatever is measured; None where that decides."""
+    return evaluate(expression, lambda _: None)
+
+
+def is_constant(expression: Expression) -> bool:
+    """Return whether nothing in an expression is measured."""
+    if isinstance(expression, Operation):
+        return all(map(is_constant, expression.operands))
+    return isinstance(expression, Constant)
+
+
+def is_published(expression: Expression) -> bool:
+    """Return whether a published number went into an expression."""
+    if isinstance(expression, Operation):
+        return any(map(is_published, expression.operands))
+    return isinstance(expression, Constant) and expression.published
+
+
 def _operate(operation: Operation, values: tuple[Value, ...]) -> Value:
     operator = operation.operator
     if operator == "and":

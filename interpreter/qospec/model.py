@@ -166,8 +166,16 @@ class Flow:
 class Statement:
     """`expect`, `require`, `report`, or an `invariant` of a device.
 
-    `label` is the author's, or the condition as written. A report has one statement per value.
-    With a `confidence` the repeats are judged together; without, each by itself.
+    Attributes:
+        kind: Which of these.
+        label: The author's, or the condition as written. A report has one statement per value.
+        text: The condition or value as written.
+        expression: What it comes to; true where its `when` is false.
+        span: Of the condition or value.
+        confidence: With which the repeats are judged together; None for each by itself.
+        claim: What it claims of a publication, one of `CLAIMS`; "" for nothing.
+        idle: Why it does not apply in this case; "" where it does.
+        published: Whether a published number went into it, or into its `when`.
     """
 
     kind: Literal["expect", "require", "report", "invariant"]
@@ -176,7 +184,26 @@ class Statement:
     expression: Expression
     span: Span = field(compare=False)
     confidence: Fraction | None = None
+    claim: str = ""
+    idle: str = ""
+    published: bool = False
 
+    @property
+    def judges(self) -> bool:
+        """Return whether it is a `require` or `expect` that applies to this case."""
+        return self.kind in JUDGED and not self.idle
+
+
+JUDGED = ("require", "expect")
+"""Statements that have a verdict of their own; an invariant is of a device."""
+
+CLAIMS = {
+    "exact": "the published number follows from mechanism and inputs alone, to its last digit",
+    "calibrated": "the model was set by this very number, so it proves nothing",
+    "range": "what is measured lies in a published range, or within a tolerance of a number",
+    "shape": "it rises, falls, is flat, is ordered or has its knee as the text or figure says",
+}
+"""What a criterion may claim of a publication, behind `as`, and what each word means."""
 
 MOST_REPEATS = 10_000
 """As many repeats as a case may have."""
@@ -254,7 +281,10 @@ class Case:
 
 @dataclass(frozen=True)
 class Test:
-    """A test, with a case per point of its sweeps."""
+    """A test, with a case per point of its sweeps.
+
+    `not_reproduced` are pairs: what of a publication is not, and why.
+    """
 
     __test__ = False  # not one of pytest's
 
@@ -263,6 +293,7 @@ class Test:
     covers: tuple[str, ...]
     cases: tuple[Case, ...]
     span: Span = field(compare=False)
+    not_reproduced: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,9 @@ A comment `# = 42 cell` says what the `let`, or the field of traffic, on its lin
 - of traffic and of a line: the value of the field, `kind`
 - of a device: `ports`, `elements`, `machines`; of a topology: `nodes`, `links`, a value by its name
 - of a test: `cases`, `skipped`, `flows`, a flow's members by its name, `controls`, `statements`,
-  `run`, `search`, `elements`, `covers` of the first case; `cells`, the most that each case sends
+  `claims` of its criteria, `run`, `search`, `elements`, `covers` of the first case; `idle`, what
+  does not apply in each case; `lacking`, what is not reproduced; `cells`, the most that each case
+  sends
 - of a reference: `title`, `entries`; of a test and a property: `doc`
 """
 
@@ -139,6 +141,13 @@ class Meaning:
             "flows": lambda: listed(flow.name for flow in first.flows),
             "controls": lambda: listed(sorted(set(first.networks) - {""})),
             "statements": lambda: listed(f"{each.kind} {each.label}" for each in first.statements),
+            "claims": lambda: listed(
+                each.claim or "-" for each in first.statements if each.kind != "report"
+            ),
+            "idle": lambda: " | ".join(
+                listed(each.label for each in case.statements if each.idle) for case in test.cases
+            ),
+            "lacking": lambda: " | ".join(f"{what}: {why}" for what, why in test.not_reproduced),
             "run": lambda: ran(first),
             "search": lambda: sought(first),
             "elements": lambda: listed(each.path for each in first.networks[""].elements),

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 LEAST, MOST = Fraction(1, 2), Fraction(99_999, 100_000)
 
+LAST_WORD = "confidence"
+"""With which the clause ends."""
+
 ORDERED = ("<", "<=", ">", ">=", "within", "within share")
 
 
@@ -121,5 +124,5 @@ def clause_of(node: ast.Criterion) -> Span:
     assert node.confidence is not None  # noqa: S101
     source, behind = node.span.source, node.confidence.span
     start = source.text.rfind("with", node.condition.span.end, behind.start)
-    found = start >= 0 and node.span.end > behind.end
-    return Span(source, start, node.span.end) if found else behind
+    end = source.text.find(LAST_WORD, behind.end, node.span.end)
+    return Span(source, start, end + len(LAST_WORD)) if start >= 0 and end >= 0 else behind

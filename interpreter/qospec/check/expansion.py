@@ -5,24 +5,25 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from qospec.check import context, vacuous
+from qospec.check import context, decided, vacuous
 from qospec.check.bodies import written_values
 from qospec.check.case import CaseBuilder, Stage
 from qospec.check.context import Refused, too_deep, wrong
 from qospec.check.sweeps import case_name, combinations
 from qospec.check.values import Poison, Series, Wording
-from qospec.conditions import found, observed
+from qospec.conditions import is_constant
 from qospec.model import Case, Test
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from qospec.check.expressions import Evaluator
     from qospec.check.load import Unit
     from qospec.check.networks import Networks
     from qospec.check.scope import Scope
     from qospec.check.sweeps import Combination
+    from qospec.source import Span
 
 
 def expanded(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) -> list[Test]:
@@ -35,23 +36,31 @@ def expanded(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) 
             cases = expansion.cases(room)
             room -= len(cases)
             if not (unit.tree and unit.tree.unread) and not all(map(_is_judged, cases)):
-                evaluator.context.tell(_unexpected(node))
-            else:
-                for idle in vacuous.criteria(cases):
+                evaluator.context.tell(_unexpected(node, cases))
+            if any(map(_is_judged, cases)):
+                for idle in (*vacuous.criteria(cases), *decided.warnings(node, cases)):
                     evaluator.context.tell(idle)
-            tests.append(Test(node.name.text, node.doc, expansion.covers(), cases, node.span))
+            covers = tuple(text for text, _ in expansion.texts("covers"))
+            lacking = expansion.not_reproduced()
+            tests.append(Test(node.name.text, node.doc, covers, cases, node.span, lacking))
     return tests
 
 
 def _is_judged(case: Case) -> bool:
     """Return whether a `require` or `expect` measures something; else it is inconclusive."""
-    return any(
-        each.kind in vacuous.JUDGED and (observed(each.expression) or found(each.expression))
-        for each in case.statements
-    )
+    return any(each.judges and not is_constant(each.expression) for each in case.statements)
 
 
-def _unexpected(node: ast.Test) -> Refused:
+def _unexpected(node: ast.Test, cases: Sequence[Case]) -> Refused:
+    without = [case for case in cases if not _is_judged(case)]
+    if len(without) < len(cases):
+        return wrong(
+            "W0602",
+            f"nothing is expected of {len(without):_} of {len(cases):_} cases of this test",
+            node.name.span,
+            note=f"`{without[0].name}` is inconclusive when run: nothing that applies measures",
+            remedy="leave such cases out by `where` on the sweep, or say what must hold there",
+        )
     return wrong(
         "W0602",
         "nothing is expected of this test",
@@ -146,22 +155,42 @@ class _Expansion:
         sweeps = [each for each in self._node.body.statements if isinstance(each, ast.Sweep)]
         return sweeps[-1] if sweeps else self._node.name
 
-    def covers(self) -> tuple[str, ...]:
-        """Return the texts of `covers = […]`."""
-        texts: list[str] = []
+    def not_reproduced(self) -> tuple[tuple[str, str], ...]:
+        """Return what of a publication is not reproduced, and why."""
+        found = []
+        for text, place in self.texts("not_reproduced"):
+            what, _, why = (part.strip() for part in text.partition(":"))
+            if what and why:
+                found.append((what, why))
+            else:
+                self._context.tell(
+                    wrong(
+                        "E0519",
+                        "what is not reproduced needs a reason",
+                        place,
+                        remedy='write `"what: why"`, such as `"figure 3: no cause is named"`',
+                    )
+                )
+        return tuple(found)
+
+    def texts(self, name: str) -> tuple[tuple[str, Span], ...]:
+        """Return the texts of `covers = […]` or its like, each with its place."""
+        found: list[tuple[str, Span]] = []
         for statement in self._node.body.statements:
-            if isinstance(statement, ast.Bind) and statement.names[0].text == "covers":
-                value = self._evaluator.plain(statement.value, self._home)
+            if isinstance(statement, ast.Bind) and statement.names[0].text == name:
+                node = statement.value
+                value = self._evaluator.plain(node, self._home)
                 items = value.items if isinstance(value, Series) else (value,)
-                for item in items:
+                places = node.items if isinstance(node, ast.ListOf) else (node,) * len(items)
+                for item, place in zip(items, places, strict=True):
                     if isinstance(item, Wording):
-                        texts.append(item.text)
+                        found.append((item.text, place.span))
                     elif not isinstance(item, Poison):
                         self._context.tell(
                             wrong(
                                 "E0204",
-                                f"`covers` is a list of texts, not {item.what}",
+                                f"`{name}` is a list of texts, not {item.what}",
                                 statement.value.span,
                             )
                         )
-        return tuple(texts)
+        return tuple(found)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from qospec.check.clauses import refuse_clauses
 from qospec.check.conditions import called_twice, condition
-from qospec.check.confidence import clause_of
 from qospec.check.context import Refused, together, wrong
 from qospec.check.observation import of_a, unobserved
 from qospec.check.parts import SIDES, Invariant, PartValue, PortValue, Turns
@@ -34,13 +34,7 @@ def add(
 ) -> None:
     """Add an invariant to a device; a mistake in it is reported."""
     try:
-        if node.confidence is not None:
-            raise wrong(
-                "E0512",
-                "an invariant holds in every run: there is no confidence in it",
-                clause_of(node),
-                remedy="leave `with … confidence` out",
-            )
+        refuse_clauses(node, "an invariant", "holds in every run")
         unobservable = list(_unobservable(node.condition, scope, evaluator))
         if unobservable:
             raise together(unobservable)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.check.bodies import misplaced
+from qospec.check.clauses import DECIDED, claim_of, when_of
 from qospec.check.conditions import called_twice, condition, reported
 from qospec.check.confidence import confidence_of, repeated
 from qospec.check.context import Refused, wrong
-from qospec.conditions import observed
+from qospec.conditions import is_published, observed, without_readings
 from qospec.model import Run, Statement
 from qospec.syntax import ast
 
@@ -22,10 +23,21 @@ if TYPE_CHECKING:
     from qospec.conditions import Expression
 
 HERE = "a test"
+FIELDS = ("covers", "not_reproduced")
+"""What a test binds."""
 ELSEWHERE = (ast.Flow, ast.Control, ast.Run, ast.Sweep, ast.Let, ast.Skip, ast.Search)
 """Statements of a test that others work out."""
 IN_LOOPS = (ast.Flow, ast.Let)
 """Those of them that a loop may hold."""
+
+
+class Clauses(NamedTuple):
+    """What a statement has beside its condition, as `Statement` has it."""
+
+    confidence: Fraction | None = None
+    claim: str = ""
+    idle: str = ""
+    published: bool = False
 
 
 class Judged:
@@ -51,7 +63,7 @@ class Judged:
         elif isinstance(node, ast.Loop):
             self._loop(node, scope, turn)
         elif not isinstance(node, IN_LOOPS if turn else ELSEWHERE):
-            if isinstance(node, ast.Bind) and not turn and node.names[0].text == "covers":
+            if isinstance(node, ast.Bind) and not turn and node.names[0].text in FIELDS:
                 return
             raise _stray(node, "a loop" if turn else HERE)
 
@@ -66,6 +78,12 @@ class Judged:
                 binding.value(self._context)
 
     def _criterion(self, node: ast.Criterion, scope: Scope, turn: str) -> None:
+        claim = claim_of(node)
+        when = when_of(node, scope, self._evaluator)
+        clauses = Clauses(claim=claim, idle=when.idle, published=when.published)
+        if not when.met:  # what it asks may make no sense here: it is not worked out
+            self._add(node, node.condition, when.stand_in, turn, clauses)
+            return
         expression = condition(node.condition, scope, self._evaluator)
         if node.kind == "expect":
             self._decided(node.condition, expression)
@@ -73,7 +91,11 @@ class Judged:
         if confidence is not None:
             run, self._run = self._run, None  # what is few for one is few for all, and told once
             repeated(node, self._test, run)
-        self._add(node.kind, node.label, node.condition, expression, turn, confidence)
+        if expression is not None:
+            idle = DECIDED if without_readings(expression) is True else ""
+            published = when.published or is_published(expression)
+            clauses = Clauses(confidence, claim, idle, published)
+        self._add(node, node.condition, expression, turn, clauses)
 
     def _decided(self, node: ast.Expression, expression: Expression | None) -> None:
         """Refuse to measure the flows of a search, which are sent many times: at which load?"""
@@ -88,35 +110,39 @@ class Judged:
             )
 
     def _report(self, node: ast.Report, scope: Scope, turn: str) -> None:
-        label: ast.Name | None = node.label
+        when = when_of(node, scope, self._evaluator)
         items: Sequence[ast.Expression] = (node.value,)
         if isinstance(node.value, ast.ListOf):
             items = node.value.items
-            if label is not None and len(items) > 1:
+            if node.label is not None and len(items) > 1:
                 raise wrong(
                     "E0510",
                     "a label names one value",
-                    label.span,
+                    node.label.span,
                     remedy="write a `report` with its own label for each",
                 )
         for item in items:
+            if not when.met:
+                self._add(node, item, when.stand_in, turn, Clauses(idle=when.idle))
+                continue
             try:
                 expression = reported(item, scope, self._evaluator)
                 self._decided(item, expression)
             except Refused as refused:
                 self._context.tell(refused)
                 continue
-            self._add("report", label, item, expression, turn)
+            self._add(node, item, expression, turn, Clauses())
 
     def _add(
         self,
-        kind: str,
-        name: ast.Name | None,
+        statement: ast.Criterion | ast.Report,
         node: ast.Expression,
         expression: Expression | None,
         turn: str,
-        confidence: Fraction | None = None,
+        clauses: Clauses,
     ) -> None:
+        kind = "report" if isinstance(statement, ast.Report) else statement.kind
+        name = statement.label
         text = " ".join(node.span.text.split())
         label = f"{name.text if name else text}{turn}"
         place = name or node
@@ -127,7 +153,7 @@ class Judged:
         if expression is not None:
             said = {"expect": "expect", "require": "require"}.get(kind, "report")
             self.statements.append(
-                Statement(said, label, text, expression, node.span, confidence)  # type: ignore[arg-type]
+                Statement(said, label, text, expression, node.span, *clauses)  # type: ignore[arg-type]
             )
 
 
@@ -137,7 +163,7 @@ def _stray(node: ast.Statement, here: str) -> Refused:
             "E0104",
             f"a test has no field `{node.names[0].text}`",
             node.span,
-            note="fields of a test: covers",
+            note="fields of a test: " + " ".join(FIELDS),
             remedy=f"write `let {node.names[0].text} = …` for a value",
         )
     return misplaced(node, here)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from qospec.check import literals, vacuous
 from qospec.check.bodies import misplaced
-from qospec.check.confidence import clause_of
+from qospec.check.clauses import refuse_clauses
 from qospec.check.context import Refused, wrong
 from qospec.check.dimensions import TYPES, named
 from qospec.check.drawing import FUNCTIONS, Arrivals, Function
@@ -178,15 +178,10 @@ def _opened(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Express
 
 
 def _expected(node: ast.Criterion, scope: Scope, evaluator: Evaluator) -> None:
-    if node.confidence is not None:
-        evaluator.context.tell(
-            wrong(
-                "E0512",
-                "a property holds for all values: there is no confidence in it",
-                clause_of(node),
-                remedy="leave `with … confidence` out",
-            )
-        )
+    try:
+        refuse_clauses(node, "a property", "holds for all values")
+    except Refused as refused:
+        evaluator.context.tell(refused)
     before = evaluator.context.mistakes
     known = evaluator.truth(node.condition, scope)
     if evaluator.context.mistakes == before and known is None:

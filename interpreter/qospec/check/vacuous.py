@@ -12,15 +12,18 @@ from typing import TYPE_CHECKING
 
 from qospec.check.bounds import bounds
 from qospec.check.context import Refused, wrong
+from qospec.check.decided import by_place, is_unmet
 from qospec.conditions import (
     Attribute,
-    Constant,
     Counted,
     Measured,
     Operation,
-    evaluate,
+    is_constant,
+    is_published,
     with_leaves,
+    without_readings,
 )
+from qospec.model import JUDGED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,8 +31,6 @@ if TYPE_CHECKING:
     from qospec.conditions import Expression, Leaf
     from qospec.model import Case, Statement
     from qospec.source import Span
-
-JUDGED = ("require", "expect")
 
 SAME = "both sides are the same"
 SETTLED = "its sides can come to nothing else"
@@ -43,19 +44,28 @@ MIRRORED = {">": "<", ">=": "<="}
 
 def criteria(cases: Sequence[Case]) -> Iterator[Refused]:
     """Yield a warning for each criterion that holds in all cases, whatever is measured."""
-    of_place: dict[tuple[str, int], list[Statement]] = {}
-    for case in cases:
-        for each in case.statements:
-            if each.kind in JUDGED:
-                place = (each.span.source.name, each.span.start)
-                of_place.setdefault(place, []).append(each)
-    for statements in of_place.values():
-        reasons = [reason(each.expression) for each in statements]
-        if all(reasons):
-            kind, example = statements[0].kind, "user.sent within 1% of user.planned"
+    for statements in by_place(cases):
+        asked = [each for each in statements if each.kind in JUDGED and not is_unmet(each)]
+        reasons = [reason(each.expression) for each in asked]
+        if reasons and all(reasons):
+            kind, example = asked[0].kind, "user.sent within 1% of user.planned"
             if kind == "expect":
                 example = "user.lost == 0"
-            yield never_fails(kind, reasons[0], statements[0].span, example)
+            if is_published(asked[0].expression) and reasons[0] == UNMEASURED:
+                yield _no_criterion(asked[0])
+            else:
+                yield never_fails(kind, reasons[0], asked[0].span, example)
+
+
+def _no_criterion(statement: Statement) -> Refused:
+    """Return the warning of published numbers that are compared with each other."""
+    label = "" if statement.label == statement.text else f"{statement.label}: "
+    return wrong(
+        "W0601",
+        f"`{statement.kind}` never fails here: no device has a part in published numbers",
+        statement.span,
+        remedy=f"write `report {label}{statement.text}`, which shows whether they agree",
+    )
 
 
 def never_fails(kind: str, why: str, span: Span, example: str) -> Refused:
@@ -65,17 +75,16 @@ def never_fails(kind: str, why: str, span: Span, example: str) -> Refused:
 
 
 def reason(expression: Expression) -> str:
-    """Return why a condition never fails; nothing if it may, or if it judges published numbers."""
-    if _constants_only(expression):
-        holds = evaluate(expression, lambda _: None) is True
-        return UNMEASURED if holds and not _published(expression) else ""
+    """Return why a condition never fails; nothing if it may."""
+    if is_constant(expression):
+        return UNMEASURED if without_readings(expression) is True else ""
     return _always(expression)
 
 
 def _always(expression: Expression, *, wanted: bool = True) -> str:
     """Return why a condition is never other than `wanted`; nothing if it may be."""
-    if not isinstance(expression, Operation) or _constants_only(expression):
-        known = _constants_only(expression) and evaluate(expression, lambda _: None) is wanted
+    if not isinstance(expression, Operation) or is_constant(expression):
+        known = is_constant(expression) and without_readings(expression) is wanted
         return WITHOUT if known else ""
     operator, operands = expression.operator, expression.operands
     if operator == "not":
@@ -122,15 +131,3 @@ def _bare(expression: Expression) -> Expression:
         return leaf if isinstance(leaf, Attribute) else replace(leaf, text="")
 
     return with_leaves(expression, unwritten)
-
-
-def _constants_only(expression: Expression) -> bool:
-    if isinstance(expression, Operation):
-        return all(map(_constants_only, expression.operands))
-    return isinstance(expression, Constant)
-
-
-def _published(expression: Expression) -> bool:
-    if isinstance(expression, Operation):
-        return any(map(_published, expression.operands))
-    return isinstance(expression, Constant) and expression.published

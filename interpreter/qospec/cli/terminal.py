@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from qospec.report.certainty import with_confidence
-from qospec.report.reasons import reasons
+from qospec.report.claims import claims_sentence
+from qospec.report.reasons import CALM, reasons
 from qospec.report.words import confidence
 
 MARKS = {"pass": "✓", "fail": "✗", "inconclusive": "~", "error": "!", "skip": "-"}
@@ -82,9 +83,13 @@ class Console:
             elif case["ran"] and case["verdict"] != "pass":
                 self._explain(case)
         counts = ", ".join(
-            f"{count} {verdict}" for verdict, count in document["summary"].items() if count
+            f"{count} {verdict}"
+            for verdict, count in document["summary"].items()
+            if verdict in MARKS and count
         )
         click.echo(f"{counts}; seed {document['seed']}")
+        if criteria := claims_sentence(document):
+            click.echo(criteria)
         together = with_confidence(document)
         if together["count"]:
             click.echo(together["sentence"])
@@ -96,7 +101,7 @@ class Console:
     def _explain(self, case: dict[str, Any]) -> None:
         click.echo(f"\n{case['verdict'].upper()}  {case['name']}")
         for statement in case["statements"]:
-            if statement["verdict"] in ("", "pass"):
+            if statement["verdict"] in CALM:
                 continue
             _explain_statement(statement)
         for error in case["errors"]:

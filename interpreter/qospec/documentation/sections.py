@@ -151,7 +151,8 @@ def _flow(node: ast.Flow) -> str:
 
 
 def _criterion(node: ast.Criterion) -> str:
-    return _text(node.condition) + _text(node.confidence, " with ", " confidence")
+    said = _text(node.condition) + _text(node.confidence, " with ", " confidence")
+    return said + _text(node.claim, " as ") + _text(node.when, " when ")
 
 
 _SAID: dict[type, Callable[[Any], tuple[str, str]]] = {
@@ -172,7 +173,10 @@ _SAID: dict[type, Callable[[Any], tuple[str, str]]] = {
         f"{node.kind} {node.label.text if node.label else ''}".strip(),
         _criterion(node),
     ),
-    ast.Report: lambda node: (node.label.text if node.label else "", _text(node.value)),
+    ast.Report: lambda node: (
+        node.label.text if node.label else "",
+        _text(node.value) + _text(node.when, " when "),
+    ),
     ast.Skip: lambda node: (node.reason.text, _text(node.condition, "unless ")),
     ast.Search: lambda node: (node.name.text, _text(node.values)),
     ast.ForAll: lambda node: (node.name.text, _text(node.values)),

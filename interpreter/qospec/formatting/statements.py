@@ -14,14 +14,15 @@ if TYPE_CHECKING:
     from qospec.formatting.written import Written
 
 _STANDS_APART = (ast.Device, ast.Topology, ast.Test, ast.Property, ast.Reference)
-_SECOND_PART = {
-    ast.Link: "medium",
-    ast.Flow: "origin",
-    ast.Sweep: "where",
-    ast.Criterion: "confidence",
-    ast.Skip: "reason",
+_CLAUSES = {
+    ast.Link: ("medium",),
+    ast.Flow: ("origin",),
+    ast.Sweep: ("where",),
+    ast.Criterion: ("confidence", "claim", "when"),
+    ast.Report: ("when",),
+    ast.Skip: ("reason",),
 }
-"""What goes on a line of its own, with the word before it, where a statement is too long."""
+"""What goes on lines of their own, with the word before it, where a statement is too long."""
 
 
 class Layout:
@@ -82,8 +83,11 @@ class Layout:
 
     def _statement(self, node: ast.Node) -> None:
         first, last = self._written.stretch(node)
-        field = _SECOND_PART.get(type(node), "")
-        second = getattr(node, field, None)
+        clauses = [
+            self._sign(node, part)
+            for field in _CLAUSES.get(type(node), ())
+            if (part := getattr(node, field)) is not None
+        ]
         if self._pen.fits(first, last):
             self._pen.text(first, last)
         elif isinstance(node, ast.Wire | ast.Port):
@@ -91,10 +95,10 @@ class Layout:
         elif isinstance(node, ast.Device | ast.Topology | ast.Traffic) and node.parameters:
             behind = self._parameters(node, node.parameters)
             self._values.parts(node, behind, last)
-        elif second is None:
+        elif not clauses:
             self._values.parts(node, first, last)
         else:
-            self._two_parts(node, self._sign(node, second))
+            self._in_clauses(node, clauses)
 
     def _parameters(self, node: ast.Node, parameters: Sequence[ast.Parameter]) -> int:
         """Write a keyword, a name and the parameters behind it; return the token behind them."""
@@ -112,19 +116,20 @@ class Layout:
         return closer + 1
 
     def _sign(self, node: ast.Node, part: ast.Node) -> int:
-        """Return the token with which the second part of a statement begins."""
+        """Return the token with which a clause of a statement begins."""
         first, _ = self._written.stretch(part, node)
         return first if isinstance(part, ast.Text) else first - 1
 
-    def _two_parts(self, node: ast.Node, sign: int) -> None:
-        """Write a statement in two parts.
+    def _in_clauses(self, node: ast.Node, signs: Sequence[int]) -> None:
+        """Write a statement whose clauses begin with these tokens, each on a line of its own.
 
-        The second goes below the first where that fits on a line; else on, if there is room.
+        The first goes on behind a head that is broken itself, if there is room.
         """
         first, last = self._written.stretch(node)
-        fits = self._pen.fits(first, sign - 1)
-        self._values.parts(node, first, sign - 1)
+        fits = self._pen.fits(first, signs[0] - 1)
+        self._values.parts(node, first, signs[0] - 1)
         with self._pen.deeper():
-            if fits or not self._pen.fits(sign, last):
-                self._pen.end_line()
-            self._values.parts(node, sign, last)
+            for sign, end in zip(signs, [*(each - 1 for each in signs[1:]), last], strict=True):
+                if fits or sign != signs[0] or not self._pen.fits(sign, end):
+                    self._pen.end_line()
+                self._values.parts(node, sign, end)

@@ -22,13 +22,25 @@ from jinja2.meta import find_referenced_templates
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from qospec.diagnostics import did_you_mean
-from qospec.report import certainty, curves, drawing, headline, plot, reasons, text, views, words
+from qospec.report import (
+    certainty,
+    claims,
+    curves,
+    drawing,
+    headline,
+    plot,
+    reasons,
+    text,
+    views,
+    words,
+)
 from qospec.report.render import REPORTS, Format, ReportError
 
 FUNCTIONS = {
     **views.FUNCTIONS,
     **plot.FUNCTIONS,
     **reasons.FUNCTIONS,
+    **claims.FUNCTIONS,
     "curves": curves.curves,
     "with_confidence": certainty.with_confidence,
     "headline": headline.headline,
@@ -37,7 +49,7 @@ FUNCTIONS = {
 }
 """What a template may call; spec/8-reports.md describes each."""
 
-FILTERS = {**views.FILTERS, **words.FILTERS, **text.FILTERS}
+FILTERS = {**claims.FILTERS, **views.FILTERS, **words.FILTERS, **text.FILTERS}
 """What a template may pipe a value through."""
 
 # What a template can raise by itself, or reading one of its parts, beside Jinja's own errors.

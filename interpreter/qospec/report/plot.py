@@ -14,6 +14,7 @@ from typing import Any
 from qospec.report import parameter
 from qospec.report.axis import Axis, axis_over
 from qospec.report.sample import Sample, exact, sample, title_of, unit_of, worth_drawing
+from qospec.report.views import VERDICTS
 
 Record = Mapping[str, Any]
 
@@ -62,7 +63,7 @@ def panel(column: Record, cases: Sequence[Record]) -> dict[str, Any] | None:
                 for statement, case, point, x in zip(
                     statements, cases, points, middles, strict=True
                 )
-                if statement and (statement["verdict"] or point.measured is not None)
+                if statement and (statement["verdict"] in VERDICTS or point.measured is not None)
             ]
         ),
         **_criterion(points, step, axis),

@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from qospec.run.discards import sentence, single
+from qospec.run.verdict import NOT_APPLICABLE
 
 Record = Mapping[str, Any]
 
-_CALM = ("pass", "skip", "")
+CALM = ("pass", "skip", NOT_APPLICABLE, "")
 """Verdicts that nobody asks the reason of; "" is that of what is only reported."""
 
 
@@ -63,7 +64,7 @@ def reasons(case: Record) -> list[str]:
 
 def _named(case: Record) -> list[str]:
     """Return the flows that criteria name which did not hold; none if one of them names none."""
-    texts = [each["text"] for each in case["statements"] if each["verdict"] not in _CALM]
+    texts = [each["text"] for each in case["statements"] if each["verdict"] not in CALM]
     flows = dict.fromkeys(map(_root, case["metrics"]))
     by_text = [[flow for flow in flows if _names(text, flow)] for text in texts]
     return list(dict.fromkeys(flow for named in by_text for flow in named)) if all(by_text) else []

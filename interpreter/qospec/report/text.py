@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from qospec.report.views import place, worst
+from qospec.report.views import VERDICTS, place, worst
 from qospec.units import number_text
 
 Record = Mapping[str, Any]
@@ -108,7 +108,10 @@ def _verdicts_by_line(name: str, document: Record) -> dict[int, str]:
     verdicts: dict[int, str] = {}
     for case in document["cases"]:
         for statement in case["statements"]:
-            if statement["verdict"] and (at := place(statement["place"]))["path"] == name:
+            if (
+                statement["verdict"] in VERDICTS
+                and (at := place(statement["place"]))["path"] == name
+            ):
                 line = at["line"]
                 verdicts[line] = worst(v for v in (verdicts.get(line), statement["verdict"]) if v)
     return verdicts

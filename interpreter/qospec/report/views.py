@@ -12,7 +12,10 @@ from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any
 
+from qospec.report.claims import is_calibrated_only
 from qospec.report.words import confidence, needed, subject
+from qospec.run.claimed import criteria
+from qospec.run.verdict import NOT_APPLICABLE
 
 Record = Mapping[str, Any]
 
@@ -117,7 +120,9 @@ def title(document: Record) -> str:
 def requirements(document: Record) -> list[dict[str, Any]]:
     """Return what the tests cover, each with `name`, `verdict` and `tests`.
 
-    A test that covers nothing stands under its own name, after the others, with `stated` false.
+    Each has its `criteria`, counted by what they claim, too; it is `calibrated_only` if the model
+    was set by all that they claim. A test that covers nothing stands under its own name, after the
+    others, with `stated` false.
     """
     found: dict[tuple[bool, str], list[dict[str, Any]]] = {}
     for test in tests(document):
@@ -131,6 +136,8 @@ def requirements(document: Record) -> list[dict[str, Any]]:
             "stated": stated,
             "tests": its,
             "verdict": worst(test["verdict"] for test in its if test["verdict"]),
+            "criteria": (of := criteria(case for test in its for case in test["cases"])),
+            "calibrated_only": is_calibrated_only(of),
         }
         for (stated, name), its in sorted(found.items(), key=lambda item: not item[0][0])
     ]
@@ -167,9 +174,10 @@ def columns(
 
 
 def _column(kind: str, label: str, statements: list[Record | None]) -> dict[str, Any]:
-    there = [statement for statement in statements if statement]
+    there = [each for each in statements if each and each["verdict"] != NOT_APPLICABLE]
+    written = [each for each in statements if each]
     bounds = {needed(statement) for statement in there}
-    texts = {statement["text"] + confidence(statement) for statement in there}
+    texts = {statement["text"] + confidence(statement) for statement in written}
     subjects = {subject(statement) for statement in there} - {""}
     return {
         "kind": kind,

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from qospec.report.axis import decade, number
+from qospec.run.verdict import NOT_APPLICABLE
 
 Record = Mapping[str, Any]
 
@@ -57,6 +58,8 @@ def subject(statement: Record) -> str:
 
 def measured(statement: Record) -> str:
     """Return what was measured in words; of a condition without one number, whether it holds."""
+    if statement["verdict"] == NOT_APPLICABLE:
+        return NOT_APPLICABLE
     if statement["measured"]:
         return f"{shown(statement['measured'])}{interval(statement)}"
     if not statement["comparison"] and statement["verdict"] in _HOLDS:

@@ -12,7 +12,7 @@ import sys
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from qospec.run.verdict import ORDER
+from qospec.run.verdict import NOT_APPLICABLE, ORDER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -70,7 +70,10 @@ TIME = Such("a time as `2026-11-21T10:11:12Z`", _is_time)
 DURATION = Such("a number of seconds", _is_duration)
 PLACE = Such("a place as `path:line:column`", _is_place)
 VERDICT = Such(f"a verdict ({', '.join(ORDER)})", lambda value: value in ORDER)
-MAY_JUDGE = Such(f'a verdict ({", ".join(ORDER)}) or ""', lambda value: value in ("", *ORDER))
+MAY_JUDGE = Such(
+    f'a verdict ({", ".join(ORDER)}), "{NOT_APPLICABLE}" or ""',
+    lambda value: value in ("", NOT_APPLICABLE, *ORDER),
+)
 """Of a statement: a report judges nothing."""
 
 QUANTITY = {"value": str, "unit": str, "text": str, "error": MayLack(str)}
@@ -82,12 +85,14 @@ TEST = {
     "place": PLACE,
     "links": [[str]],
     "controls": Named([[str]]),
+    "not_reproduced": MayLack([{"what": str, "why": str}]),
     "flows": MayLack([{"name": str, "from": str, "to": str, "traffic": str}]),
 }
 INTERVAL = {"lower": OrNull(QUANTITY), "upper": OrNull(QUANTITY), "repeats": int}
 STATEMENT = {
     "label": str,
     "kind": str,
+    "claim": MayLack(str),
     "verdict": MAY_JUDGE,
     "text": str,
     "place": PLACE,
@@ -144,7 +149,8 @@ FRAME = {
 }
 """What is known before anything has run."""
 PLAN = {**FRAME, "planned": [CASE]}
-OUTCOME = {**FRAME, "state": str, "verdict": VERDICT, "summary": Named(int), "cases": [CASE]}
+SUMMARY: Shape = {**dict.fromkeys(ORDER, int), "criteria": MayLack(Named(int))}
+OUTCOME = {**FRAME, "state": str, "verdict": VERDICT, "summary": SUMMARY, "cases": [CASE]}
 TIMING = {"started": TIME, "finished": TIME, "cases": Named(DURATION)}
 
 _NOUNS = {

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue import discover
 from qospec.conditions import observed
+from qospec.model import JUDGED
 from qospec.run import discards
+from qospec.run.claimed import criteria
 from qospec.run.measure import QUANTILES
 from qospec.run.quantity import HISTOGRAM_ERROR, quantity
 from qospec.run.sending import flow_documents
@@ -20,7 +22,7 @@ from qospec.run.verdict import ORDER, Verdict, worst
 from qospec.units import PS_PER_S, TIME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from qospec.document import Document
     from qospec.model import Network, Statement, Suite, Test
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 NOT_RUN = "not run: the run was interrupted"
-JUDGED = ("require", "expect")
+UNMEASURED = "no criterion measures anything"
 _SKIPPED: Document = {"verdict": "skip", "ran": True, "errors": []}
 
 
@@ -41,7 +43,7 @@ def case_document(plan: CasePlan, result: Result, again: str) -> Document:
         statement_document(each, number, result, plan.case.run.repeat)
         for number, each in enumerate(plan.case.statements)
     ]
-    verdicts: list[Verdict] = [s["verdict"] for s in statements if s["verdict"]]
+    verdicts: list[Verdict] = [s["verdict"] for s in statements if s["verdict"] in ORDER]
     if not _measures(plan.case.statements):
         verdicts.append("inconclusive")
     if result.errors:
@@ -102,7 +104,17 @@ def _losses(result: Result) -> list[Document]:
 
 def _measures(statements: Iterable[Statement]) -> bool:
     """Return whether anything that is measured is judged; constants say nothing of a device."""
-    return any(s.kind in JUDGED and observed(s.expression) for s in statements)
+    return any(s.judges and observed(s.expression) for s in statements)
+
+
+def _unjudged(statements: Sequence[Statement]) -> Iterator[str]:
+    """Yield why nothing was judged, if nothing was, and what to do about it."""
+    if _measures(statements):
+        return
+    if any(each.kind in JUDGED and each.idle for each in statements):
+        yield f"{UNMEASURED} that applies to this case: leave it out by `where` on the sweep"
+    else:
+        yield UNMEASURED
 
 
 def _metrics(repeat: Repeat) -> Document:
@@ -117,7 +129,7 @@ def _metrics(repeat: Repeat) -> Document:
 
 def _why(plan: CasePlan, result: Result) -> list[str]:
     """Return who discarded cells or packets, in words; where nobody did, who could have."""
-    lines = [] if _measures(plan.case.statements) else ["no criterion measures anything"]
+    lines = list(_unjudged(plan.case.statements))
     seen = [repeat.readings for repeat in result.repeats]
     lines += [words for readings in seen for words in readings.silent()]
     lines += map(discards.single, _losses(result))
@@ -163,7 +175,10 @@ def completed(frame: Document, planned: Sequence[Document], done: Sequence[Docum
         **frame,
         "state": "complete" if len(ended) == len(planned) else "interrupted",
         "verdict": worst(verdicts),
-        "summary": {verdict: verdicts.count(verdict) for verdict in ORDER},
+        "summary": {
+            **{verdict: verdicts.count(verdict) for verdict in ORDER},
+            "criteria": criteria(cases),
+        },
         "cases": cases,
     }
 
@@ -174,6 +189,7 @@ def _test(test: Test) -> Document:
         "name": test.name,
         "description": test.doc,
         "covers": list(test.covers),
+        "not_reproduced": [{"what": what, "why": why} for what, why in test.not_reproduced],
         "place": test.span.place,
         "links": _links(networks[""]),
         "flows": flow_documents(test),

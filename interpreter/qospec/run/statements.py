@@ -10,7 +10,7 @@ from qospec.run.confidence import averaged, judge_together, unfinished
 from qospec.run.interval import interval_document
 from qospec.run.losses import judged, losses, percent
 from qospec.run.quantity import compared, quantity
-from qospec.run.verdict import worst
+from qospec.run.verdict import NOT_APPLICABLE, worst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,6 +28,8 @@ SURE = Fraction(95, 100)
 
 def statement_document(statement: Statement, number: int, result: Result, repeats: int) -> Document:
     """Return a statement as it was decided; `number` is its place in the case."""
+    if statement.idle:
+        return _document(statement, NOT_APPLICABLE, None, statement.idle)
     if statement.confidence is not None:
         decided = judge_together(statement, [r.readings.read for r in result.repeats], repeats)
         return _document(statement, decided.verdict or "", decided, decided.note)
@@ -60,6 +62,7 @@ def _document(
     return {
         "label": statement.label,
         "kind": statement.kind,
+        "claim": statement.claim,
         "verdict": verdict,
         "text": statement.text,
         "place": statement.span.place,

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 Verdict = Literal["skip", "pass", "inconclusive", "fail", "error"]
 ORDER: tuple[Verdict, ...] = ("skip", "pass", "inconclusive", "fail", "error")
 
+NOT_APPLICABLE = "not applicable"
+"""In place of a verdict, of a statement that says nothing in a case: it never counts as a pass."""
+
 MIRRORED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 """Each comparison with the one that says the same from the other side."""
 

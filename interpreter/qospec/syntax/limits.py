@@ -23,7 +23,7 @@ _OPENERS = frozenset({"LPAR", "LSQB", "LBRACE"})
 _CLOSERS = frozenset({"RPAR", "RSQB", "RBRACE"})
 _OPERATORS = frozenset({"PLUS", "MINUS", "TIMES", "OF", "OR", "AND", "NOT", "IF"})
 _PARTING = frozenset(
-    {"COMMA", "EQUAL", "COLON", "LET", "LINK", "FOR", "FLOW", "SWEEP", "RUN", "IN", "WHERE"}
+    {"COMMA", "EQUAL", "COLON", "LET", "LINK", "FOR", "FLOW", "SWEEP", "RUN", "IN", "WHERE", "WHEN"}
     | {"EXPECT", "REQUIRE", "INVARIANT", "REPORT", "FORALL", "SKIP"}
 )
 """What no expression goes on over."""

@@ -92,19 +92,26 @@ class Run(Node):
 
 
 class Criterion(Documented):
-    """`expect`, `require` or `invariant`, by `kind`; `confidence` of `with 95% confidence`."""
+    """`expect`, `require` or `invariant`, by `kind`, with its clauses.
+
+    `confidence` is that of `with 95% confidence`, `claim` the word of `as shape`, `when` the
+    condition of `when size == 64 B`.
+    """
 
     kind: str
     label: Name | None
     condition: Expression
     confidence: Expression | None = None
+    claim: Name | None = None
+    when: Expression | None = None
 
 
 class Report(Node):
-    """`report value`, `report label: value` or `report [values]`."""
+    """`report value`, `report label: value` or `report [values]`; with `when`, in some cases."""
 
     value: Expression
     label: Name | None = None
+    when: Expression | None = None
 
 
 class Skip(Node):

@@ -34,6 +34,7 @@ class Role(Enum):
     BASE = "a name, or a call"
     EXPRESSION = "a value"
     CONDITION = "a condition"
+    SHOWN = "a value to report"
     VALUE = "a value, or a record"
     WIRE = "`a -> b`"
     LINK = "`a -- b via medium`"
@@ -136,7 +137,7 @@ BLOCK = (
     Shape("require", ast.Criterion, Way.LABELLED, short=_CONDITION),
     Shape("expect", ast.Criterion, Way.LABELLED, short=_CONDITION),
     Shape("invariant", ast.Criterion, Way.LABELLED, short=_CONDITION),
-    Shape("report", ast.Report, Way.LABELLED, short=Part("", Role.EXPRESSION, "", "value")),
+    Shape("report", ast.Report, Way.LABELLED, short=Part("", Role.SHOWN, "", "value")),
     Shape(
         "forall", ast.ForAll, name=Role.VARIABLE,
         parts=(Part("is", Role.VALUE, "in", "values"), _WITH),

@@ -1,0 +1,59 @@
+"""What the criteria of a record claim of publications: how many of each kind, and of which none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from qospec.model import CLAIMS
+from qospec.run.claimed import UNCLAIMED, criteria
+from qospec.run.verdict import NOT_APPLICABLE
+
+Record = Mapping[str, Any]
+
+_SAID = {
+    "exact": "exact",
+    "calibrated": "calibrated (not counted as reproduced)",
+    "range": "in range",
+    "shape": "shape",
+    UNCLAIMED: "that claim nothing",
+}
+
+
+def is_calibrated_only(counts: Mapping[str, int]) -> bool:
+    """Return whether all that is claimed of a publication was calibrated: nothing is reproduced."""
+    claimed = [claim for claim in CLAIMS if counts[claim]]
+    return claimed == ["calibrated"]
+
+
+def claimed(counts: Mapping[str, int]) -> str:
+    """Return counts in words: `3 exact, 1 shape; 2 not applicable`; "" of criteria like any."""
+    idle = counts[NOT_APPLICABLE]
+    if not idle and not any(counts[claim] for claim in CLAIMS):
+        return ""
+    applied = ", ".join(f"{counts[sort]} {said}" for sort, said in _SAID.items() if counts[sort])
+    return "; ".join(filter(None, [applied, f"{idle} {NOT_APPLICABLE}" if idle else ""]))
+
+
+def claims_sentence(document: Record) -> str:
+    """Return what all criteria claim, in one line; "" where none claims anything or is left out."""
+    words = claimed(criteria(document["cases"]))
+    return f"criteria: {words}" if words else ""
+
+
+def not_reproduced(document: Record) -> list[dict[str, Any]]:
+    """Return what of publications is not reproduced: `what`, `why`, and which `tests` say so."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for test in document["tests"]:
+        for each in test.get("not_reproduced", ()):
+            found.setdefault((each["what"], each["why"]), []).append(test["name"])
+    return [{"what": what, "why": why, "tests": its} for (what, why), its in found.items()]
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "claims_sentence": claims_sentence,
+    "criteria": criteria,
+    "not_reproduced": not_reproduced,
+}
+
+FILTERS: dict[str, Callable[..., Any]] = {"claimed": claimed}
