@@ -1,6 +1,6 @@
 # What people do with this checkout. Every target makes its own set-up; `make` alone prints this list.
 .POSIX:
-.PHONY: help setup demo test test-nightly lint coverage bench fuzz-language clean
+.PHONY: help setup demo test test-nightly test-seeds lint coverage bench fuzz-language clean
 
 BIN = .venv/bin
 
@@ -26,9 +26,12 @@ demo: setup ## Run the acceptance suites of the ATM encryptor and write their re
 test: setup ## Run all tests
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
-test-nightly: setup ## Compare with books and properties on up to 2,000 drawn examples each
+test-nightly: test-seeds ## Run the suites at ten seeds; compare with books and properties on up to 2,000 drawn examples
 	$(BIN)/python -m pytest testcases/unit/elements testcases/unit/dropping testcases/unit/engine testcases/unit/metrics \
 	    testcases/properties --hypothesis-profile nightly --numprocesses 2 --dist worksteal
+
+test-seeds: setup ## Run each suite at ten seeds: the verdicts must be the same
+	$(BIN)/python -m pytest testcases/suites --seeds=10 --numprocesses 2 --dist worksteal
 
 lint: setup ## Check format, rules, types and imports
 	$(BIN)/ruff format --check .

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,10 @@ from qospec.catalogue import discover
 from qospec.check import check
 from qospec.diagnostics import Problems
 from qospec.document import Document
+from qospec.model import Suite
 from qospec.rendering import render_all
 from qospec.run import outcome, trial
-from qospec.run.plan import Bounds, CasePlan, plan
+from qospec.run.plan import Bounds, plan
 
 # Of a hundred, as is usual; comparisons with a book draw twice as many, slow properties fewer.
 settings.register_profile("nightly", max_examples=1_000, deadline=None)
@@ -23,26 +25,36 @@ settings.register_profile("coverage", max_examples=20, deadline=None)
 SUITES = Path(__file__).parent / "suites"
 
 
-def plans_of(path: Path, seed: str = "0") -> tuple[CasePlan, ...]:
-    """Return the plans of all cases of a specification; raises CollectError."""
+def cases_of(path: Path) -> list[Suite]:
+    """Return a suite of each case of a specification; raises CollectError."""
     problems = Problems()
     suite = check([Path(os.path.relpath(path))], discover(), problems)
-    plans = plan(suite, seed, Bounds(), problems) if not problems.errors else ()
     if problems.all:
         raise pytest.Collector.CollectError(render_all(problems.all))
-    return plans
+    return [
+        replace(suite, tests=(replace(test, cases=(case,)),))
+        for test in suite.tests
+        for case in test.cases
+    ]
 
 
-def outcome_of(case: CasePlan) -> Document:
-    """Run a case; return what it gave."""
-    result = trial.run(case, discover(), lambda _: None)
-    return outcome.case_document(case, result, "")
+def name_of(case: Suite) -> str:
+    return case.tests[0].cases[0].name
+
+
+def outcome_of(case: Suite, seed: str = "0") -> Document:
+    """Plan and run a case; return what it gave. Whatever planning has to say is a failure."""
+    problems = Problems()
+    plans = plan(case, seed, Bounds(), problems)
+    assert not problems.all, render_all(problems.all)
+    (planned,) = plans
+    return outcome.case_document(planned, trial.run(planned, discover(), lambda _: None), "")
 
 
 def outcomes_of(path: Path, names: Collection[str]) -> list[Document]:
     """Run the cases of these names of a specification; return what each gave."""
-    plans = {case.case.name: case for case in plans_of(path)}
-    return [outcome_of(plans[name]) for name in names]
+    cases = {name_of(case): case for case in cases_of(path)}
+    return [outcome_of(cases[name]) for name in names]
 
 
 @pytest.fixture
@@ -68,21 +80,22 @@ class SuiteFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         seeds = self.config.getoption("--seeds")
-        for seed in range(seeds):
-            for case in plans_of(self.path, str(seed)):
-                name = case.case.name if seeds == 1 else f"{case.case.name}[seed={seed}]"
-                yield CaseItem.from_parent(self, name=name, plan=case)
+        for case in cases_of(self.path):
+            for seed in range(seeds):
+                name = name_of(case) if seeds == 1 else f"{name_of(case)}[seed={seed}]"
+                yield CaseItem.from_parent(self, name=name, case=case, seed=str(seed))
 
 
 class CaseItem(pytest.Item):
-    """A case: passes if its verdict is pass."""
+    """A case at a seed: passes if its verdict is pass."""
 
-    def __init__(self, *, plan: CasePlan, **rest: object) -> None:
+    def __init__(self, *, case: Suite, seed: str, **rest: object) -> None:
         super().__init__(**rest)
-        self._plan = plan
+        self._case = case
+        self._seed = seed
 
     def runtest(self) -> None:
-        case = outcome_of(self._plan)
+        case = outcome_of(self._case, self._seed)
         missed = [s for s in case["statements"] if s["verdict"] not in ("", "pass")]
         lines = [f"{s['place']}: {s['text']}: measured {s['measured']}" for s in missed]
         assert case["verdict"] == "pass", "\n".join([*lines, *case["why"], *case["errors"]])
