@@ -12,6 +12,7 @@ from qospec.check.functions import FUNCTIONS
 from qospec.check.measured import CAUSES, DISCARDED
 from qospec.check.parts import SIDES
 from qospec.check.wiring import ENDINGS
+from qospec.model import CLAIMS
 from qospec.reference.asked import asked, kinds
 from qospec.reference.asked import names as asked_names
 from qospec.reference.kinds import field_document
@@ -67,6 +68,8 @@ def words(what: str, catalogue: Catalogue) -> Iterator[Document]:
         yield _word("function", what, SAID[what])
     if what in STATISTICS:
         yield _word("statistic", what, STATISTICS[what])
+    if what in CLAIMS:
+        yield _word("claim", what, f"behind `as`: {CLAIMS[what]}")
     if QUANTILE.fullmatch(what):
         share = what[1:].replace("_", ".")
         yield _word(
@@ -87,7 +90,7 @@ def words(what: str, catalogue: Catalogue) -> Iterator[Document]:
 
 def names(catalogue: Catalogue) -> Iterator[str]:
     """Yield all these names, but for the quantiles, of which there are too many."""
-    yield from (*LAYERS, *FUNCTIONS, *BUILT_IN, *STATISTICS)
+    yield from (*LAYERS, *FUNCTIONS, *BUILT_IN, *STATISTICS, *CLAIMS)
     yield from asked_names(catalogue)
     for _, kind in kinds(catalogue):
         for each in kind.parameters.values():

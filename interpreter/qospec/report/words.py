@@ -58,10 +58,10 @@ def subject(statement: Record) -> str:
 
 def measured(statement: Record) -> str:
     """Return what was measured in words; of a condition without one number, whether it holds."""
-    if statement["verdict"] == NOT_APPLICABLE:
-        return NOT_APPLICABLE
     if statement["measured"]:
         return f"{shown(statement['measured'])}{interval(statement)}"
+    if statement["verdict"] == NOT_APPLICABLE:
+        return NOT_APPLICABLE
     if not statement["comparison"] and statement["verdict"] in _HOLDS:
         return _HOLDS[statement["verdict"]]
     return "no data"

@@ -25,13 +25,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from qospec.document import Document
-    from qospec.model import Network, Statement, Suite, Test
+    from qospec.model import Case, Network, Statement, Suite, Test
     from qospec.run.plan import CasePlan
     from qospec.run.trial import Repeat, Result
 
 SCHEMA = 1
 NOT_RUN = "not run: the run was interrupted"
-UNMEASURED = "no criterion measures anything"
+UNASKED = (
+    "no criterion that applies to this case measures anything: leave it out by `where` on the sweep"
+)
 _SKIPPED: Document = {"verdict": "skip", "ran": True, "errors": []}
 
 
@@ -107,14 +109,14 @@ def _measures(statements: Iterable[Statement]) -> bool:
     return any(s.judges and observed(s.expression) for s in statements)
 
 
-def _unjudged(statements: Sequence[Statement]) -> Iterator[str]:
+def _unjudged(case: Case) -> Iterator[str]:
     """Yield why nothing was judged, if nothing was, and what to do about it."""
-    if _measures(statements):
+    if _measures(case.statements):
         return
-    if any(each.kind in JUDGED and each.idle for each in statements):
-        yield f"{UNMEASURED} that applies to this case: leave it out by `where` on the sweep"
+    if case.parameters and any(each.kind in JUDGED and each.idle for each in case.statements):
+        yield UNASKED
     else:
-        yield UNMEASURED
+        yield "no criterion measures anything"
 
 
 def _metrics(repeat: Repeat) -> Document:
@@ -129,7 +131,7 @@ def _metrics(repeat: Repeat) -> Document:
 
 def _why(plan: CasePlan, result: Result) -> list[str]:
     """Return who discarded cells or packets, in words; where nobody did, who could have."""
-    lines = list(_unjudged(plan.case.statements))
+    lines = list(_unjudged(plan.case))
     seen = [repeat.readings for repeat in result.repeats]
     lines += [words for readings in seen for words in readings.silent()]
     lines += map(discards.single, _losses(result))

@@ -99,6 +99,37 @@ _PHRASES = (
         "leave it out, or judge the value by `expect`",
     ),
     _row(
+        "E0001",
+        r"^\s*report\b.*?(?P<at>\bas\s+\w+)",
+        "a report judges nothing, and claims nothing",
+        "leave it out, or judge the value by `expect`",
+    ),
+    _row(
+        "E0001",
+        r"^\s*(expect|require)\b.*\bwhen\b.*?(?P<at>\bas\s+\w+|\bwith\b.*\bconfidence\b)",
+        "`when` stands behind all that a criterion says",
+        "write this before `when`",
+    ),
+    _row(
+        "E0001",
+        r"^\s*expect\b.*\bas\s+\w+\s+(?P<at>as\s+\w+|with\b.*\bconfidence\b)",
+        "a criterion says how sure first, and then makes one claim",
+        "write `with 95% confidence as range`, or leave one claim out",
+    ),
+    _row(
+        "E0010",
+        r"^\s*(expect|require|report)\b.*?(?P<at>\bwhere\b)",
+        "`where` filters a sweep, and no statement",
+        "write `when`",
+        "when",
+    ),
+    _row(
+        "E0010",
+        r"^\s*(expect|require|report)\b.*?(?P<at>\bunless\b)",
+        "`unless` belongs to `skip`",
+        "write `when not …`",
+    ),
+    _row(
         "E0004",
         r"(?P<at>\bwith\s+confidence\s+(of\s+)?(?P<share>[0-9.]+\s*%))",
         _CONFIDENCE,

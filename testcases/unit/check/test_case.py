@@ -72,7 +72,7 @@ def test_labels(checked):
 def test_a_published_number_is_marked(checked):
     before = 'reference paper "p" { lost = 0 cell }\n'
     suite, problems = checked(
-        before + text_of(RUN, "let printed = paper.lost", "expect user.lost == printed")
+        before + text_of(RUN, "let printed = paper.lost", "expect user.lost == printed as exact")
     )
     assert problems == ()
     (statement,) = suite.tests[0].cases[0].statements

@@ -12,6 +12,20 @@ from qospec.check.project import fingerprint
 CONTRACT = "traffic v = cbr { pcr = 3 cell/s, cvdt = 10 us }\n"
 
 
+SWEPT = """topology bench {{
+  a, b = host
+  link a -- b via line {{ rate = 149.76 Mbit/s @cell }}
+}}
+test t on bench {{
+  sweep n in [1, 2]
+  flow f = ubr {{ pcr = 3 cell/s }} from a to b
+  run {{ measure = 1 s }}
+  expect a: {}
+  expect f.lost == 0
+}}
+"""
+
+
 def check(*arguments: object) -> Result:
     return CliRunner().invoke(cli.qos, ["check", *map(str, arguments)])
 
@@ -45,6 +59,8 @@ def write(path: Path, text: str) -> Path:
             "let l = line { rate = 149.76 Mbit/s }\n",
             "let l = line { rate = 149.76 Mbit/s @cell }\n",
         ),
+        (SWEPT.format("n != 1 or f.lost == 0"), SWEPT.format("f.lost == 0 when n == 1")),
+        (SWEPT.format("f.lost == 0 as exakt"), SWEPT.format("f.lost == 0 as exact")),
         ("topologi t { a = host }\n", "topology t { a = host }\n"),
         ("topology t { a = host, x = 3 s }\n", "topology t { a = host, let x = 3 s }\n"),
     ],

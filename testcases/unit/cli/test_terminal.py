@@ -36,3 +36,30 @@ def test_a_summary_says_how_sure_all_criteria_are_together(
     assert "each would need 97.5 %." in told
     console.summary({**summary, "cases": [case(), case()]})
     assert "confidence;" not in capsys.readouterr().out
+
+
+def test_a_summary_says_what_criteria_claim_and_how_many_do_not_apply(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    console = Console(3, quiet=False, progress=False)
+    idle = case(verdict="not applicable", note="it applies when n == 2", measured=None)
+    found = [case(claim="exact"), case(claim="calibrated"), idle]
+    counts = {"pass": 3, "fail": 0, "criteria": {"exact": 1}}
+    console.summary({"summary": counts, "seed": "0", "cases": found})
+    told = capsys.readouterr().out.splitlines()
+    assert told[0] == "3 pass; seed 0"
+    assert told[1] == (
+        "criteria: 1 exact, 1 calibrated (not counted as reproduced); 1 not applicable"
+    )
+
+
+def test_what_does_not_apply_is_not_among_what_failed(capsys: pytest.CaptureFixture[str]) -> None:
+    failed = case(verdict="not applicable", note="it applies when n == 2", place="a.qos:1:1")
+    failed |= {"verdict": "inconclusive", "errors": [], "losses": [], "why": ["why not"]}
+    failed |= {"metrics": {}, "again": "qos run a"}
+    Console(1, quiet=False, progress=False).summary(
+        {"summary": {"inconclusive": 1}, "seed": "0", "cases": [failed]}
+    )
+    told = capsys.readouterr().out
+    assert "why not" in told
+    assert "a.qos:1:1" not in told

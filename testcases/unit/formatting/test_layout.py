@@ -241,3 +241,30 @@ def test_imports_stay_in_order_and_fill_lines(whole) -> None:
 def test_what_cannot_be_broken_is_too_long(laid_out) -> None:
     text = f'let x = "{"a" * 200}"\n'
     assert laid_out(text) == text
+
+
+def test_each_clause_of_a_long_criterion_goes_on_a_line_of_its_own(in_test) -> None:
+    what = f"expect {LONG}.delay.mean within 1 us of {LONG}.delay"
+    clauses = ("with 95% confidence", "as shape", "when size == 64 B and load >= 90%")
+    broken = "".join(f"  {clause}\n" for clause in clauses)
+    assert in_test(f"{what} {' '.join(clauses)}") == f"{what}\n{broken}"
+    assert in_test(f"{what} {clauses[1]}") == f"{what} {clauses[1]}\n"
+    assert in_test(f"{what}\n  {clauses[1]}\n  when\n  x") == f"{what} {clauses[1]} when x\n"
+
+
+def test_so_does_the_clause_of_a_long_report(in_test) -> None:
+    what = f"report ratio: {LONG}.delay.mean / {LONG}.delay.max"
+    when = f"when {LONG} == 64 B and load >= 90%"
+    assert in_test(f"{what} {when}") == f"{what}\n  {when}\n"
+
+
+def test_a_clause_that_is_too_long_itself_is_broken(in_test) -> None:
+    when = f"{LONG}_{LONG} == 64 B and {LONG}_{LONG} >= 90%"
+    assert in_test(f"expect a: f.lost == 0 as exact when {when} and {when}").splitlines() == [
+        "expect a: f.lost == 0",
+        "  as exact",
+        f"  when {LONG}_{LONG} == 64 B",
+        f"    and {LONG}_{LONG} >= 90%",
+        f"    and {LONG}_{LONG} == 64 B",
+        f"    and {LONG}_{LONG} >= 90%",
+    ]

@@ -88,7 +88,11 @@ def test_the_record_that_is_looked_at_has_one_of_everything(recorded) -> None:
         (("verdict",), "", f"`verdict` {NO_VERDICT}"),
         (("verdict",), [], f"`verdict` {NO_VERDICT}"),
         ((*CASE, "verdict"), "passed", f"`cases[0].verdict` {NO_VERDICT}"),
-        ((*STATEMENT, "verdict"), "?", f'`cases[0].statements[0].verdict` {NO_VERDICT} or ""'),
+        (
+            (*STATEMENT, "verdict"),
+            "?",
+            f'`cases[0].statements[0].verdict` {NO_VERDICT}, "not applicable" or ""',
+        ),
         ((*STATEMENT, "place"), "a.qos", f"`cases[0].statements[0].place` {NO_PLACE}"),
         ((*CASE, "place"), "a.qos:3", f"`cases[0].place` {NO_PLACE}"),
         ((*TEST, "place"), "a.qos:x:1", f"`tests[0].place` {NO_PLACE}"),

@@ -4,7 +4,7 @@ import pytest
 
 from qospec.catalogue import discover
 from qospec.run import trial
-from qospec.run.outcome import case_document
+from qospec.run.outcome import case_document, completed
 
 BENCH = """
 topology bench {
@@ -40,6 +40,75 @@ def test_a_case_that_measures_nothing_is_no_pass(planned, statements, verdict) -
     assert found["verdict"] == verdict
     unmeasured = "no criterion measures anything" in found["why"]
     assert unmeasured == (len(statements) == 1 or statements[1].startswith("report"))
+
+
+SWEPT = ("sweep n in [1, 2]", "run { measure = 1 ms }")
+
+
+@pytest.fixture
+def swept(planned):
+    """Return a function that gives the documents of a test's two cases, for n = 1 and 2."""
+
+    def swept(*statements: str):
+        text = BENCH.replace("  run { measure = 1 ms }\n", "") + "\n".join((*SWEPT, *statements))
+        cases = planned(text + "\n}\n")
+        return [case_document(c, trial.run(c, discover(), lambda _: None), "") for c in cases]
+
+    return swept
+
+
+@pytest.mark.parametrize(
+    ("statement", "note"),
+    [
+        ("expect a: f.lost == 0 when n == 2", "it applies when n == 2"),
+        ("require a: f.lost == 0 when n == 2", "it applies when n == 2"),
+        ("report a: f.lost when n == 2", "it applies when n == 2"),
+        ("expect a: n == 1 or f.lost == 0", "nothing that is measured decides it here"),
+    ],
+)
+def test_what_does_not_apply_is_no_pass(swept, statement, note) -> None:
+    first, second = swept(statement, "expect f.sent > 0 cell")
+    idle, active = first["statements"][0], second["statements"][0]
+    assert (idle["verdict"], idle["note"], idle["measured"]) == ("not applicable", note, None)
+    assert active["verdict"] == ("" if statement.startswith("report") else "pass")
+    assert active["measured"]["text"] == "0 cell"
+    assert (first["verdict"], second["verdict"]) == ("pass", "pass")
+
+
+def test_a_case_to_which_nothing_applies_is_inconclusive_and_says_why(swept) -> None:
+    first, second = swept("require f.lost == 0 when n == 2", "expect n == 1 or f.lost == 0")
+    assert (first["verdict"], second["verdict"]) == ("inconclusive", "pass")
+    assert first["why"][0] == (
+        "no criterion that applies to this case measures anything:"
+        " leave it out by `where` on the sweep"
+    )
+
+
+def test_what_makes_no_sense_where_it_does_not_apply_is_not_worked_out(swept) -> None:
+    first, second = swept(
+        "let table = { 2: 1 s }", "expect f.delay.max < table[n] when n == 2", "expect f.lost == 0"
+    )
+    assert [each["verdict"] for each in first["statements"]] == ["not applicable", "pass"]
+    assert [each["verdict"] for each in second["statements"]] == ["pass", "pass"]
+    assert "transfer_delay.max" in second["metrics"]["f"]
+
+
+def test_criteria_are_counted_by_what_they_claim(swept) -> None:
+    cases = swept(
+        "expect a: f.lost == 0 as exact",
+        "expect b: f.lost == 0 as shape when n == 2",
+        "expect c: f.delay.max < 1 s as calibrated",
+        "expect d: f.delay.max < 1 s",
+        "report e: f.lost when n == 2",
+    )
+    assert [each["claim"] for each in cases[0]["statements"]] == [
+        "exact", "shape", "calibrated", "", ""
+    ]  # fmt: skip
+    summary = completed({}, cases, cases)["summary"]
+    assert summary["pass"] == 2
+    assert summary["criteria"] == {
+        "exact": 2, "calibrated": 2, "range": 0, "shape": 1, "none": 2, "not applicable": 1
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("metric", ["lost", "received", "policed", "clr"])

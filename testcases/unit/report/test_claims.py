@@ -1,0 +1,104 @@
+"""What reports say of claims: how many of each kind, what is only calibrated, what is not shown."""
+
+import pytest
+
+from qospec.report.claims import claimed, claims_sentence, not_reproduced
+from qospec.report.render import render
+from qospec.report.views import columns, requirements
+from qospec.report.words import measured
+from qospec.run.claimed import criteria
+
+IDLE = {"verdict": "not applicable", "measured": None, "bound": None, "comparison": ""}
+LACKING = {"what": "figure 3-15", "why": "the text names no cause"}
+
+
+@pytest.fixture
+def claiming(document):
+    """Return a record of which two criteria claim something and one does not apply."""
+    exact, *_ = (s for s in document["cases"][0]["statements"] if s["kind"] == "expect")
+    exact["claim"] = "exact"
+    calibrated, *_ = (s for s in document["cases"][1]["statements"] if s["kind"] == "expect")
+    calibrated["claim"] = "calibrated"
+    *_, idle = (s for s in document["cases"][1]["statements"] if s["kind"] == "expect")
+    assert idle is not calibrated
+    idle.update(IDLE, note="it applies when pvcs > 10")
+    document["tests"][0]["not_reproduced"] = [LACKING]
+    return document
+
+
+def test_criteria_are_counted_by_what_they_claim(claiming):
+    found = criteria(claiming["cases"])
+    judged = [s for c in claiming["cases"] for s in c["statements"] if s["kind"] != "report"]
+    assert (found["exact"], found["calibrated"], found["not applicable"]) == (1, 1, 1)
+    assert found["none"] == len(judged) - 3
+
+
+def test_one_line_says_so_and_what_does_not_count(claiming):
+    sentence = claims_sentence(claiming)
+    assert sentence.startswith("criteria: 1 exact, 1 calibrated (not counted as reproduced), ")
+    assert sentence.endswith(" that claim nothing; 1 not applicable")
+
+
+def test_where_nothing_is_claimed_nothing_is_said(document):
+    assert claims_sentence(document) == ""
+    assert claimed(criteria([])) == ""
+
+
+@pytest.mark.parametrize(
+    ("claims", "only"),
+    [
+        (["calibrated"], True),
+        (["calibrated", "calibrated", ""], True),
+        (["calibrated", "shape"], False),
+        (["shape"], False),
+        ([""], False),
+    ],
+)
+def test_what_is_calibrated_only_is_not_reproduced(document, claims, only):
+    like = document["cases"][0]["statements"][1]
+    its = [{**like, "kind": "expect", "claim": claim} for claim in claims]
+    for case in document["cases"]:
+        case["statements"] = its
+    assert {each["calibrated_only"] for each in requirements(document)} == {only}
+
+
+def test_what_does_not_apply_is_shown_so_and_needs_nothing(claiming):
+    idle = next(s for s in claiming["cases"][1]["statements"] if s["verdict"] == "not applicable")
+    assert measured(idle) == "not applicable"
+    two = [claiming["cases"][0], claiming["cases"][1]]
+    column = next(each for each in columns(two) if idle in each["statements"])
+    other = next(s for s in two[0]["statements"] if s["label"] == idle["label"])
+    assert (column["verdict"], column["text"]) == (other["verdict"], other["text"])
+
+
+def test_what_is_not_reproduced_is_listed_with_its_reason_and_tests(claiming):
+    claiming["tests"][1]["not_reproduced"] = [LACKING]
+    names = [test["name"] for test in claiming["tests"][:2]]
+    assert not_reproduced(claiming) == [{**LACKING, "tests": names}]
+
+
+@pytest.mark.parametrize(
+    ("form", "pieces"),
+    [
+        ("markdown", ["- not reproduced: **figure 3-15**: the text names no cause", "1 exact"]),
+        ("html", ["not reproduced</span>", "the text names no cause", "<b>calibrated only</b>"]),
+        ("html", ["Criteria: 1 exact, 1 calibrated (not counted as reproduced)"]),
+        ("html", ['title="it applies when pvcs &gt; 10">not applicable</td>']),
+        ("junit", ['name="not reproduced" value="figure 3-15: the text names no cause"']),
+        ("junit", ['name="not applicable" value="expect ', ': it applies when pvcs &gt; 10"']),
+        ("junit", ['name="criteria" value="1 calibrated (not counted as reproduced)']),
+        ("json", ['"claim": "exact"', '"not applicable"', '"figure 3-15"']),
+    ],
+)
+def test_every_report_shows_it(claiming, form, pieces):
+    for case in claiming["cases"]:
+        for each in case["statements"]:
+            if form == "html" and "calibrated only" in pieces[-1] and each.get("claim"):
+                each["claim"] = "calibrated"
+    text = render(claiming, {}, form)
+    assert [piece for piece in pieces if piece not in text] == []
+
+
+def test_a_report_of_before_has_no_column_of_claims(document):
+    assert "| requirement | test | cases | verdict |" in render(document, {}, "markdown")
+    assert ">Criteria</th>" not in render(document, {}, "html")
