@@ -80,7 +80,7 @@ WRONG = [
         SWITCHES,
         "data_plane.qos",
         ("data_plane:scenario=4",),
-        {"oam_arrives"},
+        {"oam_arrives_ab", "oam_arrives_ba"},
     ),
     Wrong(
         "eantc.small_buffers",
