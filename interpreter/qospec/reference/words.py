@@ -55,6 +55,13 @@ STATISTICS = {
     "std": "the standard deviation of all cells or packets",
     "sample_std": "the standard deviation over n - 1, as of a sample",
 }
+TABLES: dict[str, dict[str, str]] = {
+    "built in": {name: SAID[name] for name in BUILT_IN},
+    "function": {name: SAID[name] for name in FUNCTIONS},
+    "statistic": STATISTICS,
+    "claim": {name: f"behind `as`: {meaning}" for name, meaning in CLAIMS.items()},
+}
+"""What is said of names, by their sort."""
 
 
 def words(what: str, catalogue: Catalogue) -> Iterator[Document]:
@@ -62,14 +69,9 @@ def words(what: str, catalogue: Catalogue) -> Iterator[Document]:
     bare = what.removeprefix("@")
     if bare in LAYERS:
         yield _word("layer", f"@{bare}", SAID[bare])
-    if what in BUILT_IN:
-        yield _word("built in", what, SAID[what])
-    if what in FUNCTIONS:
-        yield _word("function", what, SAID[what])
-    if what in STATISTICS:
-        yield _word("statistic", what, STATISTICS[what])
-    if what in CLAIMS:
-        yield _word("claim", what, f"behind `as`: {CLAIMS[what]}")
+    for sort, known in TABLES.items():
+        if what in known:
+            yield _word(sort, what, known[what])
     if QUANTILE.fullmatch(what):
         share = what[1:].replace("_", ".")
         yield _word(
