@@ -57,9 +57,11 @@ def most_unlikely(sent: int, ratio: Fraction, doubt: Fraction) -> int:
 
     Args:
         sent: The number of trials, each independent of the others.
-        ratio: With what probability each comes, above 0 and below 1.
+        ratio: With what probability each comes.
         doubt: Below 1/2.
     """
+    if ratio in (0, 1):  # then all are known to come, or none
+        return sent * int(ratio) - 1
     mean = sent * ratio
     first = max(0, math.floor(mean) - _FAR * (math.isqrt(math.ceil(mean * (1 - ratio))) + 1))
     with localcontext(_CONTEXT):

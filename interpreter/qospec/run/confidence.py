@@ -99,7 +99,7 @@ def _decided(
 def _estimates(expression: Operation, repeats: Sequence[Repeat]) -> Estimates:
     """Return the estimate of each that a criterion measures; nothing if it asks of no quantile."""
     leaves = list(dict.fromkeys(measurements(expression)))
-    if not any(share_of(leaf.statistic) for leaf in leaves):
+    if all(share_of(leaf.statistic) is None for leaf in leaves):
         return {}
     return {leaf: _estimate(leaf, repeats) for leaf in leaves}
 

@@ -103,8 +103,8 @@ class Quantile:
     def _design_effect(self, confidence: Fraction) -> Fraction:
         if confidence not in self._effects:
             found = self._delays.design_effect(self._beyond, confidence, LEVELS)
-            rarer = min(self._beyond, 1 - self._beyond)
-            independent = rarer * self._delays.count / found
+            rarer = min(self._beyond, 1 - self._beyond) * self._delays.count
+            independent = (rarer or 1) / found  # `p0` is the least delay alone
             self._effects[confidence] = 1 + (found - 1) * (1 + FEW / independent)
         return self._effects[confidence]
 
@@ -192,5 +192,11 @@ def edges(
 
 def fewest(beyond: Fraction, confidence: Fraction) -> int:
     """Return of how many independent items one is beyond, where that share is, so confidently."""
-    count = math.ceil(math.log1p(-float(confidence)) / math.log1p(-float(beyond)))
-    return count if most_unlikely(count, beyond, 1 - confidence) >= 0 else count + 1
+    low, high = 0, 1
+    while most_unlikely(high, beyond, 1 - confidence) < 0:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        enough = most_unlikely(middle, beyond, 1 - confidence) >= 0
+        low, high = (low, middle) if enough else (middle, high)
+    return high

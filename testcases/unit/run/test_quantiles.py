@@ -16,9 +16,9 @@ from qospec.units import PS_PER_S, TIME
 
 SURE = Fraction(95, 100)
 SPAN = Span(Source("a.qos", "expect\n"), 0, 6)
-P90, P99, MEAN = (
+P0, P90, P99, MEAN = (
     Measured("", "f", None, oam=False, metric="delay", statistic=name, dimension=TIME, text="")
-    for name in ("p90", "p99", "mean")
+    for name in ("p0", "p90", "p99", "mean")
 )
 
 
@@ -77,12 +77,28 @@ def test_it_is_the_greatest_number_that_a_ratio_makes_unlikely(sent, ratio, doub
 
 @pytest.mark.parametrize(
     ("beyond", "confidence", "items"),
-    [("0.1", "0.95", 29), ("0.01", "0.95", 299), ("0.001", "0.95", 2_995), ("0.01", "0.99", 459)],
+    [
+        ("0.1", "0.95", 29),
+        ("0.01", "0.95", 299),
+        ("0.001", "0.95", 2_995),
+        ("0.01", "0.99", 459),
+        ("0.5", "0.875", 3),  # just so many: 0.5 ** 3 is the doubt
+        ("1", "0.95", 1),
+    ],
 )
 def test_so_many_independent_items_have_an_upper_bound(beyond, confidence, items) -> None:
     assert fewest(Fraction(beyond), Fraction(confidence)) == items
     assert most_unlikely(items, Fraction(beyond), 1 - Fraction(confidence)) == 0
     assert most_unlikely(items - 1, Fraction(beyond), 1 - Fraction(confidence)) == -1
+
+
+def test_the_least_delay_is_below_all_and_has_nothing_below_it() -> None:
+    assert [most_unlikely(5, Fraction(ratio), 1 - SURE) for ratio in (0, 1)] == [-1, 4]
+    lower, upper = Quantile(alike(5, range(10, 21)), Fraction(0)).between(SURE, 5)
+    assert (lower, upper * PS_PER_S) == (None, 11)
+    repeats = alike(5, range(10, 21))
+    assert judged("<=", P0, ps(11), repeats=repeats).verdict == "pass"
+    assert judged(">=", P0, ps(10), repeats=repeats).verdict == "inconclusive"
 
 
 def test_the_bounds_of_independent_items_are_two_of_them() -> None:
