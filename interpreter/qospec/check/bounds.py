@@ -61,15 +61,39 @@ def _combined(operator: str, parts: Sequence[Bounds]) -> Bounds:  # noqa: PLR091
         before = first[0] if first else NOTHING
         ends = [before.least, _negative(last.most)], [before.most, _negative(last.least)]
         return Bounds(*(_if_all(sum, each) for each in ends))
-    if operator == "/" and known_least == least and min(known_least) >= 0:
-        return Bounds(_quotient(least[0], most[1]) or Fraction(0), _quotient(most[0], least[1]))
     if operator == "abs":
         return _unsigned(parts[0])
-    if operator == "*" and NOTHING in parts:
-        return NOTHING
-    if operator == "*" and known_least == least and min(known_least) >= 0:
-        return Bounds(Fraction(math.prod(known_least)), _if_all(math.prod, most))
+    if operator == "*":
+        return _product(*parts)
+    if operator == "/" and least[1] is not None and least[1] >= 0:
+        return _product(parts[0], Bounds(_inverse(most[1]) or Fraction(0), _inverse(least[1])))
     return ANYTHING
+
+
+def _product(one: Bounds, other: Bounds) -> Bounds:
+    """Return between what a product lies: between the products of the ends, exact or infinite."""
+    factors = [
+        (
+            -math.inf if each.least is None else each.least,
+            math.inf if each.most is None else each.most,
+        )
+        for each in (one, other)
+    ]
+    ends = [_times(left, right) for left in factors[0] for right in factors[1]]
+    least, most = min(ends), max(ends)
+    return Bounds(
+        least if isinstance(least, Fraction) else None,
+        most if isinstance(most, Fraction) else None,
+    )
+
+
+def _times(left: Fraction | float, right: Fraction | float) -> Fraction | float:
+    """Return a product of ends, each of them exact or infinite; 0 times infinity is 0."""
+    if isinstance(left, Fraction) and isinstance(right, Fraction):
+        return left * right
+    if 0 in (left, right):
+        return Fraction(0)
+    return math.inf if (left > 0) == (right > 0) else -math.inf
 
 
 def _unsigned(part: Bounds) -> Bounds:
@@ -83,8 +107,8 @@ def _negative(end: Fraction | None) -> Fraction | None:
     return None if end is None else -end
 
 
-def _quotient(end: Fraction | None, divisor: Fraction | None) -> Fraction | None:
-    return end / divisor if end is not None and divisor else None
+def _inverse(end: Fraction | None) -> Fraction | None:
+    return 1 / end if end else None
 
 
 def _if_all(

@@ -12,13 +12,13 @@ from qospec.run.binomial import bounds, most_unlikely
 from qospec.run.confidence import judge_together
 from qospec.run.quantiles import FEW, Quantile, fewest
 from qospec.source import Source, Span
-from qospec.units import PS_PER_S, TIME
+from qospec.units import PS_PER_S, RATIO, TIME
 
 SURE = Fraction(95, 100)
 SPAN = Span(Source("a.qos", "expect\n"), 0, 6)
-P0, P90, P99, MEAN = (
+P0, P80, P90, P99, MEAN = (
     Measured("", "f", None, oam=False, metric="delay", statistic=name, dimension=TIME, text="")
-    for name in ("p0", "p90", "p99", "mean")
+    for name in ("p0", "p80", "p90", "p99", "mean")
 )
 
 
@@ -177,6 +177,21 @@ def test_each_of_two_measured_sides_has_its_share_of_the_doubt() -> None:
     assert "each side has bounds of its own" in shown.note
     # 600 of them at 97.5 %: the 46th longest is 93
     assert shown.interval.upper.value * PS_PER_S == 94 - Fraction(101, 2) - 50
+
+
+@pytest.mark.parametrize(
+    ("bound", "verdict"),
+    [("0.4", "pass"), ("0.1", "inconclusive"), ("-0.4", "fail")],
+)
+def test_a_difference_that_may_be_negative_is_divided_and_multiplied(bound, verdict) -> None:
+    # 600 delays at 98.3 %: p90 is between 88 and 94, p80 between 76 and 84
+    repeats, change = alike(6, range(1, 101)), Operation("-", (P90, P80), TIME)
+    share = Operation("/", (change, P80), RATIO)
+    asked = Constant(Fraction(bound), RATIO)
+    assert judged("<", share, asked, repeats=repeats).verdict == verdict
+    turned = Operation("*", (Constant(Fraction(-2), RATIO), share), RATIO)
+    less = Constant(-2 * Fraction(bound), RATIO)
+    assert judged(">", turned, less, repeats=repeats).verdict == verdict
 
 
 def test_a_quantile_of_nothing_decides_nothing() -> None:
