@@ -15,13 +15,14 @@ import math
 import operator
 from bisect import bisect_left
 from fractions import Fraction
+from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.run.student import normal_quantile, quantile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from qospec.engine.tally import Delays
 
@@ -31,8 +32,38 @@ ENOUGH = 10
 HALF = Fraction(1, 2)
 
 
+class Ends(NamedTuple):
+    """Ends of buckets, rising, and how many items are in those that end there or later."""
+
+    times_ps: Sequence[int]
+    items: Sequence[int]
+
+    @classmethod
+    def of(cls, ends: Iterable[tuple[int, int]]) -> Ends:
+        """Return them, given each with the items of its bucket."""
+        found: dict[int, int] = {}
+        for time_ps, items in ends:
+            found[time_ps] = found.get(time_ps, 0) + items
+        times_ps = sorted(found)
+        falling = accumulate(found[time_ps] for time_ps in reversed(times_ps))
+        return cls(times_ps, list(falling)[::-1])
+
+    def nth_last_ps(self, number: int) -> int | None:
+        """Return the end that so many items have or exceed; None of no item, or more than all."""
+        # the number of items falls: the last end with as many holds the item
+        place = bisect_left(self.items, 1 - number, key=operator.neg)
+        return self.times_ps[place - 1] if place and number > 0 else None
+
+    def from_here(self, time_ps: int) -> int:
+        """Return how many items are in buckets that end at a time or later."""
+        place = bisect_left(self.times_ps, time_ps)
+        return self.items[place] if place < len(self.items) else 0
+
+
 class Distribution:
     """Delays of all repeats, and items that were lost: as if their delay were beyond any other.
+
+    Buckets of different repeats may overlap: those of delays above the least, which differs.
 
     Attributes:
         totals: How many items each repeat has.
@@ -49,25 +80,29 @@ class Distribution:
         self.totals = tuple(totals)
         self.count = sum(totals)
         self._lost = tuple(lost)
-        self._rows = [
-            ([low for low, _, _ in each.buckets], _from_here([n for _, _, n in each.buckets]))
-            for each in repeats
-        ]
-        pooled: dict[tuple[int, int], int] = {}
-        for low, high, items in (bucket for each in repeats for bucket in each.buckets):
-            pooled[low, high] = pooled.get((low, high), 0) + items
-        self._buckets = sorted(pooled)
-        self._from = _from_here([pooled[bucket] for bucket in self._buckets])
+        self._repeats = repeats
         found = [each for each in repeats if each.min_ps is not None and each.max_ps is not None]
         self._least_ps = min((each.min_ps or 0 for each in found), default=0)
         self._largest_ps = max((each.max_ps or 0 for each in found), default=0)
 
+    @cached_property
+    def _rows(self) -> list[Ends]:
+        return [Ends.of((low, n) for low, _, n in each.buckets) for each in self._repeats]
+
+    @cached_property
+    def _lows(self) -> Ends:
+        return Ends.of((low, n) for each in self._repeats for low, _, n in each.buckets)
+
+    @cached_property
+    def _highs(self) -> Ends:
+        return Ends.of((high, n) for each in self._repeats for _, high, n in each.buckets)
+
     def nth_longest_ps(self, number: int) -> tuple[int, int] | None:
         """Return between what the n-th longest delay lies, n from 1; None if that never arrived."""
-        place = self._place(number)
-        if place is None:
+        behind = number - sum(self._lost)
+        low, high = self._lows.nth_last_ps(behind), self._highs.nth_last_ps(behind)
+        if low is None or high is None:
             return None
-        low, high = self._buckets[place]
         return max(low, self._least_ps), min(high, self._largest_ps)
 
     def design_effect(self, share: Fraction, confidence: Fraction, levels: int) -> Fraction:
@@ -94,41 +129,27 @@ class Distribution:
 
     def _tails(self, share: Fraction) -> Iterator[tuple[int, ...]]:
         """Yield by repeat how many items lie beyond a bound, ever more, up to half of them."""
-        if sum(self._lost) >= share * self.count > 0:
+        lost = sum(self._lost)
+        if lost >= share * self.count > 0:
             yield self._lost
         while True:
-            place = self._place(max(1, math.ceil(share * self.count)))
-            if place is not None:
-                yield tuple(self._beyond(self._buckets[place][0]))
+            bound_ps = self._lows.nth_last_ps(max(1, math.ceil(share * self.count)) - lost)
+            if bound_ps is not None:
+                beyond = (row.from_here(bound_ps) for row in self._rows)
+                yield tuple(map(operator.add, self._lost, beyond))
             if share >= HALF:
                 return
             share = min(share * 2, HALF)
 
-    def _place(self, number: int) -> int | None:
-        """Return the bucket of the n-th longest delay; None of an item that never arrived."""
-        behind = number - sum(self._lost)
-        if behind <= 0 or not self._from or behind > self._from[0]:
-            return None
-        # `_from` falls: the last bucket with as many in it or above holds the item.
-        return bisect_left(self._from, 1 - behind, key=operator.neg) - 1
-
-    def _beyond(self, low_ps: int) -> Iterator[int]:
-        for (lows, items), lost in zip(self._rows, self._lost, strict=True):
-            place = bisect_left(lows, low_ps)
-            yield lost + (items[place] if place < len(lows) else 0)
-
-
-def _from_here(items: Sequence[int]) -> list[int]:
-    """Return how many items are in each bucket and those above it together."""
-    return list(accumulate(reversed(items)))[::-1]
-
 
 def _dispersion(counts: Sequence[int], totals: Sequence[int]) -> Fraction:
-    """Return the variance of counts over that of as many independent items; 0 of none or all."""
-    items, repeats = sum(totals), len(totals)
-    share = Fraction(sum(counts), items)
-    if share in (0, 1):
-        return Fraction(0)
+    """Return the variance of counts over that of as many independent items; 0 of none or all.
+
+    A repeat's own items are in the share of all, so of independent ones with a share p the squared
+    deviations from it come to p (1 - p) (n - sum of n_i² / n), for n_i items of each repeat.
+    """
+    items, found = sum(totals), sum(counts)
+    expected = found * (items - found) * (items**2 - sum(total**2 for total in totals))
     pairs = zip(counts, totals, strict=True)
-    squares = sum(((count - share * total) ** 2 for count, total in pairs), Fraction(0))
-    return squares / (repeats - 1) / (Fraction(items, repeats) * share * (1 - share))
+    squares = sum((count * items - found * total) ** 2 for count, total in pairs)
+    return Fraction(squares * items, expected) if expected else Fraction(0)

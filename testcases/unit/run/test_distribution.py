@@ -1,0 +1,57 @@
+"""The delays of all repeats: the n-th longest, and as how many items an independent one counts."""
+
+from fractions import Fraction
+
+import pytest
+
+from qospec.engine.tally import Delays
+from qospec.run.distribution import Distribution
+
+SURE = Fraction(95, 100)
+WIDER = Fraction("1.6797")
+"""The square of Student's t of four degrees of freedom over the normal quantile, at 95 %."""
+
+
+def delays(*buckets: tuple[int, int, int]) -> Delays:
+    count = sum(items for _, _, items in buckets)
+    return Delays(count, min_ps=buckets[0][0], max_ps=buckets[-1][1] - 1, buckets=buckets)
+
+
+def of(*repeats: Delays, lost: tuple[int, ...] = (0, 0, 0, 0, 0)) -> Distribution:
+    totals = [each.count + gone for each, gone in zip(repeats, lost, strict=False)]
+    return Distribution(repeats, totals, lost[: len(repeats)])
+
+
+@pytest.mark.parametrize(
+    ("number", "found"),
+    [(1, None), (2, None), (3, (30, 39)), (5, (10, 20)), (6, (10, 20)), (7, None)],
+)
+def test_what_was_lost_comes_before_the_longest_delays(number, found) -> None:
+    both = of(delays((10, 20, 1), (30, 40, 2)), delays((10, 20, 1)), lost=(1, 1))
+    assert both.nth_longest_ps(number) == found
+
+
+def test_buckets_that_overlap_bound_what_may_be_in_either() -> None:
+    # the longest may be the 29 of the bucket that begins first
+    both = of(delays((10, 30, 1)), delays((12, 22, 1)))
+    assert [both.nth_longest_ps(number) for number in (1, 2)] == [(12, 29), (10, 22)]
+
+
+@pytest.mark.parametrize(
+    ("quick", "slow", "effect"),
+    [
+        ((20, 20), (20, 20, 20), 25),  # squares of 480 over 40 * 60 / 100 = 24, less a fifth
+        ((60,), (10, 10, 10, 10), 50),  # squares of 720 over 24, less two fifths
+    ],
+)
+def test_repeats_of_any_length_are_held_to_the_share_of_all(quick, slow, effect) -> None:
+    """Squares of independent items come to less, the more of all items a repeat has."""
+    repeats = [delays((10, 20, items)) for items in quick]
+    repeats += [delays((30, 40, items)) for items in slow]
+    share = Fraction(sum(slow), 100)
+    found = of(*repeats).design_effect(share, SURE, 1)
+    assert float(found) == pytest.approx(float(effect * WIDER), rel=1e-3)
+
+
+def test_of_one_repeat_each_item_counts() -> None:
+    assert of(delays((10, 20, 5), (30, 40, 5))).design_effect(Fraction(1, 2), SURE, 1) == 1
