@@ -11,23 +11,22 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
+from qospec.check.bounds import Bounds, bounds
 from qospec.conditions import Constant, Operation, measurements
 from qospec.diagnostics import Diagnostic
 from qospec.run.losses import SURE, judged
-from qospec.run.quantiles import fewest
+from qospec.run.quantiles import edges, fewest
 from qospec.run.survey import cell_rate
-from qospec.run.verdict import MIRRORED
 from qospec.statistic import share_of
 from qospec.units import CELLS, PS_PER_S, RATIO, number_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from qospec.conditions import Expression, Measured
+    from qospec.conditions import Expression, Leaf, Measured
     from qospec.model import Case, Flow, Statement
     from qospec.run.repeats import Repeat
 
-BELOW = ("<", "<=", "within", "within share")
 SPREAD = 6
 """A source that draws its times hardly ever sends more standard deviations above the mean."""
 
@@ -101,27 +100,30 @@ def _of_quantiles(part: Operation, statement: Statement) -> Iterator[Need]:
             continue
         if statement.confidence is None:
             yield Need(leaf, math.ceil(1 / (1 - share)), together=False, text=statement.text)
-        elif _asks_below(part, leaf) or len(leaves) > 1:
+        elif _needs_upper_bound(part, leaf):
             sure = 1 - (1 - statement.confidence) / len(leaves)
             yield Need(leaf, fewest(1 - share, sure), together=True, text=statement.text)
 
 
 def _of_ratios(part: Operation, statement: Statement) -> Iterator[Need]:
     leaf = judged(part)
-    if leaf is None or leaf.dimension != RATIO or not _asks_below(part, leaf):
+    if leaf is None or leaf.dimension != RATIO:
         return
-    bounds = [each.value for each in part.operands if isinstance(each, Constant)]
-    if len(bounds) == 1 and isinstance(bounds[0], Fraction) and 0 < bounds[0] < 1:
+    ratios = [each.value for each in part.operands if isinstance(each, Constant)]
+    if len(ratios) != 1 or not isinstance(ratios[0], Fraction) or not 0 < ratios[0] < 1:
+        return
+    if _needs_upper_bound(part, leaf):
         sure = statement.confidence or SURE
-        yield Need(leaf, fewest(bounds[0], sure), together=True, text=statement.text)
+        yield Need(leaf, fewest(ratios[0], sure), together=True, text=statement.text)
 
 
-def _asks_below(part: Operation, leaf: Measured) -> bool:
-    """Return whether a comparison bounds what is measured from above."""
-    operator = part.operator
-    if part.operands[0] != leaf:
-        operator = MIRRORED.get(operator, operator)
-    return operator in BELOW
+def _needs_upper_bound(part: Operation, leaf: Measured) -> bool:
+    """Return whether a comparison can hold only if it is known how large what is measured is."""
+
+    def unlimited(other: Leaf) -> Bounds:
+        return Bounds(Fraction(1), None if other == leaf else Fraction(1))
+
+    return any(bounds(edge.expression, unlimited).most is None for edge in edges(part, {}, 1))
 
 
 def _most(flow: Flow, member: int | None, length_ps: int) -> int:

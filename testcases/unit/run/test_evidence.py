@@ -37,6 +37,11 @@ def text(criterion: str, source: str = STEADY, repeats: int = 1) -> str:
         (f"f.delay.p99 < 1 ms{SURELY}", 15, None),  # 0.99 ** 299 < 5 % < 0.99 ** 298
         (f"f.delay.p99 > 1 us{SURELY}", 14, None),
         (f"1 ms > f.delay.p99{SURELY}", 14, "280 delays cannot show `1 ms > f.delay.p99`"),
+        (f"f.delay.p99 - 1 us > 1 us{SURELY}", 14, None),
+        (f"f.delay.p99 * 2 < 1 ms{SURELY}", 14, "280 delays cannot show `f.delay.p99 * 2 < 1 ms`"),
+        (f"1 ms > 2 * f.delay.p99{SURELY}", 14, "280 delays cannot show `1 ms > 2 * f.delay.p99`"),
+        (f"f.delay.p99 within 1 ms of 1 us{SURELY}", 14,
+            "280 delays cannot show `f.delay.p99 within 1 ms of 1 us`"),
         ("f.clr < 1%", 14, "280 cells cannot show `f.clr < 1%`"),
         ("f.clr < 1%", 15, None),
         ("f.clr <= 0", 1, None),
