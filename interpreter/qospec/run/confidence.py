@@ -19,7 +19,7 @@ from qospec.model import MOST_REPEATS
 from qospec.run import quantiles
 from qospec.run.losses import judged, losses
 from qospec.run.means import MeanEdge
-from qospec.run.quantiles import Quantile, between, value_of
+from qospec.run.quantiles import Quantile, between, shared, value_of
 from qospec.run.repeats import Sureness
 from qospec.run.verdict import MIRRORED, Interval, Judgement, Side, dimension_of
 from qospec.statistic import share_of
@@ -71,10 +71,22 @@ def judge_together(statement: Statement, repeats: Sequence[Repeat], asked: int) 
     verdict, notes = _decided(edges, statement, confidence)
     if counted is not None and len(set(map(tuple, rows))) == 1:
         notes.append(counted.said(confidence))
-    notes += [each.said(confidence) for each in estimates.values() if isinstance(each, Quantile)]
+    notes += _counted(estimates, confidence)
     if all(measurements(side) for side in _sides(expression)):
         notes.append(APART if estimates else DIFFERENCE)
     return replace(shown, verdict=verdict, note="; ".join(notes))
+
+
+def _counted(estimates: Estimates, confidence: Fraction) -> list[str]:
+    """Return what the delays of each quantile come to; once if that is the same of all."""
+    said = {
+        leaf.text: each.said(shared(confidence, estimates))
+        for leaf, each in estimates.items()
+        if isinstance(each, Quantile)
+    }
+    if len(set(said.values())) <= 1:
+        return list(said.values())[:1]
+    return [f"`{text}`: {words}" for text, words in said.items()]
 
 
 def _decided(
@@ -204,7 +216,7 @@ def _more(edges: Sequence[Edge], held: Sequence[bool | None], sure: Sureness) ->
 
 def _outlook(more: int) -> str:
     if more > MOST_REPEATS:
-        return f"even {MOST_REPEATS:_} repeats would hardly decide: the mean is too near the bound"
+        return f"even {MOST_REPEATS:_} repeats would hardly decide: they come too near the bound"
     return f"about {more:_} more {'repeat' if more == 1 else 'repeats'} would decide"
 
 

@@ -156,6 +156,11 @@ def value_of(expression: Expression, estimates: Mapping[Measured, Estimate]) -> 
     return value if isinstance(value, Fraction) else Fraction(0)
 
 
+def shared(confidence: Fraction, estimates: Mapping[Measured, Estimate]) -> Fraction:
+    """Return how sure each estimate must be for all to be so sure: each has its share of doubt."""
+    return 1 - (1 - confidence) / len(estimates)
+
+
 def between(
     expression: Expression,
     estimates: Mapping[Measured, Estimate],
@@ -163,7 +168,7 @@ def between(
     repeats: int,
 ) -> Bounds:
     """Return between what the value of an expression lies, to either side with that confidence."""
-    each = 1 - (1 - confidence) / len(estimates)
+    each = shared(confidence, estimates)
     return bounds(expression, lambda leaf: estimates[leaf].between(each, repeats))  # type: ignore[index]
 
 

@@ -17,7 +17,9 @@ from qospec.units import PS_PER_S, RATIO, TIME
 SURE = Fraction(95, 100)
 SPAN = Span(Source("a.qos", "expect\n"), 0, 6)
 P0, P80, P90, P99, MEAN = (
-    Measured("", "f", None, oam=False, metric="delay", statistic=name, dimension=TIME, text="")
+    Measured(
+        "", "f", None, oam=False, metric="delay", statistic=name, dimension=TIME, text=f"f.{name}"
+    )
     for name in ("p0", "p80", "p90", "p99", "mean")
 )
 
@@ -192,6 +194,21 @@ def test_a_difference_that_may_be_negative_is_divided_and_multiplied(bound, verd
     turned = Operation("*", (Constant(Fraction(-2), RATIO), share), RATIO)
     less = Constant(-2 * Fraction(bound), RATIO)
     assert judged(">", turned, less, repeats=repeats).verdict == verdict
+
+
+def test_the_note_of_several_quantiles_names_them_and_their_share_of_the_doubt() -> None:
+    # 0.99 ** 368 < 2.5 %, of 10 in 100 it takes 36
+    twice = Operation("*", (Constant(Fraction(2), RATIO), P90), TIME)
+    note = judged("<", P99, twice, repeats=alike(6, range(1, 56))).note
+    counted = "330 delays count as 330 independent ones"
+    assert f"`f.p99`: {counted}, and 368 are needed for an upper bound; `f.p90`: {counted};" in note
+    enough = judged("<", P90, Operation("+", (P80, ps(50)), TIME), repeats=alike(6, range(1, 56)))
+    assert enough.note.count(counted) == 1
+
+
+def test_a_quantile_that_is_too_near_the_bound_is_no_mean() -> None:
+    far = judged("<", P90, ps(90), repeats=alike(5, range(1, 101))).note
+    assert far.startswith("even 10_000 repeats would hardly decide: they come too near the bound")
 
 
 def test_a_quantile_of_nothing_decides_nothing() -> None:
