@@ -71,16 +71,16 @@ def judge_together(statement: Statement, repeats: Sequence[Repeat], asked: int) 
     verdict, notes = _decided(edges, statement, confidence)
     if counted is not None and len(set(map(tuple, rows))) == 1:
         notes.append(counted.said(confidence))
-    notes += _counted(estimates, confidence)
+    notes += _counted(expression, estimates, confidence)
     if all(measurements(side) for side in _sides(expression)):
         notes.append(APART if estimates else DIFFERENCE)
     return replace(shown, verdict=verdict, note="; ".join(notes))
 
 
-def _counted(estimates: Estimates, confidence: Fraction) -> list[str]:
+def _counted(expression: Expression, estimates: Estimates, confidence: Fraction) -> list[str]:
     """Return what the delays of each quantile come to; once if that is the same of all."""
     said = {
-        leaf.text: each.said(shared(confidence, estimates))
+        leaf.text: each.said(shared(confidence, estimates, expression))
         for leaf, each in estimates.items()
         if isinstance(each, Quantile)
     }

@@ -19,7 +19,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from qospec.check.bounds import Bounds, bounds
-from qospec.conditions import Operation, evaluate
+from qospec.conditions import Operation, evaluate, measurements
 from qospec.run.binomial import most_unlikely
 from qospec.run.distribution import Distribution
 from qospec.run.repeats import more_repeats
@@ -156,9 +156,24 @@ def value_of(expression: Expression, estimates: Mapping[Measured, Estimate]) -> 
     return value if isinstance(value, Fraction) else Fraction(0)
 
 
-def shared(confidence: Fraction, estimates: Mapping[Measured, Estimate]) -> Fraction:
-    """Return how sure each estimate must be for all to be so sure: each has its share of doubt."""
-    return 1 - (1 - confidence) / len(estimates)
+def shared(
+    confidence: Fraction, estimates: Mapping[Measured, Estimate], expression: Expression
+) -> Fraction:
+    """Return how sure each bound must be for the value of an expression to be as sure as asked.
+
+    Each estimate has its share of the doubt; where an `abs` reckons with both its ends, each of
+    them has half of that.
+    """
+    ends = 2 if _is_unsigned(expression) else 1
+    return 1 - (1 - confidence) / (len(estimates) * ends)
+
+
+def _is_unsigned(expression: Expression) -> bool:
+    """Return whether the sign of something measured is dropped in an expression."""
+    if not isinstance(expression, Operation):
+        return False
+    dropped = expression.operator == "abs" and bool(measurements(expression))
+    return dropped or any(map(_is_unsigned, expression.operands))
 
 
 def between(
@@ -168,7 +183,7 @@ def between(
     repeats: int,
 ) -> Bounds:
     """Return between what the value of an expression lies, to either side with that confidence."""
-    each = shared(confidence, estimates)
+    each = shared(confidence, estimates, expression)
     return bounds(expression, lambda leaf: estimates[leaf].between(each, repeats))  # type: ignore[index]
 
 

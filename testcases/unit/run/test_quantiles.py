@@ -182,6 +182,20 @@ def test_each_of_two_measured_sides_has_its_share_of_the_doubt() -> None:
 
 
 @pytest.mark.parametrize(
+    ("asked", "bound", "verdict"),
+    [
+        ("-", 393, "fail"),  # of 5,000 delays p90 is at least 893 with 95 %, 892 with 97.5 %
+        ("abs", 393, "inconclusive"),
+        ("abs", 392, "fail"),
+    ],
+)
+def test_without_a_sign_a_difference_may_be_wrong_at_either_end(asked, bound, verdict) -> None:
+    difference = Operation("-", (P90, ps(500)), TIME)
+    left = difference if asked == "-" else Operation(asked, (difference,), TIME)
+    assert judged("<", left, ps(bound), repeats=alike(5, range(1, 1001))).verdict == verdict
+
+
+@pytest.mark.parametrize(
     ("bound", "verdict"),
     [("0.4", "pass"), ("0.1", "inconclusive"), ("-0.4", "fail")],
 )
