@@ -1,4 +1,4 @@
-"""The interval of a mean as it is shown: not beyond what its values can be."""
+"""The interval of what repeats come to, as it is shown: not beyond what its values can be."""
 
 from __future__ import annotations
 

@@ -54,7 +54,10 @@ class Side:
 
 @dataclass(frozen=True)
 class Interval:
-    """Between what the mean of the repeats lies, to either side with that confidence."""
+    """Between what the repeats come to together lies, to either side with that confidence.
+
+    An end without a value is not known: too few items lie beyond it.
+    """
 
     lower: Side
     upper: Side
