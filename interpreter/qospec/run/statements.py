@@ -41,9 +41,10 @@ def statement_document(statement: Statement, number: int, result: Result, repeat
     note = "" if shown_one is not None or result.errors else "not reached"
     if verdict == "pass":
         seen = [repeat.readings for repeat in result.repeats]
-        note = "; ".join(dict.fromkeys(_zeros(statement.expression, seen)))
         if len(seen) < repeats:
-            verdict, note = "inconclusive", unfinished(len(seen), repeats)
+            missing = unfinished(len(seen), repeats)
+            return _document(statement, "inconclusive", shown_one, missing)
+        note = "; ".join(dict.fromkeys(_zeros(statement.expression, seen)))
         return _document(statement, verdict, shown_one, note, caution(statement, seen))
     return _document(statement, verdict, shown_one, note)
 

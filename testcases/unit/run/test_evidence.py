@@ -78,3 +78,11 @@ def test_what_passes_on_enough_has_no_caution(planned) -> None:
     (case,) = planned(text("f.clr < 3%", repeats=5))
     document = outcome.case_document(case, trial.run(case, discover(), lambda _: None), "")
     assert [(s["verdict"], s["caution"]) for s in document["statements"]] == [("pass", "")]
+
+
+def test_what_is_not_decided_has_no_caution(planned) -> None:
+    test = text("f.clr < 1%", repeats=5).replace("expect", "require f.sent > 20 cell\n  expect")
+    (case,) = planned(test)
+    document = outcome.case_document(case, trial.run(case, discover(), lambda _: None), "")
+    _, statement = document["statements"]
+    assert (statement["verdict"], statement["caution"]) == ("inconclusive", "")
