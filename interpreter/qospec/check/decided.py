@@ -71,7 +71,7 @@ def _unclaimed(node: ast.Criterion, statements: Sequence[Statement]) -> Iterator
     if any(each.published for each in statements):
         yield wrong(
             "W0610",
-            "this asks for a published number, and says not what it claims of it",
+            "this asks for a published number, and does not say what it claims of it",
             node.condition.span,
             remedy="write `as exact`, `as calibrated`, `as range` or `as shape` behind it",
         )

@@ -70,7 +70,8 @@ def planned(case: Case) -> Iterator[Diagnostic]:
             items *= case.run.repeat if need.together else 1
             if items < need.items:
                 message, note = need.lack(items)
-                help_ = "measure longer, repeat more often, or ask for less"
+                longer = "measure longer, repeat more often" if need.together else "measure longer"
+                help_ = f"{longer}, or ask for less"
                 yield Diagnostic("W0611", message, statement.span, notes=(note,), help=help_)
 
 

@@ -54,6 +54,7 @@ def test_a_plan_warns_of_what_its_items_cannot_show(
 ) -> None:
     assert planned(text(criterion, repeats=repeats))
     assert [each.message for each in problems.all] == ([message] if message else [])
+    assert all(("repeat" in each.help) is ("cannot show" in message) for each in problems.all)
 
 
 @pytest.mark.parametrize(("share", "warned"), [("p99", True), ("p98", False)])
