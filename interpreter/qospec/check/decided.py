@@ -114,15 +114,17 @@ def _decided(
 ) -> Refused:
     whose = "the sweep's" if what == "cases" else "the loop's"
     made = _rewritten(node, [each.expression for each in statements])
-    text = made[0] if made else ""
+    remedy = "say by `when` where it applies, and write a statement of its own for each part"
+    if made:
+        remedy = f"write `{made[0]}`"
+    elif all(is_constant(each.expression) for each in statements):
+        remedy = "ask for something that is measured, or leave cases out by `where` on the sweep"
     return wrong(
         "W0608",
         f"decided by {whose} values alone in {settled:_} of {len(statements):_} {what}",
         node.condition.span,
         note="it is not applicable there, and does not count as a pass",
-        remedy=f"write `{text}`"
-        if text
-        else "say by `when` where it applies, and write a statement of its own for each part",
+        remedy=remedy,
         fix=made[1] if made else (),
     )
 
@@ -134,6 +136,8 @@ def _rewritten(
     operands = _alternatives(node.condition, expressions)
     known = [all(map(is_constant, of)) for _, of in operands]
     kept = [operand for (operand, _), settled in zip(operands, known, strict=True) if not settled]
+    if not kept:
+        return None
     first = known.index(False)
     leading = known == [True] * first + [False] * len(kept)
     if node.when is not None or len(kept) == len(known) or not (leading or not any(known[:first])):

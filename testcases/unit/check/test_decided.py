@@ -83,6 +83,9 @@ def test_a_criterion_says_where_it_applies(told, written: str, better: str) -> N
         "user.lost == 0 or n != 2 or user.clr < 1%",
         "n != 2 or user.lost == 0 when n < 4",
         "(n == 2 or n == 1) or user.lost == 0",
+        "n == 2",
+        "n == 2 or n == 3",
+        "n < 4 as shape",
     ],
 )
 def test_what_is_not_sure_is_told_and_left_as_it_is(told, written: str) -> None:
