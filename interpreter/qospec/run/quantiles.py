@@ -29,7 +29,7 @@ from qospec.units import PS_PER_S, number_text
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from qospec.conditions import Expression, Measured
+    from qospec.conditions import Counted, Expression, Measured
     from qospec.engine.tally import Delays
     from qospec.run.repeats import Sureness
 
@@ -117,7 +117,7 @@ class Edge(NamedTuple):
 
     expression: Expression
     strict: bool
-    estimates: Mapping[Measured, Estimate]
+    estimates: Mapping[Measured | Counted, Estimate]
     repeats: int
     alike: bool = False
 
@@ -150,7 +150,7 @@ class Edge(NamedTuple):
         return between(self.expression, self.estimates, confidence, repeats)
 
 
-def value_of(expression: Expression, estimates: Mapping[Measured, Estimate]) -> Fraction:
+def value_of(expression: Expression, estimates: Mapping[Measured | Counted, Estimate]) -> Fraction:
     """Return what an expression comes to of what was estimated."""
     value = evaluate(expression, lambda leaf: estimates[leaf].value)  # type: ignore[index]
     return value if isinstance(value, Fraction) else Fraction(0)
@@ -158,7 +158,7 @@ def value_of(expression: Expression, estimates: Mapping[Measured, Estimate]) -> 
 
 def between(
     expression: Expression,
-    estimates: Mapping[Measured, Estimate],
+    estimates: Mapping[Measured | Counted, Estimate],
     confidence: Fraction,
     repeats: int,
 ) -> Bounds:
@@ -168,7 +168,7 @@ def between(
 
 
 def edges(
-    expression: Operation, estimates: Mapping[Measured, Estimate], repeats: int
+    expression: Operation, estimates: Mapping[Measured | Counted, Estimate], repeats: int
 ) -> list[Edge]:
     """Return what must be below 0 for a comparison to hold."""
     operator, operands = expression.operator, expression.operands
