@@ -16,6 +16,7 @@ import operator
 from bisect import bisect_left
 from fractions import Fraction
 from itertools import accumulate
+from statistics import mean, variance
 from typing import TYPE_CHECKING
 
 from qospec.run.student import normal_quantile, quantile
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 ENOUGH = 10
 """As many independent items beyond a bound show how the repeats differ there."""
+
+FIXED = 10
+"""Numbers of items vary by less than that part of what they would if items came at random."""
 
 HALF = Fraction(1, 2)
 
@@ -61,6 +65,24 @@ class Distribution:
         found = [each for each in repeats if each.min_ps is not None and each.max_ps is not None]
         self._least_ps = min((each.min_ps or 0 for each in found), default=0)
         self._largest_ps = max((each.max_ps or 0 for each in found), default=0)
+
+    @property
+    def alike(self) -> bool:
+        """Return whether repeats have the same delays, and what came was not drawn item by item.
+
+        Items that are drawn one by one differ in number from repeat to repeat.
+        """
+        (lows, items), total = self._rows[0], self.totals[0]
+        if len(self._rows) == 1 or variance(self.totals) * FIXED > mean(self.totals):
+            return False
+        return all(
+            found == lows
+            and all(
+                abs(n * total - m * each) <= max(total, each)
+                for n, m in zip(counts, items, strict=True)
+            )
+            for (found, counts), each in zip(self._rows, self.totals, strict=True)
+        )
 
     def nth_longest_ps(self, number: int) -> tuple[int, int] | None:
         """Return between what the n-th longest delay lies, n from 1; None if that never arrived."""

@@ -95,12 +95,16 @@ class Quantile:
         items = self.independent(confidence, self._repeats)
         delays = f"{number_text(Fraction(self._delays.count))} delays"
         words = f"{delays} count as {number_text(Fraction(items))} independent ones"
+        if self._delays.alike:
+            words += ", for the repeats do not differ"
         needed = fewest(self._beyond, confidence)
         if items < needed:
             words += f", and {number_text(Fraction(needed))} are needed for an upper bound"
         return words
 
     def _design_effect(self, confidence: Fraction) -> Fraction:
+        if self._delays.alike:  # what each repeat draws once, such as phases, may decide all of it
+            return Fraction(self._delays.count, self._repeats)
         if confidence not in self._effects:
             found = self._delays.design_effect(self._beyond, confidence, LEVELS)
             rarer = min(self._beyond, 1 - self._beyond)
