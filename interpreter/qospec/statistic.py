@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 from typing import NamedTuple
 
-QUANTILE = re.compile(r"p(\d{1,2})(?:_(\d{1,6}))?")
+QUANTILE = re.compile(r"p(?!0+(?:_0+)?\Z)(\d{1,2})(?:_(\d{1,6}))?")
 PACKET = re.compile(r"packet_(10000|[1-9]\d{0,3})")
 
 
@@ -35,7 +35,7 @@ PATTERNS = {
         QUANTILE,
         "quantiles such as p50 p99 p99_9",
         ("p50", "p99", "p99_9"),
-        "write a quantile below 100 with six decimals at most, as `p99_9` for 99.9 %",
+        "write a quantile above 0 and below 100 with six decimals at most, as `p99_9` for 99.9 %",
         re.compile(r"[pP]\d"),
         frozenset({"histogram"}),
     ),

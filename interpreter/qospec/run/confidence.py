@@ -14,10 +14,10 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.conditions import Measured, Operation, evaluate, measurements
+from qospec.conditions import Counted, Measured, Operation, evaluate, measurements, observed
 from qospec.model import MOST_REPEATS
 from qospec.run import quantiles
-from qospec.run.losses import judged, losses
+from qospec.run.losses import as_ratios, counts, judged, losses
 from qospec.run.means import MeanEdge
 from qospec.run.quantiles import Quantile, between, shared, value_of
 from qospec.run.repeats import Sureness
@@ -38,16 +38,17 @@ ALIKE = "the repeats do not differ"
 FAILED = "it does not hold"
 
 Values = Sequence[Fraction]
-Estimates = Mapping[Measured, "Estimate"]
+Observed = Measured | Counted
+Estimates = Mapping[Observed, "Estimate"]
 
 
 def judge_together(statement: Statement, repeats: Sequence[Repeat], asked: int) -> Judgement:
     """Return the judgement of a statement over the repeats that were run, of as many asked for.
 
     A criterion between two measured values is judged by their difference in each repeat; between
-    quantiles, by the bounds of each.
+    quantiles or losses, by the bounds of each.
     """
-    expression, confidence = statement.expression, statement.confidence
+    expression, confidence = as_ratios(statement.expression), statement.confidence
     if not isinstance(expression, Operation) or confidence is None:
         raise TypeError("a criterion with a confidence compares")
     if len(repeats) < asked:
@@ -60,7 +61,7 @@ def judge_together(statement: Statement, repeats: Sequence[Repeat], asked: int) 
         rows.append([value for value in values if isinstance(value, Fraction)])
     leaf = judged(expression)
     counted = losses(leaf, repeats) if leaf is not None else None
-    estimates = _estimates(expression, repeats)
+    estimates = {} if leaf is not None else _estimates(expression, repeats)
     edges: Sequence[Edge]
     if estimates:
         edges = quantiles.edges(expression, estimates, len(repeats))
@@ -109,18 +110,25 @@ def _decided(
 
 
 def _estimates(expression: Operation, repeats: Sequence[Repeat]) -> Estimates:
-    """Return the estimate of each that a criterion measures; nothing if it asks of no quantile."""
-    leaves = list(dict.fromkeys(measurements(expression)))
-    if all(share_of(leaf.statistic) is None for leaf in leaves):
+    """Return the estimate of each that a criterion observes; nothing of no quantile and no loss."""
+    leaves = list(dict.fromkeys(observed(expression)))
+    if not any(counts(leaf) or _share(leaf) is not None for leaf in leaves):
         return {}
     return {leaf: _estimate(leaf, repeats) for leaf in leaves}
 
 
-def _estimate(leaf: Measured, repeats: Sequence[Repeat]) -> Estimate:
-    share = share_of(leaf.statistic)
-    if share is not None:
+def _share(leaf: Observed) -> Fraction | None:
+    return share_of(leaf.statistic) if isinstance(leaf, Measured) else None
+
+
+def _estimate(leaf: Observed, repeats: Sequence[Repeat]) -> Estimate:
+    share = _share(leaf)
+    if isinstance(leaf, Measured) and share is not None:
         found = [repeat.delays(leaf) for repeat in repeats]
         return Quantile([delays for delays in found if delays is not None], share)
+    counted = losses(leaf, repeats) if isinstance(leaf, Measured) and counts(leaf) else None
+    if counted is not None:
+        return counted
     values = [repeat.read(leaf) for repeat in repeats]
     numbers = [value for value in values if isinstance(value, Fraction)]
     return MeanEdge.of(numbers, strict=False)

@@ -17,6 +17,7 @@ from bisect import bisect_left
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
+from statistics import mean, variance
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.run.student import normal_quantile, quantile
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 ENOUGH = 10
 """As many independent items beyond a bound show how the repeats differ there."""
+
+FIXED = 10
+"""Numbers of items that vary by less than this part of what chance would make them are planned."""
 
 HALF = Fraction(1, 2)
 
@@ -96,6 +100,24 @@ class Distribution:
     @cached_property
     def _highs(self) -> Ends:
         return Ends.of((high, n) for each in self._repeats for _, high, n in each.buckets)
+
+    @property
+    def alike(self) -> bool:
+        """Return whether repeats have the same delays, and what came was not drawn item by item.
+
+        Items that are drawn one by one differ in number from repeat to repeat.
+        """
+        (lows, items), total = self._rows[0], self.totals[0]
+        if len(self._rows) == 1 or variance(self.totals) * FIXED > mean(self.totals):
+            return False
+        return all(
+            found == lows
+            and all(
+                abs(n * total - m * each) <= max(total, each)
+                for n, m in zip(counts, items, strict=True)
+            )
+            for (found, counts), each in zip(self._rows, self.totals, strict=True)
+        )
 
     def nth_longest_ps(self, number: int) -> tuple[int, int] | None:
         """Return between what the n-th longest delay lies, n from 1; None if that never arrived."""

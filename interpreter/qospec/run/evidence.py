@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.check.bounds import Bounds, bounds
 from qospec.conditions import Constant, Operation, measurements
 from qospec.diagnostics import Diagnostic
-from qospec.run.losses import SURE, judged
+from qospec.run.losses import SURE, as_ratios, judged
 from qospec.run.quantiles import edges, fewest
 from qospec.run.survey import cell_rate
 from qospec.statistic import share_of
@@ -54,7 +54,7 @@ class Need(NamedTuple):
 def needs(statement: Statement) -> Iterator[Need]:
     """Yield what a criterion needs that asks for a quantile, or for a loss ratio below a bound."""
     if statement.kind != "report" and not statement.idle:
-        for part in _conjuncts(statement.expression):
+        for part in _conjuncts(as_ratios(statement.expression)):
             yield from _of_quantiles(part, statement)
             yield from _of_ratios(part, statement)
 

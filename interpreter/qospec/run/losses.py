@@ -14,7 +14,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.catalogue import discover
-from qospec.conditions import Constant, Measured
+from qospec.check.bounds import Bounds
+from qospec.conditions import Constant, Measured, Operation
 from qospec.engine.tally import Delays
 from qospec.run.binomial import bounds
 from qospec.run.distribution import Distribution
@@ -23,7 +24,7 @@ from qospec.units import CELLS, RATIO, number_text, text_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qospec.conditions import Operation
+    from qospec.conditions import Expression, Leaf
     from qospec.run.repeats import Repeat
 
 LEVELS = 1
@@ -61,6 +62,16 @@ class Losses(NamedTuple):
     repeats: int
     unit: Fraction
     delays: Distribution
+
+    @property
+    def value(self) -> Fraction:
+        """Return the ratio of all repeats, or the number of a mean repeat."""
+        return Fraction(self.lost, self.sent) * self.unit
+
+    def between(self, confidence: Fraction, repeats: int) -> Bounds:
+        """Return its bounds, each with that confidence, after so many repeats like these."""
+        below, above = self.reach(confidence, repeats)
+        return Bounds(self.value - below, self.value + above)
 
     def reach(self, confidence: Fraction, repeats: int) -> tuple[Fraction, Fraction]:
         """Return how far the value may lie below and above, after so many repeats like these."""
@@ -110,6 +121,31 @@ def judged(comparison: Operation) -> Measured | None:
         leaf, others = others[0], [leaf]
     known = all(isinstance(other, Constant) for other in others)
     return leaf if isinstance(leaf, Measured) and leaf.metric in _counting() and known else None
+
+
+def counts(leaf: Leaf) -> bool:
+    """Return whether something measured is a number of the lost, or their share."""
+    return isinstance(leaf, Measured) and leaf.metric in _counting()
+
+
+def as_ratios(expression: Expression) -> Expression:
+    """Return an expression that asks for the loss ratio where it is written out.
+
+    `lost / sent` is the ratio, and `received / sent` what it leaves of 1.
+    """
+    if not isinstance(expression, Operation):
+        return expression
+    operands = tuple(as_ratios(operand) for operand in expression.operands)
+    match operands if expression.operator == "/" else ():
+        case Measured() as part, Measured(metric="sent") as sent:
+            if replace(part, metric="sent", text=sent.text) == sent:
+                name = "cell_loss_ratio" if part.dimension == CELLS else "loss_ratio"
+                ratio = replace(part, metric=name, dimension=RATIO)
+                if part.metric == "lost":
+                    return ratio
+                if part.metric == "received":
+                    return Operation("-", (Constant(Fraction(1), RATIO), ratio), RATIO)
+    return replace(expression, operands=operands)
 
 
 def _exact(value: object) -> Fraction:

@@ -29,7 +29,7 @@ from qospec.units import PS_PER_S, number_text
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from qospec.conditions import Expression, Measured
+    from qospec.conditions import Counted, Expression, Measured
     from qospec.engine.tally import Delays
     from qospec.run.repeats import Sureness
 
@@ -95,12 +95,16 @@ class Quantile:
         items = self.independent(confidence, self._repeats)
         delays = f"{number_text(Fraction(self._delays.count))} delays"
         words = f"{delays} count as {number_text(Fraction(items))} independent ones"
+        if self._delays.alike:
+            words += ", for the repeats do not differ"
         needed = fewest(self._beyond, confidence)
         if items < needed:
             words += f", and {number_text(Fraction(needed))} are needed for an upper bound"
         return words
 
     def _design_effect(self, confidence: Fraction) -> Fraction:
+        if self._delays.alike:  # what each repeat draws once, such as phases, may decide all of it
+            return Fraction(self._delays.count, self._repeats)
         if confidence not in self._effects:
             found = self._delays.design_effect(self._beyond, confidence, LEVELS)
             rarer = min(self._beyond, 1 - self._beyond) * self._delays.count
@@ -117,7 +121,7 @@ class Edge(NamedTuple):
 
     expression: Expression
     strict: bool
-    estimates: Mapping[Measured, Estimate]
+    estimates: Mapping[Measured | Counted, Estimate]
     repeats: int
     alike: bool = False
 
@@ -150,14 +154,14 @@ class Edge(NamedTuple):
         return between(self.expression, self.estimates, confidence, repeats)
 
 
-def value_of(expression: Expression, estimates: Mapping[Measured, Estimate]) -> Fraction:
+def value_of(expression: Expression, estimates: Mapping[Measured | Counted, Estimate]) -> Fraction:
     """Return what an expression comes to of what was estimated."""
     value = evaluate(expression, lambda leaf: estimates[leaf].value)  # type: ignore[index]
     return value if isinstance(value, Fraction) else Fraction(0)
 
 
 def shared(
-    confidence: Fraction, estimates: Mapping[Measured, Estimate], expression: Expression
+    confidence: Fraction, estimates: Mapping[Measured | Counted, Estimate], expression: Expression
 ) -> Fraction:
     """Return how sure each bound must be for the value of an expression to be as sure as asked.
 
@@ -178,7 +182,7 @@ def _is_unsigned(expression: Expression) -> bool:
 
 def between(
     expression: Expression,
-    estimates: Mapping[Measured, Estimate],
+    estimates: Mapping[Measured | Counted, Estimate],
     confidence: Fraction,
     repeats: int,
 ) -> Bounds:
@@ -188,7 +192,7 @@ def between(
 
 
 def edges(
-    expression: Operation, estimates: Mapping[Measured, Estimate], repeats: int
+    expression: Operation, estimates: Mapping[Measured | Counted, Estimate], repeats: int
 ) -> list[Edge]:
     """Return what must be below 0 for a comparison to hold."""
     operator, operands = expression.operator, expression.operands

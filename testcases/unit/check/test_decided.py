@@ -85,6 +85,9 @@ def test_a_criterion_says_where_it_applies(told, written: str, better: str) -> N
         "(n == 2 or n == 1) or user.lost == 0",
         "n != 2",
         "n == 1 or n > 2",
+        "n == 2",
+        "n == 2 or n == 3",
+        "n < 4 as shape",
     ],
 )
 def test_what_is_not_sure_is_told_and_left_as_it_is(told, written: str) -> None:

@@ -157,6 +157,36 @@ def test_equal_repeats_are_as_sure_as_a_sign_test(repeats, confidence, more) -> 
 RATE = Measured("", "f", None, False, "cell_loss_ratio", "", RATIO, "")  # noqa: FBT003
 
 
+RATIO_SEEN = Measured(
+    "", "f", None, oam=False, metric="cell_loss_ratio", statistic="", dimension=RATIO, text=""
+)
+
+
+@pytest.mark.parametrize(
+    ("operator", "measured"),
+    [
+        ("<", Operation("/", (LOST, SENT), RATIO)),
+        ("<", Operation("*", (constant("1/2", RATIO), RATIO_SEEN), RATIO)),
+        (">", Operation("/", (SEEN, SENT), RATIO)),
+        (">", Operation("-", (constant(1, RATIO), RATIO_SEEN), RATIO)),
+    ],
+)
+def test_losses_are_judged_by_their_count_however_they_are_written(operator, measured) -> None:
+    """None of 5 x 20 lost says less than 3 %, though no repeat differs from another."""
+    lowest = {"lost": (0,) * 5, "cell_loss_ratio": (0,) * 5, "received": (20,) * 5}
+    for percent, verdict in ((1, "inconclusive"), (4, "pass")):
+        bound = constant(Fraction(percent if operator == "<" else 100 - percent, 100), RATIO)
+        found = judged(operator, measured, bound, sent=(20,) * 5, **lowest)
+        assert found.verdict == verdict
+
+
+def test_losses_beside_what_was_sent_are_judged_by_their_count() -> None:
+    """20 to 24 were sent: 2.5 % of them is what no repeat lost, and what 110 do not exclude."""
+    share = Operation("*", (constant("0.025", RATIO), SENT), CELLS)
+    sent = (20, 21, 22, 23, 24)
+    assert judged("<", LOST, share, sent=sent, lost=(0,) * 5).verdict == "inconclusive"
+
+
 def of_losses(operator: str, lost: int, bound: str, confidence: str = "0.95") -> Judgement:
     """Judge a ratio of five repeats that each lost so many cells of 20."""
     ratio = Fraction(lost, 20)

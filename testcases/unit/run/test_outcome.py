@@ -213,3 +213,24 @@ def test_why_is_told_of_packets(planned, rate, why, lost) -> None:
     (line,) = found["why"]
     assert line.endswith(why)
     assert {loss["carries"] for loss in found["losses"]} == lost
+
+
+def test_a_quantile_may_be_held_against_what_is_counted_in_a_device(planned) -> None:
+    text = BENCH.replace("a, b = host", "a, b = host\n  dut = box").replace(
+        "link a -- b via media.stm1",
+        "link a -- dut.x via media.stm1\n  link dut.y -- b via media.stm1",
+    )
+    box = """
+device box {
+  port x, y: cell
+  q = fifo { limit = 4 cell }
+  x.rx -> q -> y.tx
+  y.rx -> discard
+}
+"""
+    asked = "f.delay.p50 < (dut.q.lost + 20 cell) / (1 cell) * 1 us"
+    run = "run { measure = 1 ms, repeat = 7 }"
+    text = box + text.replace("run { measure = 1 ms }", run)
+    (case,) = planned(text + f"  expect {asked} with 95% confidence\n}}\n")
+    found = case_document(case, trial.run(case, discover(), lambda _: None), "")
+    assert found["statements"][0]["verdict"] == "pass"

@@ -32,9 +32,11 @@ def delays(*times_ps: int) -> Delays:
     )
 
 
-def alike(repeats: int, times_ps: range) -> list[Delays]:
-    """Return repeats that do not differ, so each of their items counts as one."""
-    return [delays(*times_ps)] * repeats
+def agreeing(repeats: int, times_ps: range) -> list[Delays]:
+    """Return repeats that differ in short delays only, so each of their items counts as one."""
+    first, *others = times_ps
+    others.remove(first + 12)
+    return [delays(first + n, first + 12 - n, *others) for n in range(repeats)]
 
 
 class Seen(NamedTuple):
@@ -96,16 +98,16 @@ def test_so_many_independent_items_have_an_upper_bound(beyond, confidence, items
 
 def test_the_least_delay_is_below_all_and_has_nothing_below_it() -> None:
     assert [most_unlikely(5, Fraction(ratio), 1 - SURE) for ratio in (0, 1)] == [-1, 4]
-    lower, upper = Quantile(alike(5, range(10, 21)), Fraction(0)).between(SURE, 5)
+    lower, upper = Quantile(agreeing(5, range(10, 31)), Fraction(0)).between(SURE, 5)
     assert (lower, upper * PS_PER_S) == (None, 11)
-    repeats = alike(5, range(10, 21))
+    repeats = agreeing(5, range(10, 31))
     assert judged("<=", P0, ps(11), repeats=repeats).verdict == "pass"
     assert judged(">=", P0, ps(10), repeats=repeats).verdict == "inconclusive"
 
 
 def test_the_bounds_of_independent_items_are_two_of_them() -> None:
     # 100 delays of 1 to 100 ps, five times: of 500 are 38 or fewer beyond p90 with less than 5 %
-    found = Quantile(alike(5, range(1, 101)), Fraction(9, 10))
+    found = Quantile(agreeing(5, range(1, 101)), Fraction(9, 10))
     assert found.independent(SURE, 5) == 500
     few, many = (
         most_unlikely(500, Fraction(1, 10), 1 - SURE),
@@ -116,6 +118,22 @@ def test_the_bounds_of_independent_items_are_two_of_them() -> None:
     lower, upper = found.between(SURE, 5)
     assert (lower * PS_PER_S, upper * PS_PER_S) == (88, 94)
     assert found.value * PS_PER_S == Fraction(181, 2)  # the middle of the bucket of 90
+
+
+def test_repeats_of_which_all_delays_are_the_same_count_as_one_each() -> None:
+    """Phases that are drawn once in a repeat decide all that a constant flow meets there."""
+    most_often = Quantile([delays(*[7] * n) for n in (20, 21, 20, 20, 21)], Fraction(9, 10))
+    assert most_often.independent(SURE, 5) == 5
+    at_random = Quantile([delays(*[7] * n) for n in (20, 27, 18, 22, 13)], Fraction(9, 10))
+    assert at_random.independent(SURE, 5) == 100
+    found = Quantile([delays(*range(1, 101))] * 5, Fraction(9, 10))
+    assert found.independent(SURE, 5) == 5
+    assert found.between(SURE, 5).most is None
+    assert found.said(SURE) == (
+        "500 delays count as 5 independent ones, for the repeats do not differ,"
+        " and 29 are needed for an upper bound"
+    )
+    assert found.between(SURE, 29).most is not None
 
 
 def test_repeats_that_differ_count_less() -> None:
@@ -146,7 +164,7 @@ def test_repeats_that_differ_count_less() -> None:
     ],
 )
 def test_a_quantile_is_judged_by_its_bounds(operator, bound, verdict) -> None:
-    repeats = alike(5, range(1, 101))
+    repeats = agreeing(5, range(1, 101))
     assert judged(operator, P90, ps(bound), repeats=repeats).verdict == verdict
     mirrored = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}[operator]
     shown = judged(mirrored, ps(bound), P90, repeats=repeats)
@@ -155,25 +173,25 @@ def test_a_quantile_is_judged_by_its_bounds(operator, bound, verdict) -> None:
 
 @pytest.mark.parametrize(("width", "verdict"), [(4, "pass"), (2, "inconclusive")])
 def test_within_is_judged_at_both_sides(width, verdict) -> None:
-    repeats = alike(5, range(1, 101))
+    repeats = agreeing(5, range(1, 101))
     assert judged("within", P90, ps(width), ps(91), repeats=repeats).verdict == verdict
     assert judged("within", P90, ps(2), ps(50), repeats=repeats).verdict == "fail"
 
 
 def test_too_few_items_have_no_upper_bound_and_say_how_many_it_takes() -> None:
-    shown = judged("<", P99, ps(10**6), repeats=alike(5, range(1, 41)))
+    shown = judged("<", P99, ps(10**6), repeats=agreeing(5, range(1, 41)))
     assert (shown.verdict, shown.interval.upper.value) == ("inconclusive", None)
     assert shown.note == (
         "about 3 more repeats would decide; "
         "200 delays count as 200 independent ones, and 299 are needed for an upper bound"
     )
-    enough = judged("<", P99, ps(10**6), repeats=alike(8, range(1, 41)))
+    enough = judged("<", P99, ps(10**6), repeats=agreeing(8, range(1, 41)))
     assert (enough.verdict, enough.note) == ("pass", "320 delays count as 320 independent ones")
-    assert judged(">", P99, ps(30), repeats=alike(5, range(1, 41))).verdict == "pass"
+    assert judged(">", P99, ps(30), repeats=agreeing(5, range(1, 41))).verdict == "pass"
 
 
 def test_each_of_two_measured_sides_has_its_share_of_the_doubt() -> None:
-    repeats = alike(6, range(1, 101))
+    repeats = agreeing(6, range(1, 101))
     shown = judged("<", P90, Operation("+", (MEAN, ps(50)), TIME), repeats=repeats)
     assert (shown.verdict, shown.bound.value) == ("pass", 0)
     assert "each side has bounds of its own" in shown.note
@@ -192,7 +210,7 @@ def test_each_of_two_measured_sides_has_its_share_of_the_doubt() -> None:
 def test_without_a_sign_a_difference_may_be_wrong_at_either_end(asked, bound, verdict) -> None:
     difference = Operation("-", (P90, ps(500)), TIME)
     left = difference if asked == "-" else Operation(asked, (difference,), TIME)
-    assert judged("<", left, ps(bound), repeats=alike(5, range(1, 1001))).verdict == verdict
+    assert judged("<", left, ps(bound), repeats=agreeing(5, range(1, 1001))).verdict == verdict
 
 
 @pytest.mark.parametrize(
@@ -201,7 +219,7 @@ def test_without_a_sign_a_difference_may_be_wrong_at_either_end(asked, bound, ve
 )
 def test_a_difference_that_may_be_negative_is_divided_and_multiplied(bound, verdict) -> None:
     # 600 delays at 98.3 %: p90 is between 88 and 94, p80 between 76 and 84
-    repeats, change = alike(6, range(1, 101)), Operation("-", (P90, P80), TIME)
+    repeats, change = agreeing(6, range(1, 101)), Operation("-", (P90, P80), TIME)
     share = Operation("/", (change, P80), RATIO)
     asked = Constant(Fraction(bound), RATIO)
     assert judged("<", share, asked, repeats=repeats).verdict == verdict
@@ -213,15 +231,17 @@ def test_a_difference_that_may_be_negative_is_divided_and_multiplied(bound, verd
 def test_the_note_of_several_quantiles_names_them_and_their_share_of_the_doubt() -> None:
     # 0.99 ** 368 < 2.5 %, of 10 in 100 it takes 36
     twice = Operation("*", (Constant(Fraction(2), RATIO), P90), TIME)
-    note = judged("<", P99, twice, repeats=alike(6, range(1, 56))).note
+    note = judged("<", P99, twice, repeats=agreeing(6, range(1, 56))).note
     counted = "330 delays count as 330 independent ones"
     assert f"`f.p99`: {counted}, and 368 are needed for an upper bound; `f.p90`: {counted};" in note
-    enough = judged("<", P90, Operation("+", (P80, ps(50)), TIME), repeats=alike(6, range(1, 56)))
+    enough = judged(
+        "<", P90, Operation("+", (P80, ps(50)), TIME), repeats=agreeing(6, range(1, 56))
+    )
     assert enough.note.count(counted) == 1
 
 
 def test_a_quantile_that_is_too_near_the_bound_is_no_mean() -> None:
-    far = judged("<", P90, ps(90), repeats=alike(5, range(1, 101))).note
+    far = judged("<", P90, ps(90), repeats=agreeing(5, range(1, 101))).note
     assert far.startswith("even 10_000 repeats would hardly decide: they come too near the bound")
 
 
