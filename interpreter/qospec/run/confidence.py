@@ -18,11 +18,12 @@ from qospec.conditions import Counted, Measured, Operation, evaluate, measuremen
 from qospec.model import MOST_REPEATS
 from qospec.run import quantiles
 from qospec.run.losses import as_ratios, counts, judged, losses
-from qospec.run.means import MeanEdge
+from qospec.run.means import MeanEdge, skewness
 from qospec.run.quantiles import Quantile, between, shared, value_of
 from qospec.run.repeats import Sureness
 from qospec.run.verdict import MIRRORED, Interval, Judgement, Side, dimension_of
 from qospec.statistic import share_of
+from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from qospec.conditions import Expression
@@ -67,8 +68,10 @@ def judge_together(statement: Statement, repeats: Sequence[Repeat], asked: int) 
         edges = quantiles.edges(expression, estimates, len(repeats))
         shown = _shown_estimates(expression, estimates, statement, len(repeats))
     else:
-        edges = _edges(expression, rows, counted)
-        shown = _shown(expression, rows, statement, counted)
+        leaves = dict.fromkeys(observed(expression))
+        skewed = max((_skewness(each, repeats) for each in leaves), default=Fraction(0))
+        edges = _edges(expression, rows, counted, skewed)
+        shown = _shown(expression, rows, statement, counted, skewed)
     verdict, notes = _decided(edges, statement, confidence)
     if counted is not None and len(set(map(tuple, rows))) == 1:
         notes.append(counted.said(confidence))
@@ -129,9 +132,22 @@ def _estimate(leaf: Observed, repeats: Sequence[Repeat]) -> Estimate:
     counted = losses(leaf, repeats) if isinstance(leaf, Measured) and counts(leaf) else None
     if counted is not None:
         return counted
+    return MeanEdge.of(_values(leaf, repeats), strict=False, skewed=_skewness(leaf, repeats))
+
+
+def _values(leaf: Observed, repeats: Sequence[Repeat]) -> Values:
     values = [repeat.read(leaf) for repeat in repeats]
-    numbers = [value for value in values if isinstance(value, Fraction)]
-    return MeanEdge.of(numbers, strict=False)
+    return [value for value in values if isinstance(value, Fraction)]
+
+
+def _skewness(leaf: Observed, repeats: Sequence[Repeat]) -> Fraction:
+    """Return how skewed the values of repeats are taken to be: delays above the shortest one."""
+    values, least = _values(leaf, repeats), Fraction(0)
+    if isinstance(leaf, Measured) and leaf.statistic == "mean":
+        found = [repeat.delays(leaf) for repeat in repeats]
+        shortest = [each.min_ps for each in found if each is not None and each.min_ps is not None]
+        least = Fraction(min(shortest, default=0), PS_PER_S)
+    return skewness(values, least if least <= min(values) else Fraction(0))
 
 
 def _shown_estimates(
@@ -193,14 +209,17 @@ def _sides(expression: Operation) -> tuple[Expression, Expression]:
     return expression.operands[0], expression.operands[-1]
 
 
-def _edges(expression: Operation, rows: Sequence[Values], counted: Losses | None) -> list[MeanEdge]:
+def _edges(
+    expression: Operation, rows: Sequence[Values], counted: Losses | None, skewed: Fraction
+) -> list[MeanEdge]:
     operator = expression.operator
     if operator in MIRRORED:
         first = isinstance(expression.operands[0], Measured)
         below = operator.startswith("<")
         values = [left - right if below else right - left for left, right in rows]
         strict = operator in ("<", ">")
-        return [MeanEdge.of(values, strict=strict, losses=counted, rising=first == below)]
+        rising = first == below
+        return [MeanEdge.of(values, strict=strict, losses=counted, rising=rising, skewed=skewed)]
     widths = [
         width * (abs(target) if operator == "within share" else 1) for _, width, target in rows
     ]
@@ -209,8 +228,8 @@ def _edges(expression: Operation, rows: Sequence[Values], counted: Losses | None
         [sign * each - width for each, width in zip(above, widths, strict=True)] for sign in (1, -1)
     )
     return [
-        MeanEdge.of(over, strict=False, losses=counted),
-        MeanEdge.of(under, strict=False, losses=counted, rising=False),
+        MeanEdge.of(over, strict=False, losses=counted, skewed=skewed),
+        MeanEdge.of(under, strict=False, losses=counted, rising=False, skewed=skewed),
     ]
 
 
@@ -229,7 +248,11 @@ def _outlook(more: int) -> str:
 
 
 def _shown(
-    expression: Operation, rows: Sequence[Values], statement: Statement, counted: Losses | None
+    expression: Operation,
+    rows: Sequence[Values],
+    statement: Statement,
+    counted: Losses | None,
+    skewed: Fraction,
 ) -> Judgement:
     """Return what is shown: the mean and its interval, beside the bound."""
     first, last = _sides(expression)
@@ -244,7 +267,7 @@ def _shown(
     if measurements(last):
         lefts = [left - right for left, right in zip(lefts, rights, strict=True)]
         bound = Fraction(0)
-    edge = MeanEdge.of(lefts, strict=False, losses=counted)
+    edge = MeanEdge.of(lefts, strict=False, losses=counted, skewed=skewed)
     confidence = statement.confidence or Fraction(0)
     mean, (below, above) = edge.mean, edge.reach(confidence, len(rows))
     tolerance = None

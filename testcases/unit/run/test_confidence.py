@@ -8,7 +8,7 @@ from qospec.conditions import Constant, Expression, Measured, Operation
 from qospec.engine.tally import Delays
 from qospec.model import Statement
 from qospec.run.confidence import ALIKE, DIFFERENCE, averaged, judge_together
-from qospec.run.means import GRAIN
+from qospec.run.means import GRAIN, skewness
 from qospec.run.verdict import Judgement, Side
 from qospec.source import Source, Span
 from qospec.units import CELLS, RATIO
@@ -18,7 +18,8 @@ LOST, SENT, SEEN = (
     Measured("", "f", None, oam=False, metric=name, statistic="", dimension=CELLS, text="")
     for name in ("lost", "sent", "received")
 )
-SPREAD = (8, 9, 10, 11, 12)  # mean 10, deviation 1.58: 95 % reach 1.507 to either side
+SPREAD = (8, 9, 10, 11, 12)
+"""Mean 10, deviation 1.58, so skewed by 13 * 0.158 = 2.06: 95 % reach 2.6005 to either side."""
 
 
 def constant(value: object, dimension: object = CELLS) -> Constant:
@@ -57,14 +58,14 @@ def judged(
 @pytest.mark.parametrize(
     ("operator", "bound", "verdict"),
     [
-        ("<", "11.6", "pass"),
-        ("<", "11.4", "inconclusive"),
-        ("<", "8.6", "inconclusive"),
-        ("<", "8.4", "fail"),
-        ("<=", "11.6", "pass"),
-        (">", "8.4", "pass"),
-        (">", "8.6", "inconclusive"),
-        (">=", "11.6", "fail"),
+        ("<", "12.7", "pass"),
+        ("<", "12.5", "inconclusive"),
+        ("<", "7.5", "inconclusive"),
+        ("<", "7.3", "fail"),
+        ("<=", "12.7", "pass"),
+        (">", "7.3", "pass"),
+        (">", "7.5", "inconclusive"),
+        (">=", "12.7", "fail"),
     ],
 )
 def test_all_of_the_interval_must_be_on_one_side(operator, bound, verdict) -> None:
@@ -102,12 +103,12 @@ def test_a_bound_at_the_very_end_of_the_interval_decides_by_whether_it_may_be_re
 @pytest.mark.parametrize(
     ("width", "target", "verdict"),
     [
-        ("1.6", "10", "pass"),
-        ("1.4", "10", "inconclusive"),
-        ("1", "12.9", "inconclusive"),  # each side has half the doubt: 97.5 % reach 1.963
-        ("1", "13.0", "fail"),
-        ("1", "7.1", "inconclusive"),
-        ("1", "7.0", "fail"),
+        ("2.7", "10", "pass"),
+        ("2.5", "10", "inconclusive"),
+        ("1", "14.6", "inconclusive"),  # each side has half the doubt: 97.5 % reach 3.742
+        ("1", "14.8", "fail"),
+        ("1", "5.4", "inconclusive"),
+        ("1", "5.2", "fail"),
     ],
 )
 def test_within_is_judged_at_both_sides(width, target, verdict) -> None:
@@ -118,18 +119,35 @@ def test_within_is_judged_at_both_sides(width, target, verdict) -> None:
 
 
 def test_a_failed_require_is_inconclusive() -> None:
-    shown = judged("<", SEEN, constant(8), kind="require", received=SPREAD)
+    shown = judged("<", SEEN, constant(7), kind="require", received=SPREAD)
     assert (shown.verdict, shown.note) == ("inconclusive", "it does not hold")
-    near = judged("within", SEEN, constant(1), constant(13), kind="require", received=SPREAD)
+    near = judged("within", SEEN, constant(1), constant(15), kind="require", received=SPREAD)
     assert (near.verdict, near.note) == ("inconclusive", "it does not hold")
 
 
 def test_mean_and_interval_are_shown() -> None:
     shown = judged("<", SEEN, constant(20), received=SPREAD)
     assert shown.measured.value == 10
-    assert float(shown.interval.lower.value) == pytest.approx(10 - 2.131847 * (2.5 / 5) ** 0.5)
-    assert float(shown.interval.upper.value) == pytest.approx(10 + 2.131847 * (2.5 / 5) ** 0.5)
+    # Student's t is 2.131847; skewed by 13 * 0.158114, 2.055480 * (1 + 2 t²) / (6 √5) is added
+    reach = (2.131847 + 1.545709) * (2.5 / 5) ** 0.5
+    assert float(shown.interval.lower.value) == pytest.approx(10 - reach, rel=1e-5)
+    assert float(shown.interval.upper.value) == pytest.approx(10 + reach, rel=1e-5)
     assert (shown.interval.repeats, shown.note) == (5, "")
+
+
+@pytest.mark.parametrize(
+    ("values", "least", "skewed"),
+    [
+        ((10, 10), 0, 0),
+        ((99, 101), 0, "0.183848"),  # 13 * 1.414214 / 100
+        ((99, 101), 90, "1.838478"),  # what matters is the distance from the least
+        ((9, 11), 8, 4),  # 9.19, but no more than 4 are taken
+        ((-1, 1), 0, 4),
+    ],
+)
+def test_repeats_are_taken_to_be_as_skewed_as_they_are_far_apart(values, least, skewed) -> None:
+    found = skewness([Fraction(value) for value in values], Fraction(least))
+    assert float(found) == pytest.approx(float(skewed), rel=1e-5)
 
 
 def test_equal_repeats_have_an_interval_of_no_width_and_say_so() -> None:
@@ -268,17 +286,17 @@ def test_two_measured_sides_are_judged_by_their_difference() -> None:
     assert (differing.verdict, differing.note) == ("pass", DIFFERENCE)
     share = judged(
         "within share", SEEN, constant("0.1", RATIO), SENT,
-        received=(100, 210, 95, 300, 100), sent=(100, 200, 100, 300, 104),
+        received=(100, 104, 98, 102, 100), sent=(100, 102, 100, 102, 103),
     )  # fmt: skip
-    assert (share.verdict, share.tolerance.value) == ("pass", Fraction("16.08"))
+    assert (share.verdict, share.tolerance.value) == ("pass", Fraction("10.14"))
 
 
 def test_how_many_more_repeats_would_decide() -> None:
-    # deviation 1.58, distance 0.5: t(n - 1) * 1.58 / sqrt(n) < 0.5 first at 29 repeats
+    # deviation 1.58, distance 0.5: t(n - 1) and what skewness adds, times 1.58 / sqrt(n) at 42
     shown = judged("<", SEEN, constant("10.5"), received=SPREAD)
-    assert shown.note == "about 24 more repeats would decide"
+    assert shown.note == "about 37 more repeats would decide"
     wide = judged("within", SEEN, constant("0.5"), constant(10), received=SPREAD)
-    assert wide.note == "about 24 more repeats would decide"
+    assert wide.note == "about 37 more repeats would decide"
     hopeless = judged("<", SEEN, constant(10), received=SPREAD)
     assert hopeless.note.startswith("even 10_000 repeats would hardly decide")
 
