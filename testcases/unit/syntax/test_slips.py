@@ -4,6 +4,7 @@ import pytest
 
 from qospec.diagnostics import Problems
 from qospec.source import Source
+from qospec.syntax import ast
 from qospec.syntax.slips import shortened, slip_of
 from qospec.syntax.text import parse
 
@@ -76,6 +77,16 @@ def told(text: str) -> list[tuple[str, str]]:
         ("let a = $$$ 1 s", [("E0009", "$")]),
         ("let größer = 1 s", [("E0009", "größer")]),
         ("let Ωa = 1 s", [("E0009", "Ωa")]),
+        ("let testо = 1 s", [("E0009", "testо")]),
+        ("let cafe\u0301s = 1 s", [("E0009", "cafe\u0301s")]),
+        ("let a = 1 sе", [("E0009", "е")]),
+        ('let a = "x\ry"', [("E0009", "\r")]),
+        ("let a = 1\n\rlet b = 2", [("E0009", "\r")]),
+        ("# a\rb", [("E0009", "\r")]),
+        (
+            'let a = "\u00ad\ufffe"  # \ufff9\nlet \u180e',
+            [("E0009", "\u00ad"), ("E0009", "\u180e")],
+        ),
         ("let a = 1 s # \u202e", [("E0009", "\u202e")]),
         ("let a = \x00\x00 1 s", [("E0009", "\x00")]),
         ("let a = 1 s\r let b = 2 s", [("E0009", "\r"), ("E0006", "let")]),
@@ -91,3 +102,12 @@ def test_a_slip_is_told_once_and_nothing_follows_from_it(
     text: str, mistakes: list[tuple[str, str]]
 ) -> None:
     assert told(text) == mistakes
+
+
+def test_a_name_with_a_foreign_letter_keeps_its_others() -> None:
+    source = Source("a.qos", "qos 1\nlet delayо = 1 s\n")
+    file = parse(source, Problems())
+    assert file is not None
+    assert [each.names[0].text for each in file.declarations if isinstance(each, ast.Bind)] == [
+        "delayо"
+    ]
