@@ -187,6 +187,4 @@ def _words(mark: _Mark, paint: _Paint) -> str:
 
 def _one_line(text: str) -> str:
     """Return text that cannot break the form it is put in, nor fill a screen."""
-    if len(text) > _LONGEST:
-        text = f"{text[: _LONGEST // 2]} … {text[-_LONGEST // 2 :]}"
-    return visible(text)
+    return visible(text, _LONGEST)

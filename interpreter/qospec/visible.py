@@ -7,6 +7,7 @@ there, turns the direction of what follows, or makes two names that look alike.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -56,10 +57,21 @@ def hidden_in(text: str) -> Iterator[int]:
         yield from (each.start() for each in re.finditer(pattern, text))
 
 
-def visible(text: str) -> str:
-    """Return a text on one line, with nothing hidden."""
+def visible(text: str, most: int | None = None) -> str:
+    """Return a text on one line, with nothing hidden, and without its middle if it is too long."""
+    if most is not None and len(text) > most:
+        text = f"{text[: most // 2]} … {text[-most // 2 :]}"
     if text.isprintable() and not _IGNORED.search(text):
         return text
     return "".join(
         " " if each in "\n\r\t" else INSTEAD if is_hidden(each) else each for each in text
     )
+
+
+def visible_lines(text: str) -> str:
+    """Return a text with its lines as they are, and nothing hidden in them."""
+    found = [*hidden_in(text)]
+    if not found:
+        return text
+    parts = [text[start + 1 : end] for start, end in pairwise([-1, *found, len(text)])]
+    return INSTEAD.join(parts)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from qospec.visible import hidden_in, is_hidden, visible
+from qospec.visible import hidden_in, is_hidden, visible, visible_lines
 
 HIDDEN = [
     "\x00", "\x08", "\x1b", "\x7f", "\x85", "\x9b", "\u00ad", "\u034f", "\u061c", "\u115f",
@@ -49,3 +49,11 @@ def test_a_carriage_return_ends_a_line_and_a_byte_order_mark_begins_a_text(
 
 def test_what_is_shown_stays_on_its_line() -> None:
     assert visible("a\n\tb\r\x1b[32m✓ pass") == "a  b \ufffd[32m✓ pass"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("", ""), ("a\n\tb\r\n", "a\n\tb\r\n"), ("\ufeffa\rb\u2028", "\ufeffa\ufffdb\ufffd")],
+)
+def test_lines_stay_where_a_text_has_them(text: str, shown: str) -> None:
+    assert visible_lines(text) == shown

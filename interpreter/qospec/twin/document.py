@@ -183,21 +183,24 @@ class _Composer:
         if getattr(event, "tag", None) is not None:
             raise self._foreign(start, end, "a tag (`!`)", "leave it out: every value is text")
         if what == "ScalarEvent":
-            if start == end:
-                start = end = self._last  # nothing is behind a key: its end is the place
-            self._look_for_comments(start)
-            self._last = end
-            style = "" if event.style in (None, "") else event.style
-            if not style and (blank := _BLANK.search(self._source.text, start, end)) is not None:
-                raise self._no_blank(*blank.span())
-            if style in {"|", ">"}:
-                self._look_at_head(start, end)
-            self._add(Scalar(event.value, start, end, style))
+            self._scalar(event, start, end)
         elif what in ("MappingStartEvent", "SequenceStartEvent"):
             made = Mapping if what == "MappingStartEvent" else Sequence
             self._add(made(start, flow=bool(event.flow_style)))
         elif what in ("MappingEndEvent", "SequenceEndEvent"):
             self._close(end)
+
+    def _scalar(self, event: Any, start: int, end: int) -> None:
+        if start == end:
+            start = end = self._last  # nothing is behind a key: its end is the place
+        self._look_for_comments(start)
+        self._last = end
+        style = "" if event.style in (None, "") else event.style
+        if not style and (blank := _BLANK.search(self._source.text, start, end)) is not None:
+            raise self._no_blank(*blank.span())
+        if style in {"|", ">"}:
+            self._look_at_head(start, end)
+        self._add(Scalar(event.value, start, end, style))
 
     def _begin(self, start: int, end: int) -> None:
         self._documents += 1

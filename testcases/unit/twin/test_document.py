@@ -70,7 +70,7 @@ FOREIGN = {
     "let:\n    a: 1 s\n  b: 2 s": "4:3 `b` E0015 this line does not fit those above it",
     "let: {a: @ip}": "2:10 `@` E0015 a text cannot begin with this character",
     "let: {a: \x00}": "2:10 `\x00` E0009 a hidden character (U+0000)",
-    "let: {a: b} # \u202e": "2:15 `\u202e` E0009 a hidden character (U+202E, right-to-left override)",
+    "let: {a: b} # \u202e": "2:15 `\u202e` E0009 a hidden character (U+202E, right-to-left",
     "let: {a: b}\rtest: {}": "2:12 `\r` E0009 a carriage return does not end a line",
     "let:\n \u00a0 a: 1 s": f"3:2 `\u00a0` {BLANK}",
     "let:\n  a:\u00a01 s": f"3:5 `\u00a0` {BLANK}",
