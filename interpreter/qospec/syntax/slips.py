@@ -12,6 +12,8 @@ from qospec.visible import visible
 
 BEFORE = r"""
     (?P<EXPONENT>[0-9][0-9_]*(?:\.[0-9][0-9_]*)?[eE][+-]?[0-9]+(?:<unit>)?(?![A-Za-z_]))
+    |(?P<GROUPED>(?:[0-9][0-9_]*\.)?[0-9][0-9_]*_(?![0-9])_*[0-9_]*(?:\.[0-9][0-9_]*)?
+        (?:<unit>)?(?![A-Za-z_]))
     |(?P<BASED>0[xXbBoO][0-9A-Fa-f_]*[0-9A-Fa-f](?![A-Za-z_]))
     |(?P<POINTED>(?<![\w\])}".])\.(?=[0-9])|[0-9][0-9_]*\.(?![.0-9A-Za-z_])(?:[ \t]*%)?)
     |(?P<SLASHES>//[^\n]*|/\*[^\n]*)
@@ -106,6 +108,15 @@ def _exponent(written: str) -> Slip:
     word = plain or f"1{unit}"
     message = "a number is written without an exponent"
     return Slip("E0007", message, way_out, kind, word, plain or None)
+
+
+def _grouped(written: str) -> Slip:
+    number = re.match(r"[0-9_.]+", written)
+    digits = number.group() if number else ""
+    word = re.sub(r"(?<=_)_+|_+(?![0-9_])", "", digits) + written.removeprefix(digits)
+    kind = "QUANTITY" if word[-1] not in "0123456789" else "FLOAT" if "." in word else "INT"
+    message = "`_` stands between two digits"
+    return Slip("E0007", message, f"write {shortened(word)}", kind, word)
 
 
 def _based(written: str) -> Slip:
@@ -212,6 +223,7 @@ _SPECIAL = {
 
 _SLIPS = {
     "EXPONENT": _exponent,
+    "GROUPED": _grouped,
     "BASED": _based,
     "POINTED": _pointed,
     "SLASHES": _slashes,

@@ -31,6 +31,29 @@ def test_a_number_with_an_exponent_is_written_out(written: str, plain: str) -> N
     assert slip.word == plain, "and is read as what it means"
 
 
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("1_", "1"),
+        ("1__000", "1_000"),
+        ("1___0__0", "1_0_0"),
+        ("1_ s", "1 s"),
+        ("1_000__000kbit/s", "1_000_000kbit/s"),
+        ("1.5_", "1.5"),
+        ("1_.5", "1.5"),
+        ("1.0__5 %", "1.0_5 %"),
+    ],
+)
+def test_what_groups_digits_stands_between_two(written: str, meant: str) -> None:
+    problems = Problems()
+    file = parse(Source("a.qos", f"qos 1\nlet a = {written}\nlet b = a\n"), problems)
+    assert [(each.message, each.help, each.span.text) for each in problems.all] == [
+        ("`_` stands between two digits", f"write {meant}", written)
+    ]
+    assert file is not None
+    assert len(file.declarations) == 2, "and is read as what it means"
+
+
 @pytest.mark.parametrize("written", ["1e99999999999999999999", "1e-300", "1" * 50 + "e2"])
 def test_a_number_that_would_be_long_is_not_written_out(written: str) -> None:
     assert slip_of("EXPONENT", written).help == "write it out, with a larger unit if it is long"
