@@ -109,6 +109,6 @@ def _masked(text: str) -> str:
     bare = re.sub("%[^/]*", "", text)
     try:
         network = str(ipaddress.ip_network(bare, strict=False))
-        return network if "/" in bare else bare
     except ValueError:
         return ""
+    return network if "/" in bare else bare
