@@ -44,14 +44,15 @@ def too_small(case: Case, survey: Survey) -> Iterator[Diagnostic]:
             needed_ps = _needed_ps(case, member, clock)
             if member.contract.cell_delay_variation_tolerance_ps + _ROUNDING_PS < needed_ps:
                 flow, needed = case.flows[member.flow], _text(needed_ps)
+                why = (
+                    f"they come at whole slots of {_text(clock.slot_ps)}, which are no whole part"
+                    f" of their interval: that alone takes a tolerance of {needed}"
+                )
                 yield Diagnostic(
                     "W0613",
                     f"not all cells of `{flow.name}` can conform at `{policer.path}`",
                     flow.span,
-                    notes=(
-                        f"they come at whole slots of {_text(clock.slot_ps)}, which are no whole"
-                        f" part of their interval: a tolerance of {needed} is needed for that alone",
-                    ),
+                    notes=(why,),
                     help=f"promise a `cdvt` of {needed} at least, or less than the full `pcr`",
                 )
 
