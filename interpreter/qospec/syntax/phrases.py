@@ -99,6 +99,12 @@ _PHRASES = (
         "write `{word} label: …`, and the text as a comment",
     ),
     _row(
+        "E0011",
+        r"^\s*(?P<label>\w+)\s*(?P<at>:)\s*[^#]*?([<>=!]=|[<>]|\bwithin\b)",
+        "`expect` is missing before this label",
+        "write `expect {label}: …`",
+    ),
+    _row(
         "E0001",
         r"^\s*(?:expect|require|invariant|report)\s+(?P<at>\w+(?:-\w+)+)\s*:",
         "there is no `-` in a name",

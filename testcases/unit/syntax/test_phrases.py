@@ -36,6 +36,7 @@ def in_a_test(statement: str) -> str:
             "write `expect label: …`, and the text as a comment",
         ),
         (in_a_test("require a-b-c: a < b"), "write `_` for each `-`"),
+        (in_a_test("low: a.lost < 3 as exact"), "write `expect low: …`"),
         (
             in_a_test("expect a < b if c"),
             "write `when` to ask it in some cases only, or `else` and the other value",
