@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.diagnostics import MOST, Label
+from qospec.visible import INSTEAD, is_hidden, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -150,8 +151,8 @@ def _line(text: str, first: int, stop: int) -> _Line:
         if character == "\t":
             character = " " * (_TAB - column % _TAB)  # noqa: PLW2901
             column += len(character)
-        elif unicodedata.category(character)[0] == "C":
-            character = "\ufffd"  # noqa: PLW2901
+        elif is_hidden(character):
+            character = INSTEAD  # noqa: PLW2901
             column += 1
         elif not unicodedata.combining(character):
             column += 2 if unicodedata.east_asian_width(character) in "WF" else 1
@@ -186,13 +187,4 @@ def _words(mark: _Mark, paint: _Paint) -> str:
 
 def _one_line(text: str) -> str:
     """Return text that cannot break the form it is put in, nor fill a screen."""
-    if len(text) > _LONGEST:
-        text = f"{text[: _LONGEST // 2]} … {text[-_LONGEST // 2 :]}"
-    return "".join(
-        " "
-        if character in "\n\r\t"
-        else "\ufffd"
-        if unicodedata.category(character)[0] == "C"
-        else character
-        for character in text
-    )
+    return visible(text, _LONGEST)

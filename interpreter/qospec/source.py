@@ -6,6 +6,7 @@ from bisect import bisect_right
 from functools import cached_property
 
 from qospec.dataclass import dataclass
+from qospec.visible import visible
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Span:
     def place(self) -> str:
         """Return `name:line:column`, which terminals make clickable."""
         line, column = self.source.position(self.start)
-        return f"{self.source.name}:{line}:{column}"
+        return f"{visible(self.source.name)}:{line}:{column}"
 
     def __contains__(self, other: Span) -> bool:
         """Return whether another begins in it."""

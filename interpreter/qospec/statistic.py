@@ -36,7 +36,7 @@ PATTERNS = {
         "quantiles such as p50 p99 p99_9",
         ("p50", "p99", "p99_9"),
         "write a quantile above 0 and below 100 with six decimals at most, as `p99_9` for 99.9 %",
-        re.compile(r"[pP]\d"),
+        re.compile(r"[pP]\d|percentile|quantile"),
         frozenset({"histogram"}),
     ),
     "packet_*": Pattern(

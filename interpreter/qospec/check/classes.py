@@ -156,7 +156,7 @@ def _choices(predicates: Sequence[Expression], ports: Sequence[str]) -> dict[str
     asked = {name for each in predicates for name in attributes(each)}
     if _carried(asked) == "cell":
         paths = {int(each) for each in _compared(predicates, "virtual_path")}
-        near = sorted({0} | paths | {each + 1 for each in paths})
+        near = sorted({0} | paths | {each + 1 for each in paths if each < HIGHEST["virtual_path"]})
         return {
             "category": CATEGORIES,
             "clp": (Fraction(0), Fraction(1)),

@@ -8,7 +8,7 @@ from qospec.check.context import wrong
 from qospec.check.dimensions import named
 from qospec.check.values import Amount, Poison, Value
 from qospec.dataclass import dataclass
-from qospec.units import TIME
+from qospec.units import DATA, TIME
 
 if TYPE_CHECKING:
     from qospec.check.expressions import Evaluator
@@ -40,6 +40,8 @@ def exponential(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
             "E0204",
             f"`exponential` takes a time, the mean, not {what}",
             argument.span,
-            remedy="write `exponential(16 ms)`",
+            remedy="for sizes write one, or a mix such as `mix { 40 B: 7, 1_500 B: 1 } @ip`"
+            if isinstance(mean, Amount) and mean.dimension == DATA
+            else "write `exponential(16 ms)`",
         )
     return Exponential(mean)

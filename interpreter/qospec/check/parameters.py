@@ -29,6 +29,8 @@ NOUNS = {
     "Traffic": "traffic",
     "Line": "a line",
 }
+_UNITS = {"Count": "cell", "Packets": "pkt", "Frames": "frame", "Calls": "call"}
+"""Of what is counted."""
 
 
 class Signature:
@@ -248,10 +250,11 @@ def fit(value: Value, each: ast.Parameter, node: ast.Expression) -> Value:
 
 def _other_type(value: Value, annotation: str) -> str:
     """Return what to write if counts of another kind were meant."""
-    counted = ("Count", "Packets", "Frames", "Calls")
-    if not isinstance(value, Amount) or annotation not in counted:
+    if not isinstance(value, Amount) or annotation not in _UNITS:
         return ""
-    meant = [name for name in counted if TYPES[name] == value.dimension]
+    if value.dimension == NUMBER and value.value is not None:
+        return f"write `{number_text(value.value, exact=True)} {_UNITS[annotation]}`"
+    meant = [name for name in _UNITS if TYPES[name] == value.dimension]
     return f"if these are meant, declare it as `{meant[0]}`" if meant else ""
 
 

@@ -52,6 +52,7 @@ WORDS = {
 }
 """Attributes that are words: what each is called, and the words."""
 HIGHEST = {
+    "virtual_path": 4_095,
     "clp": 1,
     "dscp": 63,
     "precedence": 7,

@@ -25,8 +25,15 @@ DEEPEST = 60
 _ELSEWHERE = {"yes": "true", "no": "false"}
 _NOTHING = frozenset({"null", "none", "nil"})
 """How others write truths, and that there is no value."""
+_STATISTICS = {
+    **dict.fromkeys(("percentile", "quantile", "perc", "pctl"), "p99"),
+    **dict.fromkeys(("mean", "avg", "average"), "mean"),
+    "median": "p50",
+    **dict.fromkeys(("std", "stddev"), "std"),
+}
+"""What other tools have functions for, by name, and a statistic to show for it."""
 _NEAR = 40
-_BEFORE_UNIT = re.compile(r"([0-9][0-9_.]*(?: *[A-Za-z]+)?) *(/?) *$")
+_BEFORE_UNIT = re.compile(r"([0-9][0-9_.]*(?: *[A-Za-z]+(?= */))?) *(/?) *$")
 
 
 class Binding:
@@ -189,7 +196,12 @@ def unknown(
     way_out = f"write `import {imported}` below the first line" if imported else ""
     way_out = way_out or ("" if inside else "declare it, or import the file that does")
     remedy = f"write `{near}`" if near else way_out
-    if not near and name.lower() in _NOTHING:
+    if not near and name.lower() in _STATISTICS:
+        remedy = (
+            "a statistic stands behind what is measured,"
+            f" as in `flow.delay.{_STATISTICS[name.lower()]}`"
+        )
+    elif not near and name.lower() in _NOTHING:
         remedy = "leave out what has no value"
     elif unit(name) is not None:
         near, remedy = "", _as_unit(name, span)
@@ -205,5 +217,5 @@ def _as_unit(name: str, span: Span) -> str:
     line = span.source.text[max(0, span.start - _NEAR) : span.start].rpartition("\n")[2]
     number = _BEFORE_UNIT.search(line)
     if number is None:
-        return f"write a unit right behind its number, as in `1 {name}`"
+        return f"declare it; the unit `{name}` stands right behind a number, as in `1 {name}`"
     return f"write `{number[1]}{'/' if number[2] else ' '}{name}`"

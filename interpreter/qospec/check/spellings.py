@@ -29,6 +29,19 @@ SOURCE = Parameter("source", Domain("arrivals"), None)
 """A field of every kind of traffic: what is emitted, apart from what is declared."""
 
 
+_ELSEWHERE = {
+    "run": {
+        "duration": "measure",
+        "time": "measure",
+        "length": "measure",
+        "repetitions": "repeat",
+        "trials": "repeat",
+        "runs": "repeat",
+    },
+}
+"""By kind, what other tools call its fields."""
+
+
 def parameter_of(kind: Kind, name: str) -> Parameter | None:
     """Return the field of that name or abbreviation."""
     if name == SOURCE.name and kind.role == "traffic":
@@ -64,7 +77,7 @@ def unknown_field(kind: Kind, name: ast.Name, beside: Iterable[ast.Name] = ()) -
     given = {known[each.text].name for each in beside if each.text in known}
     if fix and known[fix[0].text].name in given:
         fix = ()
-    near = nearest(name.text, known)
+    near = _ELSEWHERE.get(kind.name, {}).get(name.text.lower()) or nearest(name.text, known)
     meant = near
     if near and known[near].alias == near:
         meant = f"{near}` ({known[near].name.replace('_', ' ')})"

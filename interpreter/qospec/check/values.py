@@ -121,6 +121,15 @@ class Symbol(Value):
     span: Span = field(compare=False)
     resolved: bool = field(default=True, compare=False)
 
+    def copy(self, body: ast.Body, scope: Scope, evaluator: Evaluator) -> Value:  # noqa: ARG002
+        """Refuse to be the name of a device, or of an element, that is chosen elsewhere."""
+        raise wrong(
+            "E0104",
+            f"`{self.name}` is a word here, and has no fields to change",
+            body.span,
+            remedy="sweep over devices of your own, and take one by a parameter of type `Device`",
+        )
+
     def unfinished(self, span: Span) -> Refused | None:  # noqa: ARG002
         """Return the mistake of a sweep's word that turns out to be meant as a name."""
         if self.resolved:

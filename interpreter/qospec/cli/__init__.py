@@ -19,6 +19,7 @@ from qospec.cli.convert import convert
 from qospec.cli.doc import doc
 from qospec.cli.explain import explain
 from qospec.cli.fmt import fmt
+from qospec.cli.output import say, show_misuse
 from qospec.cli.plan import plan
 from qospec.cli.report import report
 from qospec.cli.run import run
@@ -67,10 +68,10 @@ def main() -> None:
         # What click raises is told here, for its own way of telling Ctrl-C ends with 1.
         code = qos(standalone_mode=False)
     except click.ClickException as error:
-        error.show()
+        show_misuse(error)
         code = error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
+        say("interrupted", err=True)
         code = exits.INTERRUPTED
     except Exception as error:
         if os.environ.get("QOS_TRACEBACK"):
@@ -89,6 +90,6 @@ def _tell(error: Exception) -> None:
     if isinstance(error, OSError) and error.filename is None:
         # What is still to be written would fail once more while Python shuts down.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        click.echo(f"error: cannot write to stdout: {reason(error)}", err=True)
+        say(f"error: cannot write to stdout: {reason(error)}", err=True)
         return
     exits.tell_mistake(error)

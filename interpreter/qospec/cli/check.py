@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from qospec.cli import exits, loading, options
+from qospec.cli import exits, loading, options, output
 
 if TYPE_CHECKING:
     from qospec.diagnostics import Problems
@@ -37,11 +36,11 @@ def check(paths: tuple[str, ...], *, as_json: bool, fix: bool) -> None:
         document |= told
         if repaired.fixed:
             mistakes = loading.counted(repaired.fixed, "mistake")
-            click.echo(f"fixed {mistakes} in {', '.join(repaired.files)}", err=True)
+            output.say(f"fixed {mistakes} in {', '.join(repaired.files)}", err=True)
         for failed in repaired.failed:
-            click.echo(f"error: {failed}", err=True)
+            output.say(f"error: {failed}", err=True)
     if as_json:
-        click.echo(json.dumps(document, indent=1))
+        output.say_json(document)
     if repaired is not None and repaired.failed:
         sys.exit(exits.ERROR)
     if as_json:
@@ -53,7 +52,7 @@ def check(paths: tuple[str, ...], *, as_json: bool, fix: bool) -> None:
     counted = [loading.counted(len(suite.tests), "test"), loading.counted(cases, "case")]
     if suite.properties:
         counted.append(loading.counted(len(suite.properties), "property", "properties"))
-    click.echo(f"{', '.join(counted)}: nothing to complain of")
+    output.say(f"{', '.join(counted)}: nothing to complain of")
 
 
 def _repaired(paths: tuple[str, ...]) -> Repaired:

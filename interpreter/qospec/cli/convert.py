@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from qospec.cli import exits, loading
+from qospec.cli.output import show_file
 from qospec.cli.stdin import STDIN, read
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def convert(file: str, form: str, output: str) -> None:
     text = _converted(file, form, problems)
     loading.tell(problems, as_json=False)
     if output == STDIN:
-        click.echo((text or "").encode("utf-8"), nl=False)
+        show_file(text or "")
         return
     try:
         write_whole(Path(output), text or "")

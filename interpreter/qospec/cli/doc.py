@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from qospec.cli import exits, loading, options
+from qospec.cli.output import show_file
 
 
 @click.command()
@@ -39,7 +40,7 @@ def doc(paths: tuple[str, ...], name: str, title: str, output: str) -> None:
         exits.wrong(str(error))
     loading.tell(problems, as_json=False)
     if not output:
-        click.echo(text, nl=False)
+        show_file(text)
         return
     try:
         write_whole(Path(output), text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any, NoReturn
 
-import click
+from qospec.cli.output import say
 
 PASSED = 0
 FAILED = 1
@@ -27,18 +27,18 @@ def of_outcome(document: dict[str, Any]) -> int:
 
 def wrong(message: str) -> NoReturn:
     """End because of what the user asked for."""
-    click.echo(f"error: {message}", err=True)
+    say(f"error: {message}", err=True)
     sys.exit(WRONG)
 
 
 def tell_mistake(error: Exception) -> None:
     """Say that something went wrong that never should."""
     words = f"{type(error).__name__}: {error}"
-    click.echo(f"error: this is a mistake in qospec itself: {words}", err=True)
-    click.echo("  = help: QOS_TRACEBACK=1 shows where; please report it", err=True)
+    say(f"error: this is a mistake in qospec itself: {words}", err=True)
+    say("  = help: QOS_TRACEBACK=1 shows where; please report it", err=True)
 
 
 def environment(message: str) -> NoReturn:
     """End because of what lies outside: a disk, a permission."""
-    click.echo(f"error: {message}", err=True)
+    say(f"error: {message}", err=True)
     sys.exit(ERROR)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from qospec.cli import exits, loading, options, output
@@ -39,6 +37,6 @@ def explain(name: str, *, as_json: bool) -> None:
         return
     loading.tell(problems, as_json=as_json)
     if as_json:
-        click.echo(json.dumps({"schema": 1, "explained": found}, indent=1))
+        output.say_json({"schema": 1, "explained": found})
         return
-    click.echo("\n\n".join(in_full(each, output.width()) for each in found))
+    output.say_text("\n\n".join(in_full(each, output.width()) for each in found))

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from qospec.cli import exits, loading, options
+from qospec.cli import exits, loading, options, output
 from qospec.cli.stdin import STDIN, read
+from qospec.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,7 +68,7 @@ def _in_place(paths: tuple[str, ...], asked: _Asked, problems: Problems) -> int:
     files = loading.counted(changed, "file")
     they = "it" if same == 1 else "they"
     words = "would change" if looks else "changed"
-    click.echo(f"{files} {words}, {same} as {they} should be", err=True)
+    output.say(f"{files} {words}, {same} as {they} should be", err=True)
     if failed:
         return exits.ERROR
     return exits.FAILED if looks and changed else exits.PASSED
@@ -80,12 +81,12 @@ def _changed(source: Source, text: str, asked: _Asked) -> bool:
     if asked.diff:
         _show(source, text)
     elif asked.check:
-        click.echo(f"would change: {source.name}")
+        output.say(f"would change: {source.name}")
     else:
         try:
             rewrite(source, text)
         except RepairError as error:
-            click.echo(f"error: {error}", err=True)
+            output.say(f"error: {error}", err=True)
             return False
     return True
 
@@ -106,7 +107,7 @@ def _piped(asked: _Asked, problems: Problems) -> int:
     if asked.diff:
         _show(source, text)
     elif not asked.check:
-        click.echo(text.encode("utf-8"), nl=False)
+        output.show_file(text)
     return exits.FAILED if (asked.check or asked.diff) and text != source.text else exits.PASSED
 
 
@@ -149,17 +150,18 @@ def _sources(paths: tuple[str, ...], problems: Problems) -> Iterator[Source]:
             except Refused as refused:
                 problems.add(refused.diagnostic)
     for name in packages:
-        click.echo(f"the package `{name}` is left as it is: its files are pinned", err=True)
+        output.say(f"the package `{name}` is left as it is: its files are pinned", err=True)
 
 
 def _show(source: Source, text: str) -> None:
     """Print what would change."""
     from difflib import unified_diff
 
-    lines = unified_diff(_lines(source.text), _lines(text), source.name, source.name)
+    name = visible(source.name)
+    lines = unified_diff(_lines(source.text), _lines(text), name, name)
     for line in lines:
         whole = line.endswith("\n")
-        click.echo(line if whole else f"{line}\n\\ No newline at end of file\n", nl=False)
+        output.say_text(line if whole else f"{line}\n\\ No newline at end of file\n", end="")
 
 
 def _lines(text: str) -> list[str]:

@@ -5,8 +5,6 @@ The commands differ in their noun only, and so are made here from the list of no
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from qospec.cli import exits, options, output
@@ -37,9 +35,9 @@ def _command(noun: str) -> click.Command:
         if not name:
             documents = of.documents(catalogue)
             if as_json:
-                click.echo(json.dumps({"schema": 1, noun: documents}, indent=1))
+                output.say_json({"schema": 1, noun: documents})
             else:
-                click.echo(overview(documents, output.width()))
+                output.say_text(overview(documents, output.width()))
             return
         found = of.find(name, catalogue)
         if found is None:
@@ -47,9 +45,9 @@ def _command(noun: str) -> click.Command:
             way_out = f"did you mean `{near}`?" if near else f"`qos {noun}` lists them all"
             exits.wrong(f"no {of.one} is named `{name}`: {way_out}")
         if as_json:
-            click.echo(json.dumps({"schema": 1, noun: [found]}, indent=1))
+            output.say_json({"schema": 1, noun: [found]})
         else:
-            click.echo(in_full(found, output.width()))
+            output.say_text(in_full(found, output.width()))
 
     return show
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import click
-
-from qospec.cli import exits, options
+from qospec.cli import exits, options, output
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -90,7 +87,7 @@ def planned(request: Request, *, runs: bool = True) -> tuple[Suite, list[CasePla
     if not plans and not suite.properties:
         there = whole.tests or whole.properties
         why = f"no case has `{request.match}` in its name" if there else "no test is declared here"
-        click.echo(f"nothing selected: {why}", err=True)
+        output.say(f"nothing selected: {why}", err=True)
         sys.exit(exits.NOTHING)
     return suite, list(plans)
 
@@ -110,7 +107,7 @@ def _selected(suite: Suite, request: Request) -> Suite:
     missed = [s for s in selections if s.name and not any(s.selects(*each) for each in named)]
     for selection in missed:
         words = f"no test, case or property of {selection.path} is named `{selection.name}`"
-        click.echo(f"nothing selected: {words}", err=True)
+        output.say(f"nothing selected: {words}", err=True)
     if missed:
         sys.exit(exits.NOTHING)
 
@@ -134,13 +131,13 @@ def _selected(suite: Suite, request: Request) -> Suite:
 def tell(problems: Problems, *, as_json: bool, hint: str = "") -> None:
     """Tell everything that was found, and end the command if there is an error among it."""
     if as_json and problems.errors:
-        click.echo(json.dumps(diagnostics_document(problems), indent=1))
+        output.say_json(diagnostics_document(problems))
     elif problems.all:
         from qospec.rendering import render_all
 
-        click.echo(render_all(problems.all), err=True)
+        output.say_text(render_all(problems.all), err=True)
         if hint:
-            click.echo(hint, err=True)
+            output.say(hint, err=True)
     if problems.errors:
         sys.exit(exits.WRONG)
 

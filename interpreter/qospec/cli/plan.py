@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 from fractions import Fraction
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from qospec.cli import exits, loading, options
+from qospec.cli.output import say, say_json, say_text
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -39,11 +39,11 @@ def plan(**asked: Any) -> None:
     if request.as_json:
         why = [each.message for each in refusals]
         document = {"schema": 1, "seed": request.seed, "cases": rows, "refused": why}
-        click.echo(json.dumps(document, indent=1))
+        say_json(document)
         sys.exit(exits.WRONG if refusals else exits.PASSED)
     for row, planned in zip(rows, plans, strict=True):
         if row["skip"]:
-            click.echo(f"{row['name']}: skipped, {row['skip']}")
+            say(f"{row['name']}: skipped, {row['skip']}")
             continue
         trials = loading.counted(row["trials"], "trial")
         if row["search"]:
@@ -51,13 +51,13 @@ def plan(**asked: Any) -> None:
         most = "at most " if row["search"] else ""
         emulated = f"{most}{_duration(row['seconds'])} emulated in all"
         cells = f"{'at most' if row['bounded'] else 'about'} {_items(row['cells'], planned.case)}"
-        click.echo(f"{row['name']}: {trials}, {cells} each, {emulated}")
+        say(f"{row['name']}: {trials}, {cells} each, {emulated}")
         for goal in (row["search"] or {}).get("goals", ()):
-            click.echo(f"  goal {goal['name']}: {goal['text']}")
+            say(f"  goal {goal['name']}: {goal['text']}")
     for each in suite.properties:
-        click.echo(f"{each.name}: a property, of which no trial is planned")
+        say(f"{each.name}: a property, of which no trial is planned")
     trials = loading.counted(sum(row["trials"] for row in rows), "trial")
-    click.echo(f"{loading.counted(len(rows), 'case')}, {trials}, seed {request.seed}")
+    say(f"{loading.counted(len(rows), 'case')}, {trials}, seed {request.seed}")
     _tell_refusals(refusals)
 
 
@@ -127,6 +127,6 @@ def _tell_refusals(refusals: list[Diagnostic]) -> None:
     if refusals:
         from qospec.rendering import render_all
 
-        click.echo("`qos run` refuses what is planned here:", err=True)
-        click.echo(render_all(tuple(refusals)), err=True)
+        say("`qos run` refuses what is planned here:", err=True)
+        say_text(render_all(tuple(refusals)), err=True)
         sys.exit(exits.WRONG)

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from qospec.cli import exits, reports
+from qospec.cli.output import show_file
 
 
 @click.command()
@@ -33,4 +34,4 @@ def report(folder: str, name: str, output: str) -> None:
     except (RecordError, WriteError) as error:
         exits.environment(str(error))
     if not output:
-        click.echo(text, nl=False)
+        show_file(text)

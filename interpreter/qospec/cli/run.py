@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from qospec.cli import exits, loading, options, reports
+from qospec.cli import exits, loading, options, output, reports
 from qospec.version import VERSION
 
 if TYPE_CHECKING:
@@ -55,11 +54,11 @@ def run(**asked: Any) -> None:
     console = Console(len(assignment.plans), quiet=request.as_json, progress=progress)
     document, paths = _execute(assignment, Path(asked["record"]), formats, console)
     if request.as_json:
-        click.echo(json.dumps(document, indent=1, ensure_ascii=False))
+        output.say_json(document)
     else:
         console.summary(document)
         for path in paths:
-            click.echo(f"report: {path}")
+            output.say(f"report: {path}")
     code = exits.of_outcome(document)
     sys.exit(exits.PASSED if asked["exit_zero"] and code != exits.INTERRUPTED else code)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import click
+
+from qospec.cli.output import say_json
 
 
 @click.command()
@@ -16,4 +16,4 @@ def schema() -> None:
     from qospec.catalogue import discover
     from qospec.reference.schema import schema as schema_of
 
-    click.echo(json.dumps(schema_of(discover()), indent=1, ensure_ascii=False))
+    say_json(schema_of(discover()))

@@ -8,11 +8,13 @@ from typing import Any
 
 import click
 
+from qospec.cli.output import LONGEST, say, say_text, show_progress
 from qospec.report.cautions import caution_sentence, cautions
 from qospec.report.certainty import with_confidence
 from qospec.report.claims import claims_sentence
 from qospec.report.reasons import CALM, reasons
 from qospec.report.words import confidence, ends
+from qospec.visible import visible
 
 MARKS = {"pass": "✓", "fail": "✗", "inconclusive": "~", "error": "!", "skip": "-"}
 ASCII = {"pass": "+", "fail": "x", "inconclusive": "~", "error": "!", "skip": "-"}
@@ -28,13 +30,13 @@ REDRAW_S = 0.1
 
 def compiling() -> None:
     """Say that this run is slower than the next."""
-    click.echo("compiling kernels: only this first run waits for it", err=True)
+    say("compiling kernels: only this first run waits for it", err=True)
 
 
 def uncached() -> None:
     """Say that the next run will be as slow as this."""
     words = "compiled kernels cannot be kept (is the disk full?): every run will compile them"
-    click.echo(f"warning: {words}", err=True)
+    say(f"warning: {words}", err=True)
 
 
 NOTICES = {"compiling": compiling, "uncached": uncached}
@@ -72,7 +74,7 @@ class Console:
             return
         verdict = case["verdict"]
         mark = click.style(f"{self._marks[verdict]} {verdict}", fg=COLOURS[verdict])
-        click.echo(f"{mark}  {case['name']}  {seconds:.1f} s")
+        say_text(f"{mark}  {visible(case['name'], LONGEST)}  {seconds:.1f} s")
         if self._cases == 1:
             _tell_notes(case)
 
@@ -80,7 +82,7 @@ class Console:
         """Print what needs a look, and the count of each verdict."""
         for case in document["cases"]:
             if case["ran"] and case["verdict"] == "skip":
-                click.echo(f"\nSKIP  {case['name']}\n    why       {case['why'][0]}")
+                say("", f"SKIP  {case['name']}", f"    why       {case['why'][0]}")
             elif case["ran"] and case["verdict"] != "pass":
                 self._explain(case)
         counts = ", ".join(
@@ -88,36 +90,35 @@ class Console:
             for verdict, count in document["summary"].items()
             if verdict in MARKS and count
         )
-        click.echo(f"{counts}; seed {document['seed']}")
+        say(f"{counts}; seed {document['seed']}")
         if criteria := claims_sentence(document):
-            click.echo(criteria)
+            say(criteria)
         for each in cautions(document):
-            click.echo(f"warning: {each['place']}: {caution_sentence(each)}")
+            say(f"warning: {each['place']}: {caution_sentence(each)}")
         together = with_confidence(document)
         if together["count"]:
-            click.echo(together["sentence"])
+            say(together["sentence"])
         left = sum(not case["ran"] for case in document["cases"])
         if left:
             of = f"{left} of {len(document['cases'])} cases"
-            click.echo(f"interrupted: {of} did not come to their end", err=True)
+            say(f"interrupted: {of} did not come to their end", err=True)
 
     def _explain(self, case: dict[str, Any]) -> None:
-        click.echo(f"\n{case['verdict'].upper()}  {case['name']}")
+        say("", f"{case['verdict'].upper()}  {case['name']}")
         for statement in case["statements"]:
             if statement["verdict"] in CALM:
                 continue
             _explain_statement(statement)
         for error in case["errors"]:
-            click.echo(f"    error     {error}")
+            say(f"    error     {error}")
         for line in reasons(case):
-            click.echo(f"    why       {line}")
-        click.echo(f"    again     {case['again']}\n")
+            say(f"    why       {line}")
+        say(f"    again     {case['again']}", "")
 
     def _draw(self, line: str) -> None:
         if not self._live:
             return
-        sys.stderr.write("\r" + line.ljust(self._width) + ("" if line else "\r"))
-        sys.stderr.flush()
+        show_progress(line, self._width)
         self._width = len(line)
 
 
@@ -125,24 +126,24 @@ def _tell_notes(case: dict[str, Any]) -> None:
     """Print what the criteria that passed prove, such as what ratio a count of zero excludes."""
     for statement in case["statements"]:
         if statement["verdict"] == "pass" and statement["note"]:
-            click.echo(f"    {statement['label']}: {statement['note']}")
+            say(f"    {statement['label']}: {statement['note']}")
 
 
 def _explain_statement(statement: dict[str, Any]) -> None:
     """Print what was measured and what was needed."""
     asks = f"{statement['kind']} {statement['text']}{confidence(statement)}"
-    click.echo(f"  {statement['place']}: {asks}")
+    say(f"  {statement['place']}: {asks}")
     measured, bound = statement["measured"], statement["bound"]
     if measured is None and statement["verdict"] == "inconclusive":
-        click.echo("    measured  no data")
+        say("    measured  no data")
     if measured is not None:
-        click.echo(f"    measured  {measured['text']}")
+        say(f"    measured  {measured['text']}")
     if statement["interval"]:
         repeats = statement["interval"]["repeats"]
-        click.echo(f"    interval  {ends(statement['interval'])}, over {repeats} repeats")
+        say(f"    interval  {ends(statement['interval'])}, over {repeats} repeats")
     if bound is not None:
         tolerance = statement["tolerance"]
         width = f"within {tolerance['text']} of " if tolerance else f"{statement['comparison']} "
-        click.echo(f"    needed    {width}{bound['text']}")
+        say(f"    needed    {width}{bound['text']}")
     if statement["note"]:
-        click.echo(f"    note      {statement['note']}")
+        say(f"    note      {statement['note']}")

@@ -12,6 +12,7 @@ from qospec.reference.declarations import Declarations, Declared
 from qospec.reference.inside import inside_document
 from qospec.resources import STDLIB
 from qospec.syntax import ast
+from qospec.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,7 +73,7 @@ def module_name(path: Path) -> str:
     """Return what a file is imported as: `std.devices.sitline`, or its own name."""
     inside = path.resolve()
     if not inside.is_relative_to(STDLIB.resolve()):
-        return path.stem
+        return visible(path.stem)
     return ".".join(["std", *inside.relative_to(STDLIB.resolve()).with_suffix("").parts])
 
 
@@ -135,4 +136,4 @@ def place_of(node: ast.Node) -> str:
     path, library = Path(source.name).resolve(), STDLIB.resolve()
     inside = path.is_relative_to(library)
     shown = f"std/{path.relative_to(library).as_posix()}" if inside else source.name
-    return f"{shown}:{line}"
+    return f"{visible(shown)}:{line}"

@@ -36,6 +36,7 @@ from qospec.report import (
     words,
 )
 from qospec.report.render import REPORTS, Format, ReportError
+from qospec.visible import visible_lines
 
 FUNCTIONS = {
     **views.FUNCTIONS,
@@ -101,7 +102,7 @@ def rendered(report: Format, document: Mapping[str, Any], timing: Mapping[str, A
         made = template.render(document=document, timing=timing, fingerprint=fingerprint)
     except (TemplateError, *_MISTAKES) as error:
         raise _explained(error, report) from error
-    return _clean(made)
+    return visible_lines(made)
 
 
 def checked(report: Format) -> None:
@@ -130,10 +131,7 @@ def _parts(environment: ImmutableSandboxedEnvironment, name: str) -> set[str]:
 
 
 def _clean(made: str) -> str:
-    """Return a text without what a record may hold but no file should.
-
-    XML forbids most control characters, terminals obey them, and a lone surrogate has no UTF-8.
-    """
+    """Return a text without the controls and lone surrogates that a damaged record may hold."""
     return _FORBIDDEN.sub("\ufffd", made)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def small(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each meter and shaper whose bucket never has tokens for packets of a flow.
 
-    A bucket of no bytes lets nothing pass on purpose.
+    A meter's bucket of no bytes lets nothing pass on purpose; a shaper's loses all.
     """
     for index in sorted(survey.passing.any):
         instance = survey.drafts[index].instance
@@ -24,7 +24,8 @@ def small(case: Case, survey: Survey) -> Iterator[Diagnostic]:
         for number in sorted({survey.members[n].flow for n in survey.passing.any[index]}):
             flow = case.flows[number]
             largest_bytes = 0 if flow.stream is None else max(flow.stream.sizes.size_bytes)
-            if 0 < bucket_bytes < largest_bytes:
+            shapes = instance.kind.name == "shape"
+            if bucket_bytes < largest_bytes and (bucket_bytes or shapes):
                 yield Diagnostic(
                     "W0607",
                     f"packets of `{flow.name}` are longer than the bucket of `{instance.path}`",

@@ -75,6 +75,15 @@ class Draft:
 Drafts = dict[int, Draft]
 
 
+def feeders(drafts: Drafts) -> dict[int, list[int]]:
+    """Return by element those that lead to it."""
+    found: dict[int, list[int]] = {index: [] for index in drafts}
+    for index, draft in drafts.items():
+        for to in {way.to for way in draft.ways if way.end == "element"}:
+            found[to].append(index)
+    return found
+
+
 def drafted(network: Network) -> Drafts:
     """Return the network's elements by index, queues and schedulers joined with their lines."""
     drafts = {index: Draft(instance) for index, instance in enumerate(network.elements)}

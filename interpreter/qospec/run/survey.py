@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.clock import CELL_BYTES
 from qospec.engine.marks import marked
-from qospec.run import absent, buckets, framing, misfits, quanta, room
+from qospec.run import absent, buckets, framing, misfits, quanta, room, tolerances, unreached
 from qospec.run.draft import drafted
 from qospec.run.routing import routed
 from qospec.run.tables import Member, NoWayError, TwoWaysError
@@ -77,7 +77,8 @@ def verify(suite: Suite, problems: Problems) -> None:
                 s and (s.sizes, s.encapsulation) for s in (f.stream for f in case.flows)
             )
             rates = () if case.run.overload else tuple(map(cell_rate, case.flows))
-            load = (key, streams, rates)
+            contracts = tuple(member.contract for member in members)
+            load = (key, streams, rates, contracts)
             if survey is None or load in fitting:
                 continue
             if _fits(case, name, survey._replace(members=members), problems):
@@ -127,6 +128,8 @@ def _fits(case: Case, name: str, survey: Survey, problems: Problems) -> bool:
         *quanta.short(case, case.networks[name], survey),
         *room.too_small(case, survey),
         *buckets.small(case, survey),
+        *unreached.rates(survey),
+        *tolerances.too_small(case, survey),
     ]
     for each in (*unfit, *warnings):
         problems.add(each)

@@ -94,6 +94,24 @@ _PHRASES = (
     ),
     _row(
         "E0001",
+        r"^\s*(?P<word>expect|require|invariant|report)\s+(?P<at>\"[^\"]*\")\s*:",
+        "a label is a name, not a text",
+        "write `{word} label: …`, and the text as a comment",
+    ),
+    _row(
+        "E0011",
+        r"^\s*(?P<label>\w+)\s*(?P<at>:)\s*[^#]*?([<>=!]=|[<>]|\bwithin\b)",
+        "`expect` is missing before this label",
+        "write `expect {label}: …`",
+    ),
+    _row(
+        "E0001",
+        r"^\s*(?:expect|require|invariant|report)\s+(?P<at>\w+(?:-\w+)+)\s*:",
+        "there is no `-` in a name",
+        "write `_` for each `-`",
+    ),
+    _row(
+        "E0001",
         r"^\s*report\b.*?(?P<at>\bwith\b.*\bconfidence)",
         "a report asks for values, and has no confidence",
         "leave it out, or judge the value by `expect`",
@@ -148,6 +166,12 @@ _PHRASES = (
         "!=",
     ),
     _row("E0010", r"(?P<at>\bis\b)\s*\S+", "`is` compares nothing", "write `==`", "=="),
+    _row(
+        "E0001",
+        r"(?P<left>[\w.\[\]]+)\s*([<>]=?|[!=]=)[^<>=!#]*?\b(?P<word>and|or)\s+(?P<at>(?P<sign>[<>]=?|[!=]=))",
+        "a comparison has two sides",
+        "write `{word} {left} {sign} …`",
+    ),
     _row(
         "E0001",
         r"([<>]=?|[!=]=)\s*(?P<middle>[^<>=!#]*[^<>=!#\s])\s*(?P<at>(?P<sign>[<>]=?|[!=]=))",

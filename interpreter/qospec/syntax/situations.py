@@ -42,6 +42,7 @@ _CONTINUING = frozenset(
     | {"RANGE", "CMP", "IN", "WITHIN", "AT", "COMMA"}
 )
 """What can go on with nearly anything, and so says little."""
+_CRITERIA = frozenset({"EXPECT", "REQUIRE", "REPORT"})
 _FEW = 2
 _ONE_QUOTED = 2
 """Signs around what is quoted."""
@@ -49,11 +50,26 @@ _ONE_QUOTED = 2
 
 def mistake_at(place: Place) -> Mistake:
     """Return what to tell of a place, and how to go on."""
-    for situation in _SITUATIONS:
+    for situation in (_condition, *_SITUATIONS):
         mistake = situation(place)
         if mistake is not None:
             return mistake
     return _anything(place)
+
+
+def _condition(place: Place) -> Mistake | None:
+    """A criterion goes on with `if`, as if it were asked in some cases only."""
+    tokens = place.tokens
+    if place.first not in _CRITERIA or place.accepted - _CONTINUING != {"ELSE"}:
+        return None
+    at = next(each for each in range(place.at - 1, 0, -1) if tokens.kinds[each] == "IF")
+    told = place.tell(
+        "E0011",
+        "`if` chooses between two values, and here is one",
+        "write `when` to ask it in some cases only, or `else` and the other value",
+        span=tokens.span(at),
+    )
+    return Mistake(told)
 
 
 def _anything(place: Place) -> Mistake:

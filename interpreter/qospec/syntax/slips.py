@@ -8,8 +8,12 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from qospec.visible import visible
+
 BEFORE = r"""
     (?P<EXPONENT>[0-9][0-9_]*(?:\.[0-9][0-9_]*)?[eE][+-]?[0-9]+(?:<unit>)?(?![A-Za-z_]))
+    |(?P<GROUPED>(?:[0-9][0-9_]*\.)?[0-9][0-9_]*_(?![0-9])_*[0-9_]*(?:\.[0-9][0-9_]*)?
+        (?:<unit>)?(?![A-Za-z_]))
     |(?P<BASED>0[xXbBoO][0-9A-Fa-f_]*[0-9A-Fa-f](?![A-Za-z_]))
     |(?P<POINTED>(?<![\w\])}".])\.(?=[0-9])|[0-9][0-9_]*\.(?![.0-9A-Za-z_])(?:[ \t]*%)?)
     |(?P<SLASHES>//[^\n]*|/\*[^\n]*)
@@ -23,15 +27,10 @@ UNIT = r"[ \t]*(?!(?:<keyword>)(?![A-Za-z0-9_]))(?:%|[A-Za-zµμ]+(?:/[A-Za-zµ�
 BEHIND = r"""
     (?P<UNCLOSED>"[^\n]*)
     |(?P<QUOTED>'[^'\n]*')
-    |(?P<FOREIGN>[^\W\x00-\x7f]\w*)
+    |(?P<FOREIGN>(?:[^\W\x00-\x7f]|[\u0300-\u036f])[\w\u0300-\u036f]*)
     |(?P<STRAY>(?s:.))
 """
 """Slips that match none; one of them matches anything."""
-
-HIDDEN = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
-)
-"""What cannot be seen and may make a text read otherwise than it is."""
 
 _SIGNS = {
     "===": ("CMP", "=="),
@@ -111,6 +110,15 @@ def _exponent(written: str) -> Slip:
     return Slip("E0007", message, way_out, kind, word, plain or None)
 
 
+def _grouped(written: str) -> Slip:
+    number = re.match(r"[0-9_.]+", written)
+    digits = number.group() if number else ""
+    word = re.sub(r"(?<=_)_+|_+(?![0-9_])", "", digits) + written.removeprefix(digits)
+    kind = "QUANTITY" if word[-1] not in "0123456789" else "FLOAT" if "." in word else "INT"
+    message = "`_` stands between two digits"
+    return Slip("E0007", message, f"write {shortened(word)}", kind, word)
+
+
 def _based(written: str) -> Slip:
     text = written.lower().replace("_", "")
     base = {"x": 16, "o": 8, "b": 2}[text[1]]
@@ -157,7 +165,7 @@ def _quoted(written: str) -> Slip:
 
 def _foreign(written: str) -> Slip:
     letter = next(character for character in written if not character.isascii())
-    message = f"`{letter}` ({_called(letter)}) cannot be in a name"
+    message = f"`{letter}` ({called(letter)}) cannot be in a name"
     return Slip("E0009", message, "names are made of a to z, A to Z, 0 to 9 and `_`", "NAME")
 
 
@@ -172,21 +180,31 @@ def _sign(written: str) -> Slip:
     import unicodedata
 
     if unicodedata.category(written).startswith(("Z", "C")):
-        message = f"this blank is not a plain one ({_called(written)})"
+        message = f"this blank is not a plain one ({called(written)})"
         plain = " " if unicodedata.category(written) == "Zs" else None
         return Slip("E0009", message, "write a plain blank", plain=plain)
     return Slip("E0009", f"`{written}` is no sign of this language", "")
 
 
-def _called(character: str) -> str:
+def hidden(character: str) -> Slip:
+    """Return what is told of a character that cannot be seen."""
+    if character == "\r":
+        return _SPECIAL[character]
+    message = f"a hidden character ({called(character)}) is in this line"
+    return Slip("E0009", message, "delete it, or retype the line")
+
+
+def called(character: str) -> str:
+    """Return a character's number and its name, if it has one."""
     import unicodedata
 
-    return unicodedata.name(character, f"U+{ord(character):04X}").lower()
+    name = unicodedata.name(character, "").lower()
+    return f"U+{ord(character):04X}{name and f', {name}'}"
 
 
 def shortened(text: str, most: int = 40) -> str:
     """Return what a message may quote: one line, not too long, nothing hidden."""
-    shown = HIDDEN.sub("\ufffd", " ".join(text.split()))
+    shown = visible(" ".join(text.split()))
     return shown if len(shown) <= most else f"{shown[: most - 1]}…"
 
 
@@ -205,6 +223,7 @@ _SPECIAL = {
 
 _SLIPS = {
     "EXPONENT": _exponent,
+    "GROUPED": _grouped,
     "BASED": _based,
     "POINTED": _pointed,
     "SLASHES": _slashes,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from dataclasses import field
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from qospec.dataclass import dataclass
@@ -14,6 +15,7 @@ from qospec.syntax import slips
 from qospec.syntax.grammar import END, grammar
 from qospec.syntax.keywords import keywords as words_of_the_language
 from qospec.units import unit
+from qospec.visible import hidden_in, is_hidden
 
 if TYPE_CHECKING:
     from qospec.diagnostics import Problems
@@ -134,6 +136,8 @@ class _Reader:
             if kind == "NAME":
                 kind = keywords.get(text[start:end], kind)
             elif kind in _NO_TERMINALS:
+                if kind == "FOREIGN":
+                    start = self._beginning(start)
                 kind, end = self._apart(kind, start, end)
                 if len(tokens.mistaken) > MOST:
                     break
@@ -157,9 +161,6 @@ class _Reader:
         if kind == "NEWLINE":
             self._newline(text)
         elif kind == "COMMENT":
-            lone = text.rstrip().find("\r")
-            if lone >= 0:  # some editors and the YAML form would end the line there
-                self._slip("STRAY", start + lone, start + lone + 1)
             self._comment(text)
         elif kind != "LAST":
             return self._slip(kind, start, start + (len(text.rstrip()) or len(text)))
@@ -197,17 +198,9 @@ class _Reader:
         written = tokens.source.text[start:end]
         repeated = kind == "STRAY" and self._stray == start
         self._stray = end if kind == "STRAY" else -1
-        if repeated or slips.HIDDEN.fullmatch(written):
+        if repeated or is_hidden(written[0]):
             return "", end
         slip = slips.slip_of(kind, written)
-        if (
-            kind == "FOREIGN"
-            and tokens.kinds
-            and tokens.kinds[-1] == "NAME"
-            and tokens.ends[-1] == start
-        ):
-            start = tokens.starts.pop()
-            del tokens.kinds[-1], tokens.ends[-1]
         if kind == "FOREIGN":
             tokens.foreign.add(tokens.source.text[start:end])
         span = Span(tokens.source, start, end)
@@ -217,6 +210,16 @@ class _Reader:
         if slip.word:
             tokens.words[len(tokens.kinds)] = slip.word
         return slip.kind, end
+
+    def _beginning(self, start: int) -> int:
+        """Return where a name begins, and take back what of it was read as a name or a keyword."""
+        tokens = self.tokens
+        if not tokens.kinds or tokens.ends[-1] != start:
+            return start
+        if tokens.kinds[-1] != "NAME" and tokens.kinds[-1] not in grammar().keywords.values():
+            return start
+        del tokens.kinds[-1], tokens.ends[-1]
+        return tokens.starts.pop()
 
     def _stands_alone(self, kind: str, end: int) -> bool:
         """Return whether nothing around a slip may make something else of what replaces it."""
@@ -228,14 +231,13 @@ class _Reader:
         return behind is None or behind[1] in grammar().keywords or unit(behind[1]) is not None
 
     def _find_hidden(self) -> None:
-        text = self.tokens.source.text
-        found = slips.HIDDEN.search(text, 1 if text.startswith("\ufeff") else 0)
-        if found is not None:
-            character = f"U+{ord(found.group()):04X}"
-            message = f"a hidden character ({character}) is in this line"
-            self._tell(
-                "E0009", message, found.start(), found.end(), "delete it, or retype the line"
-            )
+        """Tell the first of each line."""
+        source, line = self.tokens.source, 0
+        for start in islice(hidden_in(source.text), MOST):
+            slip, before = slips.hidden(source.text[start]), line
+            line = source.position(start)[0]
+            if line > before:
+                self._tell(slip.code, slip.message, start, start + 1, slip.help)
 
     def _tell(
         self,

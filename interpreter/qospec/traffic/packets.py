@@ -108,6 +108,9 @@ class Packets:
     def __post_init__(self) -> None:
         if sum(weight for _, weight in self.size.parts) > LARGEST_WEIGHT:
             raise ValueError("size: these weights are too fine; give fewer digits")
+        for name in ("source_port", "destination_port"):
+            if getattr(self, name) and self.protocol == "none":
+                raise ValueError(f"{name}: packets without UDP or TCP have none")
         for name in ("source_address", "destination_address"):
             address = getattr(self, name)
             if address is not None and (":" in address) != (self.family == "ipv6"):

@@ -14,7 +14,8 @@ from qospec.dataclass import dataclass
 from qospec.diagnostics import MOST, Diagnostic, Label
 from qospec.source import Span
 from qospec.syntax.limits import DEEPEST, too_long
-from qospec.syntax.slips import HIDDEN, shortened
+from qospec.syntax.slips import hidden, shortened, slip_of
+from qospec.visible import hidden_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,8 +26,11 @@ if TYPE_CHECKING:
 LEVELS = 5 * DEEPEST
 """Lists and mappings within one another: a block of the text takes up to five."""
 
-_FORBIDDEN = re.compile("\r(?!\n)|[\ud800-\udfff\ufffe\uffff]|" + HIDDEN.pattern)
 _COMMENT = re.compile(r"#[^\n]*")
+_BLANK = re.compile(r"[^\S\t\n\r ]")
+"""A blank that is no plain one. YAML takes it for a letter."""
+_BLANK_BETWEEN = re.compile(rf"(?:^[ ]*|[:,?-][ ]*)({_BLANK.pattern})", re.MULTILINE)
+"""One that stands where only plain ones part what is around them."""
 
 
 class Unreadable(Exception):  # noqa: N818 -- it is no error of ours
@@ -100,16 +104,11 @@ def document(source: Source, problems: Problems) -> Document | None:
 
 
 def _hidden(source: Source) -> Diagnostic | None:
-    found = _FORBIDDEN.search(source.text, 1 if source.text.startswith("\ufeff") else 0)
-    if found is None:
+    start = next(hidden_in(source.text), None)
+    if start is None:
         return None
-    span = Span(source, *found.span())
-    if found.group() == "\r":
-        message, way_out = "a carriage return does not end a line", "end lines with a line feed"
-    else:
-        message = f"a hidden character (U+{ord(found.group()):04X}) is in this line"
-        way_out = "delete it, or retype the line"
-    return Diagnostic("E0009", message, span, help=way_out)
+    slip = hidden(source.text[start])
+    return Diagnostic(slip.code, slip.message, Span(source, start, start + 1), help=slip.help)
 
 
 def first_key(text: str) -> str | None:
@@ -165,6 +164,10 @@ class _Composer:
         try:
             yield from _events_of(self._source.text[self._mark :])
         except yaml.YAMLError as error:
+            mark = getattr(error, "problem_mark", None)
+            until = mark.index + self._mark if mark is not None else self._last
+            if (blank := _BLANK_BETWEEN.search(self._source.text, self._last, until)) is not None:
+                raise self._no_blank(*blank.span(1)) from error
             raise Unreadable(mishap(error, self._source, self._mark)) from error
 
     def _follow(self, event: Any) -> None:
@@ -180,19 +183,24 @@ class _Composer:
         if getattr(event, "tag", None) is not None:
             raise self._foreign(start, end, "a tag (`!`)", "leave it out: every value is text")
         if what == "ScalarEvent":
-            if start == end:
-                start = end = self._last  # nothing is behind a key: its end is the place
-            self._look_for_comments(start)
-            self._last = end
-            style = "" if event.style in (None, "") else event.style
-            if style in {"|", ">"}:
-                self._look_at_head(start, end)
-            self._add(Scalar(event.value, start, end, style))
+            self._scalar(event, start, end)
         elif what in ("MappingStartEvent", "SequenceStartEvent"):
             made = Mapping if what == "MappingStartEvent" else Sequence
             self._add(made(start, flow=bool(event.flow_style)))
         elif what in ("MappingEndEvent", "SequenceEndEvent"):
             self._close(end)
+
+    def _scalar(self, event: Any, start: int, end: int) -> None:
+        if start == end:
+            start = end = self._last  # nothing is behind a key: its end is the place
+        self._look_for_comments(start)
+        self._last = end
+        style = "" if event.style in (None, "") else event.style
+        if not style and (blank := _BLANK.search(self._source.text, start, end)) is not None:
+            raise self._no_blank(*blank.span())
+        if style in {"|", ">"}:
+            self._look_at_head(start, end)
+        self._add(Scalar(event.value, start, end, style))
 
     def _begin(self, start: int, end: int) -> None:
         self._documents += 1
@@ -204,6 +212,12 @@ class _Composer:
     def _foreign(self, start: int, end: int, what: str, way_out: str) -> Unreadable:
         message = f"{what} has no place in this form of the language"
         return Unreadable(Diagnostic("E0013", message, self._line(start, end), help=way_out))
+
+    def _no_blank(self, start: int, end: int) -> Unreadable:
+        slip = slip_of("STRAY", self._source.text[start:end])
+        way_out = f"{slip.help}, or put the text in quotes if it belongs there"
+        span = Span(self._source, start, end)
+        return Unreadable(Diagnostic(slip.code, slip.message, span, help=way_out))
 
     def _line(self, start: int, end: int) -> Span:
         """Return a span that stays within its first line."""

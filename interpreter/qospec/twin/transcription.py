@@ -92,8 +92,7 @@ class _Transcriber:
             return entries
         self._text.begin(key.start)
         if not isinstance(node, Scalar) or node.value.strip() != EDITION:
-            written = f" {shortened(node.value)}" if isinstance(node, Scalar) else ""
-            self._tell("E0002", f"edition{written} of the language is not known", node, way_out)
+            self._tell("E0002", _unknown_edition(node), node, way_out)
         self._text.word("qos", key.start, key.end)
         if self._text.comments_until(node.start):
             self._text.begin(node.start)
@@ -277,3 +276,9 @@ class _Transcriber:
 
     def _tell(self, code: str, message: str, node: Node, way_out: str) -> None:
         self._problems.add(Diagnostic(code, message, self._demands.span(node), help=way_out))
+
+
+def _unknown_edition(node: Node) -> str:
+    if not isinstance(node, Scalar) or not node.value.strip():
+        return "the edition of the language is missing"
+    return f"edition {shortened(node.value)} of the language is not known"

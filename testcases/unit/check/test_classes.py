@@ -70,3 +70,33 @@ def test_what_is_sorted_is_called_by_its_name(checked):
 def test_an_array_of_ports_is_counted_each_time_that_it_is_asked_for(codes):
     ports = sorting(*["pkt.input in p"] * 12, "otherwise").replace("port p:", "port p[90_000]:")
     assert "E0608" in codes(ports)
+
+
+@pytest.mark.parametrize(
+    ("condition", "told"),
+    [
+        ("vc.path <= 4_095", []),
+        ("vc.path in (0 .. 4_095)", []),
+        ("vc.path in (0 .. 4_094)", ["E0415"]),
+        ("vc.path in [0 - 1, 3] or vc.path != 3", ["E0205"]),
+    ],
+)
+def test_a_virtual_path_has_twelve_bits(codes, condition, told):
+    assert codes(sorting(condition).replace("packet", "cell")) == told
+
+
+@pytest.mark.parametrize(
+    ("written", "way_out"),
+    [
+        ("10.1.0.0/255.255.0.0", 'write "10.1.0.0/16"'),
+        ("10.1.0.9/0.0.255.255", 'write "10.1.0.0/16"'),
+        ("10.1.0.0/016", 'write "10.1.0.0/16"'),
+        ("10.1.0.9/016", 'write "10.1.0.0/16"'),
+        ("fe80::1%eth0", 'write "fe80::1"'),
+        ("fe80::%1/64", 'write "fe80::/64"'),
+    ],
+)
+def test_a_network_is_written_with_the_number_of_its_bits(checked, written, way_out):
+    (told,) = checked(sorting(f'pkt.source_address == "{written}"', "otherwise"))[1]
+    assert (told.code, told.help) == ("E0214", way_out)
+    assert told.notes

@@ -6,6 +6,8 @@ from qospec.catalogue import RECORDS
 from qospec.check import carried
 from qospec.check.kinds import LATER
 
+_STATISTIC = "a statistic stands behind what is measured, as in `flow.delay.{}`"
+
 
 @pytest.mark.parametrize(
     ("text", "help_"),
@@ -24,6 +26,19 @@ from qospec.check.kinds import LATER
         ("let loads = 80% .. 20% step 10%", "write `20% .. 80% step 10%`"),
         ("let loads = 90% .. 20% step 20%", "write `20% .. 80% step 20%`"),
         ("let loads = 80 .. 50% step 10%", "write `50% .. 80% step 10%`"),
+        ("device d(room: Packets = 64) {\n}", "write `64 pkt`"),
+        ("device d(room: Count = 2 + 6) {\n}", "write `8 cell`"),
+        (
+            "let sizes = exponential(500 B)",
+            "for sizes write one, or a mix such as `mix { 40 B: 7, 1_500 B: 1 } @ip`",
+        ),
+        ("let late = percentile(3, 99)", _STATISTIC.format("p99")),
+        ("let late = avg(3)", _STATISTIC.format("mean")),
+        (
+            "let kept = 0 * m",
+            "declare it; the unit `m` stands right behind a number, as in `1 m`",
+        ),
+        ("let load = 1 Mbit / s", "write `1 Mbit/s`"),
         ("let waits = 9 ms .. 1 ms step 3 ms", "write `1 ms .. 7 ms step 3 ms`"),
         ("property p {\n  forall n in 20 .. 5\n  expect n > 0\n}", "write `5 .. 20`"),
     ],
@@ -346,3 +361,16 @@ def test_a_limit_that_counts_the_other_items_is_told_to_count_these(checked, por
         f"device d {{\n  port w, e: {port}\n  {queue}\n  w.rx -> q -> e.tx\n  e.rx -> w.tx\n}}"
     )[1]
     assert (problem.code, problem.help) == ("E0425", way_out)
+
+
+def test_a_keyword_behind_a_number_is_no_unit(checked):
+    [problem] = checked("let kept = 0 if m == 1 else 2")[1]
+    assert problem.help == "declare it; the unit `m` stands right behind a number, as in `1 m`"
+
+
+def test_a_word_for_a_scheduler_points_to_devices(checked):
+    text = "device d(kind: Name) {\n  out = kind { weights = { a: 1 } }\n}"
+    problems = checked(f"{text}\ntopology t {{\n  x = d(kind = wrr)\n}}")[1]
+    found = next(each for each in problems if each.code == "E0104")
+    assert found.message == "`wrr` is a word here, and has no fields to change"
+    assert "`Device`" in found.help

@@ -29,6 +29,22 @@ def in_a_test(statement: str) -> str:
         ("include x", "write `import`"),
         ("let a = 2 ^ 3", "write the product out, as in `x * x`"),
         (in_a_test('skip "why"'), 'write `skip unless condition "why"`'),
+        (in_a_test("expect a.b < 1% and > 0%"), "write `and a.b > …`"),
+        (in_a_test("expect a[0].b < 1 or == 3"), "write `or a[0].b == …`"),
+        (
+            in_a_test('expect "few are lost": a < b'),
+            "write `expect label: …`, and the text as a comment",
+        ),
+        (in_a_test("require a-b-c: a < b"), "write `_` for each `-`"),
+        (in_a_test("low: a.lost < 3 as exact"), "write `expect low: …`"),
+        (
+            in_a_test("expect a < b if c"),
+            "write `when` to ask it in some cases only, or `else` and the other value",
+        ),
+        (
+            in_a_test("expect a < b if c as exact"),
+            "write `when` to ask it in some cases only, or `else` and the other value",
+        ),
         (in_a_test("expect a < b <= c"), "write `and b <= …` here"),
         (in_a_test("expect p.delay.p99.9 < 1 s"), "write `p99_9`"),
         (in_a_test("expect a < b at 95%"), "write `with 95% confidence`"),

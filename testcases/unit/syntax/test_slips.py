@@ -31,6 +31,29 @@ def test_a_number_with_an_exponent_is_written_out(written: str, plain: str) -> N
     assert slip.word == plain, "and is read as what it means"
 
 
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("1_", "1"),
+        ("1__000", "1_000"),
+        ("1___0__0", "1_0_0"),
+        ("1_ s", "1 s"),
+        ("1_000__000kbit/s", "1_000_000kbit/s"),
+        ("1.5_", "1.5"),
+        ("1_.5", "1.5"),
+        ("1.0__5 %", "1.0_5 %"),
+    ],
+)
+def test_what_groups_digits_stands_between_two(written: str, meant: str) -> None:
+    problems = Problems()
+    file = parse(Source("a.qos", f"qos 1\nlet a = {written}\nlet b = a\n"), problems)
+    assert [(each.message, each.help, each.span.text) for each in problems.all] == [
+        ("`_` stands between two digits", f"write {meant}", written)
+    ]
+    assert file is not None
+    assert len(file.declarations) == 2, "and is read as what it means"
+
+
 @pytest.mark.parametrize("written", ["1e99999999999999999999", "1e-300", "1" * 50 + "e2"])
 def test_a_number_that_would_be_long_is_not_written_out(written: str) -> None:
     assert slip_of("EXPONENT", written).help == "write it out, with a larger unit if it is long"
@@ -76,6 +99,16 @@ def told(text: str) -> list[tuple[str, str]]:
         ("let a = $$$ 1 s", [("E0009", "$")]),
         ("let größer = 1 s", [("E0009", "größer")]),
         ("let Ωa = 1 s", [("E0009", "Ωa")]),
+        ("let test\u043e = 1 s", [("E0009", "test\u043e")]),
+        ("let cafe\u0301s = 1 s", [("E0009", "cafe\u0301s")]),
+        ("let a = 1 s\u0435", [("E0009", "\u0435")]),
+        ('let a = "x\ry"', [("E0009", "\r")]),
+        ("let a = 1\n\rlet b = 2", [("E0009", "\r")]),
+        ("# a\rb", [("E0009", "\r")]),
+        (
+            'let a = "\u00ad\ufffe"  # \ufff9\nlet \u180e',
+            [("E0009", "\u00ad"), ("E0009", "\u180e")],
+        ),
         ("let a = 1 s # \u202e", [("E0009", "\u202e")]),
         ("let a = \x00\x00 1 s", [("E0009", "\x00")]),
         ("let a = 1 s\r let b = 2 s", [("E0009", "\r"), ("E0006", "let")]),
@@ -91,3 +124,10 @@ def test_a_slip_is_told_once_and_nothing_follows_from_it(
     text: str, mistakes: list[tuple[str, str]]
 ) -> None:
     assert told(text) == mistakes
+
+
+def test_a_name_with_a_foreign_letter_keeps_its_others() -> None:
+    source = Source("a.qos", "qos 1\nlet delay\u043e = 1 s\n")
+    file = parse(source, Problems())
+    assert file is not None
+    assert [each.name.text for each in file.declarations] == ["delay\u043e"]

@@ -159,7 +159,7 @@ def test_without_an_edition_that_is_told_first(told: Told, text: str) -> None:
 
 def test_another_edition_is_told(told: Told) -> None:
     assert told("qos: 2")[0] == "1:6 `2` E0002 edition 2 of the language is not known"
-    assert told("qos: [1]")[0] == "1:6 `[1]` E0002 edition of the language is not known"
+    assert told("qos: [1]")[0] == "1:6 `[1]` E0002 the edition of the language is missing"
 
 
 def test_one_slip_gives_one_error_and_the_rest_is_read() -> None:

@@ -1,0 +1,54 @@
+"""What a warning says of tolerances behind slots is what a run shows."""
+
+import pytest
+
+TEXT = """
+device policer {
+  port west, east: cell
+  upc = gcra
+  west.rx -> upc -> east.tx
+  east.rx -> west.tx
+}
+topology bench {
+  a, b = host
+  box = policer
+  link a -- box.west via line { rate = 424 kbit/s @cell }
+  link box.east -- b via line { rate = 424 kbit/s @cell }
+}
+test t on bench {
+  flow f = cbr { pcr = RATE cell/s, cdvt = CDVT } from a to b
+  run { measure = 1 s }
+  expect kept: f.lost == 0
+}
+"""
+"""Slots of 1 ms."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("rate", "below", "enough"), [("400", "0.49 ms", "0.5 ms"), ("160", "0.74 ms", "0.75 ms")]
+)
+def test_a_flow_alone_loses_cells_just_below_the_bound_and_none_at_it(
+    planned, ran, problems, rate, below, enough
+):
+    for cdvt, warned in ((enough, []), (below, ["W0613"])):
+        (case,) = planned(TEXT.replace("RATE", rate).replace("CDVT", cdvt))
+        assert [each.code for each in problems.all] == warned
+        assert [each.verdict for each in ran(case).judgements] == ["fail" if warned else "pass"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TEXT.replace("RATE", "100").replace("CDVT", "0 s"),
+        TEXT.replace("RATE", "160").replace("CDVT", "0 s, source = constant { rate = 80 cell/s }"),
+        TEXT.replace("RATE", "160").replace("CDVT", "0 s").replace("1 s }", "40 ms }"),
+        TEXT.replace("RATE", "160")
+        .replace("CDVT", "0 s")
+        .replace("upc = gcra", "upc = merge { ways = 1 }"),
+    ],
+    ids=["whole slots", "a slower source", "a short run", "no policer"],
+)
+def test_what_may_conform_is_not_told(planned, problems, text):
+    planned(text)
+    assert problems.all == ()

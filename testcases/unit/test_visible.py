@@ -1,0 +1,59 @@
+"""What cannot be seen is found by Unicode's categories, and shown by a sign of its own."""
+
+import pytest
+
+from qospec.visible import hidden_in, is_hidden, visible, visible_lines
+
+HIDDEN = [
+    "\x00", "\x08", "\x1b", "\x7f", "\x85", "\x9b", "\u00ad", "\u034f", "\u061c", "\u115f",
+    "\u180e", "\u200b", "\u200d", "\u2028", "\u2029", "\u202e", "\u2060", "\u2066", "\u3164",
+    "\ud800", "\ue000", "\ufdd0", "\ufeff", "\ufff9", "\ufffe", "\uffff", "\U0001fffe",
+    "\U000e0001", "\U000e0041", "\U000e0100", "\U000f0000", "\U0010ffff",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("character", HIDDEN, ids=lambda each: f"U+{ord(each):04X}")
+def test_what_cannot_be_seen_is_hidden(character: str) -> None:
+    assert is_hidden(character)
+    assert list(hidden_in(f"ab{character}c")) == [2]
+    assert visible(f"ab{character}c") == "ab\ufffdc"
+
+
+@pytest.mark.parametrize("character", list("a ~ü ß→µ日本⁻½\u00a0\u202f\u0301\ufe0f\ufffd\t\n😀"))
+def test_what_can_be_seen_and_what_lays_out_a_text_is_not(character: str) -> None:
+    assert not is_hidden(character)
+    assert list(hidden_in(f"ab{character}c")) == []
+
+
+def test_what_is_not_assigned_yet_is_taken_on_any_python_alike() -> None:
+    assert not is_hidden("\u0378")
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("a\r\nb\r\n", []),
+        ("a\rb", [1]),
+        ("a\r\r\n\rb\r", [1, 4, 6]),
+        ("\ufeffqos 1", []),
+        ("\ufeff\ufeff1\ufeff", [1, 3]),
+        ("\n\ufeff", [1]),
+        ("]^-\\\x1b", [4]),
+    ],
+)
+def test_a_carriage_return_ends_a_line_and_a_byte_order_mark_begins_a_text(
+    text: str, places: list[int]
+) -> None:
+    assert list(hidden_in(text)) == places
+
+
+def test_what_is_shown_stays_on_its_line() -> None:
+    assert visible("a\n\tb\r\x1b[32m✓ pass") == "a  b \ufffd[32m✓ pass"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("", ""), ("a\n\tb\r\n", "a\n\tb\r\n"), ("\ufeffa\rb\u2028", "\ufeffa\ufffdb\ufffd")],
+)
+def test_lines_stay_where_a_text_has_them(text: str, shown: str) -> None:
+    assert visible_lines(text) == shown
