@@ -69,7 +69,7 @@ def _document(
         "claim": statement.claim,
         "verdict": verdict,
         "text": statement.text,
-        "place": statement.span.place,
+        "place": statement.span.recorded_place,
         **_sides(shown_one),
         "confidence": "" if confidence is None else percent(confidence),
         "interval": interval_document(statement, shown_one),
