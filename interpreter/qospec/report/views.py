@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -152,6 +153,33 @@ def attention(document: Record) -> list[dict[str, Any]]:
     return sorted(wanted, key=lambda case: -VERDICTS.index(case["verdict"]))
 
 
+MOST_DETAILED = 200
+"""Cases whose metrics, losses and delays a page shows."""
+MOST_FLOWS = 100
+"""Of a case, flows whose metrics a page shows."""
+MOST_VALUES = 12_000
+"""Of metrics on a page; each takes some 120 bytes."""
+
+
+def detailed(document: Record) -> list[str]:
+    """Return the ids of the cases to show in detail, those to look at first, as many as fit."""
+    ended = [case for case in cases(document) if case["ran"]]
+    its = {case["id"]: case for case in (*attention(document), *ended)}
+    room = MOST_VALUES
+    found = []
+    for name, case in list(its.items())[:MOST_DETAILED]:
+        room -= sum(map(len, first_flows(case["metrics"]).values()))
+        if room < 0 and found:
+            break
+        found.append(name)
+    return found
+
+
+def first_flows(metrics: Record) -> dict[str, Any]:
+    """Return the metrics of the flows that a page shows."""
+    return dict(islice(metrics.items(), MOST_FLOWS))
+
+
 def columns(
     its: Sequence[Record], kinds: Sequence[str] = ("require", "expect")
 ) -> list[dict[str, Any]]:
@@ -263,9 +291,11 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "cases": cases,
     "columns": columns,
     "counts": counts,
+    "detailed": detailed,
     "differing": differing,
     "elapsed_s": elapsed_s,
     "files": files,
+    "first_flows": first_flows,
     "requirements": requirements,
     "seconds_of": seconds_of,
     "tests": tests,

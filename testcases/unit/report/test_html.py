@@ -290,3 +290,13 @@ def test_a_thousand_cases_stay_small(large):
     assert "400 more cases are not shown here" in page.text
     assert "those of the other 800 are in the record" in page.text
     assert page.text.count("✗ 900 cell") == 500, "the table has them all"
+
+
+def test_of_very_many_flows_the_first_are_shown(document):
+    case = document["cases"][0]
+    flow = case["metrics"]["ab"]
+    case["metrics"] = {f"flow_{n}": flow for n in range(150)}
+    page = Page(render(document, {}, "html"))
+    assert "flow_99" in page.words
+    assert "flow_100" not in page.words
+    assert "The record has the metrics of 50 more flows." in page.text
