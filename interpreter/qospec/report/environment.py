@@ -23,6 +23,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from qospec.diagnostics import did_you_mean
 from qospec.report import (
+    arrangement,
     cautions,
     certainty,
     claims,
@@ -39,6 +40,7 @@ from qospec.report.render import REPORTS, Format, ReportError
 
 FUNCTIONS = {
     **views.FUNCTIONS,
+    **arrangement.FUNCTIONS,
     **plot.FUNCTIONS,
     **reasons.FUNCTIONS,
     **cautions.FUNCTIONS,
