@@ -119,7 +119,8 @@ def _parameter(name: str, cases: Sequence[Record]) -> float:
 
 def _heading(column: Record) -> float:
     kind = 0 if column["kind"] == "expect" else KIND
-    return max(_longest(column["label"]), kind, len(column["bound"] or "") * SMALL)
+    term = _longest(column["subject"]) if column["term"] else 0
+    return max(_longest(column["label"]), kind, term, len(column["bound"] or "") * SMALL)
 
 
 def _longest(text: str, width: float = SMALL) -> float:

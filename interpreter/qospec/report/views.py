@@ -166,7 +166,7 @@ def detailed(document: Record) -> list[str]:
     ended = [case for case in cases(document) if case["ran"]]
     its = {case["id"]: case for case in (*attention(document), *ended)}
     room = MOST_VALUES
-    found = []
+    found: list[str] = []
     for name, case in list(its.items())[:MOST_DETAILED]:
         room -= sum(map(len, first_flows(case["metrics"]).values()))
         if room < 0 and found:
@@ -185,20 +185,28 @@ def columns(
 ) -> list[dict[str, Any]]:
     """Return the statements of like cases side by side.
 
-    Each column has `kind`, `label`, `text` and `subject` (what is measured), both "" if they
+    A statement that joins several terms has a column for each. Each column has `kind`, `label`,
+    `text` and `subject` (what is measured), both "" if they
     differ, `statements` (one per case, None where the case has none), `bound` (what all of them
     need, None if that differs) and `verdict`.
     """
-    found: dict[tuple[str, str, int], list[Record | None]] = {}
+    found: dict[tuple[str, str, int, int], list[Record | None]] = {}
     for index, case in enumerate(its):
         seen: dict[tuple[str, str], int] = {}
         for statement in case["statements"]:
             if statement["kind"] in kinds:
                 name = (statement["kind"], statement["label"])
                 seen[name] = seen.get(name, 0) + 1
-                column = found.setdefault((*name, seen[name]), [None] * len(its))
-                column[index] = statement
-    return [_column(kind, label, of) for (kind, label, _), of in found.items()]
+                for term, part in enumerate(_measured_apart(statement)):
+                    place = (*name, seen[name], term)
+                    column = found.setdefault(place, [None] * len(its))
+                    column[index] = part
+    return [_column(kind, label, of) for (kind, label, *_), of in found.items()]
+
+
+def _measured_apart(statement: Record) -> list[Record]:
+    """Return a statement once for each term that it measures: one by itself, if it is single."""
+    return [{**statement, **term} for term in statement.get("terms", ())] or [statement]
 
 
 def _column(kind: str, label: str, statements: list[Record | None]) -> dict[str, Any]:
@@ -211,6 +219,7 @@ def _column(kind: str, label: str, statements: list[Record | None]) -> dict[str,
         "kind": kind,
         "label": label,
         "text": texts.pop() if len(texts) == 1 else "",
+        "term": any(each.get("terms") for each in written),
         "subject": subjects.pop() if len(subjects) == 1 else "",
         "statements": statements,
         "bound": bounds.pop() if len(bounds) == 1 else None,
