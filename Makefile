@@ -1,6 +1,6 @@
 # What people do with this checkout. Every target makes its own set-up; `make` alone prints this list.
 .POSIX:
-.PHONY: help setup demo test test-nightly test-seeds lint coverage calibration bench fuzz-language clean
+.PHONY: help setup demo test test-browser test-nightly test-seeds lint coverage calibration bench fuzz-language clean
 
 BIN = .venv/bin
 
@@ -25,6 +25,12 @@ demo: setup ## Run the acceptance suites of the ATM encryptor and write their re
 
 test: setup ## Run all tests
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+
+test-browser: setup ## Read reports as Chromium shows and prints them; needs the package chromium and the extra browser
+	@command -v chromium > /dev/null || { echo 'test-browser needs Chromium: apt-get install chromium' >&2; exit 1; }
+	@$(BIN)/python -c 'import axe_playwright_python, playwright, pypdf' 2> /dev/null || \
+	    { echo "test-browser needs the extra: $(BIN)/pip install --editable '.[browser]'" >&2; exit 1; }
+	$(BIN)/python -m pytest testcases/browser
 
 test-nightly: test-seeds ## Run the suites at ten seeds; compare with books and properties on up to 2,000 drawn examples
 	$(BIN)/python -m pytest testcases/unit/elements testcases/unit/dropping testcases/unit/engine testcases/unit/metrics \

@@ -18,7 +18,7 @@ from figures import MismatchError
 if TYPE_CHECKING:
     from figures import Figure
 
-NAMES = ("w1", "w2", "w3", "start", "language", "data_plane")
+NAMES = ("w1", "w2", "w3", "start", "language", "data_plane", "report_scale")
 
 
 def line(figure: Figure) -> str:

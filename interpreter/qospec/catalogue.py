@@ -6,10 +6,14 @@ decorator marks and stores nowhere; `discover` imports the packages and collects
 two catalogues never share state.
 """
 
+import ast
 import dataclasses
 import importlib
+import inspect
 import pkgutil
 import re
+import sys
+import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from functools import cached_property
@@ -27,6 +31,8 @@ RECORDS: tuple[Role, ...] = ("traffic", "element", "arrivals", "dropping")
 """The roles of kinds that records are made of."""
 NESTED: Mapping[str, Role] = {"dropping": "dropping"}
 """By domain of a field that holds a record of another kind: that kind's role."""
+STRIPPED = 2
+"""At this level of optimisation Python has no docstrings."""
 PACKAGES = ("qospec.elements", "qospec.traffic", "qospec.dropping", "qospec.metrics")
 
 
@@ -275,7 +281,7 @@ def _kind(cls: type) -> Kind:
         name=mark.name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower(),
         role=mark.role,
         duty=mark.duty,
-        summary=(cls.__doc__ or "").strip().split("\n")[0],
+        summary=documentation(cls).partition("\n")[0],
         source=mark.source,
         parameters={p.name: p for p in _parameters(cls, mark)},
         build=cls,
@@ -284,6 +290,17 @@ def _kind(cls: type) -> Kind:
         from_contract=mark.from_contract,
         carries=mark.carries,
     )
+
+
+def documentation(cls: Any) -> str:
+    """Return a class's docstring; where Python was told to strip those, that of its source."""
+    if sys.flags.optimize < STRIPPED:
+        return inspect.cleandoc(cls.__doc__ or "")
+    try:
+        (tree,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
+    except (OSError, TypeError):  # its text was not shipped
+        return ""
+    return (ast.get_docstring(tree) if isinstance(tree, ast.ClassDef) else None) or ""
 
 
 def _parameters(cls: type, mark: _Mark) -> Iterator[Parameter]:

@@ -11,10 +11,23 @@ from qospec.visible import visible
 
 @dataclass(frozen=True)
 class Source:
-    """A text that a specification came from. `name` is its path as the user would write it."""
+    """A text that a specification came from.
+
+    Attributes:
+        name: Its path as the user would write it here.
+        text: What it holds.
+        recorded_as: Its path as records have it, the same wherever the project and the library
+            lie; "" if that is its name.
+    """
 
     name: str
     text: str
+    recorded_as: str = ""
+
+    @property
+    def recorded_name(self) -> str:
+        """Return its path as records have it: `std/...` of the library, else in the project."""
+        return self.recorded_as or self.name
 
     @cached_property
     def line_starts(self) -> tuple[int, ...]:
@@ -55,6 +68,12 @@ class Span:
         """Return `name:line:column`, which terminals make clickable."""
         line, column = self.source.position(self.start)
         return f"{visible(self.source.name)}:{line}:{column}"
+
+    @property
+    def recorded_place(self) -> str:
+        """Return `name:line:column` with the name that records have."""
+        line, column = self.source.position(self.start)
+        return f"{self.source.recorded_name}:{line}:{column}"
 
     def __contains__(self, other: Span) -> bool:
         """Return whether another begins in it."""

@@ -1,5 +1,7 @@
 """The wheel is whole: what runs in the checkout runs where it is installed."""
 
+import json
+import os
 import shutil
 import subprocess
 import sys
@@ -66,3 +68,71 @@ def test_the_wheel_names_its_command_and_its_licence(wheel: zipfile.Path) -> Non
     (entry_points,) = (n for n in names(wheel) if n.endswith("entry_points.txt"))
     assert "qos = qospec.cli:main" in (wheel / entry_points).read_text()
     assert any(name.endswith("licenses/LICENSE") for name in names(wheel))
+
+
+TEST = """qos 1
+import std.media
+import parts.sender
+
+topology direct {
+  a, b = host
+  link a -- b via media.stm1
+}
+
+## The library, a file of the project and a criterion.
+test short on direct {
+  flow calls = sender.steady from a to b
+  run { measure = 10 ms }
+  expect nothing_lost: calls.lost == 0
+  report delay: calls.delay.max
+}
+"""
+SENDER = "qos 1\n\ntraffic steady = cbr { pcr = 1_000 cell/s, cdvt = 10 us }\n"
+
+
+def project(folder: Path) -> Path:
+    (folder / "parts").mkdir(parents=True)
+    (folder / "qos.toml").write_text('[project]\nname = "one"\n')
+    (folder / "short.qos").write_text(TEST)
+    (folder / "parts" / "sender.qos").write_text(SENDER)
+    return folder
+
+
+def outcome(path: str, cwd: Path, package: Path, **variables: str) -> bytes:
+    """Return `outcome.json` of a run in which the package of that folder is imported."""
+    code = (
+        "import sys, qospec; from qospec.cli import main; "
+        f"sys.exit(main() if qospec.__file__.startswith({str(package)!r}) else qospec.__file__)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "run", path, "--record", "kept", "--no-progress"],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(package), "QOS_KERNELS": "python", **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    (record,) = (cwd / "kept").iterdir()
+    return (record / "outcome.json").read_bytes()
+
+
+@pytest.mark.slow
+def test_the_digest_is_the_same_wherever_qospec_and_the_project_are(
+    wheel: zipfile.Path, tmp_path: Path
+) -> None:
+    checkout, installed = ROOT / "interpreter", tmp_path / "site-packages"
+    wheel.root.extractall(installed)
+    here = project(tmp_path / "here")
+    there = project(tmp_path / "elsewhere" / "deeper" / "there")
+
+    first = outcome("short.qos", here, checkout)
+
+    assert outcome(str(there / "short.qos"), there, checkout) == first
+    assert outcome("../short.qos", there / "parts", checkout) == first
+    assert outcome("../here/short.qos", installed, installed) == first
+    assert outcome("there/short.qos", there.parent, installed, PYTHONOPTIMIZE="2") == first
+    names = [source["name"] for source in json.loads(first)["provenance"]["sources"]]
+    assert names == ["std/media.qos", "parts/sender.qos", "short.qos"]
+    assert str(tmp_path).encode() not in first
+    assert str(ROOT).encode() not in first

@@ -296,16 +296,20 @@ def test_a_name_that_matches_nothing_is_told_and_runs_nothing(tmp_path: Path) ->
     assert not (tmp_path / "records").exists()
 
 
-def test_the_way_to_repeat_a_case_repeats_it(tmp_path: Path) -> None:
+def test_the_way_to_repeat_a_case_repeats_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "my tests"
     folder.mkdir()
+    (folder / "qos.toml").touch()
+    monkeypatch.chdir(folder)
     _, second = two_files(folder)
     second.write_text(BENCH + renamed(FAILS, "three"), encoding="utf-8")
     more = ("--seed", "a 'b'", "--max-cells", "1000", "--record", tmp_path / "records")
     document = json.loads(qos("run", folder, "--json", *more).stdout)
     (again,) = (case["again"] for case in document["cases"] if case["name"] == "three")
     program, *words = shlex.split(again)
-    assert (program, words[1]) == ("qos", f"{second}::three")
+    assert (program, words[1]) == ("qos", "below/t.qos::three")
     repeated = json.loads(qos(*words, "--json", "--record", tmp_path / "records").stdout)
     assert [case["name"] for case in repeated["cases"]] == ["three"]
     assert repeated["cases"][0]["again"] == again

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from qospec.check.context import Refused, wrong
 from qospec.diagnostics import did_you_mean
+from qospec.resources import STDLIB
 from qospec.source import Source, Span
 from qospec.syntax.limits import LONGEST
 from qospec.twin.form import TEXT_SUFFIX, YAML_SUFFIXES, is_ours, is_yaml
@@ -165,12 +166,31 @@ def neighbours(folder: Path) -> list[str]:
         return []
 
 
-def source(path: Path, importer: ast.Import | None) -> Source:
-    """Return the text of a file, by its path as it was written; raises Refused."""
-    return decoded(shown(real(path)), content(path, importer), importer)
+def common_root(found: Sequence[Path]) -> Path:
+    """Return the root of the project of some files; of several projects, what holds them all."""
+    roots = [root_of(file) for file in found]
+    return Path(os.path.commonpath(roots)) if roots else Path.cwd()
 
 
-def decoded(name: str, data: bytes, importer: ast.Import | None) -> Source:
+def recorded(path: Path, root: Path) -> str:
+    """Return a file's path as records have it: `std/...` of the library, else from the root on."""
+    library = real(STDLIB)
+    if path.is_relative_to(library):
+        return Path("std", path.relative_to(library)).as_posix()
+    return Path(os.path.relpath(path, root)).as_posix()
+
+
+def source(path: Path, importer: ast.Import | None, root: Path | None = None) -> Source:
+    """Return the text of a file, by its path as it was written; raises Refused.
+
+    `root` is what its path in records is relative to, if it is to be in one.
+    """
+    found = real(path)
+    recorded_as = recorded(found, root) if root else ""
+    return decoded(shown(found), content(path, importer), importer, recorded_as)
+
+
+def decoded(name: str, data: bytes, importer: ast.Import | None, recorded_as: str = "") -> Source:
     """Return the text of a file's bytes, of one more than the most; raises Refused."""
     if len(data) > MOST_BYTES:
         raise wrong(
@@ -180,7 +200,7 @@ def decoded(name: str, data: bytes, importer: ast.Import | None) -> Source:
             remedy="split it, and import its parts",
         )
     try:
-        return Source(name, data.decode("utf-8"))
+        return Source(name, data.decode("utf-8"), recorded_as)
     except UnicodeDecodeError as error:
         text = data[: error.start].decode("utf-8")
         raise wrong(

@@ -51,22 +51,23 @@ class Loader:
         self._units: dict[Path, Unit | None] = {}
         self._reading: list[tuple[Path, ast.Import | None]] = []
         self._projects = Projects(context.tell)
+        self._root = Path()
 
     def load(self, paths: Sequence[Path]) -> tuple[Unit, ...]:
         """Return the files named (of folders all specifications) and those they import.
 
         Without a name they are those that the project here says, else all below the current folder.
         """
-        named: set[Path] = set()
+        found: list[tuple[Path, Path]] = []
         for path in paths or self._projects.here():
             try:
-                found = files.named(path, self._left_out(path))
+                found += [(file, path) for file in files.named(path, self._left_out(path))]
             except Refused as refused:
                 self._context.tell(refused)
-                continue
-            for file in found:
-                named.add(files.real(file))
-                self._named(file, path)
+        self._root = files.common_root([file for file, _ in found])
+        for file, path in found:
+            self._named(file, path)
+        named = {files.real(file) for file, _ in found}
         units = [unit for unit in self._units.values() if unit is not None]
         for unit in units:
             unit.named = unit.path in named
@@ -114,7 +115,7 @@ class Loader:
         self._reading.append((path, importer))
         try:
             self._units[path] = None
-            return self._parse(path, files.source(written, importer), where, importer)
+            return self._parse(path, files.source(written, importer, self._root), where, importer)
         except Refused as refused:
             self._context.tell(refused)
             return None

@@ -28,9 +28,8 @@ class Request(NamedTuple):
     as_json: bool
     keep_going: bool = False
 
-    def again(self, test: Test, case: str) -> str:
-        """Return the command that runs one case as this request did."""
-        file = test.span.source.name
+    def again(self, file: str, case: str) -> str:
+        """Return the command that runs one case of a file as this request did."""
         selection = f"{'./' if file.startswith('-') else ''}{file}::{case}"
         words = ["qos", "run", selection, "--seed", self.seed]
         if self.max_cells != options.MAX_CELLS:

@@ -13,6 +13,8 @@ from qospec.cli import exits, loading, options, output, reports
 from qospec.version import VERSION
 
 if TYPE_CHECKING:
+    from qospec.cli.terminal import Here
+    from qospec.model import Suite
     from qospec.run.execution import Assignment
 
 
@@ -51,7 +53,12 @@ def run(**asked: Any) -> None:
     _check_chunk()
     assignment = _assignment(request, asked["jobs"])
     progress = not asked["no_progress"]
-    console = Console(len(assignment.plans), quiet=request.as_json, progress=progress)
+    console = Console(
+        len(assignment.plans),
+        quiet=request.as_json,
+        progress=progress,
+        here=_here(request, assignment.suite),
+    )
     document, paths = _execute(assignment, Path(asked["record"]), formats, console)
     if request.as_json:
         output.say_json(document)
@@ -61,6 +68,19 @@ def run(**asked: Any) -> None:
             output.say(f"report: {path}")
     code = exits.of_outcome(document)
     sys.exit(exits.PASSED if asked["exit_zero"] and code != exits.INTERRUPTED else code)
+
+
+def _here(request: loading.Request, suite: Suite) -> Here:
+    from qospec.cli.terminal import Here
+
+    return Here(
+        {source.recorded_name: source.name for source in suite.sources},
+        {
+            case.name: request.again(test.span.source.name, case.name)
+            for test in suite.tests
+            for case in test.cases
+        },
+    )
 
 
 def _check_chunk() -> None:
@@ -84,7 +104,9 @@ def _assignment(request: loading.Request, jobs: int) -> Assignment:
         seed=request.seed,
         jobs=jobs,
         commands={
-            case.name: request.again(test, case.name) for test in suite.tests for case in test.cases
+            case.name: request.again(test.span.source.recorded_name, case.name)
+            for test in suite.tests
+            for case in test.cases
         },
         limits={"cells per trial": request.max_cells},
         version=VERSION,

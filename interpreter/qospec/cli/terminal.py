@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Any
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import click
 
@@ -43,12 +45,36 @@ NOTICES = {"compiling": compiling, "uncached": uncached}
 """What to say of kernels, once in a run; functions that worker processes can import."""
 
 
+class Here(NamedTuple):
+    """What of a record has another name in the current folder.
+
+    Attributes:
+        names: By a file's name in the record, the one that can be opened here.
+        commands: By case, the command that runs it again from here.
+    """
+
+    names: Mapping[str, str] = MappingProxyType({})
+    commands: Mapping[str, str] = MappingProxyType({})
+
+    def place(self, recorded: str) -> str:
+        """Return `path:line:column` of a record with the path from here."""
+        name, line, column = recorded.rsplit(":", 2)
+        return f"{self.names.get(name, name)}:{line}:{column}"
+
+    def again(self, case: Mapping[str, Any]) -> str:
+        """Return the command that runs a case again."""
+        return self.commands.get(case["name"], case["again"])
+
+
 class Console:
     """Hears how a run goes and tells it."""
 
-    def __init__(self, cases: int, *, quiet: bool, progress: bool) -> None:
+    def __init__(
+        self, cases: int, *, quiet: bool, progress: bool, here: Here | None = None
+    ) -> None:
         """Expect so many cases; `quiet` leaves stdout to a document."""
         self._cases = cases
+        self._here = here or Here()
         self._ended = 0
         self._quiet = quiet
         self._live = progress and sys.stderr.isatty()
@@ -94,7 +120,7 @@ class Console:
         if criteria := claims_sentence(document):
             say(criteria)
         for each in cautions(document):
-            say(f"warning: {each['place']}: {caution_sentence(each)}")
+            say(f"warning: {self._here.place(each['place'])}: {caution_sentence(each)}")
         together = with_confidence(document)
         if together["count"]:
             say(together["sentence"])
@@ -108,12 +134,12 @@ class Console:
         for statement in case["statements"]:
             if statement["verdict"] in CALM:
                 continue
-            _explain_statement(statement)
+            _explain_statement(statement, self._here.place(statement["place"]))
         for error in case["errors"]:
             say(f"    error     {error}")
         for line in reasons(case):
             say(f"    why       {line}")
-        say(f"    again     {case['again']}", "")
+        say(f"    again     {self._here.again(case)}", "")
 
     def _draw(self, line: str) -> None:
         if not self._live:
@@ -129,10 +155,10 @@ def _tell_notes(case: dict[str, Any]) -> None:
             say(f"    {statement['label']}: {statement['note']}")
 
 
-def _explain_statement(statement: dict[str, Any]) -> None:
+def _explain_statement(statement: dict[str, Any], place: str) -> None:
     """Print what was measured and what was needed."""
     asks = f"{statement['kind']} {statement['text']}{confidence(statement)}"
-    say(f"  {statement['place']}: {asks}")
+    say(f"  {place}: {asks}")
     measured, bound = statement["measured"], statement["bound"]
     if measured is None and statement["verdict"] == "inconclusive":
         say("    measured  no data")

@@ -8,7 +8,7 @@ import textwrap
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from qospec.catalogue import REQUIRED, Buffer
+from qospec.catalogue import REQUIRED, Buffer, documentation
 from qospec.check.dimensions import METRICS, written_in
 from qospec.check.fields import MAPS
 from qospec.check.spellings import SOURCE
@@ -71,13 +71,13 @@ def _following(kind: Kind) -> set[str]:
 
 def kind_document(kind: Kind) -> Document:
     """Return what is known of a kind: its words, its fields, and what a metric says of itself."""
-    documentation = inspect.cleandoc(kind.build.__doc__ or "")
+    words = documentation(kind.build)
     described: Document = {
         "name": kind.name,
         "aliases": list(kind.aliases),
         "role": kind.role,
         "summary": kind.summary,
-        "description": documentation.partition("\n")[2].strip(),
+        "description": words.partition("\n")[2].strip(),
         "source": kind.source,
         "fields": [field_document(each, kind) for each in _fields(kind)],
     }

@@ -65,11 +65,12 @@ def curves(column: Record, cases: Sequence[Record]) -> list[dict[str, Any]]:
     """Return a column of `columns()` as charts over a number; none where no number is swept.
 
     A chart has `width`, `height`, `left`, `right`, `top`, `bottom`, `of` (the values that hold for
-    all of it), `over` and `by` (what varies along it, and from line to line), `unit`, `note`,
-    `ticks` (`y`, `label`), `below` (`x`, `label`), `along` (title of the axis below), `lines`
-    (`name`, `style`, `dash`, `path`, `dots`, and for its name `x`, `y`, `lead`), `limits` (`path`,
-    and `style`, which is None for all lines together) and `outside` (areas where the criterion does
-    not hold). A dot has `x`, `y`, `bar`, `verdict` and `title`.
+    all of it), `over` and `by` (what varies along it, and from line to line), `by_short` (cut so
+    that it fits above the names), `unit`, `note`, `ticks` (`y`, `label`), `below` (`x`, `label`),
+    `along` (title of the axis below), `lines` (`name`, `style`, `dash`, `path`, `dots`, and for its
+    name `x`, `y`, `lead`), `limits` (`path`, and `style`, which is None for all lines together) and
+    `outside` (areas where the criterion does not hold). A dot has `x`, `y`, `bar`,
+    `verdict` and `title`.
     """
     names = varying(cases)
     chosen = along(cases, names)
@@ -87,7 +88,7 @@ def curves(column: Record, cases: Sequence[Record]) -> list[dict[str, Any]]:
     level = axis_through([mark.x for mark in marks], scale.unit)
     title = f"{over} ({scale.unit})" if scale.unit else over
     return [
-        {"of": of, "over": over, "by": " · ".join(by), "along": title, **_chart(its, by, level, up)}
+        {"of": of, "over": over, "along": title, **_chart(its, by, level, up)}
         for of, its, by in charts
     ]
 
@@ -127,13 +128,16 @@ def _lines(marks: Sequence[_Mark], by: Sequence[str]) -> Lines:
 
 def _chart(marks: Sequence[_Mark], by: Sequence[str], level: Axis, up: Axis) -> dict[str, Any]:
     lines = _lines(marks, by)
-    longest = min(max(map(len, lines)), LONGEST_NAME)
+    varied = " · ".join(by)
+    longest = min(max(map(len, [*lines, varied])), LONGEST_NAME)
     room = longest * CHARACTER + 2 * MARGIN if longest else MARGIN
     height = max(HEIGHT, TOP + BELOW + (len(lines) + 1) * LINE)
     left = max(LEFT, max(len(label) for _, label in up.ticks) * CHARACTER + 8)
     frame = _Frame(_round(left), _round(WIDTH - room), height - BELOW, level, up)
     drawn = [_line(name, its, n, frame) for n, (name, its) in enumerate(lines.items())]
     return {
+        "by": varied,
+        "by_short": cut(varied, LONGEST_NAME * CHARACTER),
         "width": WIDTH,
         "height": height,
         "left": frame.left,

@@ -23,6 +23,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from qospec.diagnostics import did_you_mean
 from qospec.report import (
+    arrangement,
     cautions,
     certainty,
     claims,
@@ -40,6 +41,7 @@ from qospec.visible import visible_lines
 
 FUNCTIONS = {
     **views.FUNCTIONS,
+    **arrangement.FUNCTIONS,
     **plot.FUNCTIONS,
     **reasons.FUNCTIONS,
     **cautions.FUNCTIONS,

@@ -175,16 +175,19 @@ def _short(value: str) -> str:
     return parts[-1] if all(part.isidentifier() for part in parts) else parameter.shown(value)
 
 
-def span(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> dict[str, float] | None:
-    """Return a distribution (least, mean, p99 …: quantities) as shares of the widest one's range.
+def spans(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, float] | None]:
+    """Return distributions (least, mean, p99 …: quantities) as shares of the widest one's range.
 
-    The range goes from 0 to the greatest `max` of all `rows`. None where `min` or `max` is missing.
+    The range goes from 0 to the greatest `max` of all. None stands for one without `min` or `max`.
     """
-    values = {name: exact(quantity) for name, quantity in row.items()}
-    greatest = max((exact(other.get("max")) or Fraction(0) for other in rows), default=Fraction(0))
-    if values.get("min") is None or values.get("max") is None or not greatest:
-        return None
-    return {name: _round(100 * v / greatest) for name, v in values.items() if v is not None}
+    known = [{name: exact(quantity) for name, quantity in row.items()} for row in rows]
+    greatest = max((values.get("max") or Fraction(0) for values in known), default=Fraction(0))
+    return [
+        None
+        if values.get("min") is None or values.get("max") is None or not greatest
+        else {name: _round(100 * v / greatest) for name, v in values.items() if v is not None}
+        for values in known
+    ]
 
 
 def _y(axis: Axis, value: Fraction) -> float:
@@ -198,6 +201,6 @@ def _round(value: Fraction | float) -> float:
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "panel": panel,
     "point": point,
-    "span": span,
+    "spans": spans,
     "varying": varying,
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from qospec.run.discards import sentence, single
@@ -56,7 +56,8 @@ def reasons(case: Record) -> list[str]:
     told = {single(loss) for loss in case["losses"]}
     others = dict.fromkeys(line for line in case["why"] if line not in told)
     found, named = discarded(case), _named(case)
-    concerned = [each for each in found if _root(each["flow"]) in named]
+    roots = set(named)
+    concerned = [each for each in found if _root(each["flow"]) in roots]
     if found and named and not concerned:
         others[f"nothing of {' and '.join(named)} was discarded"] = None
     return [*others, *map(sentence, concerned or found)]
@@ -65,13 +66,16 @@ def reasons(case: Record) -> list[str]:
 def _named(case: Record) -> list[str]:
     """Return the flows that criteria name which did not hold; none if one of them names none."""
     texts = [each["text"] for each in case["statements"] if each["verdict"] not in CALM]
-    flows = dict.fromkeys(map(_root, case["metrics"]))
-    by_text = [[flow for flow in flows if _names(text, flow)] for text in texts]
+    flows = set(map(_root, case["metrics"]))
+    by_text = [[name for name in _names(text) if name in flows] for text in texts]
     return list(dict.fromkeys(flow for named in by_text for flow in named)) if all(by_text) else []
 
 
-def _names(text: str, flow: str) -> bool:
-    return bool(re.search(rf"(?<![\w.]){re.escape(flow)}(?!\w)", text))
+def _names(text: str) -> Iterator[str]:
+    """Yield the names in a text, and of dotted ones each beginning: `bare`, `bare.ab`, …."""
+    for dotted in re.findall(r"(?<![\w.])\w+(?:\.\w+)*", text):
+        parts = dotted.split(".")
+        yield from (".".join(parts[: count + 1]) for count in range(len(parts)))
 
 
 def _root(population: str) -> str:

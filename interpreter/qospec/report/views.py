@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -152,25 +153,60 @@ def attention(document: Record) -> list[dict[str, Any]]:
     return sorted(wanted, key=lambda case: -VERDICTS.index(case["verdict"]))
 
 
+MOST_DETAILED = 200
+"""Cases whose metrics, losses and delays a page shows."""
+MOST_FLOWS = 100
+"""Of a case, flows whose metrics a page shows."""
+MOST_VALUES = 12_000
+"""Of metrics on a page; each takes some 120 bytes."""
+
+
+def detailed(document: Record) -> list[str]:
+    """Return the ids of the cases to show in detail, those to look at first, as many as fit."""
+    ended = [case for case in cases(document) if case["ran"]]
+    its = {case["id"]: case for case in (*attention(document), *ended)}
+    room = MOST_VALUES
+    found: list[str] = []
+    for name, case in list(its.items())[:MOST_DETAILED]:
+        room -= sum(map(len, first_flows(case["metrics"]).values()))
+        if room < 0 and found:
+            break
+        found.append(name)
+    return found
+
+
+def first_flows(metrics: Record) -> dict[str, Any]:
+    """Return the metrics of the flows that a page shows."""
+    return dict(islice(metrics.items(), MOST_FLOWS))
+
+
 def columns(
     its: Sequence[Record], kinds: Sequence[str] = ("require", "expect")
 ) -> list[dict[str, Any]]:
     """Return the statements of like cases side by side.
 
-    Each column has `kind`, `label`, `text` and `subject` (what is measured), both "" if they
+    A statement that joins several terms has a column for each. Each column has `kind`, `label`,
+    `text` and `subject` (what is measured), both "" if they
     differ, `statements` (one per case, None where the case has none), `bound` (what all of them
     need, None if that differs) and `verdict`.
     """
-    found: dict[tuple[str, str, int], list[Record | None]] = {}
+    found: dict[tuple[str, str, int, int], list[Record | None]] = {}
     for index, case in enumerate(its):
         seen: dict[tuple[str, str], int] = {}
         for statement in case["statements"]:
             if statement["kind"] in kinds:
                 name = (statement["kind"], statement["label"])
                 seen[name] = seen.get(name, 0) + 1
-                column = found.setdefault((*name, seen[name]), [None] * len(its))
-                column[index] = statement
-    return [_column(kind, label, of) for (kind, label, _), of in found.items()]
+                for term, part in enumerate(_measured_apart(statement)):
+                    place = (*name, seen[name], term)
+                    column = found.setdefault(place, [None] * len(its))
+                    column[index] = part
+    return [_column(kind, label, of) for (kind, label, *_), of in found.items()]
+
+
+def _measured_apart(statement: Record) -> list[Record]:
+    """Return a statement once for each term that it measures: one by itself, if it is single."""
+    return [{**statement, **term} for term in statement.get("terms", ())] or [statement]
 
 
 def _column(kind: str, label: str, statements: list[Record | None]) -> dict[str, Any]:
@@ -183,6 +219,7 @@ def _column(kind: str, label: str, statements: list[Record | None]) -> dict[str,
         "kind": kind,
         "label": label,
         "text": texts.pop() if len(texts) == 1 else "",
+        "term": any(each.get("terms") for each in written),
         "subject": subjects.pop() if len(subjects) == 1 else "",
         "statements": statements,
         "bound": bounds.pop() if len(bounds) == 1 else None,
@@ -263,9 +300,11 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "cases": cases,
     "columns": columns,
     "counts": counts,
+    "detailed": detailed,
     "differing": differing,
     "elapsed_s": elapsed_s,
     "files": files,
+    "first_flows": first_flows,
     "requirements": requirements,
     "seconds_of": seconds_of,
     "tests": tests,

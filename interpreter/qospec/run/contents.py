@@ -89,6 +89,14 @@ TEST = {
     "flows": MayLack([{"name": str, "from": str, "to": str, "traffic": str}]),
 }
 INTERVAL = {"lower": OrNull(QUANTITY), "upper": OrNull(QUANTITY), "repeats": int}
+TERM = {
+    "text": str,
+    "verdict": MAY_JUDGE,
+    "measured": OrNull(QUANTITY),
+    "comparison": str,
+    "bound": OrNull(QUANTITY),
+    "tolerance": OrNull(QUANTITY),
+}
 STATEMENT = {
     "label": str,
     "kind": str,
@@ -100,6 +108,7 @@ STATEMENT = {
     "comparison": str,
     "bound": OrNull(QUANTITY),
     "tolerance": OrNull(QUANTITY),
+    "terms": MayLack([TERM]),
     "confidence": MayLack(str),
     "interval": MayLack(OrNull(INTERVAL)),
     "note": str,

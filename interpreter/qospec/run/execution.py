@@ -223,7 +223,11 @@ def provenance(assignment: Assignment) -> Document:
             "a failed require": "goes on" if assignment.keep_going else "ends its case",
         },
         "sources": [
-            {"name": s.name, "sha256": hashlib.sha256(s.text.encode()).hexdigest(), "text": s.text}
-            for s in assignment.suite.sources
+            {
+                "name": source.recorded_name,
+                "sha256": hashlib.sha256(source.text.encode()).hexdigest(),
+                "text": source.text,
+            }
+            for source in assignment.suite.sources
         ],
     }

@@ -158,7 +158,7 @@ def frame(suite: Suite, seed: str, provenance: Document) -> Document:
             {
                 "name": reference.name,
                 "title": reference.title,
-                "place": reference.span.place,
+                "place": reference.span.recorded_place,
                 "entries": [list(entry) for entry in reference.entries],
             }
             for reference in suite.references
@@ -192,7 +192,7 @@ def _test(test: Test) -> Document:
         "description": test.doc,
         "covers": list(test.covers),
         "not_reproduced": [{"what": what, "why": why} for what, why in test.not_reproduced],
-        "place": test.span.place,
+        "place": test.span.recorded_place,
         "links": _links(networks[""]),
         "flows": flow_documents(test),
         "controls": {name: _links(network) for name, network in networks.items() if name},

@@ -10,6 +10,7 @@ from qospec.run.evidence import caution
 from qospec.run.interval import interval_document
 from qospec.run.losses import SURE, judged, losses, percent
 from qospec.run.quantity import compared, quantity
+from qospec.run.terms import terms
 from qospec.run.verdict import NOT_APPLICABLE, worst
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def statement_document(statement: Statement, number: int, result: Result, repeat
     verdicts = [j.verdict for j in judgements if j.verdict is not None]
     verdict = worst(verdicts) if statement.kind != "report" else ""
     shown_one = next((j for j in judgements if j.verdict == (verdict or None)), None)
+    parts = _terms(statement, result, judgements.index(shown_one) if shown_one else 0)
     note = "" if shown_one is not None or result.errors else "not reached"
     if verdict == "pass":
         seen = [repeat.readings for repeat in result.repeats]
@@ -45,8 +47,21 @@ def statement_document(statement: Statement, number: int, result: Result, repeat
             missing = unfinished(len(seen), repeats)
             return _document(statement, "inconclusive", shown_one, missing)
         note = "; ".join(dict.fromkeys(_zeros(statement.expression, seen)))
-        return _document(statement, verdict, shown_one, note, caution(statement, seen))
-    return _document(statement, verdict, shown_one, note)
+        cautioned = caution(statement, seen)
+        return {**_document(statement, verdict, shown_one, note, cautioned), **parts}
+    return {**_document(statement, verdict, shown_one, note), **parts}
+
+
+def _terms(statement: Statement, result: Result, number: int) -> Document:
+    """Return the terms of a criterion that joins several, as the repeat that is shown has them."""
+    if not result.repeats:
+        return {}
+    found = terms(statement, result.repeats[number].readings.read)
+    parts = [
+        {"text": each.text, "verdict": each.judgement.verdict or "", **_sides(each.judgement)}
+        for each in found
+    ]
+    return {"terms": parts} if parts else {}
 
 
 def _mean(judgements: Sequence[Judgement]) -> Judgement | None:
@@ -70,7 +85,7 @@ def _document(
         "claim": statement.claim,
         "verdict": verdict,
         "text": statement.text,
-        "place": statement.span.place,
+        "place": statement.span.recorded_place,
         **_sides(shown_one),
         "confidence": "" if confidence is None else percent(confidence),
         "interval": interval_document(statement, shown_one),

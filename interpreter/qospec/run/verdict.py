@@ -95,7 +95,7 @@ def judge(statement: Statement, read: Reader) -> Judgement:
         verdict = "pass"
     else:
         verdict = WHEN_FALSE[statement.kind]
-    return _shown(verdict, _decisive(expression, read), read)
+    return shown_as(verdict, _decisive(expression, read), read)
 
 
 def _decisive(expression: Expression, read: Reader) -> Expression | None:
@@ -112,7 +112,8 @@ def _decisive(expression: Expression, read: Reader) -> Expression | None:
     return None if measuring and not observed(expression) else expression
 
 
-def _shown(verdict: Verdict, expression: Expression | None, read: Reader) -> Judgement:
+def shown_as(verdict: Verdict | None, expression: Expression | None, read: Reader) -> Judgement:
+    """Return a verdict with both sides of the comparison that it is of, if it is of one."""
     if not isinstance(expression, Operation):
         return Judgement(verdict, None)
     sides = [_side(part, read) for part in expression.operands]

@@ -45,7 +45,7 @@ def parse(source: Source, problems: Problems) -> ast.File | None:
     made = _made(source, problems)
     if made is None:
         return None
-    text = Source(source.name, made.transcript.text)
+    text = Source(source.name, made.transcript.text, source.recorded_as)
     told = Problems()
     tree = parse_text(text, told)
     starts = [diagnostic.span for diagnostic in told.errors]

@@ -5,7 +5,7 @@ import pytest
 
 from qospec.report.render import REPORTS, render
 
-VOID = {"meta", "link", "br"}
+VOID = {"meta", "link", "br", "wbr"}
 SVG_LEAVES = {"path", "rect", "circle"}
 
 
@@ -290,3 +290,13 @@ def test_a_thousand_cases_stay_small(large):
     assert "400 more cases are not shown here" in page.text
     assert "those of the other 800 are in the record" in page.text
     assert page.text.count("✗ 900 cell") == 500, "the table has them all"
+
+
+def test_of_very_many_flows_the_first_are_shown(document):
+    case = document["cases"][0]
+    flow = case["metrics"]["ab"]
+    case["metrics"] = {f"flow{n}": flow for n in range(150)}
+    page = Page(render(document, {}, "html"))
+    assert "flow99" in page.words
+    assert "flow100" not in page.words
+    assert "The record has the metrics of 50 more flows." in page.text

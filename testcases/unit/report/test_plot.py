@@ -3,7 +3,7 @@ from fractions import Fraction
 import pytest
 
 from qospec.report.axis import axis_over
-from qospec.report.plot import BOTTOM, LEFT, RIGHT, TOP, panel, point, span, varying
+from qospec.report.plot import BOTTOM, LEFT, RIGHT, TOP, panel, point, spans, varying
 from qospec.report.sample import exact
 from qospec.report.views import columns
 
@@ -172,6 +172,10 @@ def test_a_distribution_is_shown_on_the_scale_of_the_widest():
         {"min": {"value": "1"}, "mean": {"value": "2"}, "max": {"value": "4"}},
         {"min": {"value": "1"}, "mean": None, "max": {"value": "8"}},
     ]
-    assert span(rows[0], rows) == {"min": 12.5, "mean": 25.0, "max": 50.0}
-    assert span({"min": None, "max": None}, rows) is None
-    assert span({"mean": {"value": "1"}}, rows) is None
+    rows += [{"min": None, "max": None}, {"mean": {"value": "1"}}]
+    assert spans(rows) == [
+        {"min": 12.5, "mean": 25.0, "max": 50.0},
+        {"min": 12.5, "max": 100.0},
+        None,
+        None,
+    ]

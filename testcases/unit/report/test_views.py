@@ -255,3 +255,29 @@ def test_what_a_statement_is_about_stands_ahead_of_its_comparison(text, comparis
 
 def test_what_is_reported_is_what_it_is_about():
     assert subject(statement(kind="report", text="f.delay.p99", comparison="")) == "f.delay.p99"
+
+
+def test_each_term_of_a_criterion_has_a_column_that_names_what_it_measured():
+    def term(flow, cells):
+        return {
+            "text": f"{flow}.policed == 0", "verdict": "pass" if not cells else "fail",
+            "measured": {"value": str(cells), "unit": "cell", "text": f"{cells} cell"},
+            "comparison": "==", "bound": {"value": "0", "unit": "cell", "text": "0 cell"},
+            "tolerance": None,
+        }  # fmt: skip
+
+    text = "line.policed == 0 and tv.policed == 0"
+    its = [
+        {
+            "statements": [
+                statement(label="policed", text=text, terms=[term("line", 0), term("tv", n)])
+            ]
+        }
+        for n in (0, 7)
+    ]
+    found = columns(its)
+    assert [(each["label"], each["subject"], each["verdict"]) for each in found] == [
+        ("policed", "line.policed", "pass"),
+        ("policed", "tv.policed", "fail"),
+    ]
+    assert [each["measured"]["text"] for each in found[1]["statements"]] == ["0 cell", "7 cell"]

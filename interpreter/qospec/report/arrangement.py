@@ -1,0 +1,184 @@
+"""Tables that fit a page: cases as rows or as columns, and in parts where neither fits.
+
+Nothing here knows a font. Widths are counted in characters of a table's text, of which a page of A4
+or Letter has `ROOM` beside each other; the browser's test sees to it that this is so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from qospec.report.plot import point, varying
+from qospec.report.text import metric_name
+from qospec.report.words import measured, needed, shown
+
+Record = Mapping[str, Any]
+
+ROOM = 100
+"""Characters of a table across a page."""
+AIR = 2.5
+"""Characters' worth of empty room beside each column."""
+SMALL = 0.85
+"""How wide a character of a heading, and of what stands small below a value, is."""
+SIGN = 3
+"""The sign of a verdict before a value."""
+BADGE = 10
+"""A verdict in a word."""
+LONGEST_WORD = 22
+"""Names break there; so does the label of a statement at the start of a row."""
+KIND = 6
+"""The word `report` below a heading."""
+MOST_BESIDE = 6
+"""With more cases, each is a row: people compare down a column."""
+
+
+def arrangement(columns: Sequence[Record], cases: Sequence[Record]) -> list[dict[str, Any]]:
+    """Return the tables in which the statements of a test's cases fit a page.
+
+    Each has `beside` (whether its cases are columns), `cases`, and `columns` as those of
+    `columns()`, with the statements of these cases. Few cases with many statements are read best
+    side by side; else a case is a row, unless that takes more tables.
+    """
+    names = varying(cases) or ["case"]
+    by_row = _row_parts(columns, cases, names)
+    by_side = _side_parts(columns, cases, names)
+    liked = len(columns) > len(cases)
+    if len(cases) <= MOST_BESIDE and len(by_side) < len(by_row) + liked:
+        return [_table(columns, cases, part, beside=True) for part in by_side]
+    every = range(len(cases))
+    return [
+        _table([columns[index] for index in part], cases, every, beside=False) for part in by_row
+    ]
+
+
+def _table(
+    columns: Sequence[Record], cases: Sequence[Record], part: Sequence[int], *, beside: bool
+) -> dict[str, Any]:
+    return {
+        "beside": beside,
+        "cases": [cases[index] for index in part],
+        "columns": [
+            {**column, "statements": [column["statements"][index] for index in part]}
+            for column in columns
+        ],
+    }
+
+
+def _row_parts(
+    columns: Sequence[Record], cases: Sequence[Record], names: Sequence[str]
+) -> list[list[int]]:
+    fixed = BADGE + AIR + sum(_parameter(name, cases) + AIR for name in names)
+    widths = [
+        max(_heading(column), *(_cell(each, column) for each in column["statements"]))
+        for column in columns
+    ]
+    return parts(widths, fixed) or [[]]
+
+
+def _side_parts(
+    columns: Sequence[Record], cases: Sequence[Record], names: Sequence[str]
+) -> list[list[int]]:
+    label = max((_longest(column["label"], 1.0) for column in columns), default=0)
+    asked = max((len(column["bound"] or "") for column in columns), default=0)
+    fixed = min(label, LONGEST_WORD) + AIR + min(asked, LONGEST_WORD) + AIR
+    widths = [
+        max(
+            BADGE,
+            len(point(case, names)) * SMALL,
+            *(_cell(column["statements"][index], column) for column in columns),
+        )
+        for index, case in enumerate(cases)
+    ]
+    return parts(widths, fixed)
+
+
+def parts(widths: Sequence[float], fixed: float) -> list[list[int]]:
+    """Return the indices of columns, in parts that fit beside what every part begins with.
+
+    Args:
+        widths: Of each column, in characters.
+        fixed: Of the columns that each part begins with, with their air.
+    """
+    found: list[list[int]] = []
+    left = 0.0
+    for index, width in enumerate(widths):
+        if not found or left < width + AIR:
+            found.append([])
+            left = ROOM - fixed
+        found[-1].append(index)
+        left -= width + AIR
+    return found
+
+
+def _parameter(name: str, cases: Sequence[Record]) -> float:
+    values = (point(case, [name] if name in case["parameters"] else []) for case in cases)
+    return min(LONGEST_WORD, max(_longest(name), *map(len, values)))
+
+
+def _heading(column: Record) -> float:
+    kind = 0 if column["kind"] == "expect" else KIND
+    term = _longest(column["subject"]) if column["term"] else 0
+    return max(_longest(column["label"]), kind, term, len(column["bound"] or "") * SMALL)
+
+
+def _longest(text: str, width: float = SMALL) -> float:
+    """Return the width of the longest piece of a name, which breaks after dots and underscores."""
+    pieces = (len(piece) for piece in re.split(r"(?<=[\s._])", text))
+    return min(LONGEST_WORD, max(pieces, default=0)) * width
+
+
+def _cell(statement: Record | None, column: Record) -> float:
+    if statement is None:
+        return 0
+    value = shown(statement["measured"]) if statement["measured"] else measured(statement)
+    below = list(_ends(statement))
+    if column["bound"] is None:
+        below.append(min(len(needed(statement)), LONGEST_WORD))
+    return max(SIGN + len(value), *(length * SMALL for length in below), 0)
+
+
+def _ends(statement: Record) -> Iterator[int]:
+    """Yield how long each end of an interval is; they stand below each other where need be."""
+    found = statement.get("interval") or {}
+    for name in ("lower", "upper"):
+        if found.get(name):
+            yield len(found[name]["text"]) + len(" to")
+
+
+def value_parts(names: Sequence[str], rows: Sequence[tuple[str, Record]]) -> list[list[str]]:
+    """Return the names of metrics in parts that fit a page beside the flows' names.
+
+    Args:
+        names: The columns.
+        rows: Pairs of what stands at the start of a row and its quantities by column.
+    """
+    fixed = max((min(len(head), LONGEST_WORD) for head, _ in rows), default=0) + AIR
+    widths = [
+        max(_longest(metric_name(name)), *(_quantity(values.get(name)) for _, values in rows))
+        for name in names
+    ]
+    return [[names[index] for index in part] for part in parts(widths, fixed)]
+
+
+def repeat_parts(rows: Sequence[tuple[str, str, Sequence[Record | None]]]) -> list[list[int]]:
+    """Return the numbers of repeats, from 0, in parts that fit beside the names of metrics.
+
+    Args:
+        rows: Flow, metric and its value in each repeat, as `differing()` has them.
+    """
+    count = len(rows[0][2]) if rows else 0
+    widths = [max(_quantity(values[index]) for _, _, values in rows) for index in range(count)]
+    return parts(widths, LONGEST_WORD + AIR)
+
+
+def _quantity(value: Record | None) -> int:
+    return len(shown(value)) if value else len("no data")
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "arrangement": arrangement,
+    "repeat_parts": repeat_parts,
+    "value_parts": value_parts,
+}

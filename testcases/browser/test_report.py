@@ -1,0 +1,165 @@
+"""A report as people see it: in Chromium, on a screen, on a telephone and on paper.
+
+Run by `make test-browser`, which needs the package chromium and the extra `browser`.
+"""
+
+import io
+import json
+import os
+import runpy
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import sync_playwright
+from pypdf import PdfReader
+
+from qospec.report.render import render
+from qospec.report.text import typeset
+
+SPECIFICATION = Path(__file__).with_name("wide.qos")
+RECORDS = Path(__file__).parents[1] / "unit" / "report" / "conftest.py"
+FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync")
+PAPER_PX = {"A4": 680, "Letter": 702}
+"""How wide a page is between its margins, at 96 pixels an inch."""
+TALL = {"height": 900}
+
+
+@pytest.fixture(scope="session")
+def document(tmp_path_factory):
+    """Return the record of a run of tests with more results than fit beside each other."""
+    folder = tmp_path_factory.mktemp("records")
+    subprocess.run(
+        [sys.executable, "-c", "from qospec.cli import main; main()", "run", SPECIFICATION,
+         "--record", folder, "--exit-zero"],
+        env={**os.environ, "QOS_KERNELS": "python"},
+        check=True,
+    )  # fmt: skip
+    (outcome,) = folder.glob("*/outcome.json")
+    return json.loads(outcome.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
+def browser():
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="session")
+def address(document, tmp_path_factory):
+    return written(document, tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def with_everything(tmp_path_factory):
+    """Return the address of a report that has all that a report can show."""
+    made = runpy.run_path(str(RECORDS))["made_document"]()
+    return written(made, tmp_path_factory)
+
+
+def written(document, tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_text(render(document, {}, "html"), encoding="utf-8")
+    return path.as_uri()
+
+
+@pytest.fixture
+def opened(browser, address):
+    """Return what opens a report at a width, and fails if its console says anything."""
+    said, pages = [], []
+
+    def at(width, address=address, **more):
+        page = browser.new_page(viewport={"width": width, **TALL}, **more)
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.goto(address)
+        pages.append(page)
+        return page
+
+    yield at
+    for page in pages:
+        page.close()
+    assert said == []
+
+
+def printed(text):
+    """Return a text as print has it, without spaces: lines break where they like."""
+    return "".join(typeset(text).split()).replace("\u202f", "")
+
+
+def results(document):
+    """Return how often each text stands in the results of all cases: values, bounds, intervals."""
+    found = Counter()
+    for case in document["cases"]:
+        for each in case["statements"]:
+            interval = each["interval"] or {}
+            ends = interval.get("lower"), interval.get("upper")
+            found.update(q["text"] for q in (each["measured"], *ends) if q)
+        found.update(
+            quantity["text"]
+            for of in case["metrics"].values()
+            for quantity in of.values()
+            if quantity
+        )
+    return found
+
+
+def text_of(pdf):
+    reader = PdfReader(io.BytesIO(pdf))
+    text = "".join(page.extract_text() for page in reader.pages)
+    return "".join(text.split()).replace("\u202f", "").replace("\u00a0", "")
+
+
+@pytest.mark.parametrize("paper", PAPER_PX)
+def test_every_value_is_on_paper(opened, document, paper):
+    text = text_of(opened(1_000).pdf(format=paper))
+    short = {value: n for value, n in results(document).items() if text.count(printed(value)) < n}
+    assert short == {}
+    assert len(results(document)) > 100, "the record has something to print"
+
+
+@pytest.mark.parametrize("paper", PAPER_PX)
+def test_nothing_reaches_beyond_the_paper(opened, paper):
+    page = opened(PAPER_PX[paper])
+    page.emulate_media(media="print")
+    assert page.evaluate(WIDER) == []
+
+
+WIDER = """() => [...document.querySelectorAll('body *')].filter(
+  element => element.checkVisibility()
+    && element.getBoundingClientRect().right > document.documentElement.clientWidth + 1
+).map(element => `${element.tagName} ${element.className} ${element.textContent.slice(0, 60)}`)"""
+"""What stands beyond the right edge, or would but for a box that scrolls."""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1_400])
+def test_a_page_is_as_wide_as_its_window(opened, width, scheme):
+    page = opened(width, color_scheme=scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_on_a_screen_every_column_is_in_sight(opened):
+    assert opened(1_400).evaluate(WIDER) == []
+
+
+@pytest.mark.parametrize("which", ["address", "with_everything"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(opened, scheme, which, request):
+    page = opened(1_400, request.getfixturevalue(which), color_scheme=scheme)
+    page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+    found = Axe().run(page)
+    told = [
+        f"{each['id']}: {node['target']} {node['failureSummary']}"
+        for each in found.response["violations"]
+        for node in each["nodes"][:3]
+    ]
+    assert told == []
