@@ -39,7 +39,7 @@ def doc(paths: tuple[str, ...], name: str, title: str, output: str) -> None:
         exits.wrong(str(error))
     loading.tell(problems, as_json=False)
     if not output:
-        click.echo(text, nl=False)
+        click.echo(text.encode("utf-8"), nl=False)
         return
     try:
         write_whole(Path(output), text)

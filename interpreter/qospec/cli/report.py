@@ -33,4 +33,4 @@ def report(folder: str, name: str, output: str) -> None:
     except (RecordError, WriteError) as error:
         exits.environment(str(error))
     if not output:
-        click.echo(text, nl=False)
+        click.echo(text.encode("utf-8"), nl=False)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from qospec.cli import exits, loading, options, reports
+from qospec.cli import exits, loading, options, output, reports
 from qospec.version import VERSION
+from qospec.writing import reason
 
 if TYPE_CHECKING:
     from qospec.run.execution import Assignment
@@ -55,11 +56,13 @@ def run(**asked: Any) -> None:
     console = Console(len(assignment.plans), quiet=request.as_json, progress=progress)
     document, paths = _execute(assignment, Path(asked["record"]), formats, console)
     if request.as_json:
-        click.echo(json.dumps(document, indent=1, ensure_ascii=False))
+        click.echo(json.dumps(document, indent=1, ensure_ascii=False).encode("utf-8"))
     else:
         console.summary(document)
         for path in paths:
             click.echo(f"report: {path}")
+        if (unwritten := output.failure()) is not None:
+            click.echo(f"warning: cannot write to stdout: {reason(unwritten)}", err=True)
     code = exits.of_outcome(document)
     sys.exit(exits.PASSED if asked["exit_zero"] and code != exits.INTERRUPTED else code)
 

@@ -16,4 +16,4 @@ def schema() -> None:
     from qospec.catalogue import discover
     from qospec.reference.schema import schema as schema_of
 
-    click.echo(json.dumps(schema_of(discover()), indent=1, ensure_ascii=False))
+    click.echo(json.dumps(schema_of(discover()), indent=1, ensure_ascii=False).encode("utf-8"))

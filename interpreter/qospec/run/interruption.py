@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: the first is heard where nothing is half done, the second at once."""
+"""Ctrl-C, SIGTERM and SIGHUP: the first is heard where nothing is half done, the second at once."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
-HEARD = (signal.SIGINT, signal.SIGTERM)
+HEARD = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 class Interruption:
-    """While entered, remembers a first Ctrl-C or SIGTERM until `check` is called."""
+    """While entered, remembers a first of these signals until `check` is called."""
 
     def __init__(self) -> None:
         self._asked = False
@@ -23,7 +23,8 @@ class Interruption:
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            self._before = {number: signal.signal(number, self._hear) for number in HEARD}
+            heard = (each for each in HEARD if signal.getsignal(each) is not signal.SIG_IGN)
+            self._before = {number: signal.signal(number, self._hear) for number in heard}
         return self
 
     def __exit__(self, *_: object) -> None:
