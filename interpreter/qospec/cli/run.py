@@ -15,7 +15,10 @@ from qospec.version import VERSION
 from qospec.writing import reason
 
 if TYPE_CHECKING:
+    from qospec.cli.terminal import Console
+    from qospec.model import Suite
     from qospec.run.execution import Assignment
+    from qospec.run.plan import CasePlan
 
 
 @click.command()
@@ -45,15 +48,18 @@ if TYPE_CHECKING:
 @click.option("--exit-zero", is_flag=True, help="Exit 0 whatever the verdicts.")
 def run(**asked: Any) -> None:
     """Run and judge; keep a record; end with the report's path."""
+    from qospec.cli.progress import Progress, work_of
     from qospec.cli.terminal import Console
 
     request = loading.Request(**{field: asked[field] for field in loading.Request._fields})
     formats = tuple(dict.fromkeys(("html", *asked["formats"])))
     reports.check_formats(formats)
     _check_chunk()
-    assignment = _assignment(request, asked["jobs"])
-    progress = not asked["no_progress"]
-    console = Console(len(assignment.plans), quiet=request.as_json, progress=progress)
+    suite, plans = loading.planned(request)
+    wanted = not asked["no_progress"]
+    progress = Progress(work_of(plans), live=wanted, beats=wanted and not request.as_json)
+    console = Console(len(plans), quiet=request.as_json, progress=progress)
+    assignment = _assignment(request, suite, plans, asked["jobs"], console)
     document, paths = _execute(assignment, Path(asked["record"]), formats, console)
     if request.as_json:
         click.echo(json.dumps(document, indent=1, ensure_ascii=False).encode("utf-8"))
@@ -77,11 +83,11 @@ def _check_chunk() -> None:
     exits.wrong(f"QOS_CHUNK is `{chunk}`, and must be a whole number of cells, at least 1")
 
 
-def _assignment(request: loading.Request, jobs: int) -> Assignment:
-    from qospec.cli.terminal import NOTICES
+def _assignment(
+    request: loading.Request, suite: Suite, plans: list[CasePlan], jobs: int, console: Console
+) -> Assignment:
     from qospec.run.execution import Assignment
 
-    suite, plans = loading.planned(request)
     return Assignment(
         suite=suite,
         plans=plans,
@@ -93,12 +99,12 @@ def _assignment(request: loading.Request, jobs: int) -> Assignment:
         limits={"cells per trial": request.max_cells},
         version=VERSION,
         keep_going=request.keep_going,
-        notices=NOTICES,
+        notices=console.notices(),
     )
 
 
 def _execute(
-    assignment: Assignment, root: Path, formats: tuple[str, ...], console: Any
+    assignment: Assignment, root: Path, formats: tuple[str, ...], console: Console
 ) -> tuple[dict[str, Any], list[Path]]:
     from qospec.run import execution, record
     from qospec.writing import WriteError

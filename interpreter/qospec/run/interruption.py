@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
-HEARD = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+OF_TERMINALS = [getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)]
+"""Sent to all processes of a terminal: workers leave them to their parent."""
+HEARD = (*OF_TERMINALS, signal.SIGTERM)
 
 
 class Interruption:
@@ -43,12 +45,12 @@ class Interruption:
 
 
 @contextmanager
-def ctrl_c_held() -> Iterator[None]:
-    """Hear Ctrl-C afterwards only; processes that are started meanwhile never do."""
+def signals_held() -> Iterator[None]:
+    """Hear what a terminal sends afterwards only; processes started meanwhile never do."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, OF_TERMINALS)
     try:
         yield
     finally:
