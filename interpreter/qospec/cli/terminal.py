@@ -31,7 +31,7 @@ COLOURS = {
 
 def compiling() -> None:
     """Say what is waited for; it may be said in any run that uses something for the first time."""
-    words = "compiling kernels that no run has used yet: later runs find them compiled, and no case's time counts it"
+    words = "compiling kernels that no run has used yet: kept for later runs, and in no case's time"
     click.echo(words, err=True)
 
 
