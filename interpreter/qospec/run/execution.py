@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Protocol
 from qospec.catalogue import discover
 from qospec.dataclass import dataclass
 from qospec.engine import kernel
-from qospec.run import outcome, trial, workers
+from qospec.run import outcome, trial
 from qospec.run.contents import TIME_FORMAT
 from qospec.run.interruption import Interruption
-from qospec.run.workers import TRIES, Job, Lost, Result
+from qospec.run.job import Job, Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from qospec.model import Suite
     from qospec.run.plan import CasePlan
     from qospec.run.record import Record
+    from qospec.run.workers import Lost
 
     Notices = Mapping[str, Callable[[], None]]
 
@@ -117,6 +118,7 @@ def _results(
     jobs = [Job(plan, commands[plan.case.name]) for plan in assignment.plans]
     work = partial(_case, keep_going=assignment.keep_going)
     if assignment.jobs > 1 and len(jobs) > 1:
+        from qospec.run import workers
 
         def waited() -> None:
             interruption.check()
@@ -125,7 +127,7 @@ def _results(
         most = min(assignment.jobs, len(jobs))
         heard = workers.run(jobs, most, work, assignment.notices, listener.progressed, waited)
         with closing(heard):
-            yield from (_unlost(each) if isinstance(each, Lost) else each for each in heard)
+            yield from (_unlost(each) if isinstance(each, workers.Lost) else each for each in heard)
         return
     kernel.notices.update(assignment.notices)
     for job in jobs:
@@ -139,7 +141,7 @@ def _results(
 
 def _unlost(lost: Lost) -> Result:
     """Return what is to be said of a case whose workers died."""
-    why = f"{lost.why} ({TRIES} times, the second time in a fresh one)"
+    why = f"{lost.why} (twice, the second time in a fresh one)"
     result = trial.Result((), (why,))
     return Result(outcome.case_document(lost.job.plan, result, lost.job.again), 0.0, 0.0)
 

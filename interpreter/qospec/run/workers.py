@@ -18,48 +18,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine import kernel
 from qospec.run.interruption import OF_TERMINALS, signals_held
+from qospec.run.job import Job, Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping
     from multiprocessing.connection import Connection
-    from typing import Any, Protocol
+    from typing import Any
 
-    from qospec.document import Document
-    from qospec.run.plan import CasePlan
-
-    class Work(Protocol):
-        """What a worker does for a job."""
-
-        def __call__(self, plan: CasePlan, again: str, hear: Callable[[float], None], /) -> Result:
-            """Run a case; `hear` is told the share that is done."""
-
+    from qospec.run.job import Work
 
 TRIES = 2
 LOOK_S = 0.1
 """How long is waited before somebody asks whether the run is interrupted."""
 TELL_S = 0.25
 """A worker tells its progress no more often."""
-
-
-class Result(NamedTuple):
-    """What a case gave, in how many seconds, and for how many more kernels were compiled."""
-
-    document: Document
-    seconds: float
-    compiling_s: float
-
-
-class Job(NamedTuple):
-    """A case to run; `again` is the command that runs it alone."""
-
-    plan: CasePlan
-    again: str
-    tries: int = 0
-
-    @property
-    def name(self) -> str:
-        """Return the case's name."""
-        return self.plan.case.name
 
 
 class Lost(NamedTuple):

@@ -6,8 +6,9 @@ import pytest
 
 from qospec.run import execution
 from qospec.run.interruption import Interruption, signals_held
+from qospec.run.job import Job
 from qospec.run.plan import CasePlan
-from qospec.run.workers import Job, Lost
+from qospec.run.workers import Lost
 
 TEXT = """
 topology wire {
@@ -34,7 +35,7 @@ def test_a_case_whose_workers_were_killed_is_an_error_in_words(plan: CasePlan) -
     document, *_ = execution._unlost(lost)
     assert document["verdict"] == "error"
     (told,) = document["errors"]
-    assert told == f"{lost.why} (2 times, the second time in a fresh one)"
+    assert told == f"{lost.why} (twice, the second time in a fresh one)"
     assert document["again"] == "again"
 
 

@@ -10,7 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 from qospec.run import workers
-from qospec.run.workers import Job, Lost, Result
+from qospec.run.job import Job, Result
+from qospec.run.workers import Lost
 
 
 def job(name: str) -> Job:
