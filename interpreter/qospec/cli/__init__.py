@@ -23,6 +23,7 @@ from qospec.cli.plan import plan
 from qospec.cli.report import report
 from qospec.cli.run import run
 from qospec.cli.schema import schema
+from qospec.cli.warm import warm
 from qospec.version import VERSION
 from qospec.writing import reason
 
@@ -48,7 +49,19 @@ def qos(context: click.Context, color: str) -> None:
     context.color = {"always": True, "never": False, "auto": _colour()}[color]
 
 
-for _command in (check, fmt, convert, plan, run, report, explain, schema, doc, *listing.COMMANDS):
+for _command in (
+    check,
+    fmt,
+    convert,
+    plan,
+    run,
+    warm,
+    report,
+    explain,
+    schema,
+    doc,
+    *listing.COMMANDS,
+):
     qos.add_command(_command)
 
 
