@@ -7,7 +7,7 @@ BIN = .venv/bin
 help: ## Print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' Makefile
 
-setup: .venv/installed ## Make .venv with the tested versions; does nothing when nothing changed
+setup: .venv/installed ## Make .venv with the tested versions, and compile what the suites use; does nothing when nothing changed
 
 # The first Python that is new enough; 3.11 first, for it is the one that the lock was tested with.
 .venv/installed: requirements.lock setup.cfg pyproject.toml
@@ -18,6 +18,7 @@ setup: .venv/installed ## Make .venv with the tested versions; does nothing when
 	$$python -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(BIN)/qos warm testcases/suites -j 2
 	@touch $@
 
 demo: setup ## Run the acceptance suites of the ATM encryptor and write their report

@@ -13,7 +13,7 @@ import sys
 
 import click
 
-from qospec.cli import exits, listing
+from qospec.cli import exits, listing, streams
 from qospec.cli.check import check
 from qospec.cli.convert import convert
 from qospec.cli.doc import doc
@@ -24,8 +24,12 @@ from qospec.cli.plan import plan
 from qospec.cli.report import report
 from qospec.cli.run import run
 from qospec.cli.schema import schema
+from qospec.cli.warm import warm
 from qospec.version import VERSION
 from qospec.writing import reason
+
+INTERRUPTS = (signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
+"""Signals that end a command as Ctrl-C does."""
 
 GARBAGE = 1_000_000
 """Objects made, and not freed, between two searches for those that only hold each other."""
@@ -46,7 +50,19 @@ def qos(context: click.Context, color: str) -> None:
     context.color = {"always": True, "never": False, "auto": _colour()}[color]
 
 
-for _command in (check, fmt, convert, plan, run, report, explain, schema, doc, *listing.COMMANDS):
+for _command in (
+    check,
+    fmt,
+    convert,
+    plan,
+    run,
+    warm,
+    report,
+    explain,
+    schema,
+    doc,
+    *listing.COMMANDS,
+):
     qos.add_command(_command)
 
 
@@ -61,35 +77,37 @@ def _colour() -> bool | None:
 
 def main() -> None:
     """Run the command; a mistake of ours is said in one sentence, never as a traceback."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    streams.unhinder()
+    for number in INTERRUPTS:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` has it
+            signal.signal(number, signal.default_int_handler)
     # What is read stays until the end: to look for waste every 700 objects is a tenth of the start.
     gc.set_threshold(GARBAGE)
-    try:
-        # What click raises is told here, for its own way of telling Ctrl-C ends with 1.
-        code = qos(standalone_mode=False)
-    except click.ClickException as error:
-        show_misuse(error)
-        code = error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        say("interrupted", err=True)
-        code = exits.INTERRUPTED
-    except Exception as error:
-        if os.environ.get("QOS_TRACEBACK"):
-            raise
-        _tell(error)
+    code = _ended()
+    # All is done: Ctrl-C while Python shuts down would only show a traceback.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.freeze()  # nor need Python look for waste in what it is about to leave
+    if (unwritten := streams.failure()) is not None:
+        say(f"error: cannot write to stdout: {reason(unwritten)}", err=True)
         code = exits.ERROR
-    finally:
-        # All is done: Ctrl-C while Python shuts down would only show a traceback.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        gc.freeze()  # nor need Python look for waste in what it is about to leave
     sys.exit(code)
 
 
-def _tell(error: Exception) -> None:
-    """Say what nothing else has caught: that stdout cannot be written, or a mistake of ours."""
-    if isinstance(error, OSError) and error.filename is None:
-        # What is still to be written would fail once more while Python shuts down.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        say(f"error: cannot write to stdout: {reason(error)}", err=True)
-        return
-    exits.tell_mistake(error)
+def _ended() -> int:
+    """Run the command and return its exit code."""
+    try:
+        # What click raises is told here, for its own way of telling Ctrl-C ends with 1.
+        return int(qos(standalone_mode=False) or 0)
+    except SystemExit as end:
+        return int(end.code or 0)
+    except click.ClickException as error:
+        show_misuse(error)
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        say("interrupted", err=True)
+        return exits.INTERRUPTED
+    except Exception as error:
+        if os.environ.get("QOS_TRACEBACK"):
+            raise
+        exits.tell_mistake(error)
+        return exits.ERROR

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from qospec.cli import exits, loading, options, output, reports
+from qospec.cli import exits, loading, options, output, reports, streams
 from qospec.version import VERSION
+from qospec.writing import reason
 
 if TYPE_CHECKING:
-    from qospec.cli.terminal import Here
+    from qospec.cli.terminal import Console, Here
     from qospec.model import Suite
     from qospec.run.execution import Assignment
+    from qospec.run.plan import CasePlan
 
 
 @click.command()
@@ -45,20 +47,19 @@ if TYPE_CHECKING:
 @click.option("--exit-zero", is_flag=True, help="Exit 0 whatever the verdicts.")
 def run(**asked: Any) -> None:
     """Run and judge; keep a record; end with the report's path."""
+    from qospec.cli.progress import Progress, work_of
     from qospec.cli.terminal import Console
 
     request = loading.Request(**{field: asked[field] for field in loading.Request._fields})
     formats = tuple(dict.fromkeys(("html", *asked["formats"])))
     reports.check_formats(formats)
     _check_chunk()
-    assignment = _assignment(request, asked["jobs"])
-    progress = not asked["no_progress"]
-    console = Console(
-        len(assignment.plans),
-        quiet=request.as_json,
-        progress=progress,
-        here=_here(request, assignment.suite),
-    )
+    suite, plans = loading.planned(request)
+    wanted = not asked["no_progress"]
+    progress = Progress(work_of(plans), live=wanted, beats=wanted and not request.as_json)
+    here = _here(request, suite)
+    console = Console(len(plans), quiet=request.as_json, progress=progress, here=here)
+    assignment = _assignment(request, suite, plans, asked["jobs"], console)
     document, paths = _execute(assignment, Path(asked["record"]), formats, console)
     if request.as_json:
         output.say_json(document)
@@ -66,6 +67,8 @@ def run(**asked: Any) -> None:
         console.summary(document)
         for path in paths:
             output.say(f"report: {path}")
+        if (unwritten := streams.failure()) is not None:
+            output.say(f"warning: cannot write to stdout: {reason(unwritten)}", err=True)
     code = exits.of_outcome(document)
     sys.exit(exits.PASSED if asked["exit_zero"] and code != exits.INTERRUPTED else code)
 
@@ -93,11 +96,11 @@ def _check_chunk() -> None:
     exits.wrong(f"QOS_CHUNK is `{chunk}`, and must be a whole number of cells, at least 1")
 
 
-def _assignment(request: loading.Request, jobs: int) -> Assignment:
-    from qospec.cli.terminal import NOTICES
+def _assignment(
+    request: loading.Request, suite: Suite, plans: list[CasePlan], jobs: int, console: Console
+) -> Assignment:
     from qospec.run.execution import Assignment
 
-    suite, plans = loading.planned(request)
     return Assignment(
         suite=suite,
         plans=plans,
@@ -111,12 +114,12 @@ def _assignment(request: loading.Request, jobs: int) -> Assignment:
         limits={"cells per trial": request.max_cells},
         version=VERSION,
         keep_going=request.keep_going,
-        notices=NOTICES,
+        notices=console.notices(),
     )
 
 
 def _execute(
-    assignment: Assignment, root: Path, formats: tuple[str, ...], console: Any
+    assignment: Assignment, root: Path, formats: tuple[str, ...], console: Console
 ) -> tuple[dict[str, Any], list[Path]]:
     from qospec.run import execution, record
     from qospec.writing import WriteError

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from qospec.cli.output import LONGEST, say, say_text, show_progress
+from qospec.cli.output import LONGEST, say, say_text
+from qospec.cli.progress import Progress, Work
 from qospec.report.cautions import caution_sentence, cautions
 from qospec.report.certainty import with_confidence
 from qospec.report.claims import claims_sentence
 from qospec.report.reasons import CALM, reasons
 from qospec.report.words import confidence, ends
 from qospec.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MARKS = {"pass": "✓", "fail": "✗", "inconclusive": "~", "error": "!", "skip": "-"}
 ASCII = {"pass": "+", "fail": "x", "inconclusive": "~", "error": "!", "skip": "-"}
@@ -27,12 +31,14 @@ COLOURS = {
     "error": "magenta",
     "skip": "cyan",
 }
-REDRAW_S = 0.1
 
 
 def compiling() -> None:
-    """Say that this run is slower than the next."""
-    say("compiling kernels: only this first run waits for it", err=True)
+    """Say what is waited for; it may be said in any run that uses something for the first time."""
+    say(
+        "compiling kernels that no run has used yet: kept for later runs, and in no case's time",
+        err=True,
+    )
 
 
 def uncached() -> None:
@@ -42,7 +48,7 @@ def uncached() -> None:
 
 
 NOTICES = {"compiling": compiling, "uncached": uncached}
-"""What to say of kernels, once in a run; functions that worker processes can import."""
+"""What to say of kernels, once in a run."""
 
 
 class Here(NamedTuple):
@@ -70,32 +76,36 @@ class Console:
     """Hears how a run goes and tells it."""
 
     def __init__(
-        self, cases: int, *, quiet: bool, progress: bool, here: Here | None = None
+        self, cases: int, *, quiet: bool, progress: Progress | None, here: Here | None = None
     ) -> None:
         """Expect so many cases; `quiet` leaves stdout to a document."""
         self._cases = cases
         self._here = here or Here()
-        self._ended = 0
         self._quiet = quiet
-        self._live = progress and sys.stderr.isatty()
-        self._drawn_s = 0.0
-        self._width = 0
+        self._progress = progress or Progress(Work({}), live=False, beats=False)
         unicode = "utf" in (getattr(sys.stdout, "encoding", "") or "").lower()
         self._marks = MARKS if unicode else ASCII
 
+    def notices(self) -> dict[str, Callable[[], None]]:
+        """Return what to say of kernels, where no line is in the way."""
+
+        def said(say: Callable[[], None]) -> None:
+            self._progress.clear()
+            say()
+
+        return {name: partial(said, say) for name, say in NOTICES.items()}
+
     def progressed(self, case: str, share: float) -> None:
-        """Redraw the progress line, a few times a second."""
-        now_s = time.monotonic()
-        if not self._live or now_s - self._drawn_s < REDRAW_S:
-            return
-        self._drawn_s = now_s
-        line = f"  {self._ended}/{self._cases}  {case}  {share:4.0%}"
-        self._draw(line)
+        """Say how far the run is, now and then."""
+        self._progress.heard(case, share)
+
+    def waited(self) -> None:
+        """Say how far the run is, now and then."""
+        self._progress.waited()
 
     def ended(self, case: dict[str, Any], seconds: float) -> None:
         """Print the line of an ended case, and at once what it did not pass."""
-        self._ended += 1
-        self._draw("")
+        self._progress.ended(case["name"])
         if self._quiet:
             return
         verdict = case["verdict"]
@@ -140,12 +150,6 @@ class Console:
         for line in reasons(case):
             say(f"    why       {line}")
         say(f"    again     {self._here.again(case)}", "")
-
-    def _draw(self, line: str) -> None:
-        if not self._live:
-            return
-        show_progress(line, self._width)
-        self._width = len(line)
 
 
 def _tell_notes(case: dict[str, Any]) -> None:

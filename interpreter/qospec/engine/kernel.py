@@ -13,6 +13,7 @@ import functools
 import inspect
 import os
 import stat
+import time
 import types
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -26,6 +27,8 @@ R = TypeVar("R")
 notices: dict[str, Callable[[], None]] = {}
 """Each is called once, then gone: `compiling` before the first kernel that no cache holds is
 compiled, `uncached` when one cannot be written to the cache."""
+
+_compiling_s = 0.0
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
@@ -118,20 +121,10 @@ def _cache(function: Callable[..., Any]) -> Any:
     """Return Numba's cache of a function; one that forgets if nothing can be written."""
     from numba.core import caching
 
-    class Kept(caching.CompileResultCacheImpl):
-        _locator_classes = [caching.UserProvidedCacheLocator]  # noqa: RUF012 - so Numba has it
-
-    class Cache(caching.FunctionCache):
-        _impl_class = Kept
-
-        def save_overload(self, sig: Any, data: Any) -> None:
-            try:
-                super().save_overload(sig, data)  # type: ignore[no-untyped-call]
-            except OSError:
-                _notify("uncached")
+    from qospec.engine.kernel_cache import KernelCache
 
     try:
-        return Cache(function)  # type: ignore[no-untyped-call]
+        return KernelCache(function, functools.partial(_notify, "uncached"))
     except RuntimeError:  # no folder can be written to
         _notify("uncached")
         return caching.NullCache()
@@ -142,17 +135,36 @@ def _numba() -> Any:
     import numba
     from numba.core import event
 
-    class Listener(event.Listener):
-        def on_start(self, event: Any) -> None:  # noqa: ARG002  as Numba calls it
-            _notify("compiling")
-
-        def on_end(self, event: Any) -> None:
-            pass
-
-    event.register("numba:compile", Listener())  # type: ignore[no-untyped-call]
+    event.register("numba:compile", _listener(event.Listener))  # type: ignore[no-untyped-call]
     # Not by the environment: worker processes would inherit it, and put a folder into the folder.
     numba.config.CACHE_DIR = str(_cache_folder())  # type: ignore[attr-defined]
     return numba
+
+
+def _listener(base: Any) -> Any:
+    """Return who hears when kernels are compiled; what one calls is compiled within its time."""
+
+    class Listener(base):  # type: ignore[misc]
+        depth, since_s = 0, 0.0
+
+        def on_start(self, event: Any) -> None:  # noqa: ARG002  as Numba calls it
+            if not self.depth:
+                _notify("compiling")
+                self.since_s = time.monotonic()
+            self.depth += 1
+
+        def on_end(self, event: Any) -> None:  # noqa: ARG002
+            global _compiling_s  # noqa: PLW0603 - of the process, as the compiler is
+            self.depth -= 1
+            if not self.depth:
+                _compiling_s += time.monotonic() - self.since_s
+
+    return Listener()
+
+
+def compiling_s() -> float:
+    """Return for how long kernels have been compiled in this process, in seconds."""
+    return _compiling_s
 
 
 def _cache_folder() -> Path:

@@ -1,17 +1,17 @@
 """Jinja as templates of reports get it: sandboxed, strict, without chance, errors with places.
 
-The only module that imports Jinja.
+With `bytecode.py` the only module that imports Jinja.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sized
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from jinja2 import BaseLoader, ChoiceLoader, FileSystemLoader, StrictUndefined
+from jinja2 import ChoiceLoader, FileSystemLoader, StrictUndefined
 from jinja2.exceptions import (
     SecurityError,
     TemplateError,
@@ -36,8 +36,13 @@ from qospec.report import (
     views,
     words,
 )
-from qospec.report.render import REPORTS, Format, ReportError
+from qospec.report.bytecode import Bytecode
+from qospec.report.render import NESTED, REPORTS, Format, ReportError
 from qospec.visible import visible_lines
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from jinja2.runtime import Context
 
 FUNCTIONS = {
     **views.FUNCTIONS,
@@ -93,18 +98,40 @@ class Missing(StrictUndefined):
         return f"`{name}` is not defined" + (f"; did you mean `{near}`?" if near else "")
 
 
-def rendered(report: Format, document: Mapping[str, Any], timing: Mapping[str, Any]) -> str:
-    """Return the report; raises ReportError for a mistake of the template."""
+class LimitError(Exception):
+    """A template took more than it may; the message is for who writes it."""
+
+
+def rendered(
+    report: Format, document: Mapping[str, Any], timing: Mapping[str, Any], most: int = 0
+) -> str:
+    """Return the report, of at `most` so many characters, if it is not 0.
+
+    Raises:
+        ReportError: The template has a mistake.
+    """
     try:
         fingerprint = sha256(_clean(text.as_json(document)).encode()).hexdigest()
     except RecursionError:
-        raise ReportError("the record is damaged: it is nested too deeply") from None
+        raise ReportError(NESTED) from None
     try:
         template = _environment(report).get_template(report.path.name)
-        made = template.render(document=document, timing=timing, fingerprint=fingerprint)
-    except (TemplateError, *_MISTAKES) as error:
+        given = {"document": document, "timing": timing, "fingerprint": fingerprint}
+        made = _limited(template.generate(given), most) if most else template.render(given)
+    except (TemplateError, LimitError, MemoryError, *_MISTAKES) as error:
         raise _explained(error, report) from error
     return visible_lines(made)
+
+
+def _limited(pieces: Iterator[str], most: int) -> str:
+    """Return pieces together; what would be too long is raised where the last of them was made."""
+    made = []
+    for piece in pieces:
+        made.append(piece)
+        most -= len(piece)
+        if most < 0 and isinstance(pieces, Generator):
+            pieces.throw(LimitError("makes more text than a report may have"))
+    return "".join(made)
 
 
 def checked(report: Format) -> None:
@@ -118,7 +145,7 @@ def checked(report: Format) -> None:
         while waiting:
             seen.add(name := waiting.pop())
             waiting.extend(_parts(environment, name) - seen)
-    except (TemplateError, *_MISTAKES) as error:
+    except (TemplateError, LimitError, MemoryError, *_MISTAKES) as error:
         raise _explained(error, report) from error
 
 
@@ -137,10 +164,64 @@ def _clean(made: str) -> str:
     return _FORBIDDEN.sub("\ufffd", made)
 
 
+class _Folder(FileSystemLoader):
+    """Finds the templates of a folder, and follows no link out of it."""
+
+    def __init__(self, folder: Path, named: str = "") -> None:
+        """Serve a folder; the template that the user `named` may be a link to anywhere."""
+        super().__init__(folder)
+        self._folder = folder
+        self._named = named
+
+    def get_source(
+        self, environment: Environment, template: str
+    ) -> tuple[str, str, Callable[[], bool]]:
+        path = self._folder / template
+        if template != self._named and _leaves(path, self._folder):
+            raise SecurityError(f"follow the link `{template}` out of their folder")
+        return super().get_source(environment, template)
+
+
+def _leaves(path: Path, folder: Path) -> bool:
+    """Return whether a path is in truth elsewhere than in a folder."""
+    return not path.resolve().is_relative_to(folder.resolve())
+
+
+class _Sandbox(ImmutableSandboxedEnvironment):
+    """Knows how large a product may become before it is worked out."""
+
+    intercepted_binops = frozenset(("*", "**", "%"))
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+        """Return what a template asks for; raises SecurityError if it would be too large."""
+        if _size(operator, left, right) > MOST:
+            raise SecurityError(f"make anything so large by `{operator}`")
+        return super().call_binop(context, operator, left, right)
+
+
+_WIDTH = re.compile(r"%(?:\(.*?\))?[-+ #0]*(?:\d*\.)?(\d+)")
+
+MOST = 10**7
+"""Characters, items or bits of a number that an operator of a template may make."""
+
+
+def _size(operator: str, left: Any, right: Any) -> float:
+    """Return about how many characters, items or bits an operator would make."""
+    if operator == "%":
+        return max(map(float, _WIDTH.findall(left)), default=0) if isinstance(left, str) else 0
+    if isinstance(left, int) and isinstance(right, int):
+        bits = left.bit_length()
+        return bits * max(right, 0) if operator == "**" else bits + right.bit_length()
+    if operator == "*":
+        many, times = (left, right) if isinstance(right, int) else (right, left)
+        return len(many) * times if isinstance(many, Sized) and isinstance(times, int) else 0
+    return 0
+
+
 def _environment(report: Format) -> ImmutableSandboxedEnvironment:
-    folders: list[BaseLoader] = [FileSystemLoader(report.path.parent), FileSystemLoader(REPORTS)]
-    environment = ImmutableSandboxedEnvironment(
-        loader=ChoiceLoader(folders),
+    beside = _Folder(report.path.parent, report.path.name)
+    environment = _Sandbox(
+        loader=ChoiceLoader([beside, _Folder(REPORTS)]),
         undefined=Missing,
         autoescape=report.is_markup,
         trim_blocks=True,
@@ -152,6 +233,7 @@ def _environment(report: Format) -> ImmutableSandboxedEnvironment:
     environment.filters.update(FILTERS)
     for name in _CHANCE:
         del environment.filters[name]
+    environment.bytecode_cache = Bytecode(environment, markup=report.is_markup)
     return environment
 
 
@@ -162,14 +244,19 @@ def _explained(error: Exception, report: Format) -> ReportError:
     if isinstance(error, TemplateSyntaxError):
         name = _name(error.filename or report.path)
         return ReportError(error.message or "is not a template", name, error.lineno)
-    name, line = _place(error, report)
+    return ReportError(_words(error), *_place(error, report))
+
+
+def _words(error: Exception) -> str:
     if isinstance(error, TemplateNotFound):
-        return ReportError(f"no template is named `{error.name}`", name, line)
+        return f"no template is named `{error.name}`"
     if isinstance(error, SecurityError):
-        return ReportError(f"templates may not do this: {error.message}", name, line)
+        return f"templates may not do this: {error.message}"
+    if isinstance(error, MemoryError):
+        return "takes more memory than a template may"
     if isinstance(error, TemplateError):
-        return ReportError(error.message or "something is not defined", name, line)
-    return ReportError(f"{type(error).__name__}: {error}", name, line)
+        return error.message or "something is not defined"
+    return str(error) if isinstance(error, LimitError) else f"{type(error).__name__}: {error}"
 
 
 def _place(error: BaseException, report: Format) -> tuple[str, int]:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 SCHEMA = 1
 """The version of the record that templates are written for."""
 
+NESTED = "the record is damaged: it is nested too deeply"
+
 REPORTS = STDLIB / "reports"
 
 _DECLARATION = re.compile(r"\A\{#-?\s*report:(?P<fields>.*?)-?#\}", re.DOTALL)
@@ -61,6 +63,11 @@ class Format:
     extension: str
     summary: str
     path: Path
+
+    @property
+    def is_users(self) -> bool:
+        """Return whether it is none of the library's."""
+        return self.path.parent != REPORTS
 
     @property
     def is_markup(self) -> bool:
@@ -105,9 +112,11 @@ def format_named(format_or_path: str | Path) -> Format:
     """Return a format of the library by its name, or the one at a path that ends in `.j2`."""
     if Path(format_or_path).suffix == ".j2":
         return format_at(Path(format_or_path))
-    known = formats()
-    if (name := str(format_or_path)) in known:
-        return known[name]
+    name = str(format_or_path)
+    path = REPORTS / f"{name}.j2"
+    if re.fullmatch(r"\w+", name) and path.is_file():
+        return format_at(path)
+    known = [path.stem for path in sorted(REPORTS.glob("*.j2"))]
     near = did_you_mean(name, known)
     help_ = f"did you mean `{near}`?" if near else f"there are {', '.join(known)}"
     raise ReportError(
@@ -116,10 +125,15 @@ def format_named(format_or_path: str | Path) -> Format:
 
 
 def check_template(name_or_path: str | Path) -> None:
-    """Raise ReportError for an unknown format, and a template missing or of wrong syntax."""
-    from qospec.report.environment import checked
+    """Raise ReportError for an unknown format, and a template missing or of wrong syntax.
 
-    checked(format_named(name_or_path))
+    Those of the library are checked by its tests.
+    """
+    report = format_named(name_or_path)
+    if report.is_users:
+        from qospec.report.confined import checked
+
+        checked(report.path)
 
 
 def extension(format_or_path: str | Path) -> str:
@@ -140,9 +154,14 @@ def render(
     Raises:
         ReportError: The format is unknown, the record too new, or the template has a mistake.
     """
-    from qospec.report.environment import rendered
-
     if document.get("schema") != SCHEMA:
         has = document.get("schema")
         raise ReportError(f"the record has schema {has!r}, and this version reads {SCHEMA}")
-    return rendered(format_named(format_or_path), document, timing)
+    report = format_named(format_or_path)
+    if report.is_users:
+        from qospec.report import confined
+
+        return confined.rendered(report.path, document, timing)
+    from qospec.report.environment import rendered
+
+    return rendered(report, document, timing)

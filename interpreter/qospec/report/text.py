@@ -45,6 +45,12 @@ def code(text: object) -> str:
     return f"{ticks}{space}{line}{space}{ticks}" if line else ""
 
 
+def csv(value: object) -> str:
+    """Return a value as one field of CSV (RFC 4180), in quotes where it needs them."""
+    field = str(value)
+    return '"' + field.replace('"', '""') + '"' if re.search('[,"\r\n]', field) else field
+
+
 def paragraphs(text: str) -> list[str]:
     """Return the paragraphs of a text, which blank lines part."""
     return [" ".join(part.split()) for part in re.split(r"\n\s*\n", text) if part.strip()]
@@ -162,6 +168,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {"source_lines": source_lines}
 
 FILTERS: dict[str, Callable[..., Any]] = {
     "code": code,
+    "csv": csv,
     "enumeration": enumeration,
     "fitting": fitting,
     "grouped": number_text,

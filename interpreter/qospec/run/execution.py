@@ -8,19 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
-import multiprocessing
-import os
 import platform
-import signal
-import threading
 import time
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, suppress
 from dataclasses import field
 from datetime import UTC, datetime
 from functools import partial
-from multiprocessing import connection
 from typing import TYPE_CHECKING, Protocol
 
 from qospec.catalogue import discover
@@ -28,31 +21,32 @@ from qospec.dataclass import dataclass
 from qospec.engine import kernel
 from qospec.run import outcome, trial
 from qospec.run.contents import TIME_FORMAT
-from qospec.run.interruption import Interruption, ctrl_c_held
+from qospec.run.interruption import Interruption
+from qospec.run.job import Job, Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
-    from multiprocessing.sharedctypes import Synchronized
 
     from qospec.document import Document
     from qospec.model import Suite
     from qospec.run.plan import CasePlan
     from qospec.run.record import Record
+    from qospec.run.workers import Lost
 
-    Result = tuple[Document, float]
     Notices = Mapping[str, Callable[[], None]]
-
-KILLED = "its worker process was killed; was memory short?"
 
 
 class Listener(Protocol):
     """Whoever wants to hear how a run goes."""
 
     def progressed(self, case: str, share: float) -> None:
-        """Hear the share of a case that is done; only of cases that run in this process."""
+        """Hear the share of a case that is done."""
+
+    def waited(self) -> None:
+        """Hear that time passes; only where cases run in other processes."""
 
     def ended(self, case: Document, seconds: float) -> None:
-        """Hear what a case gave."""
+        """Hear what a case gave, and in what time, without that of compiling kernels."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +62,7 @@ class Assignment:
         limits: For the provenance.
         version: Of qospec, for the provenance.
         keep_going: Whether repeats go on after a failed `require`.
-        notices: What to call, once, when `kernel.notices` would; workers must be able to import it.
+        notices: What to call, once, when `kernel.notices` would, in this process.
     """
 
     suite: Suite
@@ -91,20 +85,23 @@ def execute(assignment: Assignment, record: Record, listener: Listener) -> Docum
     record.begin(frame, planned)
     done: dict[str, Document] = {}
     seconds: dict[str, float] = {}
+    compiling_s = 0.0
     with Interruption() as interruption:
         results = _results(assignment, listener, interruption)
         with suppress(KeyboardInterrupt), closing(results):
-            for document, duration in results:
-                name = document["name"]
-                record.add(names.index(name) + 1, document)
-                done[name], seconds[name] = document, round(duration, 3)
-                listener.ended(document, duration)
+            for result in results:
+                name = result.document["name"]
+                record.add(names.index(name) + 1, result.document)
+                done[name], seconds[name] = result.document, round(result.seconds, 3)
+                compiling_s += result.compiling_s
+                listener.ended(result.document, result.seconds)
                 interruption.check()
         whole = outcome.completed(frame, planned, list(done.values()))
         times = {
             "started": _stamp(started),
             "finished": _stamp(datetime.now(UTC)),
             "cases": seconds,
+            "compiling": round(compiling_s, 3),
         }
         record.end(whole, times)
     return whole
@@ -117,96 +114,44 @@ def _stamp(moment: datetime) -> str:
 def _results(
     assignment: Assignment, listener: Listener, interruption: Interruption
 ) -> Generator[Result]:
-    if assignment.jobs > 1 and len(assignment.plans) > 1:
-        yield from _elsewhere(assignment, interruption)
+    commands = assignment.commands
+    jobs = [Job(plan, commands[plan.case.name]) for plan in assignment.plans]
+    work = partial(_case, keep_going=assignment.keep_going)
+    if assignment.jobs > 1 and len(jobs) > 1:
+        from qospec.run import workers
+
+        def waited() -> None:
+            interruption.check()
+            listener.waited()
+
+        most = min(assignment.jobs, len(jobs))
+        heard = workers.run(jobs, most, work, assignment.notices, listener.progressed, waited)
+        with closing(heard):
+            yield from (_unlost(each) if isinstance(each, workers.Lost) else each for each in heard)
         return
     kernel.notices.update(assignment.notices)
-    for plan in assignment.plans:
-        name = plan.case.name
+    for job in jobs:
 
-        def hear(share: float, name: str = name) -> None:
+        def hear(share: float, name: str = job.name) -> None:
             interruption.check()
             listener.progressed(name, share)
 
-        yield _case(plan, assignment.commands[name], hear, keep_going=assignment.keep_going)
+        yield work(job.plan, job.again, hear)
 
 
-def _elsewhere(assignment: Assignment, interruption: Interruption) -> Generator[Result]:
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(
-        min(assignment.jobs, len(assignment.plans)),
-        mp_context=context,
-        initializer=_prepare,
-        initargs=({name: (context.Value("b"), tell) for name, tell in assignment.notices.items()},),
-    )
-    commands = assignment.commands
-    work = partial(_case, keep_going=assignment.keep_going)
-    try:
-        with ctrl_c_held():
-            plans = {_submit(pool, work, p, commands[p.case.name]): p for p in assignment.plans}
-        waiting = set(plans)
-        while waiting:
-            ended, waiting = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
-            interruption.check()
-            for future in ended:
-                plan = plans[future]
-                yield _result(future, plan, commands[plan.case.name])
-    except BaseException:
-        for process in (pool._processes or {}).values():  # noqa: SLF001 - there is no other way
-            process.terminate()
-        raise
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _submit(
-    pool: ProcessPoolExecutor, work: Callable[..., Result], plan: CasePlan, again: str
-) -> Future[Result]:
-    try:
-        return pool.submit(work, plan, again, _say_nothing)
-    except BrokenProcessPool as error:
-        broken: Future[Result] = Future()
-        broken.set_exception(error)
-        return broken
-
-
-def _result(future: Future[Result], plan: CasePlan, again: str) -> Result:
-    try:
-        return future.result()
-    except BrokenProcessPool:
-        return outcome.case_document(plan, trial.Result((), (KILLED,)), again), 0.0
-
-
-def _prepare(notices: dict[str, tuple[Synchronized[int], Callable[[], None]]]) -> None:
-    """Make a worker: Ctrl-C is the parent's, which ends its workers; one of them tells a notice."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    for name, (told, tell) in notices.items():
-        kernel.notices[name] = partial(_tell_once, told, tell)
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        connection.wait([parent.sentinel])
-        os._exit(1)
-
-
-def _tell_once(told: Synchronized[int], tell: Callable[[], None]) -> None:
-    with told.get_lock():
-        if not told.value:
-            told.value = 1
-            tell()
-
-
-def _say_nothing(_share: float) -> None:
-    """Hear the progress of a case that runs where nobody listens."""
+def _unlost(lost: Lost) -> Result:
+    """Return what is to be said of a case whose workers died."""
+    why = f"{lost.why} (twice, the second time in a fresh one)"
+    result = trial.Result((), (why,))
+    return Result(outcome.case_document(lost.job.plan, result, lost.job.again), 0.0, 0.0)
 
 
 def _case(plan: CasePlan, again: str, hear: Callable[[float], None], *, keep_going: bool) -> Result:
-    started_s = time.monotonic()
+    started_s, compiled_s = time.monotonic(), kernel.compiling_s()
     result = trial.run(plan, discover(), hear, keep_going=keep_going)
-    return outcome.case_document(plan, result, again), time.monotonic() - started_s
+    document = outcome.case_document(plan, result, again)
+    compiling_s = kernel.compiling_s() - compiled_s
+    return Result(document, time.monotonic() - started_s - compiling_s, compiling_s)
 
 
 def provenance(assignment: Assignment) -> Document:

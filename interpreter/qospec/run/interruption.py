@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: the first is heard where nothing is half done, the second at once."""
+"""Ctrl-C, SIGTERM and SIGHUP: the first is heard where nothing is half done, the second at once."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
-HEARD = (signal.SIGINT, signal.SIGTERM)
+OF_TERMINALS = [getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)]
+"""Sent to all processes of a terminal: workers leave them to their parent."""
+HEARD = (*OF_TERMINALS, signal.SIGTERM)
 
 
 class Interruption:
-    """While entered, remembers a first Ctrl-C or SIGTERM until `check` is called."""
+    """While entered, remembers a first of these signals until `check` is called."""
 
     def __init__(self) -> None:
         self._asked = False
@@ -23,7 +25,8 @@ class Interruption:
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            self._before = {number: signal.signal(number, self._hear) for number in HEARD}
+            heard = (each for each in HEARD if signal.getsignal(each) is not signal.SIG_IGN)
+            self._before = {number: signal.signal(number, self._hear) for number in heard}
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -42,12 +45,12 @@ class Interruption:
 
 
 @contextmanager
-def ctrl_c_held() -> Iterator[None]:
-    """Hear Ctrl-C afterwards only; processes that are started meanwhile never do."""
+def signals_held() -> Iterator[None]:
+    """Hear what a terminal sends afterwards only; processes started meanwhile never do."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, OF_TERMINALS)
     try:
         yield
     finally:

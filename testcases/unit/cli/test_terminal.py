@@ -18,16 +18,16 @@ def case(**more):
 def test_what_a_count_of_zero_proves_is_told_of_a_case_that_runs_alone(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    Console(1, quiet=False, progress=False).ended(case(), 1.0)
+    Console(1, quiet=False, progress=None).ended(case(), 1.0)
     assert f"    clean: {NOTE}\n" in capsys.readouterr().out
-    Console(2, quiet=False, progress=False).ended(case(), 1.0)
+    Console(2, quiet=False, progress=None).ended(case(), 1.0)
     assert "lost" not in capsys.readouterr().out
 
 
 def test_a_summary_says_how_sure_all_criteria_are_together(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    console = Console(2, quiet=False, progress=False)
+    console = Console(2, quiet=False, progress=None)
     sure = case(confidence="95 %", interval={"lower": None, "upper": None, "repeats": 5})
     summary = {"summary": {"pass": 2}, "seed": "0"}
     console.summary({**summary, "cases": [sure, sure]})
@@ -41,7 +41,7 @@ def test_a_summary_says_how_sure_all_criteria_are_together(
 def test_a_summary_says_what_criteria_claim_and_how_many_do_not_apply(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    console = Console(3, quiet=False, progress=False)
+    console = Console(3, quiet=False, progress=None)
     idle = case(verdict="not applicable", note="it applies when n == 2", measured=None)
     found = [case(claim="exact"), case(claim="calibrated"), idle]
     counts = {"pass": 3, "fail": 0, "criteria": {"exact": 1}}
@@ -57,7 +57,7 @@ def test_what_does_not_apply_is_not_among_what_failed(capsys: pytest.CaptureFixt
     failed = case(verdict="not applicable", note="it applies when n == 2", place="a.qos:1:1")
     failed |= {"verdict": "inconclusive", "errors": [], "losses": [], "why": ["why not"]}
     failed |= {"metrics": {}, "again": "qos run a"}
-    Console(1, quiet=False, progress=False).summary(
+    Console(1, quiet=False, progress=None).summary(
         {"summary": {"inconclusive": 1}, "seed": "0", "cases": [failed]}
     )
     told = capsys.readouterr().out

@@ -1,9 +1,12 @@
 """The kernel compiler's cache: where it lies, and what happens when it cannot be written."""
 
+import hashlib
 import os
+import pickle
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import platformdirs
@@ -61,6 +64,59 @@ def test_a_cache_that_cannot_be_written_is_told_once_and_the_kernel_runs(
 ) -> None:
     lines = run(tmp_path, f"{trouble}\nprint(fourfold(2), fourfold(2.0))")
     assert sorted(lines) == ["8 8.0", "compiling", "uncached"]
+
+
+def cut(paths: list[Path]) -> None:
+    for path in paths:
+        path.write_bytes(path.read_bytes()[:-100])
+
+
+def spoil(paths: list[Path]) -> None:
+    for path in paths:
+        data = bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 255
+        path.write_bytes(data)
+
+
+def empty(paths: list[Path]) -> None:
+    for path in paths:
+        path.write_bytes(b"")
+
+
+def exchange(paths: list[Path]) -> None:
+    first, second = (path.read_bytes() for path in paths)
+    paths[0].write_bytes(second)
+    paths[1].write_bytes(first)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("damage", [cut, spoil, empty, exchange])
+def test_a_damaged_entry_is_thrown_away_and_made_again(
+    tmp_path: Path, damage: Callable[[list[Path]], None]
+) -> None:
+    program = "print(fourfold(2), fourfold(2.5))"
+    run(tmp_path, "print(fourfold(2))")
+    damage(sorted((tmp_path / "cache").rglob("*.nbc")))
+    assert run(tmp_path, program) == ["compiling", "8 10.0"]
+    assert run(tmp_path, program) == ["8 10.0"]
+
+
+@pytest.mark.slow
+def test_an_entry_of_something_else_is_thrown_away_and_made_again(tmp_path: Path) -> None:
+    run(tmp_path, "print(fourfold(2))")
+    for path in (tmp_path / "cache").rglob("*.nbc"):
+        body = pickle.dumps("of something else")
+        path.write_bytes(hashlib.blake2b(body, digest_size=16).digest() + body)
+    assert run(tmp_path, "print(fourfold(2))") == ["compiling", "8"]
+    assert run(tmp_path, "print(fourfold(2))") == ["8"]
+
+
+@pytest.mark.slow
+def test_the_time_that_compiling_takes_is_known(tmp_path: Path) -> None:
+    program = "fourfold(2); s = kernel.compiling_s(); fourfold(2)\n"
+    program += "print(0.01 < s < 60, s == 0, s == kernel.compiling_s())"
+    assert run(tmp_path, program) == ["compiling", "True False True"]
+    assert run(tmp_path, program) == ["False True True"]
 
 
 @pytest.fixture

@@ -1,3 +1,5 @@
+import csv
+import io
 import json
 import re
 import subprocess
@@ -7,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from qospec.report import bytecode, confined
 from qospec.report import render as module
-from qospec.report.environment import FILTERS, FUNCTIONS
+from qospec.report.environment import FILTERS, FUNCTIONS, checked
 from qospec.report.render import (
     ReportError,
     check_template,
@@ -118,6 +121,110 @@ def test_a_mistake_of_a_template_has_a_line_and_clear_words(
     assert str(caught.value) == f"mine.j2:{line}: {caught.value.message}"
 
 
+LOOPS = "{% for a in range(90000) %}{% for b in range(90000) %}{% endfor %}{% endfor %}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("body", "line", "message"),
+    [
+        (f"\n{LOOPS}", 3, "takes more than 2 s, the most that a template may"),
+        ("\n{{ 10**(10**8) }}", 3, "templates may not do this: make anything so large by `**`"),
+        ("\n{{ 'ab' * 10**8 }}", 3, "templates may not do this: make anything so large by `*`"),
+        ("{{ '%999999999d' % 1 }}", 2, "templates may not do this: make anything so large by `%`"),
+        ("\n{{ '{:999999999}'.format(1) | length }}", 3, "takes more memory than a template may"),
+        ("{{ 'a' | center(10**10) }}", 2, "takes more memory than a template may"),
+        ("\n\n{% for _ in range(90000) %}{{ 'a' * 1000 }}{% endfor %}", 4, "makes more text"),
+    ],
+)
+def test_what_a_template_may_take_is_limited(document, template, monkeypatch, body, line, message):
+    monkeypatch.setattr(confined, "LIMITS", confined.Limits(2, 512, 16))
+    with pytest.raises(ReportError) as caught:
+        render(document, {}, template(body))
+    assert (caught.value.template, caught.value.line) == ("mine.j2", line)
+    assert message in caught.value.message
+
+
+@pytest.mark.slow
+def test_what_cannot_be_told_that_its_time_is_over_is_ended(document, template, monkeypatch):
+    monkeypatch.setattr(confined, "LIMITS", confined.Limits(1, 512, 16, grace_s=0))
+    slow = "{{ 7 ** 3_000_000 // 7 ** 1_500_000 % 2 }}" * 9
+    with pytest.raises(ReportError) as caught:
+        render(document, {}, template(slow))
+    assert caught.value.template == "mine.j2"
+    assert "takes more than 1 s, the most that a template may" in caught.value.message
+
+
+@pytest.mark.slow
+def test_a_template_is_checked_within_the_same_limits(template, monkeypatch):
+    monkeypatch.setattr(confined, "LIMITS", confined.Limits(2, 512, 16))
+    check_template(template("{{ 10**(10**8) }}{{ 'a' | center(10**10) }}"))
+
+
+def test_an_operator_that_makes_little_is_left_alone(document, template):
+    body = "{{ 2 * 3 }} {{ 2 ** 10 }} {{ 7 % 4 }} {{ 'ab' * 2 }} {{ '%05.1f of 99999999' % 1.5 }}"
+    assert render(document, {}, template(body)) == "6 1024 3 abab 001.5 of 99999999"
+
+
+@pytest.mark.parametrize("link", ["part.j2", "folder"])
+def test_a_link_is_not_followed_out_of_the_folder(document, template, tmp_path, link):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "part.j2").write_text("secret")
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    (inside / link).symlink_to(outside / link if link == "part.j2" else outside)
+    name = link if link == "part.j2" else f"{link}/part.j2"
+    path = template(f'{{% include "{name}" %}}', name="inside/mine.j2")
+    words = f"mine.j2:2: templates may not do this: follow the link `{name}` out of their folder"
+    for use in (lambda: render(document, {}, path), lambda: check_template(path)):
+        with pytest.raises(ReportError) as caught:
+            use()
+        assert words.partition(": ")[2] in str(caught.value)
+
+
+def test_a_link_within_the_folder_is_followed_and_so_is_one_that_the_user_names(
+    document, template, tmp_path
+):
+    template("{{ document.seed }}", "", "part.j2")
+    (tmp_path / "link.j2").symlink_to(tmp_path / "part.j2")
+    path = template('{% include "link.j2" %}')
+    (tmp_path / "named").mkdir()
+    named = tmp_path / "named" / "named.j2"
+    named.symlink_to(template("mine", name="other.j2"))
+    assert render(document, {}, path) == "0"
+    assert render(document, {}, named) == "mine"
+
+
+def test_the_example_of_the_specification_is_csv_whatever_cases_are_called(document, tmp_path):
+    text = (ROOT / "spec" / "8-reports.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```jinja\n(.*?)```", text, re.DOTALL)
+    path = tmp_path / "mine.j2"
+    path.write_text(example, encoding="utf-8")
+    document["cases"][0]["name"] = 'sweep:load=1,size="64 B"\n'
+    rows = list(csv.reader(io.StringIO(render(document, {}, path))))
+    assert rows == [[case["name"], case["verdict"]] for case in document["cases"]]
+
+
+def test_a_damaged_compiled_template_is_compiled_again(document, tmp_path, monkeypatch):
+    monkeypatch.setattr(bytecode.platformdirs, "user_cache_path", lambda _: tmp_path)
+    expected = render(document, {}, "markdown")
+    kept = list((tmp_path / "templates").iterdir())
+    assert kept
+    for path in kept:
+        path.write_bytes(path.read_bytes()[:-9] + b"\0" * 9)
+    assert render(document, {}, "markdown") == expected
+    assert render(document, {}, "markdown") == expected
+    assert sorted((tmp_path / "templates").iterdir()) == sorted(kept)
+
+
+def test_templates_are_compiled_where_nothing_can_be_kept(document, tmp_path, monkeypatch):
+    expected = render(document, {}, "markdown")
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(bytecode.platformdirs, "user_cache_path", lambda _: tmp_path / "file")
+    assert render(document, {}, "markdown") == expected
+
+
 def test_a_mistake_in_a_part_is_told_of_the_part(document, template):
     template("\n{{ nothing }}", "", "part.j2")
     with pytest.raises(ReportError) as caught:
@@ -164,6 +271,7 @@ def test_a_template_that_cannot_be_read_is_an_error(tmp_path):
 @pytest.mark.parametrize("name", ["html", "json", "junit", "markdown"])
 def test_the_library_s_templates_can_be_checked_without_a_record(name):
     check_template(name)
+    checked(format_named(name))
 
 
 @pytest.mark.parametrize(

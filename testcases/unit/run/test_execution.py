@@ -1,16 +1,14 @@
 """Execution: what is kept and told, here and in workers."""
 
-import multiprocessing
 import signal
-from concurrent.futures import Future
-from concurrent.futures.process import BrokenProcessPool
-from unittest.mock import Mock
 
 import pytest
 
 from qospec.run import execution
-from qospec.run.interruption import Interruption, ctrl_c_held
+from qospec.run.interruption import Interruption, signals_held
+from qospec.run.job import Job
 from qospec.run.plan import CasePlan
+from qospec.run.workers import Lost
 
 TEXT = """
 topology wire {
@@ -32,37 +30,26 @@ def plan(planned) -> CasePlan:
     return case
 
 
-def test_a_case_whose_worker_was_killed_is_an_error_in_words(plan: CasePlan) -> None:
-    future: Future[execution.Result] = Future()
-    future.set_exception(BrokenProcessPool())
-    document, _ = execution._result(future, plan, "again")
-    assert (document["verdict"], document["errors"]) == ("error", [execution.KILLED])
-
-
-def test_a_case_for_a_pool_that_is_broken_already_is_one_too(plan: CasePlan) -> None:
-    pool = Mock()
-    pool.submit.side_effect = BrokenProcessPool()
-    future = execution._submit(pool, execution._case, plan, "again")
-    document, _ = execution._result(future, plan, "again")
+def test_a_case_whose_workers_were_killed_is_an_error_in_words(plan: CasePlan) -> None:
+    lost = Lost(Job(plan, "again"), "its worker process was killed by SIGSEGV")
+    document, *_ = execution._unlost(lost)
     assert document["verdict"] == "error"
+    (told,) = document["errors"]
+    assert told == f"{lost.why} (twice, the second time in a fresh one)"
+    assert document["again"] == "again"
 
 
-def test_any_other_mistake_is_not_hidden(plan: CasePlan) -> None:
-    future: Future[execution.Result] = Future()
-    future.set_exception(KeyError("ours"))
-    with pytest.raises(KeyError, match="ours"):
-        execution._result(future, plan, "again")
+def test_compiling_is_no_time_of_a_case(plan: CasePlan, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = iter([3.0, 1_003.0])
+    monkeypatch.setattr(execution.kernel, "compiling_s", lambda: next(compiled))
+    clock = iter([50.0, 1_057.0])
+    monkeypatch.setattr(execution.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(execution.trial, "run", lambda *_, **__: execution.trial.Result(()))
+    result = execution._case(plan, "again", lambda _: None, keep_going=False)
+    assert (result.seconds, result.compiling_s) == (7.0, 1_000.0)
 
 
-def test_of_all_workers_one_tells() -> None:
-    told = multiprocessing.get_context("spawn").Value("b")
-    tell = Mock()
-    for _ in range(3):
-        execution._tell_once(told, tell)
-    tell.assert_called_once_with()
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_first_signal_waits_and_a_second_does_not(number: signal.Signals) -> None:
     before = signal.getsignal(number)
     with Interruption() as interruption:
@@ -76,7 +63,7 @@ def test_a_first_signal_waits_and_a_second_does_not(number: signal.Signals) -> N
 
 def test_ctrl_c_that_is_held_comes_later() -> None:
     with Interruption() as interruption:
-        with ctrl_c_held():
+        with signals_held():
             signal.raise_signal(signal.SIGINT)
             interruption.check()
         with pytest.raises(KeyboardInterrupt):

@@ -1,0 +1,74 @@
+"""Streams to print on: no run ends because nobody reads them, or they lack a character."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import select
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import TextIO
+
+    from _typeshed import ReadableBuffer
+
+_failures: list[OSError] = []
+"""Why stdout could not be written, the first time that it could not."""
+
+
+class _Unhindered(io.RawIOBase):
+    """A stream on which writing never fails: what cannot be written is gone, and noted."""
+
+    def __init__(self, stream: TextIO, failures: list[OSError]) -> None:
+        self._descriptor = stream.fileno()
+        self._failures = failures
+
+    def write(self, data: ReadableBuffer) -> int:
+        size = memoryview(data).nbytes
+        while not self._failures:
+            try:
+                return os.write(self._descriptor, data)
+            except BlockingIOError:  # somebody has set the pipe so, and it is full
+                select.select([], [self._descriptor], [])
+            except OSError as error:
+                self._failures.append(error)
+        return size
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self._descriptor
+
+    def isatty(self) -> bool:
+        return os.isatty(self._descriptor)
+
+
+def unhinder() -> None:
+    """Let what is said go on where stdout or stderr is closed, full, or lacks a character.
+
+    For the whole process. A character that its encoding lacks is written as its number.
+    """
+    sys.stdout = _unhindered(sys.stdout, _failures)
+    sys.stderr = _unhindered(sys.stderr, [])
+
+
+def _unhindered(stream: TextIO, failures: list[OSError]) -> TextIO:
+    if stream is None:  # closed before the start
+        return stream  # type: ignore[unreachable]
+    return io.TextIOWrapper(
+        io.BufferedWriter(_Unhindered(stream, failures)),
+        encoding=stream.encoding,
+        errors="backslashreplace",
+        line_buffering=stream.isatty() or stream is sys.stderr,
+    )
+
+
+def failure() -> OSError | None:
+    """Return why stdout could not be written, once; None too if its reader has seen enough."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+    first = _failures.pop() if _failures else None
+    return None if first is None or first.errno == errno.EPIPE else first

@@ -1,0 +1,39 @@
+"""`qos warm`: compiles what specifications use, so that no run waits for it."""
+
+from __future__ import annotations
+
+import click
+
+from qospec.cli import loading, options
+from qospec.cli.output import say
+
+TOLD_S = 1
+"""Who waits longer hears how far it is."""
+
+
+@click.command()
+@options.paths
+@options.match
+@click.option(
+    "-j",
+    "--jobs",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Processes to compile in.",
+)
+def warm(paths: tuple[str, ...], match: str, jobs: int) -> None:
+    """Compile the kernels that specifications use; nothing is judged or kept but these."""
+    from qospec.run import warming
+
+    request = loading.Request(paths, match, "0", options.MAX_CELLS, as_json=False)
+    _, plans = loading.planned(request)
+    kinds = warming.kinds(plans)
+    compiling_s = 0.0
+    for number, result in enumerate(warming.warmed(kinds, jobs), 1):
+        compiling_s += result.compiling_s
+        if result.compiling_s >= TOLD_S:
+            seconds = f"{result.compiling_s:.1f} s"
+            say(f"{number}/{len(kinds)}: compiled for {seconds}", err=True)
+    cases = loading.counted(len(plans), "case")
+    say(f"{cases} of {loading.counted(len(kinds), 'kind')}: compiled for {compiling_s:.1f} s")

@@ -1,0 +1,63 @@
+"""Compiled templates in the user's cache folder: to compile them takes longer than all else."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import platformdirs
+from jinja2 import BytecodeCache, compiler
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from jinja2.bccache import Bucket
+
+DIGEST_BYTES = 16
+
+
+class Bytecode(BytecodeCache):
+    """Keeps what was compiled under a digest of all that it depends on; no trouble is an error.
+
+    Python believes bytecode whatever it says. So each file begins with the digest of the rest, and
+    one that is damaged is compiled again.
+    """
+
+    def __init__(self, environment: Environment, *, markup: bool) -> None:
+        """Serve an environment; in `markup` text is escaped, which is compiled in."""
+        self._folder = platformdirs.user_cache_path("qospec") / "templates"
+        parts = [str(markup), *sorted(environment.filters), *sorted(environment.tests)]
+        made_by = Path(compiler.__file__).read_bytes()
+        self._base = blake2b("\0".join(parts).encode() + made_by)
+
+    def get_cache_key(self, name: str, filename: str | None = None) -> str:
+        """Return what tells a template from all others."""
+        key = self._base.copy()
+        key.update(f"{name}\0{filename}".encode())
+        return key.hexdigest()[: 2 * DIGEST_BYTES]
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Take what is kept of a template, if it is whole."""
+        with suppress(OSError):
+            written = self._path(bucket).read_bytes()
+            digest, code = written[:DIGEST_BYTES], written[DIGEST_BYTES:]
+            if _digest(code) == digest:
+                bucket.bytecode_from_string(code)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep a template, whole from the moment it has its name, if that can be done."""
+        path, code = self._path(bucket), bucket.bytecode_to_string()
+        temporary = path.with_suffix(f".{os.getpid()}")
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            temporary.write_bytes(_digest(code) + code)
+            temporary.replace(path)
+
+    def _path(self, bucket: Bucket) -> Path:
+        return self._folder / bucket.key
+
+
+def _digest(code: bytes) -> bytes:
+    return blake2b(code, digest_size=DIGEST_BYTES).digest()

@@ -1,0 +1,130 @@
+"""A user's template has a process of its own: limited in time, memory and output.
+
+A template is a program by somebody whom nobody knows. Jinja's sandbox keeps it from what is not
+its business, and this from taking all that the machine has.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from qospec.report.render import NESTED, ReportError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+MIB = 2**20
+AGAIN_S = 0.2
+PER_CHARACTER = 20
+"""Bytes of memory that a character of a record may come to."""
+
+
+class Limits(NamedTuple):
+    """What a template may take: time of a processor in seconds, memory in MiB, MiB of output.
+
+    What is in one long call cannot be told that its time is over; it is killed `grace_s` later.
+    """
+
+    time_s: int = 60
+    memory_mib: int = 1_024
+    output_mib: int = 64
+    grace_s: int = 5
+
+
+LIMITS = Limits()
+
+
+def rendered(path: Path, document: Mapping[str, Any], timing: Mapping[str, Any]) -> str:
+    """Return the report of a user's template; raises ReportError."""
+    return _asked({"path": str(path), "document": document, "timing": timing})
+
+
+def checked(path: Path) -> None:
+    """Raise ReportError for a mistake of syntax in a user's template or in a part of it."""
+    _asked({"path": str(path)})
+
+
+def _asked(request: dict[str, Any]) -> str:
+    name = request["path"].rpartition("/")[2]
+    try:
+        text = json.dumps({**request, "limits": LIMITS}).encode()
+    except RecursionError:
+        raise ReportError(NESTED) from None
+    try:
+        done = subprocess.run(  # noqa: S603 - this very module
+            [sys.executable, "-P", "-m", __name__],
+            input=text,
+            capture_output=True,
+            timeout=4 * (LIMITS.time_s + LIMITS.grace_s),
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise ReportError(too_long(LIMITS), name) from None
+    if done.returncode < 0:
+        raise ReportError(f"{too_long(LIMITS)}, or too much memory", name)
+    if done.returncode:
+        (why,) = done.stderr.decode(errors="replace").splitlines()[-1:] or [""]
+        raise ReportError(f"its process cannot run: {why}", name)
+    answer = json.loads(done.stdout)
+    if "made" in answer:
+        return str(answer["made"])
+    raise ReportError(*answer["error"])
+
+
+def too_long(limits: Limits) -> str:
+    """Return what is said of a template that does not end."""
+    return f"takes more than {limits.time_s} s, the most that a template may"
+
+
+def _confine(limits: Limits, characters: int) -> None:
+    """Limit this process; what can be caught is raised as LimitError or MemoryError."""
+    import resource
+    import signal
+
+    from qospec.report.environment import LimitError
+
+    def end(*_: object) -> None:
+        raise LimitError(too_long(limits))
+
+    memory = limits.memory_mib * MIB + PER_CHARACTER * characters
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    killed_s = limits.time_s + limits.grace_s
+    resource.setrlimit(resource.RLIMIT_CPU, (killed_s, killed_s))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.signal(signal.SIGPROF, end)
+    # Again and again, for here and there Jinja takes any error for something else.
+    signal.setitimer(signal.ITIMER_PROF, limits.time_s, AGAIN_S)
+
+
+def _answer() -> dict[str, Any]:
+    from pathlib import Path
+
+    from qospec.report import environment
+    from qospec.report.render import format_at
+
+    text = sys.stdin.buffer.read()
+    request = json.loads(text)
+    limits = Limits(*request["limits"])
+    _confine(limits, len(text))
+    try:
+        report = format_at(Path(request["path"]))
+        if "document" not in request:
+            environment.checked(report)
+            return {"made": ""}
+        most = limits.output_mib * MIB
+        made = environment.rendered(report, request["document"], request["timing"], most)
+    except ReportError as error:
+        return {"error": [error.message, error.template, error.line]}
+    return {"made": made}
+
+
+if __name__ == "__main__":
+    answer = _answer()
+    import signal
+
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    sys.stdout.write(json.dumps(answer))

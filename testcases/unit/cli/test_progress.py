@@ -1,0 +1,70 @@
+"""What is said while a run goes on."""
+
+import io
+import sys
+
+import pytest
+
+from qospec.cli import progress as module
+from qospec.cli.progress import BEAT_S, Progress, Work
+
+WORK = Work({"one": (4, 99), "two:n=1": (2, 99), "two:n=2": (2, 99)})
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    now_s = [1_000.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: now_s[0])
+    return now_s
+
+
+def test_the_line_has_cases_trials_and_the_time_left(clock: list[float]) -> None:
+    progress = Progress(WORK, live=False, beats=False)
+    assert progress.line() == "0/3 cases, 0/8 trials"
+    clock[0] += 30
+    progress.heard("two:n=1", 0.5)
+    progress.ended("one")
+    assert progress.line() == "1/3 cases, 5/8 trials, about 18 s left; now two:n=1"
+
+
+def test_a_heartbeat_is_heard_where_nothing_is_drawn(
+    clock: list[float], capsys: pytest.CaptureFixture[str]
+) -> None:
+    progress = Progress(WORK, live=True, beats=True)
+    progress.ended("one")
+    for _ in range(2 * BEAT_S):
+        clock[0] += 1
+        progress.waited()
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [
+        "running: 1/3 cases, 4/8 trials, about 30 s left",
+        "running: 1/3 cases, 4/8 trials, about 1 min 0 s left",
+    ]
+
+
+def test_what_nobody_wants_to_hear_is_not_said(
+    clock: list[float], capsys: pytest.CaptureFixture[str]
+) -> None:
+    progress = Progress(WORK, live=True, beats=False)
+    clock[0] += 1_000
+    progress.waited()
+    assert capsys.readouterr().err == ""
+
+
+def test_the_line_fits_the_terminal_and_is_taken_away_again(
+    clock: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "30")
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    progress = Progress(WORK, live=True, beats=True)
+    clock[0] += 1
+    progress.heard("two:n=1", 0.5)
+    assert terminal.getvalue() == "\r  0/3 cases, 1/8 trials, abou"
+    progress.ended("two:n=1")
+    assert terminal.getvalue().endswith("\r" + " " * 29 + "\r")
+    assert "running" not in terminal.getvalue()

@@ -1,0 +1,55 @@
+"""What is compiled ahead of runs: one case of each kind, and no more of it than is needed."""
+
+import pytest
+
+from qospec.engine import graph
+from qospec.run import warming
+from qospec.units import PS_PER_S
+
+TEXT = """
+topology wire {
+  a, b = host
+  link a -- b via media.stm1
+}
+test one on wire {
+  sweep rate in [10_000 cell/s, 20_000 cell/s, 30_000 cell/s]
+  flow f = cbr { pcr = rate, cdvt = 1 ms } from a to b
+  run { warmup = 1 s, measure = 1_000 s, repeat = 5 }
+  expect rare: f.cell_loss_ratio < 1% with 95% confidence
+}
+test other on wire {
+  flow f = ubr { pcr = 10_000 cell/s, connections = 2, phases = even } from a to b
+  run { measure = 1 ms }
+  expect f.lost == 0
+}
+test skipped on wire {
+  skip unless 1 == 2 "it is not asked for"
+  flow f = ubr { pcr = 10_000 cell/s, connections = 2, phases = even } from a to b
+  run { measure = 1 ms }
+  expect f.lost == 0
+}
+"""
+
+
+def test_of_cases_that_differ_in_numbers_only_one_is_run(planned) -> None:
+    plans = planned(TEXT)
+    assert len(plans) == 5
+    names = [plan.case.name for plan in warming.kinds(plans)]
+    assert names == ["one:rate=10_000cell_per_s", "other"]
+
+
+def test_what_is_run_is_short_and_nothing_of_it_goes_wrong(
+    planned, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+    whole = graph.run
+    monkeypatch.setattr(
+        graph,
+        "run",
+        lambda experiment, **more: seen.append(experiment) or whole(experiment, **more),
+    )
+    results = list(warming.warmed(warming.kinds(planned(TEXT)), 1))
+    assert [result.document["name"] for result in results] == ["one:rate=10_000cell_per_s", "other"]
+    first, second = (experiment.watch for experiment in seen)
+    assert (first.start_ps, first.stop_ps) == (PS_PER_S // 10, PS_PER_S // 5)
+    assert (second.start_ps, second.stop_ps) == (0, PS_PER_S // 1_000)

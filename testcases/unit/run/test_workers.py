@@ -1,0 +1,103 @@
+"""Workers: what happens to cases when one of them is killed."""
+
+import os
+import signal
+from collections import Counter
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from qospec.run import workers
+from qospec.run.job import Job, Result
+from qospec.run.workers import Lost
+
+
+def job(name: str) -> Job:
+    return Job(SimpleNamespace(case=SimpleNamespace(name=name)), f"again {name}")
+
+
+def record_try(folder: Path, name: str) -> int:
+    """Leave a mark; return how many there are of this name."""
+    (folder / f"{name} {os.getpid()}").touch()
+    return len(list(folder.glob(f"{name} *")))
+
+
+def work(folder, plan, again, hear):
+    """Do what the name says, in a worker."""
+    name = plan.case.name
+    tries = record_try(folder, name)
+    if name == "dies" or (name == "dies once" and tries == 1):
+        os.kill(os.getpid(), signal.SIGKILL)
+    if name == "leaves":
+        os._exit(7)
+    if name == "breaks":
+        raise KeyError("ours")
+    if name == "tells":
+        workers.kernel.notices["compiling"]()
+    if name == "hears":
+        hear._told_s -= 1_000
+        hear(0.5)
+        hear(0.6)
+    return Result({"name": name, "again": again, "pid": os.getpid()}, 1.0, 0.0)
+
+
+def ended(folder: Path, *names: str, most: int = 2, **more):
+    asked = {"notices": {}, "progressed": print, "waited": lambda: None, **more}
+    return list(workers.run(map(job, names), most, partial(work, folder), **asked))
+
+
+@pytest.mark.slow
+def test_a_case_whose_worker_is_killed_is_tried_once_more_and_all_others_run(
+    tmp_path: Path,
+) -> None:
+    gave = ended(tmp_path, "one", "dies once", "two", "three")
+    assert Counter(type(each) for each in gave) == {Result: 4}
+    documents = {each.document["name"]: each.document for each in gave}
+    assert set(documents) == {"one", "dies once", "two", "three"}
+    assert len(list(tmp_path.glob("dies once *"))) == 2
+    assert sum(len(list(tmp_path.glob(f"{name} *"))) for name in ("one", "two", "three")) == 3
+    assert (tmp_path / f"dies once {documents['dies once']['pid']}").exists()
+
+
+@pytest.mark.slow
+def test_a_case_that_kills_each_worker_is_lost_after_two_and_no_other_is(tmp_path: Path) -> None:
+    gave = ended(tmp_path, "dies", "one", "leaves", "two")
+    lost = {each.job.name: each.why for each in gave if isinstance(each, Lost)}
+    assert lost == {
+        "dies": "its worker process was killed by SIGKILL; was memory short?",
+        "leaves": "its worker process ended with exit code 7",
+    }
+    assert {each.document["name"] for each in gave if isinstance(each, Result)} == {"one", "two"}
+    assert len(list(tmp_path.glob("dies *"))) == len(list(tmp_path.glob("leaves *"))) == 2
+
+
+@pytest.mark.slow
+def test_a_mistake_of_ours_is_not_hidden(tmp_path: Path) -> None:
+    with pytest.raises(KeyError, match="ours"):
+        ended(tmp_path, "one", "breaks")
+
+
+@pytest.mark.slow
+def test_of_all_workers_one_tells_and_their_progress_is_heard(tmp_path: Path) -> None:
+    told: list[str] = []
+    heard: list[tuple[str, float]] = []
+    ended(
+        tmp_path,
+        *("tells", "hears", "tells", "tells"),
+        notices={"compiling": lambda: told.append("compiling")},
+        progressed=lambda name, share: heard.append((name, share)),
+    )
+    assert told == ["compiling"]
+    assert heard == [("hears", 0.5)]
+
+
+@pytest.mark.slow
+def test_what_is_raised_while_waiting_ends_the_workers(tmp_path: Path) -> None:
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ended(tmp_path, "one", "two", waited=stop)
+    assert not workers.multiprocessing.active_children()
