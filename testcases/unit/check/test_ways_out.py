@@ -21,8 +21,10 @@ from qospec.reference.library import library
         ("import std.dscp\nlet mark = AF11", "write `dscp.af11`"),
         (
             "let box = switch",
-            "write `generic.ethernet_switch(ports = 2)`, "
-            + "with `import std.devices.generic` below the first line",
+            (
+                "write `generic.ethernet_switch(ports = 2)`, "
+                "with `import std.devices.generic` below the first line"
+            ),
         ),
         (
             "topology t {\n  r = router { ways = 2 }\n}",
