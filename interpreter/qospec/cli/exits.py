@@ -15,6 +15,9 @@ ERROR = 4
 NOTHING = 5
 INTERRUPTED = 130
 
+_ERROR = click.style("error", fg="red", bold=True)
+"""The colour is taken away again where none is wanted."""
+
 
 def of_outcome(document: dict[str, Any]) -> int:
     """Return the exit code of an outcome: the worst truth wins."""
@@ -27,7 +30,7 @@ def of_outcome(document: dict[str, Any]) -> int:
 
 def wrong(message: str) -> NoReturn:
     """End because of what the user asked for."""
-    click.echo(f"error: {message}", err=True)
+    click.echo(f"{_ERROR}: {message}", err=True)
     sys.exit(WRONG)
 
 
@@ -40,5 +43,5 @@ def tell_mistake(error: Exception) -> None:
 
 def environment(message: str) -> NoReturn:
     """End because of what lies outside: a disk, a permission."""
-    click.echo(f"error: {message}", err=True)
+    click.echo(f"{_ERROR}: {message}", err=True)
     sys.exit(ERROR)

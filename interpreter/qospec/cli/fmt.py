@@ -87,6 +87,7 @@ def _changed(source: Source, text: str, asked: _Asked) -> bool:
         except RepairError as error:
             click.echo(f"error: {error}", err=True)
             return False
+        click.echo(f"changed: {source.name}", err=True)
     return True
 
 

@@ -125,8 +125,6 @@ def _duration(seconds: float) -> str:
 
 def _tell_refusals(refusals: list[Diagnostic]) -> None:
     if refusals:
-        from qospec.rendering import render_all
-
         click.echo("`qos run` refuses what is planned here:", err=True)
-        click.echo(render_all(tuple(refusals)), err=True)
+        loading.show(refusals)
         sys.exit(exits.WRONG)

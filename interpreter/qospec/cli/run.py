@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 @options.seed
 @options.max_cells
 @options.as_json
-@click.option("--record", default="records", show_default=True, help="Where records are kept.")
+@click.option(
+    "--record",
+    default="",
+    help="Where records are kept; `records` below the root of the project if absent.",
+)
 @click.option(
     "--report",
     "formats",
@@ -53,7 +57,8 @@ def run(**asked: Any) -> None:
     assignment = _assignment(request, asked["jobs"])
     progress = not asked["no_progress"]
     console = Console(len(assignment.plans), quiet=request.as_json, progress=progress)
-    document, paths = _execute(assignment, Path(asked["record"]), formats, console)
+    root = Path(asked["record"]) if asked["record"] else _records(request.paths)
+    document, paths = _execute(assignment, root, formats, console)
     if request.as_json:
         click.echo(json.dumps(document, indent=1, ensure_ascii=False))
     else:
@@ -62,6 +67,16 @@ def run(**asked: Any) -> None:
             click.echo(f"report: {path}")
     code = exits.of_outcome(document)
     sys.exit(exits.PASSED if asked["exit_zero"] and code != exits.INTERRUPTED else code)
+
+
+def _records(paths: tuple[str, ...]) -> Path:
+    """Return where records are kept: below the project that the first path is of, or here."""
+    from qospec.check import files
+
+    path = Path(paths[0].partition("::")[0] if paths else ".")
+    root = files.root_of(path / "any" if path.is_dir() else path)
+    below = root if files.there(root / "qos.toml") else Path.cwd()
+    return Path(files.shown(below / "records"))
 
 
 def _check_chunk() -> None:

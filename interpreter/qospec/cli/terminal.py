@@ -102,7 +102,8 @@ class Console:
             click.echo(f"interrupted: {of} did not come to their end", err=True)
 
     def _explain(self, case: dict[str, Any]) -> None:
-        click.echo(f"\n{case['verdict'].upper()}  {case['name']}")
+        verdict = click.style(case["verdict"].upper(), fg=COLOURS[case["verdict"]], bold=True)
+        click.echo(f"\n{verdict}  {click.style(case['name'], bold=True)}")
         for statement in case["statements"]:
             if statement["verdict"] in CALM:
                 continue
@@ -136,7 +137,9 @@ def _explain_statement(statement: dict[str, Any]) -> None:
     if measured is None and statement["verdict"] == "inconclusive":
         click.echo("    measured  no data")
     if measured is not None:
-        click.echo(f"    measured  {measured['text']}")
+        click.echo(
+            f"    measured  {click.style(measured['text'], fg=COLOURS[statement['verdict']])}"
+        )
     if statement["interval"]:
         repeats = statement["interval"]["repeats"]
         click.echo(f"    interval  {ends(statement['interval'])}, over {repeats} repeats")
