@@ -131,7 +131,14 @@ def test_json_is_one_document_on_stdout(tmp_path: Path) -> None:
     summary = document["summary"]
     criteria = {"exact": 0, "calibrated": 0, "range": 0, "shape": 0, "none": 2, "not applicable": 0}
     assert summary.pop("criteria") == criteria
-    assert summary == {"skip": 0, "pass": 1, "inconclusive": 0, "fail": 1, "error": 0}
+    assert summary == {
+        "skip": 0,
+        "measured": 0,
+        "pass": 1,
+        "inconclusive": 0,
+        "fail": 1,
+        "error": 0,
+    }
     (statement,) = document["cases"][1]["statements"]
     assert statement["label"] == "fast"
     assert (statement["kind"], statement["verdict"], statement["comparison"]) == (
@@ -187,6 +194,19 @@ def test_nothing_selected_is_not_green(tmp_path: Path) -> None:
     result = run(tmp_path, PASSES, more=("-k", "typo"))
     assert result.exit_code == exits.NOTHING
     assert result.stderr == "nothing selected: no case's name fits `typo`\n"
+
+
+def test_a_test_that_only_reports_is_measured_and_nothing_is_wrong(tmp_path: Path) -> None:
+    shows = PASSES.replace("expect whole: f.lost == 0", "report f.lost")
+    result = run(tmp_path, shows, more=("--report", "junit", "--report", "markdown"))
+    assert result.exit_code == exits.PASSED
+    assert "measured  passes" in result.stdout
+    assert "\n1 measured; seed 0\n" in result.stdout
+    (record,) = (tmp_path / "records").iterdir()
+    assert 'skipped="1"' in (record / "report.xml").read_text(encoding="utf-8")
+    said = "Nothing was judged: 1 case was only measured."
+    assert said in (record / "report.md").read_text(encoding="utf-8")
+    assert said in (record / "report.html").read_text(encoding="utf-8")
 
 
 def test_a_name_that_is_nearly_right_is_pointed_to(tmp_path: Path) -> None:

@@ -14,13 +14,14 @@ from qospec.report.claims import claims_sentence
 from qospec.report.reasons import CALM, reasons
 from qospec.report.words import confidence, ends
 
-MARKS = {"pass": "✓", "fail": "✗", "inconclusive": "~", "error": "!", "skip": "-"}
-ASCII = {"pass": "+", "fail": "x", "inconclusive": "~", "error": "!", "skip": "-"}
+MARKS = {"pass": "✓", "fail": "✗", "inconclusive": "~", "error": "!", "measured": "·", "skip": "-"}
+ASCII = {"pass": "+", "fail": "x", "inconclusive": "~", "error": "!", "measured": ".", "skip": "-"}
 COLOURS = {
     "pass": "green",
     "fail": "red",
     "inconclusive": "yellow",
     "error": "magenta",
+    "measured": "blue",
     "skip": "cyan",
 }
 REDRAW_S = 0.1
@@ -81,7 +82,7 @@ class Console:
         for case in document["cases"]:
             if case["ran"] and case["verdict"] == "skip":
                 click.echo(f"\nSKIP  {case['name']}\n    why       {case['why'][0]}")
-            elif case["ran"] and case["verdict"] != "pass":
+            elif case["ran"] and case["verdict"] not in CALM:
                 self._explain(case)
         counts = ", ".join(
             f"{count} {verdict}"

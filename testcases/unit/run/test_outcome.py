@@ -42,6 +42,23 @@ def test_a_case_that_measures_nothing_is_no_pass(planned, statements, verdict) -
     assert unmeasured == (len(statements) == 1 or statements[1].startswith("report"))
 
 
+@pytest.mark.parametrize(
+    ("statements", "verdict"),
+    [
+        (("report f.lost",), "measured"),
+        (("report f.lost", "report f.delay.mean"), "measured"),
+        (("report f.lost", "expect f.lost == 0"), "pass"),
+        (("report f.lost", "require f.sent > 0"), "pass"),
+        (("report f.lost", "expect f.lost > 0"), "fail"),
+        ((), "inconclusive"),
+    ],
+)
+def test_what_is_only_reported_is_measured_and_not_judged(planned, statements, verdict) -> None:
+    found = document(planned, *statements)
+    assert found["verdict"] == verdict
+    assert ("no criterion measures anything" in found["why"]) == (not statements)
+
+
 SWEPT = ("sweep n in [1, 2]", "run { measure = 1 ms }")
 
 
