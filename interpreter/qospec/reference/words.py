@@ -55,10 +55,21 @@ STATISTICS = {
     "std": "the standard deviation of all cells or packets",
     "sample_std": "the standard deviation over n - 1, as of a sample",
 }
+CONCEPTS = {
+    "quantile": "what so many of the cells or packets do not exceed: `user.delay.p99` of 99 %, `p99_9`"
+    " of 99.9 %; with a confidence it is judged by order statistics (spec/7, Repeats and confidence)",
+    "percentile": "a quantile that is named by a percentage: `user.delay.p99`",
+    "confidence": "how sure a criterion has to be: `expect user.delay.mean < 1 ms with 95% confidence`"
+    " judges all repeats at once, by an interval; it takes five repeats at least (spec/7, Repeats"
+    " and confidence)",
+    "interval": "between what a value lies to either side with a confidence; all of it on the good side"
+    " of a bound is a pass, all on the bad side a fail, else it is inconclusive",
+}
 TABLES: dict[str, dict[str, str]] = {
     "built in": {name: SAID[name] for name in BUILT_IN},
     "function": {name: SAID[name] for name in FUNCTIONS},
     "statistic": STATISTICS,
+    "concept": CONCEPTS,
     "claim": {name: f"behind `as`: {meaning}" for name, meaning in CLAIMS.items()},
 }
 """What is said of names, by their sort."""
@@ -92,7 +103,7 @@ def words(what: str, catalogue: Catalogue) -> Iterator[Document]:
 
 def names(catalogue: Catalogue) -> Iterator[str]:
     """Yield all these names, but for the quantiles, of which there are too many."""
-    yield from (*LAYERS, *FUNCTIONS, *BUILT_IN, *STATISTICS, *CLAIMS)
+    yield from (*LAYERS, *FUNCTIONS, *BUILT_IN, *STATISTICS, *CONCEPTS, *CLAIMS)
     yield from asked_names(catalogue)
     for _, kind in kinds(catalogue):
         for each in kind.parameters.values():
