@@ -56,14 +56,13 @@ STATISTICS = {
     "sample_std": "the standard deviation over n - 1, as of a sample",
 }
 CONCEPTS = {
-    "quantile": "what so many of the cells or packets do not exceed: `user.delay.p99` of 99 %, `p99_9`"
-    " of 99.9 %; with a confidence it is judged by order statistics (spec/7, Repeats and confidence)",
+    "quantile": "what so many of the cells or packets do not exceed: 99 % of them `user.delay.p99`,"
+    " 99.9 % `p99_9`; with a confidence it is judged by order statistics (spec/7-verdicts.md)",
     "percentile": "a quantile that is named by a percentage: `user.delay.p99`",
-    "confidence": "how sure a criterion has to be: `expect user.delay.mean < 1 ms with 95% confidence`"
-    " judges all repeats at once, by an interval; it takes five repeats at least (spec/7, Repeats"
-    " and confidence)",
-    "interval": "between what a value lies to either side with a confidence; all of it on the good side"
-    " of a bound is a pass, all on the bad side a fail, else it is inconclusive",
+    "confidence": "how sure a criterion has to be: `user.delay.mean < 1 ms with 95% confidence` is"
+    " judged of all repeats at once, by an interval (spec/7-verdicts.md)",
+    "interval": "between what a value lies with a confidence; all of it on the good side of a bound"
+    " is a pass, all of it on the bad side a fail, else the criterion is inconclusive",
 }
 TABLES: dict[str, dict[str, str]] = {
     "built in": {name: SAID[name] for name in BUILT_IN},

@@ -60,7 +60,7 @@ def test_a_code_shows_its_page(code: str) -> None:
         ("kbit/s", "a rate"),
         ("CellRate", "a cell rate"),
         ("quantile", "what so many of the cells or packets do not exceed"),
-        ("confidence", "judges all repeats at once"),
+        ("confidence", "judged of all repeats"),
         ("occupancy", "Count what waits in a queue"),
         ("forerunner_le155", "oam_policing"),
         ("std.media.oc3", "a copy of stm1"),
