@@ -230,3 +230,19 @@ def test_why_is_told_of_packets(planned, rate, why, lost) -> None:
     (line,) = found["why"]
     assert line.endswith(why)
     assert {loss["carries"] for loss in found["losses"]} == lost
+
+
+@pytest.mark.parametrize(("field", "alike"), [("", False), (", common_draws = true", True)])
+def test_cases_draw_alike_where_they_are_to(planned, field: str, *, alike: bool) -> None:
+    text = BENCH.replace("= cbr { pcr = 10_000 cell/s, cdvt = 1 ms }", LAW).replace(
+        "1 ms }", f"100 ms{field} }}"
+    )
+    cases = planned(text + "sweep _n in [1, 2]\nexpect f.lost == 0\nreport f.delay.mean\n}\n")
+    first, second = (
+        case_document(case, trial.run(case, discover(), lambda _: None), "") for case in cases
+    )
+    assert (first["metrics"] == second["metrics"]) == alike
+    assert first["metrics"]["f"]["sent"]["value"] != "0"
+
+
+LAW = "= ubr { pcr = 10_000 cell/s, source = poisson { rate = pcr } }"
