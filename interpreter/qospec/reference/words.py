@@ -53,6 +53,7 @@ STATISTICS = {
     "min": "the least of all cells or packets",
     "max": "the greatest of all cells or packets",
     "std": "the standard deviation of all cells or packets",
+    "above": "the share of the delays above a bound, a ratio, as in `user.delay.above(1 ms)`",
     "sample_std": "the standard deviation over n - 1, as of a sample",
 }
 CONCEPTS = {
