@@ -216,13 +216,15 @@ FEWEST_REPEATS = 5
 class Run:
     """How a case is run: `measure` begins after `warmup`; `repeat` trials with independent draws.
 
-    `overload` says that flows may ask for more than a line carries.
+    `overload` says that flows may ask for more than a line carries, `common_draws` that all cases
+    of the test draw the same.
     """
 
     warmup_ps: int
     measure_ps: int
     repeat: int
     overload: bool = False
+    common_draws: bool = False
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from qospec.source import Source
 
 _TAB = 4
-_WIDEST = 160
-_BEFORE = 60
-"""Of a longer line, how much is shown in all, and how much before what is marked."""
+WIDEST = 160
+_LEAST = 20
+"""How many columns a line may have with its number, and how many are shown of it at least."""
+_BEFORE = 3
+"""Of a longer line, which part is shown before what is marked: a third."""
 _LONGEST = 1_000
 """Of a message, a note or a help."""
 
@@ -47,24 +49,31 @@ class _Line(NamedTuple):
     columns: list[int]
 
 
-def render(diagnostic: Diagnostic, *, colour: bool = False) -> str:
-    """Return a diagnostic as text, without a line end at its end."""
+def render(diagnostic: Diagnostic, *, colour: bool = False, width: int = WIDEST) -> str:
+    """Return a diagnostic as text, without a line end at its end.
+
+    Of a line that is wider than `width` a part is shown, so that its mark stays below it; messages
+    are not broken.
+    """
     own = Label(diagnostic.span, diagnostic.label)
     labels = [own, *diagnostic.others]
-    width = max(len("10"), *(len(str(_line_number(label))) for label in labels))
+    digits = max(len("10"), *(len(str(_line_number(label))) for label in labels))
     paint = _Paint(diagnostic.severity, colour=colour)
+    form = _Form(digits, max(_LEAST, width - digits - len(" | ")), paint)
     lines = [f"{paint.main(_head(diagnostic))}{paint.plain(f': {_one_line(diagnostic.message)}')}"]
     sources = list(dict.fromkeys(label.span.source for label in labels))
     for source in sources:
         here = [label for label in labels if label.span.source == source]
-        lines += _excerpt(source, here, own, width, paint)
-    margin = " " * (width + 1) + paint.other("=")
+        lines += _excerpt(source, here, own, form)
+    margin = " " * (digits + 1) + paint.other("=")
     lines += [f"{margin} note: {_one_line(note)}" for note in diagnostic.notes]
     lines += [f"{margin} help: {_one_line(diagnostic.help)}"] if diagnostic.help else []
     return "\n".join(lines)
 
 
-def render_all(diagnostics: Iterable[Diagnostic], *, colour: bool = False) -> str:
+def render_all(
+    diagnostics: Iterable[Diagnostic], *, colour: bool = False, width: int = WIDEST
+) -> str:
     """Return diagnostics as text, at most 20 errors and 20 warnings of them, and their count."""
     found = list(diagnostics)
     shown, counts = [], []
@@ -74,8 +83,16 @@ def render_all(diagnostics: Iterable[Diagnostic], *, colour: bool = False) -> st
         if alike:
             count = f"{len(alike)} {severity}{'s' if len(alike) > 1 else ''}"
             counts.append(f"{count}, of which {MOST} are shown" if len(alike) > MOST else count)
-    parts = [render(each, colour=colour) for each in found if each in shown]
+    parts = [render(each, colour=colour, width=width) for each in found if each in shown]
     return "\n\n".join([*parts, "; ".join(counts)]) if parts else ""
+
+
+class _Form(NamedTuple):
+    """How wide the line numbers are, how much of a line is shown, and in which colours."""
+
+    digits: int
+    room: int
+    paint: _Paint
 
 
 class _Paint:
@@ -106,10 +123,9 @@ def _line_number(label: Label) -> int:
     return label.span.source.position(label.span.start)[0]
 
 
-def _excerpt(
-    source: Source, labels: Sequence[Label], own: Label, width: int, paint: _Paint
-) -> Iterator[str]:
+def _excerpt(source: Source, labels: Sequence[Label], own: Label, form: _Form) -> Iterator[str]:
     """Yield the lines of one file that labels point into, each with its marks."""
+    width, paint = form.digits, form.paint
     main = own in labels
     arrow = paint.other("-->" if main else ":::")
     if not source.text:
@@ -119,20 +135,23 @@ def _excerpt(
     gutter = " " * (width + 1) + paint.other("|")
     yield gutter
     for number, here in groupby(sorted(labels, key=_line_number), key=_line_number):
-        text, marks = _marked_line(source, number, list(here), own)
+        text, marks = _marked_line(source, number, list(here), own, form.room)
         yield f"{paint.other(f'{number:>{width}} |')} {text}".rstrip()
         yield from (f"{gutter} {row}" for row in _mark_rows(marks, paint))
 
 
 def _marked_line(
-    source: Source, number: int, labels: Sequence[Label], own: Label
+    source: Source, number: int, labels: Sequence[Label], own: Label, room: int
 ) -> tuple[str, list[_Mark]]:
     text, start = source.line(number), source.line_starts[number - 1]
     spans = [(label.span.start - start, min(label.span.end - start, len(text))) for label in labels]
     first = 0
-    if len(text) > _WIDEST:
-        first = max(0, min(min(begin for begin, _ in spans) - _BEFORE, len(text) - _WIDEST))
-    line = _line(text, first, first + _WIDEST)
+    if len(text) > room:
+        room -= len("……")
+        main, _ = spans[labels.index(own)] if own in labels else spans[0]
+        near = (begin for begin, _ in spans if main - begin < room // 2)
+        first = max(0, min(min(near, default=main) - room // _BEFORE, len(text) - room))
+    line = _line(text, first, first + room)
     last = len(line.columns) - 1
     marks = []
     for label, (begin, end) in zip(labels, spans, strict=True):

@@ -1,4 +1,7 @@
-"""Statistics whose names hold a number: quantiles, `p99_9`, and single packets, `packet_3`."""
+"""Statistics whose names hold a number: quantiles, `p99_9`, single packets, `packet_3`, and shares.
+
+What an author writes as `delay.above(1 ms)` is called by its bound in ps, `above_1000000000`.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 QUANTILE = re.compile(r"p(?!0+(?:_0+)?\Z)(\d{1,2})(?:_(\d{1,6}))?")
+ABOVE = re.compile(r"above_(\d+)")
 PACKET = re.compile(r"packet_(10000|[1-9]\d{0,3})")
 
 
@@ -73,4 +77,15 @@ def share_of(quantile: str) -> Fraction | None:
 def packet_of(name: str) -> int | None:
     """Return the number, from 1, of the packet that a statistic is named for; None for others."""
     named = PACKET.fullmatch(name)
+    return int(named[1]) if named else None
+
+
+def above(bound_ps: int) -> str:
+    """Return what the share of what exceeds a bound is called."""
+    return f"above_{bound_ps}"
+
+
+def bound_of(name: str) -> int | None:
+    """Return the bound in ps that a share is named for; None for other names."""
+    named = ABOVE.fullmatch(name)
     return int(named[1]) if named else None

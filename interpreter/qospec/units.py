@@ -197,22 +197,29 @@ def text_of(
     value = Fraction(value)
     if dimension.is_ratio and dimension.counted:
         return number_text(value, digits=digits, exact=exact)
-    shown, factor = _fitting(value, dimension)
-    return f"{number_text(value / factor, digits=digits, exact=exact)} {shown}"
+    *larger, (shown, factor) = _fitting(value, dimension)
+    number = number_text(value / factor, digits=digits, exact=exact)
+    if larger and not exact:
+        above, most = larger[-1]
+        if abs(Fraction(number)) * factor >= most:  # rounded up to one of the next unit
+            shown, number = above, number_text(value / most, digits=digits)
+    return f"{number} {shown}"
 
 
-def _fitting(value: Fraction, dimension: Dimension) -> tuple[str, Fraction]:
+def _fitting(value: Fraction, dimension: Dimension) -> list[tuple[str, Fraction]]:
+    """Return the unit that fits a value, last, behind those that are too large for it."""
     spellings = _FITTING.get(dimension)
     if spellings is None:
-        return base_unit(dimension), Fraction(1)
+        return [(base_unit(dimension), Fraction(1))]
     known = [(spelling, unit(spelling)) for spelling in spellings]
     fitting = [(spelling, each.factor) for spelling, each in known if each is not None]
     if dimension == DATA:
         if value % 8:
-            return fitting[-1]
+            return fitting[-1:]
         fitting = fitting[3:4] if abs(value) < _IN_BYTES else fitting[:3]
     least = abs(value) if value else 1
-    return next((pair for pair in fitting if least >= pair[1]), fitting[-1])
+    too_large = sum(least < factor for _, factor in fitting[:-1])
+    return fitting[: too_large + 1]
 
 
 def number_text(value: Fraction | int, *, digits: int = 4, exact: bool = False) -> str:

@@ -131,7 +131,14 @@ def test_json_is_one_document_on_stdout(tmp_path: Path) -> None:
     summary = document["summary"]
     criteria = {"exact": 0, "calibrated": 0, "range": 0, "shape": 0, "none": 2, "not applicable": 0}
     assert summary.pop("criteria") == criteria
-    assert summary == {"skip": 0, "pass": 1, "inconclusive": 0, "fail": 1, "error": 0}
+    assert summary == {
+        "skip": 0,
+        "measured": 0,
+        "pass": 1,
+        "inconclusive": 0,
+        "fail": 1,
+        "error": 0,
+    }
     (statement,) = document["cases"][1]["statements"]
     assert statement["label"] == "fast"
     assert (statement["kind"], statement["verdict"], statement["comparison"]) == (
@@ -186,7 +193,75 @@ def test_more_than_a_line_carries_is_refused_unless_meant(tmp_path: Path) -> Non
 def test_nothing_selected_is_not_green(tmp_path: Path) -> None:
     result = run(tmp_path, PASSES, more=("-k", "typo"))
     assert result.exit_code == exits.NOTHING
-    assert result.stderr == "nothing selected: no case has `typo` in its name\n"
+    assert result.stderr == "nothing selected: no case's name fits `typo`\n"
+
+
+def test_a_test_that_only_reports_is_measured_and_nothing_is_wrong(tmp_path: Path) -> None:
+    shows = PASSES.replace("expect whole: f.lost == 0", "report f.lost")
+    result = run(tmp_path, shows, more=("--report", "junit", "--report", "markdown"))
+    assert result.exit_code == exits.PASSED
+    assert "measured  passes" in result.stdout
+    assert "\n1 measured; seed 0\n" in result.stdout
+    (record,) = (tmp_path / "records").iterdir()
+    assert 'skipped="1"' in (record / "report.xml").read_text(encoding="utf-8")
+    said = "Nothing was judged: 1 case was only measured."
+    assert said in (record / "report.md").read_text(encoding="utf-8")
+    assert said in (record / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_name_that_is_nearly_right_is_pointed_to(tmp_path: Path) -> None:
+    path = spec(tmp_path, PASSES)
+    result = qos("run", f"{path}::pases")
+    assert result.exit_code == exits.NOTHING
+    assert result.stderr.endswith(" is named `pases`: did you mean `passes`?\n")
+
+
+def test_a_condition_that_is_none_is_refused(tmp_path: Path) -> None:
+    result = run(tmp_path, PASSES, more=("-k", "passes and"))
+    assert result.exit_code == exits.WRONG
+    assert result.stderr == "error: -k `passes and`: a word is missing at the end\n"
+
+
+def test_an_empty_seed_is_refused(tmp_path: Path) -> None:
+    result = run(tmp_path, PASSES, more=("--seed=",))
+    assert result.exit_code == exits.WRONG
+    assert "this is empty" in result.stderr
+    assert not (tmp_path / "records").exists()
+
+
+def test_a_record_that_is_not_there_is_a_mistake_of_who_asks(tmp_path: Path) -> None:
+    result = qos("report", tmp_path / "nowhere")
+    assert result.exit_code == exits.WRONG
+    assert result.stderr == f"error: there is no record at `{tmp_path / 'nowhere'}`\n"
+
+
+def test_records_are_kept_below_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "qos.toml").write_text('[project]\nname = "p"\nedition = 1\n')
+    (tmp_path / "tests").mkdir()
+    path = spec(tmp_path / "tests", PASSES)
+    monkeypatch.chdir(path.parent)
+    assert qos("run", path.name).exit_code == exits.PASSED
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+    assert (tmp_path / "records").is_dir()
+
+
+@pytest.mark.parametrize(
+    ("words", "coloured"),
+    [
+        (("--color", "always", "run"), True),
+        (("run", "--color", "always"), True),
+        (("--color", "always", "run", "--color", "never"), False),
+        (("run",), False),
+    ],
+)
+def test_colour_is_asked_for_ahead_of_the_command_or_behind(
+    tmp_path: Path, words: tuple[str, ...], *, coloured: bool
+) -> None:
+    path = spec(tmp_path, PASSES.replace("10 ms", "10 parsec"))
+    stderr = qos(*words, path).stderr
+    assert stderr.startswith("\x1b[1;31merror[E0201]\x1b[0m" if coloured else "error[E0201]")
 
 
 def test_a_file_without_tests_says_that_it_has_none(tmp_path: Path) -> None:

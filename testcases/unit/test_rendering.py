@@ -160,3 +160,13 @@ def test_more_than_twenty_are_counted_and_not_shown() -> None:
     text = render_all(found)
     assert text.count("error[E0001]") == 20
     assert text.endswith("25 errors, of which 20 are shown")
+
+
+def test_a_mark_stays_below_its_line_on_a_narrow_terminal() -> None:
+    text = "  expect prompt: phone.delay.p99 < 1 parsec with 95% confidence when load == 1\n"
+    source = Source("a.qos", text)
+    for words in ("expect", "parsec", "load == 1"):
+        told = render(Diagnostic("E0001", "wrong", span(words, source)), width=40).split("\n")
+        line, mark = told[3:5]
+        assert len(line) <= 40
+        assert line[mark.index("^") : mark.rindex("^") + 1] == words

@@ -162,6 +162,23 @@ def test_whole_units_are_never_rounded_away() -> None:
     assert text_of(Fraction("0.0000012345"), TIME, digits=2) == "1.2 us"
 
 
+@pytest.mark.parametrize(
+    ("value", "dimension", "shown"),
+    [
+        ("0.0009999999", TIME, "1 ms"),
+        ("-0.0009999999", TIME, "-1 ms"),
+        ("0.9999999", TIME, "1 s"),
+        ("0.00099994", TIME, "999.94 us"),
+        ("999999999.7", RATE, "1 Gbit/s"),
+    ],
+)
+def test_what_rounds_up_to_the_next_unit_is_shown_in_it(
+    value: str, dimension: Dimension, shown: str
+) -> None:
+    assert text_of(Fraction(value), dimension) == shown
+    assert text_of(Fraction(value), dimension, exact=True) != "1 ms"
+
+
 def test_an_exact_value_is_not_rounded() -> None:
     assert text_of(Fraction("0.00000566125"), TIME, exact=True) == "5.66125 us"
     assert text_of(Fraction(18_720_000, 53), CELL_RATE, exact=True) == "18_720_000/53 cell/s"

@@ -61,11 +61,15 @@ def _unexpected(node: ast.Test, cases: Sequence[Case]) -> Refused:
             note=f"`{without[0].name}` is inconclusive when run: nothing that applies measures",
             remedy="leave such cases out by `where` on the sweep, or say what must hold there",
         )
+    kinds = {each.kind for case in cases for each in case.statements if each.kind != "invariant"}
+    only_reports = kinds == {"report"}
     return wrong(
         "W0602",
         "nothing is expected of this test",
         node.name.span,
-        note="without a `require` or `expect` that measures something it is inconclusive when run",
+        note="it is measured when run, and passes nothing"
+        if only_reports
+        else "without a `require` or `expect` that measures something it is inconclusive when run",
         remedy="say what must hold, such as `expect user.lost == 0 cell`",
     )
 

@@ -275,6 +275,9 @@ class Evaluator:
         imported = imports.of_library(name.text) if within else ""
         if imported:  # an import that is missing is told once
             scope.outermost().unread |= {name.text}
+        remedy = "" if within else imports.newcomer(name.text, scope.outermost().names)
+        if remedy:
+            raise wrong("E0101", f"nothing here is named `{name.text}`", name.span, remedy=remedy)
         raise unknown(name.text, name.span, everything, imported=imported)
 
     def _call(self, node: ast.Call, scope: Scope) -> Value:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.check import files
@@ -10,11 +11,18 @@ from qospec.diagnostics import did_you_mean
 from qospec.resources import STDLIB
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
     from pathlib import Path
 
     from qospec.check.project import Project
     from qospec.syntax import ast
+
+
+_CODE_POINT = re.compile("ef|le|df|voice_admit|af[1-4][1-3]|cs[0-7]")
+"""The names of `dscp.qos` of the library."""
+
+_DEVICES = {"switch": "ethernet_switch", "bridge": "ethernet_switch"}
+"""What is written for a device of `devices/generic.qos`; a `router` is an element."""
 
 
 class Place(NamedTuple):
@@ -144,6 +152,24 @@ def _missing(each: ast.Import, ways: Sequence[_Way], packages: Sequence[str]) ->
     message = f"no file for `import {'.'.join(written)}`"
     refused = wrong("E0106", message, each.span, label=label, note=note + foreign, remedy=remedy)
     return Missing(refused, better.rpartition(".")[2])
+
+
+def newcomer(name: str, names: Container[str]) -> str:
+    """Return what to write for a name that everybody expects and the library has; "" if none.
+
+    Args:
+        name: A name that nothing known has.
+        names: Those that the file declares and imports.
+    """
+    word = name.lower()
+    module, written = "", ""
+    if _CODE_POINT.fullmatch(word):
+        module, written = "dscp", f"dscp.{word}"
+    elif word in _DEVICES:
+        module, written = "devices.generic", f"generic.{_DEVICES[word]}(ports = 2)"
+    known = not module or module.rpartition(".")[2] in names
+    way_in = "" if known else f", with `import std.{module}` below the first line"
+    return f"write `{written}`{way_in}" if module else ""
 
 
 def of_library(name: str) -> str:

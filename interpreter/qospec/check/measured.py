@@ -7,19 +7,20 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from qospec.check.context import Refused, wrong
-from qospec.check.dimensions import LAYERS, METRICS
-from qospec.check.values import Open, Value, position
+from qospec.check.dimensions import LAYERS, METRICS, named
+from qospec.check.values import Amount, Open, Value, position
 from qospec.conditions import Measured
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
-from qospec.statistic import PATTERNS, offers
-from qospec.units import IN_PACKETS
+from qospec.statistic import ABOVE, PATTERNS, above, offers
+from qospec.units import IN_PACKETS, PS_PER_S, RATIO, TIME
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from qospec.catalogue import Catalogue, Kind
     from qospec.check.expressions import Evaluator
+    from qospec.check.scope import Scope
     from qospec.source import Span
     from qospec.syntax import ast
 
@@ -124,12 +125,22 @@ class MetricValue(Value):
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return a statistic."""
+        if name.text == Above.name and "p*" in self.statistics:
+            return Above(self)
         if not offers(self.statistics, name.text):
             raise self._unknown(name)
         return self.measured(name.text)
 
     def measured(self, statistic: str) -> Open:
         """Return what will be measured."""
+        measured = self.leaf(statistic)
+        cls: Any = self.kind.build
+        layer = statistic if measured.dimension.has_data and statistic in LAYERS else ""
+        exact = bool(getattr(cls, "exact", False))
+        return Open(measured, measured.dimension, exact, layer=layer)
+
+    def leaf(self, statistic: str) -> Measured:
+        """Return a statistic as a term of a condition."""
         cls: Any = self.kind.build
         flow = self.flow
         dimension = METRICS[cls.dimension]
@@ -137,7 +148,9 @@ class MetricValue(Value):
             dimension = IN_PACKETS.get(dimension, dimension)
         ends = (getattr(cls, end, None) for end in ("least", "most"))
         text = f"{flow.path}.{self.spelling}" + (f".{statistic}" if statistic else "")
-        measured = Measured(
+        forms = [p for p in PATTERNS.values() if p.form.fullmatch(statistic)]
+        forms += [PATTERNS["p*"]] * bool(ABOVE.fullmatch(statistic))
+        return Measured(
             flow.network,
             flow.flow,
             flow.member,
@@ -147,13 +160,9 @@ class MetricValue(Value):
             dimension,
             text,
             flow.members if flow.member is None else None,
-            frozenset(cls.needs).union(
-                *(p.needs for p in PATTERNS.values() if p.form.fullmatch(statistic))
-            ),
+            frozenset(cls.needs).union(*(each.needs for each in forms)),
             *(None if end is None else Fraction(end) for end in ends),
         )
-        layer = statistic if dimension.has_data and statistic in LAYERS else ""
-        return Open(measured, dimension, bool(getattr(cls, "exact", False)), layer=layer)
 
     def unfinished(self, span: Span) -> Refused:
         """Say that a statistic is missing."""
@@ -168,6 +177,7 @@ class MetricValue(Value):
     def _offered(self) -> str:
         named = [each for each in self.statistics if each and each not in PATTERNS]
         plural = [PATTERNS[each].plural for each in self.statistics if each in PATTERNS]
+        plural += ["shares such as above(1 ms)"] if "p*" in self.statistics else []
         return f"statistics of {self.spelling}: {', and '.join([' '.join(named), *plural])}"
 
     def _unknown(self, name: ast.Name) -> Refused:
@@ -189,6 +199,46 @@ class MetricValue(Value):
             note=self._offered(),
             remedy=remedy,
         )
+
+
+@dataclass(frozen=True)
+class Above(Value):
+    """`user.delay.above`, to be called with a bound: the share of the delays that exceed it."""
+
+    what: ClassVar[str] = "a share"
+    name: ClassVar[str] = "above"
+    metric: MetricValue
+
+    @property
+    def path(self) -> str:
+        """Return it as written."""
+        return f"{self.metric.flow.path}.{self.metric.spelling}.above"
+
+    def call(self, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:
+        """Return what will be measured."""
+        if len(call.arguments) != 1 or call.arguments[0].name is not None:
+            raise self.unfinished(call.span)
+        node = call.arguments[0].value
+        bound = evaluator.known(evaluator.strict(node, scope), node)
+        if not isinstance(bound, Amount) or bound.dimension != TIME:
+            what = named(bound.dimension) if isinstance(bound, Amount) else bound.what
+            raise wrong("E0204", f"the bound of `above` is a time, not {what}", node.span)
+        value = bound.value or Fraction(0)
+        if value < 0:
+            raise wrong("E0205", "the bound of `above` is below 0", node.span)
+        measured = replace(
+            self.metric.leaf(above(int(value * PS_PER_S))),
+            dimension=RATIO,
+            text=f"{self.path}({node.span.text})",
+            least=Fraction(0),
+            most=Fraction(1),
+        )
+        return Open(measured, RATIO, exact=False)
+
+    def unfinished(self, span: Span) -> Refused:
+        """Say that the bound is missing."""
+        message = f"`{self.path}` needs a bound: the share that exceeds it is meant"
+        return wrong("E0502", message, span, remedy=f"write `{self.path}(1 ms)`")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""`run { warmup = 0 s, measure = 60 s, repeat = 1, overload = false }`."""
+"""`run { warmup = 0 s, measure = 60 s, repeat = 1, … }`."""
 
 from __future__ import annotations
 
@@ -29,6 +29,8 @@ class Running:
     """How many trials there are, each with draws of its own."""
     overload: bool
     """Whether flows may ask for more than a line carries."""
+    common_draws: bool
+    """Whether all cases of the test draw the same random numbers."""
 
 
 RUN = Kind(
@@ -42,6 +44,7 @@ RUN = Kind(
         "measure": Parameter("measure", Domain("time", 1, LONGEST_PS), REQUIRED),
         "repeat": Parameter("repeat", Domain("integer", 1, MOST_REPEATS), 1),
         "overload": Parameter("overload", Domain("truth"), default=False),
+        "common_draws": Parameter("common_draws", Domain("truth"), default=False),
     },
     build=Running,
 )
@@ -86,8 +89,14 @@ def run_of(test: ast.Test, search: Search | None, scope: Scope, evaluator: Evalu
         return None
     if searching:
         return _searched(arguments, search)
-    given: dict[str, Any] = {"warmup": 0, "repeat": 1, "overload": False, **arguments}
-    return Run(int(Fraction(given["warmup"])), given["measure"], given["repeat"], given["overload"])
+    given: dict[str, Any] = {"warmup": 0, "repeat": 1, **arguments}
+    return Run(
+        int(Fraction(given["warmup"])),
+        given["measure"],
+        given["repeat"],
+        given.get("overload", False),
+        given.get("common_draws", False),
+    )
 
 
 def _searched(given: dict[str, Any], search: Search | None) -> Run | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.check import flows, properties, topology
+from qospec.check import flows, properties, topology, unused
 from qospec.check.context import Refused, too_deep, wrong
 from qospec.check.declared import (
     DeviceValue,
@@ -59,6 +59,9 @@ def suite(units: Sequence[Unit], evaluator: Evaluator) -> Suite:
                 _once(node, seen, evaluator)
         if unit.named:
             tests += expanded(unit, scopes[unit.path], networks, evaluator)
+    if not evaluator.context.mistakes:  # else what is wrong may be what would use it
+        for warning in unused.warnings(units):
+            evaluator.context.tell(warning)
     sources = tuple(unit.source for unit in units)
     return Suite(tuple(tests), tuple(references), sources, drawn)
 

@@ -149,7 +149,7 @@ class _Builder:
                 "E0420",
                 f"a binding in a topology makes nodes, this is {what}",
                 node.value.span,
-                remedy=self._for_a_value(name.text, node),
+                remedy=self._for_a_value(name.text, plan, node),
                 fix=in_a_let(node, plan),
             )
         template = plan.template if isinstance(plan, DevicePlan) else None
@@ -173,8 +173,11 @@ class _Builder:
         self.layout.nodes += nodes
         return NodeArray(name.text, nodes, plan.known)
 
-    def _for_a_value(self, name: str, node: ast.Bind) -> str:
+    def _for_a_value(self, name: str, value: Value, node: ast.Bind) -> str:
         """Return what to write for a value that is bound as if it were a node."""
+        kind = value.kind if isinstance(value, KindValue | Record) else None
+        if kind is not None and kind.role == "element":
+            return "an element stands in a `device`; `import std.devices.generic` has simple ones"
         line = self._context.catalogue.find("element", "line")
         text = node.span.source.text
         above = text[text.rfind("\n", 0, node.span.start) + 1 : node.span.start]

@@ -13,7 +13,7 @@ import sys
 
 import click
 
-from qospec.cli import exits, listing, streams
+from qospec.cli import exits, listing, options, streams
 from qospec.cli.check import check
 from qospec.cli.convert import convert
 from qospec.cli.doc import doc
@@ -37,19 +37,11 @@ GARBAGE = 1_000_000
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(VERSION, prog_name="qos")
-@click.option(
-    "--color",
-    type=click.Choice(["auto", "always", "never"]),
-    default="auto",
-    show_default=True,
-    help="Whether to colour.",
-)
-@click.pass_context
-def qos(context: click.Context, color: str) -> None:
+def qos() -> None:
     """Test network quality of service: check, plan and run .qos specifications."""
-    context.color = {"always": True, "never": False, "auto": _colour()}[color]
 
 
+qos.params.append(options.color("auto"))
 for _command in (
     check,
     fmt,
@@ -63,16 +55,8 @@ for _command in (
     doc,
     *listing.COMMANDS,
 ):
+    _command.params.append(options.color(None))
     qos.add_command(_command)
-
-
-def _colour() -> bool | None:
-    """Return the environment's wish about colour; None leaves it to the terminal."""
-    if os.environ.get("NO_COLOR"):
-        return False
-    if os.environ.get("FORCE_COLOR") or os.environ.get("CLICOLOR_FORCE"):
-        return True
-    return False if os.environ.get("TERM") == "dumb" else None
 
 
 def main() -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import sys
 from typing import Any, NoReturn
 
-from qospec.cli.output import say
+import click
+
+from qospec.cli.output import LONGEST, say, say_text
+from qospec.visible import visible
 
 PASSED = 0
 FAILED = 1
@@ -14,6 +17,9 @@ INCONCLUSIVE = 3
 ERROR = 4
 NOTHING = 5
 INTERRUPTED = 130
+
+_ERROR = click.style("error", fg="red", bold=True)
+"""The colour is taken away again where none is wanted."""
 
 
 def of_outcome(document: dict[str, Any]) -> int:
@@ -27,7 +33,7 @@ def of_outcome(document: dict[str, Any]) -> int:
 
 def wrong(message: str) -> NoReturn:
     """End because of what the user asked for."""
-    say(f"error: {message}", err=True)
+    say_text(f"{_ERROR}: {visible(message, LONGEST)}", err=True)
     sys.exit(WRONG)
 
 
@@ -40,5 +46,5 @@ def tell_mistake(error: Exception) -> None:
 
 def environment(message: str) -> NoReturn:
     """End because of what lies outside: a disk, a permission."""
-    say(f"error: {message}", err=True)
+    say_text(f"{_ERROR}: {visible(message, LONGEST)}", err=True)
     sys.exit(ERROR)

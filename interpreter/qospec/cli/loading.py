@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from qospec.cli import exits, options, output
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from qospec.cli.matching import Asks
     from qospec.diagnostics import Diagnostic, Edit, Problems
     from qospec.model import Property, Suite, Test
     from qospec.run.plan import CasePlan
@@ -85,7 +86,7 @@ def planned(request: Request, *, runs: bool = True) -> tuple[Suite, list[CasePla
     tell(problems, as_json=request.as_json)
     if not plans and not suite.properties:
         there = whole.tests or whole.properties
-        why = f"no case has `{request.match}` in its name" if there else "no test is declared here"
+        why = f"no case's name fits `{request.match}`" if there else "no test is declared here"
         output.say(f"nothing selected: {why}", err=True)
         sys.exit(exits.NOTHING)
     return suite, list(plans)
@@ -100,19 +101,24 @@ def refused(suite: Suite, plans: Iterable[CasePlan]) -> list[Diagnostic]:
 
 
 def _selected(suite: Suite, request: Request) -> Suite:
+    from qospec.diagnostics import did_you_mean
+
+    wants = _wants(request.match)
     selections = [_Selection.of(path) for path in request.paths]
     named: list[tuple[Test | Property, str]] = [(each, "") for each in suite.properties]
     named += [(test, case.name) for test in suite.tests for case in test.cases]
     missed = [s for s in selections if s.name and not any(s.selects(*each) for each in named)]
     for selection in missed:
         words = f"no test, case or property of {selection.path} is named `{selection.name}`"
+        near = did_you_mean(selection.name, _names(selection, named))
+        words += f": did you mean `{near}`?" if near else ""
         output.say(f"nothing selected: {words}", err=True)
     if missed:
         sys.exit(exits.NOTHING)
 
     def wanted(test: Test, case: str) -> bool:
         chosen = not selections or any(s.selects(test, case) for s in selections)
-        return request.match in case and chosen
+        return wants(case) and chosen
 
     tests = (
         replace(test, cases=tuple(case for case in test.cases if wanted(test, case.name)))
@@ -127,18 +133,40 @@ def _selected(suite: Suite, request: Request) -> Suite:
     return replace(suite, tests=chosen, properties=properties)
 
 
+def _wants(match: str) -> Asks:
+    from qospec.cli.matching import MatchError, matching
+
+    try:
+        return matching(match)
+    except MatchError as error:
+        exits.wrong(f"-k `{match}`: {error}")
+
+
+def _names(selection: _Selection, named: Iterable[tuple[Test | Property, str]]) -> Iterator[str]:
+    """Yield what may be selected of a file, tests ahead of cases."""
+    held = [(thing, case) for thing, case in named if selection.holds(thing)]
+    yield from dict.fromkeys(thing.name for thing, _ in held)
+    yield from (case for _, case in held if case)
+
+
 def tell(problems: Problems, *, as_json: bool, hint: str = "") -> None:
     """Tell everything that was found, and end the command if there is an error among it."""
     if as_json and problems.errors:
         output.say_json(diagnostics_document(problems))
     elif problems.all:
-        from qospec.rendering import render_all
-
-        output.say_text(render_all(problems.all), err=True)
+        show(problems.all)
         if hint:
             output.say(hint, err=True)
     if problems.errors:
         sys.exit(exits.WRONG)
+
+
+def show(diagnostics: Sequence[Diagnostic]) -> None:
+    """Print diagnostics as people read them, in colour where that is wanted."""
+    from qospec.rendering import WIDEST, render_all
+
+    width = output.width(err=True, widest=WIDEST)
+    output.say_text(render_all(diagnostics, colour=True, width=width), err=True)
 
 
 def diagnostics_document(problems: Problems) -> dict[str, Any]:

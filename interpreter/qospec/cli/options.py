@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 MAX_CELLS = 10**9
@@ -10,9 +12,24 @@ MAX_CELLS = 10**9
 paths = click.argument("paths", nargs=-1, type=str)
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 match = click.option(
-    "-k", "match", default="", metavar="TEXT", help="Only cases whose name holds TEXT."
+    "-k",
+    "match",
+    default="",
+    metavar="TEXT",
+    help="Only cases whose name holds TEXT; `load=90%` is that value; `and`, `or`, `not`, `(…)`.",
 )
-seed = click.option("--seed", default="0", show_default=True, help="Root of all random draws.")
+COLOURS = {"always": True, "never": False}
+
+
+def _seed(_context: click.Context, _option: click.Parameter, seed: str) -> str:
+    if not seed.strip():
+        raise click.BadParameter("a seed is a number or a text, and this is empty")
+    return seed
+
+
+seed = click.option(
+    "--seed", default="0", show_default=True, callback=_seed, help="Root of all random draws."
+)
 max_cells = click.option(
     "--max-cells",
     default=MAX_CELLS,
@@ -20,3 +37,32 @@ max_cells = click.option(
     type=click.IntRange(1),
     help="Most cells of one trial.",
 )
+
+
+def _colour(context: click.Context, _option: click.Parameter, wish: str | None) -> None:
+    """Take a wish about colour; behind the command it goes before one ahead of it."""
+    if wish is not None:
+        context.find_root().color = COLOURS.get(wish, _environment())
+        context.color = context.find_root().color
+
+
+def _environment() -> bool | None:
+    """Return the environment's wish about colour; None leaves it to the terminal."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR") or os.environ.get("CLICOLOR_FORCE"):
+        return True
+    return False if os.environ.get("TERM") == "dumb" else None
+
+
+def color(default: str | None) -> click.Option:
+    """Return the option `--color`: of `qos` itself, or without a default of a command."""
+    return click.Option(
+        ["--color"],
+        type=click.Choice(["auto", "always", "never"]),
+        default=default,
+        show_default=default is not None,
+        expose_value=False,
+        callback=_colour,
+        help="Whether to colour.",
+    )

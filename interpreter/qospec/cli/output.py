@@ -27,13 +27,13 @@ _COLOUR = re.compile("\x1b\\[(?:[01]|1;3[1-7]|3[1-7])m")
 """What switches a colour of ours on, or all of them off."""
 
 
-def width() -> int:
-    """Return the most characters of a line."""
-    if not sys.stdout.isatty():
-        return WIDEST
+def width(*, err: bool = False, widest: int = WIDEST) -> int:
+    """Return the most characters of a line of stdout, or of stderr."""
+    if not (sys.stderr if err else sys.stdout).isatty():
+        return widest
     import shutil
 
-    return max(40, min(WIDEST, shutil.get_terminal_size().columns))
+    return max(40, min(widest, shutil.get_terminal_size().columns))
 
 
 def say(*lines: str, err: bool = False) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from qospec.cli import exits, loading, options
-from qospec.cli.output import say, say_json, say_text
+from qospec.cli.output import say, say_json
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -125,8 +125,6 @@ def _duration(seconds: float) -> str:
 
 def _tell_refusals(refusals: list[Diagnostic]) -> None:
     if refusals:
-        from qospec.rendering import render_all
-
         say("`qos run` refuses what is planned here:", err=True)
-        say_text(render_all(tuple(refusals)), err=True)
+        loading.show(refusals)
         sys.exit(exits.WRONG)

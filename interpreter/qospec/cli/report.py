@@ -26,6 +26,8 @@ def report(folder: str, name: str, output: str) -> None:
     from qospec.writing import WriteError, write_whole
 
     reports.check_formats((name,))
+    if not Path(folder).is_dir():
+        exits.wrong(f"there is no record at `{folder}`")
     try:
         kept = Record(Path(folder))
         text = reports.rendered(kept.outcome(), kept.timing(), name)

@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 @options.seed
 @options.max_cells
 @options.as_json
-@click.option("--record", default="records", show_default=True, help="Where records are kept.")
+@click.option(
+    "--record",
+    default="",
+    help="Where records are kept; `records` below the root of the project if absent.",
+)
 @click.option(
     "--report",
     "formats",
@@ -60,7 +64,8 @@ def run(**asked: Any) -> None:
     here = _here(request, suite)
     console = Console(len(plans), quiet=request.as_json, progress=progress, here=here)
     assignment = _assignment(request, suite, plans, asked["jobs"], console)
-    document, paths = _execute(assignment, Path(asked["record"]), formats, console)
+    root = Path(asked["record"]) if asked["record"] else _records(request.paths)
+    document, paths = _execute(assignment, root, formats, console)
     if request.as_json:
         output.say_json(document)
     else:
@@ -84,6 +89,16 @@ def _here(request: loading.Request, suite: Suite) -> Here:
             for case in test.cases
         },
     )
+
+
+def _records(paths: tuple[str, ...]) -> Path:
+    """Return where records are kept: below the project that the first path is of, or here."""
+    from qospec.check import files
+
+    path = Path(paths[0].partition("::")[0] if paths else ".")
+    root = files.root_of(path / "any" if path.is_dir() else path)
+    below = root if files.there(root / "qos.toml") else Path.cwd()
+    return Path(files.shown(below / "records"))
 
 
 def _check_chunk() -> None:

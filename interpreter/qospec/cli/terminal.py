@@ -22,13 +22,14 @@ from qospec.visible import visible
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MARKS = {"pass": "✓", "fail": "✗", "inconclusive": "~", "error": "!", "skip": "-"}
-ASCII = {"pass": "+", "fail": "x", "inconclusive": "~", "error": "!", "skip": "-"}
+MARKS = {"pass": "✓", "fail": "✗", "inconclusive": "~", "error": "!", "measured": "·", "skip": "-"}
+ASCII = {"pass": "+", "fail": "x", "inconclusive": "~", "error": "!", "measured": ".", "skip": "-"}
 COLOURS = {
     "pass": "green",
     "fail": "red",
     "inconclusive": "yellow",
     "error": "magenta",
+    "measured": "blue",
     "skip": "cyan",
 }
 
@@ -119,7 +120,7 @@ class Console:
         for case in document["cases"]:
             if case["ran"] and case["verdict"] == "skip":
                 say("", f"SKIP  {case['name']}", f"    why       {case['why'][0]}")
-            elif case["ran"] and case["verdict"] != "pass":
+            elif case["ran"] and case["verdict"] not in CALM:
                 self._explain(case)
         counts = ", ".join(
             f"{count} {verdict}"
@@ -140,7 +141,8 @@ class Console:
             say(f"interrupted: {of} did not come to their end", err=True)
 
     def _explain(self, case: dict[str, Any]) -> None:
-        say("", f"{case['verdict'].upper()}  {case['name']}")
+        verdict = click.style(case["verdict"].upper(), fg=COLOURS[case["verdict"]], bold=True)
+        say_text(f"\n{verdict}  {click.style(visible(case['name'], LONGEST), bold=True)}")
         for statement in case["statements"]:
             if statement["verdict"] in CALM:
                 continue
@@ -167,7 +169,8 @@ def _explain_statement(statement: dict[str, Any], place: str) -> None:
     if measured is None and statement["verdict"] == "inconclusive":
         say("    measured  no data")
     if measured is not None:
-        say(f"    measured  {measured['text']}")
+        found = visible(measured["text"], LONGEST)
+        say_text(f"    measured  {click.style(found, fg=COLOURS[statement['verdict']])}")
     if statement["interval"]:
         repeats = statement["interval"]["repeats"]
         say(f"    interval  {ends(statement['interval'])}, over {repeats} repeats")

@@ -75,6 +75,18 @@ class Delays:
             tuple((low - time_ps, high - time_ps, items) for low, high, items in self.buckets),
         )
 
+    def above(self, bound_ps: int) -> tuple[int, int]:
+        """Return how many delays are above a bound for sure, and how many may be.
+
+        The others are in the bucket that the bound lies in, within 0.2 % of it.
+        """
+        if self.min_ps is None or self.max_ps is None or self.max_ps <= bound_ps:
+            return 0, 0
+        if self.min_ps > bound_ps:
+            return self.count, self.count
+        sure = sum(count for low, _, count in self.buckets if low > bound_ps)
+        return sure, sum(count for _, high, count in self.buckets if high - 1 > bound_ps)
+
     def quantile_ps(self, share: Fraction) -> int | None:
         """Return the delay that `share` of the cells do not exceed; None without cells or buckets.
 

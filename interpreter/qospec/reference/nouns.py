@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from qospec.check.observation import STATISTICS
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
 from qospec.reference.kinds import kind_document
@@ -54,12 +55,31 @@ def _kinds(role: Role) -> Callable[[Catalogue], list[Document]]:
     return lambda catalogue: [kind_document(kind) for _, kind in sorted(catalogue.of(role).items())]
 
 
+def _measured(catalogue: Catalogue) -> list[Document]:
+    """Return the metrics of flows, and what is measured of an element in place."""
+    waiting: Document = {
+        "name": "occupancy",
+        "aliases": [],
+        "role": "metric",
+        "summary": "Count what waits in a queue, a shaper or a processor, over the time measured.",
+        "description": "It is asked of an element in its device and of no flow:"
+        " `dut.queue.occupancy.max`.\nThe mean is over time.",
+        "source": "none: a count",
+        "fields": [],
+        "dimension": "a count of cells or a count of packets",
+        "example": "1 cell",
+        "statistics": list(STATISTICS),
+        "exact": True,
+    }
+    return sorted([*_kinds("metric")(catalogue), waiting], key=lambda each: str(each["name"]))
+
+
 DEVICES = Noun("devices", "device", lambda catalogue: device_documents(library(catalogue)))
 ELEMENTS = Noun("elements", "element", _kinds("element"))
 TRAFFIC = Noun("traffic", "kind of traffic", _kinds("traffic"))
 ARRIVALS = Noun("arrivals", "arrival process", _kinds("arrivals"))
 POLICIES = Noun("policies", "drop policy", _kinds("dropping"))
-METRICS = Noun("metrics", "metric", _kinds("metric"))
+METRICS = Noun("metrics", "metric", _measured)
 UNITS = Noun("units", "unit", lambda _: unit_documents())
 MEDIA = Noun("media", "medium", lambda catalogue: medium_documents(library(catalogue)))
 

@@ -53,12 +53,23 @@ STATISTICS = {
     "min": "the least of all cells or packets",
     "max": "the greatest of all cells or packets",
     "std": "the standard deviation of all cells or packets",
+    "above": "the share of the delays above a bound, a ratio, as in `user.delay.above(1 ms)`",
     "sample_std": "the standard deviation over n - 1, as of a sample",
+}
+CONCEPTS = {
+    "quantile": "what so many of the cells or packets do not exceed: 99 % of them `user.delay.p99`,"
+    " 99.9 % `p99_9`; with a confidence it is judged by order statistics (spec/7-verdicts.md)",
+    "percentile": "a quantile that is named by a percentage: `user.delay.p99`",
+    "confidence": "how sure a criterion has to be: `user.delay.mean < 1 ms with 95% confidence` is"
+    " judged of all repeats at once, by an interval (spec/7-verdicts.md)",
+    "interval": "between what a value lies with a confidence; all of it on the good side of a bound"
+    " is a pass, all of it on the bad side a fail, else the criterion is inconclusive",
 }
 TABLES: dict[str, dict[str, str]] = {
     "built in": {name: SAID[name] for name in BUILT_IN},
     "function": {name: SAID[name] for name in FUNCTIONS},
     "statistic": STATISTICS,
+    "concept": CONCEPTS,
     "claim": {name: f"behind `as`: {meaning}" for name, meaning in CLAIMS.items()},
 }
 """What is said of names, by their sort."""
@@ -92,7 +103,7 @@ def words(what: str, catalogue: Catalogue) -> Iterator[Document]:
 
 def names(catalogue: Catalogue) -> Iterator[str]:
     """Yield all these names, but for the quantiles, of which there are too many."""
-    yield from (*LAYERS, *FUNCTIONS, *BUILT_IN, *STATISTICS, *CLAIMS)
+    yield from (*LAYERS, *FUNCTIONS, *BUILT_IN, *STATISTICS, *CONCEPTS, *CLAIMS)
     yield from asked_names(catalogue)
     for _, kind in kinds(catalogue):
         for each in kind.parameters.values():

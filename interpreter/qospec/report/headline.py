@@ -19,7 +19,7 @@ def headline(document: Record) -> str:
     start = "" if whole else f"{len(ended)} of {total} ended; the run was interrupted. "
     if not ended:
         return start + "No case was run."
-    if worst(of) in ("pass", "skip"):
+    if worst(of) in ("pass", "measured", "skip"):
         return _all_well(document, of) if whole else f"{start}Of these, {_so_far(of)}."
     groups = [_group(verdict, count) for verdict, count in of.items() if verdict in _ENDINGS]
     passed = f"; {of['pass']} pass" if "pass" in of else ""
@@ -42,24 +42,30 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _all_well(document: Record, of: Mapping[str, int]) -> str:
+    besides = _besides(of)
     if "pass" not in of:
-        return f"Nothing was tested: {_skipped(of['skip'])}."
+        return f"Nothing was judged: {_listed(besides)}."
     held = sum(s["kind"] == "expect" for case in document["cases"] for s in case["statements"])
     tested = len({case["test"] for case in document["cases"]})
     every = f"All {of['pass']} cases" if of["pass"] > 1 else "The one case"
     ran = f"{every} of {plural(tested, 'test')} {'pass' if of['pass'] > 1 else 'passes'}"
-    skipped = f"; {_skipped(of['skip'])}" if "skip" in of else ""
-    return f"{ran}: every expectation holds, {held} in number{skipped}."
+    return f"{'; '.join([f'{ran}: every expectation holds, {held} in number', *besides])}."
 
 
 def _so_far(of: Mapping[str, int]) -> str:
     """Return how many pass and were skipped, of a run of which nothing more can be said."""
     passed = [f"{of['pass']} {'pass' if of['pass'] > 1 else 'passes'}"] if "pass" in of else []
-    return _listed([*passed, *([_skipped(of["skip"])] if "skip" in of else [])])
+    return _listed([*passed, *_besides(of)])
 
 
-def _skipped(count: int) -> str:
-    return f"{plural(count, 'case')} {'was' if count == 1 else 'were'} skipped"
+def _besides(of: Mapping[str, int]) -> list[str]:
+    """Return how many cases were only measured, and how many skipped."""
+    words = {"measured": "only measured", "skip": "skipped"}
+    return [
+        f"{plural(of[verdict], 'case')} {'was' if of[verdict] == 1 else 'were'} {said}"
+        for verdict, said in words.items()
+        if verdict in of
+    ]
 
 
 def _first(document: Record) -> str:

@@ -11,7 +11,7 @@ from qospec.run.verdict import NOT_APPLICABLE
 
 Record = Mapping[str, Any]
 
-CALM = ("pass", "skip", NOT_APPLICABLE, "")
+CALM = ("pass", "measured", "skip", NOT_APPLICABLE, "")
 """Verdicts that nobody asks the reason of; "" is that of what is only reported."""
 
 

@@ -16,11 +16,11 @@ from typing import Any
 from qospec.report.claims import is_calibrated_only
 from qospec.report.words import confidence, needed, subject
 from qospec.run.claimed import criteria
-from qospec.run.verdict import NOT_APPLICABLE
+from qospec.run.verdict import NOT_APPLICABLE, ORDER
 
 Record = Mapping[str, Any]
 
-VERDICTS = ("skip", "pass", "inconclusive", "fail", "error")
+VERDICTS = ORDER
 """From harmless to worst; of several, the worst counts."""
 
 
@@ -149,7 +149,8 @@ def attention(document: Record) -> list[dict[str, Any]]:
 
     Those that were not run are not among them: there is nothing to see.
     """
-    wanted = [c for c in cases(document) if c["ran"] and c["verdict"] not in ("pass", "skip")]
+    calm = ("pass", "measured", "skip")
+    wanted = [c for c in cases(document) if c["ran"] and c["verdict"] not in calm]
     return sorted(wanted, key=lambda case: -VERDICTS.index(case["verdict"]))
 
 

@@ -159,7 +159,11 @@ FRAME = {
 }
 """What is known before anything has run."""
 PLAN = {**FRAME, "planned": [CASE]}
-SUMMARY: Shape = {**dict.fromkeys(ORDER, int), "criteria": MayLack(Named(int))}
+SUMMARY: Shape = {
+    **dict.fromkeys(ORDER, int),
+    "measured": MayLack(int),
+    "criteria": MayLack(Named(int)),
+}
 OUTCOME = {**FRAME, "state": str, "verdict": VERDICT, "summary": SUMMARY, "cases": [CASE]}
 TIMING = {"started": TIME, "finished": TIME, "cases": Named(DURATION)}
 

@@ -17,7 +17,7 @@ from qospec.diagnostics import Diagnostic
 from qospec.run.losses import SURE, as_ratios, judged
 from qospec.run.quantiles import edges, fewest
 from qospec.run.survey import cell_rate
-from qospec.statistic import share_of
+from qospec.statistic import bound_of, share_of
 from qospec.units import CELLS, PS_PER_S, RATIO, number_text
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ class Need(NamedTuple):
         if not self.together:
             longest = f"of {counted} delays `{self.leaf.text}` is the longest"
             return longest, f"of {needed} one is expected beyond it"
+        if bound_of(self.leaf.statistic) is not None:
+            return f"{counted} delays cannot show `{self.text}`", f"it takes {needed}, none above"
         if self.leaf.dimension == RATIO:
             what = "cells" if self.leaf.metric.startswith("cell") else "packets"
             return f"{counted} {what} cannot show `{self.text}`", f"it takes {needed}, none lost"
@@ -138,7 +140,7 @@ def _most(flow: Flow, member: int | None, length_ps: int) -> int:
 
 
 def _counted(leaf: Measured, repeat: Repeat) -> int:
-    if leaf.dimension == RATIO:
+    if leaf.dimension == RATIO and bound_of(leaf.statistic) is None:
         sent = repeat.read(replace(leaf, metric="sent", statistic="", dimension=CELLS))
         return int(sent) if isinstance(sent, Fraction) else 0
     delays = repeat.delays(leaf)

@@ -9,7 +9,7 @@ from qospec.check.measured import CAUSES
 from qospec.conditions import Attribute, Counted, Found
 from qospec.dataclass import dataclass
 from qospec.run.population import population_name
-from qospec.statistic import PATTERNS
+from qospec.statistic import PATTERNS, bound_of
 from qospec.units import CELL_RATE, CELLS, COUNT, IN_PACKETS, RATE, RATIO, TIME
 
 if TYPE_CHECKING:
@@ -86,6 +86,9 @@ class Readings:
         tally = self._tally(leaf)
         if tally is None:  # OAM cells of a network in which nothing makes any
             return Fraction(0) if leaf.metric in ("sent", "planned") else None
+        bound_ps = bound_of(leaf.statistic)
+        if bound_ps is not None:
+            return _share_above(self.delays(leaf), bound_ps)
         return self._measure(leaf.metric, tally, leaf.statistic)
 
     def delays(self, leaf: Measured) -> Delays | None:
@@ -155,6 +158,14 @@ class Readings:
 
     def _carries(self, population: str) -> str:
         return "packet" if population in self._packets else "cell"
+
+
+def _share_above(delays: Delays | None, bound_ps: int) -> Fraction | None:
+    """Return the share of delays that may be above a bound; None if there are none."""
+    if delays is None or not delays.count:
+        return None
+    _, possibly = delays.above(bound_ps)
+    return Fraction(possibly, delays.count)
 
 
 def _statistics(declared: tuple[str, ...]) -> Iterator[str]:

@@ -47,7 +47,7 @@ def case_document(plan: CasePlan, result: Result, again: str) -> Document:
     ]
     verdicts: list[Verdict] = [s["verdict"] for s in statements if s["verdict"] in ORDER]
     if not _measures(plan.case.statements):
-        verdicts.append("inconclusive")
+        verdicts.append("measured" if _only_reports(plan.case.statements) else "inconclusive")
     if result.errors:
         verdicts.append("error")
     repeats = [_metrics(repeat) for repeat in result.repeats]
@@ -109,9 +109,14 @@ def _measures(statements: Iterable[Statement]) -> bool:
     return any(s.judges and observed(s.expression) for s in statements)
 
 
+def _only_reports(statements: Sequence[Statement]) -> bool:
+    """Return whether nothing is asked in any case, and something is shown."""
+    return {each.kind for each in statements if each.kind != "invariant"} == {"report"}
+
+
 def _unjudged(case: Case) -> Iterator[str]:
     """Yield why nothing was judged, if nothing was, and what to do about it."""
-    if _measures(case.statements):
+    if _measures(case.statements) or _only_reports(case.statements):
         return
     if case.parameters and any(each.kind in JUDGED and each.idle for each in case.statements):
         yield UNASKED

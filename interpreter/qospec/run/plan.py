@@ -117,7 +117,8 @@ def _case(test: Test, case: Case, seed: str, bounds: Bounds, problems: Problems)
         return None
     networks = {}
     for name, network in case.networks.items():
-        planned = _network(case, network, name, (seed, case.name), problems)
+        draws = test.name if case.run.common_draws else case.name
+        planned = _network(case, network, name, (seed, draws), problems)
         if planned is None:
             return None
         networks[name] = planned

@@ -1,7 +1,7 @@
 """Verdicts: what a statement says of what was measured.
 
-`skip < pass < inconclusive < fail < error`; a case has the worst of its statements' verdicts, so
-the order in which they are judged cannot matter. No data is never a pass.
+`skip < measured < pass < inconclusive < fail < error`; a case has the worst of its statements'
+verdicts, so the order in which they are judged cannot matter. No data is never a pass.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from qospec.model import Statement
     from qospec.units import Dimension
 
-Verdict = Literal["skip", "pass", "inconclusive", "fail", "error"]
-ORDER: tuple[Verdict, ...] = ("skip", "pass", "inconclusive", "fail", "error")
+Verdict = Literal["skip", "measured", "pass", "inconclusive", "fail", "error"]
+ORDER: tuple[Verdict, ...] = ("skip", "measured", "pass", "inconclusive", "fail", "error")
+"""From harmless to worst. `measured` is a case that only reports: nothing was asked of it."""
 
 NOT_APPLICABLE = "not applicable"
 """In place of a verdict, of a statement that says nothing in a case: it never counts as a pass."""

@@ -19,6 +19,7 @@ test t on bench {{
   run {{ measure = 1 s }}
   let odd = n == 1 or n == 3
   expect asked: {condition}
+  report odd
   expect user.lost == 0 cell
 }}
 """

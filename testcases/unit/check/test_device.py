@@ -55,7 +55,7 @@ device switch(ports: Int, rate: CellRate) {
 }
 """
     assert codes(text) == ["E0202"]
-    assert codes(text.replace("limit = rate", "limit = 8 cell")) == []
+    assert codes(text.replace("limit = rate", "limit = 8 cell")) == ["W0621"]
 
 
 def test_a_wire_from_an_unknown_place_still_feeds_where_it_ends(codes):

@@ -3,8 +3,9 @@
 import pytest
 
 from qospec.catalogue import RECORDS
-from qospec.check import carried
+from qospec.check import carried, imports
 from qospec.check.kinds import LATER
+from qospec.reference.library import library
 
 _STATISTIC = "a statistic stands behind what is measured, as in `flow.delay.{}`"
 
@@ -18,6 +19,19 @@ _STATISTIC = "a statistic stands behind what is measured, as in `flow.delay.{}`"
             "ask an item, as in `[0].size`, or each of them: `for one in … { … }`",
         ),
         ("let sizes = imix.simple", "write `import std.traffic.imix` below the first line"),
+        ("let mark = EF", "write `dscp.ef`, with `import std.dscp` below the first line"),
+        ("import std.dscp\nlet mark = AF11", "write `dscp.af11`"),
+        (
+            "let box = switch",
+            (
+                "write `generic.ethernet_switch(ports = 2)`, "
+                "with `import std.devices.generic` below the first line"
+            ),
+        ),
+        (
+            "topology t {\n  r = router { ways = 2 }\n}",
+            "an element stands in a `device`; `import std.devices.generic` has simple ones",
+        ),
         ("import imix", "write `import std.traffic.imix`"),
         ("topology t {\n  a[3] = host\n}", "write `a = host(count = 3)` for an array"),
         ("topology t {\n  a = host[3]\n}", "write `host(count = 3)` for an array"),
@@ -46,6 +60,24 @@ _STATISTIC = "a statistic stands behind what is measured, as in `flow.delay.{}`"
 def test_the_way_out_is_what_was_meant(checked, text, help_):
     [problem] = checked(text)[1]
     assert problem.help == help_
+
+
+def test_every_code_point_of_the_library_is_pointed_to(catalogue):
+    names = [each.name for each in library(catalogue).named() if each.unit.path.stem == "dscp"]
+    assert len(names) == 24
+    said = [imports.newcomer(name.upper(), {"dscp"}) for name in names]
+    assert said == [f"write `dscp.{name}`" for name in names]
+
+
+def test_code_points_are_those_of_the_rfcs(checked):
+    classes = [f"dscp.af{c}{d} == {8 * c + 2 * d}" for c in (1, 2, 3, 4) for d in (1, 2, 3)]
+    selectors = [f"dscp.cs{n} == {8 * n}" for n in range(8)]
+    others = ["dscp.ef == 46", "dscp.voice_admit == 44", "dscp.le == 1", "dscp.df == 0"]
+    lets = [
+        f"let l{n} = 1 if {each} else unknown"
+        for n, each in enumerate([*classes, *selectors, *others])
+    ]
+    assert checked("import std.dscp\n" + "\n".join(lets))[1] == ()
 
 
 def test_a_field_with_a_dash_may_be_called_so_without_it(checked):

@@ -35,7 +35,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_files_are_changed_in_place(here: Path, paths: tuple[str, ...]) -> None:
     result = fmt(*paths)
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr == "1 file changed, 1 as it should be\n"
+    assert result.stderr == "changed: untidy.qos\n1 file changed, 1 as it should be\n"
     assert (here / "untidy.qos").read_text(encoding="utf-8") == TIDY
     assert (here / "other.txt").read_text(encoding="utf-8") == UNTIDY
     assert fmt(*paths).stderr == "0 files changed, 2 as they should be\n"
@@ -121,7 +121,7 @@ def test_what_is_no_text_is_told(here: Path, path: str, code: str) -> None:
 
 def test_yaml_is_left_alone(here: Path) -> None:
     (here / "twin.yaml").write_text("qos:   1\n", encoding="utf-8")
-    assert fmt().stderr == "1 file changed, 1 as it should be\n"
+    assert fmt().stderr == "changed: untidy.qos\n1 file changed, 1 as it should be\n"
     result = fmt("below", "twin.yaml")
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == "error: twin.yaml is YAML, and `qos fmt` lays out .qos files only\n"
@@ -133,7 +133,7 @@ def test_permissions_and_links_stay(here: Path) -> None:
     target.chmod(0o640)
     link = here / "below" / "link.qos"
     link.symlink_to(target)
-    assert fmt(link, target).stderr == "1 file changed, 0 as they should be\n"
+    assert fmt(link, target).stderr == "changed: untidy.qos\n1 file changed, 0 as they should be\n"
     assert link.is_symlink()
     assert target.read_text(encoding="utf-8") == TIDY
     assert stat.S_IMODE(target.stat().st_mode) == 0o640

@@ -176,7 +176,7 @@ def test_the_headline_counts_skips_apart(document):
     document["cases"] = [document["cases"][0], document["cases"][-1]]
     assert headline(document).endswith("5 in number; 1 case was skipped.")
     document["cases"] = document["cases"][1:]
-    assert headline(document) == "Nothing was tested: 1 case was skipped."
+    assert headline(document) == "Nothing was judged: 1 case was skipped."
 
 
 def test_a_run_that_was_interrupted_is_no_pass(interrupted):

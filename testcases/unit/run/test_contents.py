@@ -17,7 +17,7 @@ REFERENCE = ("references", 0)
 NO_PLACE = "is not a place as `path:line:column`"
 NO_TIME = "is not a time as `2026-11-21T10:11:12Z`"
 NO_DURATION = "is not a number of seconds"
-NO_VERDICT = "is not a verdict (skip, pass, inconclusive, fail, error)"
+NO_VERDICT = "is not a verdict (skip, measured, pass, inconclusive, fail, error)"
 
 
 def with_damage(document: dict[str, Any], place: tuple[str | int, ...], value: object) -> Any:

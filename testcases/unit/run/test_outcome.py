@@ -42,6 +42,23 @@ def test_a_case_that_measures_nothing_is_no_pass(planned, statements, verdict) -
     assert unmeasured == (len(statements) == 1 or statements[1].startswith("report"))
 
 
+@pytest.mark.parametrize(
+    ("statements", "verdict"),
+    [
+        (("report f.lost",), "measured"),
+        (("report f.lost", "report f.delay.mean"), "measured"),
+        (("report f.lost", "expect f.lost == 0"), "pass"),
+        (("report f.lost", "require f.sent > 0"), "pass"),
+        (("report f.lost", "expect f.lost > 0"), "fail"),
+        ((), "inconclusive"),
+    ],
+)
+def test_what_is_only_reported_is_measured_and_not_judged(planned, statements, verdict) -> None:
+    found = document(planned, *statements)
+    assert found["verdict"] == verdict
+    assert ("no criterion measures anything" in found["why"]) == (not statements)
+
+
 SWEPT = ("sweep n in [1, 2]", "run { measure = 1 ms }")
 
 
@@ -234,3 +251,19 @@ device box {
     (case,) = planned(text + f"  expect {asked} with 95% confidence\n}}\n")
     found = case_document(case, trial.run(case, discover(), lambda _: None), "")
     assert found["statements"][0]["verdict"] == "pass"
+
+
+@pytest.mark.parametrize(("field", "alike"), [("", False), (", common_draws = true", True)])
+def test_cases_draw_alike_where_they_are_to(planned, field: str, *, alike: bool) -> None:
+    text = BENCH.replace("= cbr { pcr = 10_000 cell/s, cdvt = 1 ms }", LAW).replace(
+        "1 ms }", f"100 ms{field} }}"
+    )
+    cases = planned(text + "sweep _n in [1, 2]\nexpect f.lost == 0\nreport f.delay.mean\n}\n")
+    first, second = (
+        case_document(case, trial.run(case, discover(), lambda _: None), "") for case in cases
+    )
+    assert (first["metrics"] == second["metrics"]) == alike
+    assert first["metrics"]["f"]["sent"]["value"] != "0"
+
+
+LAW = "= ubr { pcr = 10_000 cell/s, source = poisson { rate = pcr } }"

@@ -9,6 +9,7 @@ from qospec.engine.draws import Draws
 
 MS = 10**9
 OTHERS = {
+    "batches": {"size": 5},
     "burst": {"size": 7},
     "constant": {},
     "mmpp": {"calm": 3 * MS, "busy": 2 * MS, "share": Fraction(4, 5)},

@@ -1,0 +1,157 @@
+"""What is declared and never used: perhaps something else was meant, or is missing.
+
+A name is used where any expression begins with it, so what is told is told for sure. Names of
+modules are for those who import them; only what nobody else can reach is looked at. A name that
+begins with `_` is not used on purpose.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from qospec.check.context import Refused, wrong
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from qospec.check.load import Unit
+
+Uses = Counter[str]
+"""How often expressions name something, by their first name."""
+
+
+def warnings(units: Sequence[Unit]) -> Iterator[Refused]:
+    """Yield a warning for each thing of the files named that nothing uses."""
+    imported = {id(other) for unit in units for other in unit.imports.values()}
+    tests = [each for unit in units for each in _declarations(unit) if isinstance(each, ast.Test)]
+    on_topology = _on_topology(tests)
+    for unit in units:
+        if not unit.named:
+            continue
+        declarations = _declarations(unit)
+        uses = sum(map(_uses, declarations), Uses())
+        tested = any(isinstance(each, ast.Test) for each in declarations)
+        for each in declarations:
+            if isinstance(each, ast.Let):
+                if tested and id(unit) not in imported:
+                    yield from _let(each, uses)
+                continue
+            yield from _within(each, on_topology)
+
+
+def _declarations(unit: Unit) -> Sequence[ast.Declaration]:
+    """Return the declarations of a file; none if not all of it could be read."""
+    return unit.tree.declarations if unit.tree and not unit.tree.unread else ()
+
+
+def _uses(node: ast.Node) -> Uses:
+    found = Uses()
+    waiting = [node]
+    while waiting:
+        here = waiting.pop()
+        if isinstance(here, ast.Path):
+            found[here.name.text] += 1
+        waiting += here.children()
+    return found
+
+
+def _on_topology(tests: Iterable[ast.Test]) -> dict[str, Uses]:
+    """Return what tests use, by the names of the topologies that they run on, controls too."""
+    found: dict[str, Uses] = {}
+    for test in tests:
+        uses = _uses(test)
+        controls = [each for each in _statements(test.body) if isinstance(each, ast.Control)]
+        for base in (test.topology, *(each.topology for each in controls)):
+            found.setdefault(_last(base), Uses()).update(uses)
+    return found
+
+
+def _last(base: ast.Path | ast.Call) -> str:
+    """Return the name of a topology without that of its module."""
+    path = base.path if isinstance(base, ast.Call) else base
+    names = [each for each in path.trail if isinstance(each, ast.Name)]
+    return (names or [path.name])[-1].text
+
+
+def _within(node: ast.Declaration, on_topology: dict[str, Uses]) -> Iterator[Refused]:
+    """Yield what is unused of a declaration's own names."""
+    uses = _uses(node)
+    if isinstance(node, ast.Traffic | ast.Device | ast.Topology):
+        seen = on_topology.get(node.name.text) if isinstance(node, ast.Topology) else None
+        yield from _parameters(node, uses + (seen or Uses()))
+    if isinstance(node, ast.Let | ast.Traffic):
+        return
+    around = on_topology.get(node.name.text) if isinstance(node, ast.Topology) else Uses()
+    for statement in _statements(node.body):
+        if isinstance(statement, ast.Let) and around is not None:
+            yield from _let(statement, uses + around)
+        elif isinstance(statement, ast.Sweep) and isinstance(node, ast.Test):
+            yield from _sweep(statement, uses)
+        elif isinstance(statement, ast.Bind) and around and isinstance(node, ast.Topology):
+            yield from _hosts(statement, around)
+
+
+def _idle(name: str) -> bool:
+    """Return whether a name says that nothing uses it."""
+    return name.startswith("_")
+
+
+def _statements(body: ast.Body) -> Iterator[ast.Statement]:
+    """Yield the statements of a body, and of the loops in it."""
+    for each in body.statements:
+        yield each
+        if isinstance(each, ast.Loop):
+            yield from _statements(each.body)
+
+
+def _let(node: ast.Let, uses: Uses) -> Iterator[Refused]:
+    name = node.name.text
+    if not _idle(name) and uses[name] <= _uses(node)[name]:
+        yield wrong(
+            "W0620",
+            f"nothing uses `{name}`",
+            node.name.span,
+            remedy=f"use it, leave it out, or call it `_{name}`",
+        )
+
+
+def _parameters(node: ast.Traffic | ast.Device | ast.Topology, uses: Uses) -> Iterator[Refused]:
+    for each in node.parameters:
+        if not _idle(each.name.text) and not uses[each.name.text]:
+            yield wrong(
+                "W0621",
+                f"`{node.name.text}` does not use its parameter `{each.name.text}`",
+                each.name.span,
+                note="whatever is given for it changes nothing",
+                remedy="use it, or leave it out",
+            )
+
+
+def _hosts(node: ast.Bind, around: Uses) -> Iterator[Refused]:
+    base = node.value.path if isinstance(node.value, ast.Call) else node.value
+    if not (isinstance(base, ast.Path) and base.name.text == "host" and not base.trail):
+        return
+    for name in node.names:
+        if not _idle(name.text) and not around[name.text]:
+            yield wrong(
+                "W0622",
+                f"no test sends anything from `{name.text}` or to it",
+                name.span,
+                remedy=f"send a flow, leave the host out, or call it `_{name.text}`",
+            )
+
+
+def _sweep(node: ast.Sweep, uses: Uses) -> Iterator[Refused]:
+    own = _uses(node)
+    if any(_idle(each.text) or uses[each.text] > own[each.text] for each in node.names):
+        return
+    names = ", ".join(f"`{each.text}`" for each in node.names)
+    yield wrong(
+        "W0623",
+        f"nothing uses {names}: all cases of this sweep are alike",
+        node.names[0].span.to(node.names[-1].span),
+        note="they differ in nothing but their draws",
+        remedy="use it; to run a case more than once, write `run { …, repeat = n }`",
+    )
