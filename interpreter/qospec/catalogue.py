@@ -16,7 +16,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 from qospec.dataclass import dataclass
@@ -251,8 +251,9 @@ dropping = _marker("dropping")
 metric = _marker("metric")
 
 
+@cache
 def discover(packages: tuple[str, ...] = PACKAGES) -> Catalogue:
-    """Import every module of the packages and return the catalogue of what they declare."""
+    """Import every module of the packages and return the catalogue of what they declare, once."""
     kinds: dict[tuple[Role, str], Kind] = {}
     for cls in _marked(packages):
         kind = _kind(cls)

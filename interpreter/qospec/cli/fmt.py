@@ -88,7 +88,7 @@ def _changed(source: Source, text: str, asked: _Asked) -> bool:
         except RepairError as error:
             output.say(f"error: {error}", err=True)
             return False
-        say(f"changed: {source.name}", err=True)
+        output.say(f"changed: {source.name}", err=True)
     return True
 
 

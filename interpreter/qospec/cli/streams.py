@@ -7,6 +7,7 @@ import io
 import os
 import select
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -56,8 +57,8 @@ def unhinder() -> None:
 
 
 def _unhindered(stream: TextIO, failures: list[OSError]) -> TextIO:
-    if stream is None:  # closed before the start
-        return stream  # type: ignore[unreachable]
+    if stream is None:  # closed before the start; its number must not become that of another file
+        return Path(os.devnull).open("w", encoding="utf-8")  # type: ignore[unreachable]
     return io.TextIOWrapper(
         io.BufferedWriter(_Unhindered(stream, failures)),
         encoding=stream.encoding,
@@ -68,7 +69,6 @@ def _unhindered(stream: TextIO, failures: list[OSError]) -> TextIO:
 
 def failure() -> OSError | None:
     """Return why stdout could not be written, once; None too if its reader has seen enough."""
-    if sys.stdout is not None:
-        sys.stdout.flush()
+    sys.stdout.flush()
     first = _failures.pop() if _failures else None
     return None if first is None or first.errno == errno.EPIPE else first

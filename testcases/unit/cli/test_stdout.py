@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from qospec.cli import exits
 from qospec.resources import STDLIB
 
 MEDIA = STDLIB / "media.qos"
-MAIN = "from qospec.cli import main; main()"
+MAIN = "from qospec.cli import main\nif __name__ == '__main__': main()"
 
 
 @pytest.mark.parametrize(
@@ -89,6 +90,15 @@ def test_a_closed_pipe_costs_neither_the_record_nor_the_verdict(
     assert record(tmp_path)["state"] == "complete"
     assert list(tmp_path.glob("records/*/report.html"))
     assert b"stdout" not in (done.stderr or b"")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_run_without_stdout_and_stderr_keeps_its_record(tmp_path: Path, jobs: str) -> None:
+    words = shlex.join(command(tmp_path, FAILS, "-j", jobs))
+    done = subprocess.run(["sh", "-c", f"exec {words} >&- 2>&-"], check=False)
+    assert done.returncode == exits.FAILED
+    assert record(tmp_path)["state"] == "complete"
 
 
 @pytest.mark.slow
