@@ -309,4 +309,5 @@ def test_failures_that_are_alike_are_told_once_with_their_number(large):
     large["cases"][5]["errors"] = ["it broke"]
     page = Page(render(large, {}, "html"))
     assert page.tags.count("article") == 2
-    assert "1 more case failed alike; the tables of section 3 have their numbers: cdvt:n=3" in page.text
+    assert "1 more case failed alike" in page.text
+    assert "have their numbers: cdvt:n=3" in page.text
