@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
+from itertools import pairwise
 
 from qospec.dataclass import dataclass
 
@@ -13,6 +14,8 @@ TICKS = 5
 DECADES = 3
 """Positive values that span more than this many powers of ten get a logarithmic axis."""
 
+SWEPT_DECADES = 2
+"""So do those of a sweep through as many, if most of them lie in its first quarter."""
 MOST_VALUES = 20
 """Ticks stand at the values themselves up to so many."""
 AIR = Fraction(1, 25)
@@ -90,7 +93,8 @@ def axis_through(values: Sequence[Fraction], unit: str) -> Axis:
     """
     known = sorted(set(values))
     low, high = known[0], known[-1]
-    if low > 0 and high / low > 10**DECADES:
+    logarithmic = low > 0 and _crowded(known)
+    if logarithmic:
         ends = low * Fraction(4, 5), high * Fraction(5, 4)
     else:
         air = (high - low) * AIR or Fraction(1)
@@ -101,11 +105,20 @@ def axis_through(values: Sequence[Fraction], unit: str) -> Axis:
         at = [n * step for n in range(math.ceil(low / step), math.floor(high / step) + 1)]
     return Axis(
         *ends,
-        logarithmic=low > 0 and high / low > 10**DECADES,
+        logarithmic=logarithmic,
         ticks=tuple((value, number(value)) for value in at),
         unit=unit,
-        note="",
+        note="swept along a logarithmic axis" if logarithmic else "",
     )
+
+
+def _crowded(known: Sequence[Fraction]) -> bool:
+    """Return whether a sweep through decades would press most of its values into one corner."""
+    ratio = known[-1] / known[0]
+    crowded = known[len(known) // 2] <= (known[0] + known[-1]) / 4
+    widest = max((b / a for a, b in pairwise(known)), default=Fraction(1))
+    through = ratio >= 10**SWEPT_DECADES and widest * widest <= ratio
+    return ratio > 10**DECADES or (through and crowded)
 
 
 def _logarithmic(low: Fraction, high: Fraction, unit: str) -> Axis:

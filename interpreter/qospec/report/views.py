@@ -154,6 +154,24 @@ def attention(document: Record) -> list[dict[str, Any]]:
     return sorted(wanted, key=lambda case: -VERDICTS.index(case["verdict"]))
 
 
+def alike(its: Iterable[Record]) -> list[list[Record]]:
+    """Return cases in groups of one test in which the same statements failed for the same causes.
+
+    What was measured may differ between them, by how much they failed.
+    """
+    found: dict[tuple[Any, ...], list[Record]] = {}
+    for case in its:
+        failed = tuple(
+            (each["place"], each["label"], each["verdict"])
+            for each in case["statements"]
+            if each["verdict"] not in ("pass", "skip", NOT_APPLICABLE, "")
+        )
+        causes = {(loss["flow"], loss["element"], loss["cause"]) for loss in case["losses"]}
+        key = (case["test"], case["verdict"], failed, frozenset(causes), tuple(case["errors"]))
+        found.setdefault(key, []).append(case)
+    return list(found.values())
+
+
 MOST_DETAILED = 200
 """Cases whose metrics, losses and delays a page shows."""
 MOST_FLOWS = 100
@@ -296,6 +314,7 @@ def plural(count: int, noun: str) -> str:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "alike": alike,
     "attention": attention,
     "by_flow": by_flow,
     "cases": cases,

@@ -78,6 +78,7 @@ MAY_JUDGE = Such(
 
 QUANTITY = {"value": str, "unit": str, "text": str, "error": MayLack(str)}
 METRICS = Named(Named(OrNull(QUANTITY)))
+SENT = {"contract": MayLack([[str]]), "source": MayLack(str)}
 TEST = {
     "name": str,
     "description": str,
@@ -86,7 +87,7 @@ TEST = {
     "links": [[str]],
     "controls": Named([[str]]),
     "not_reproduced": MayLack([{"what": str, "why": str}]),
-    "flows": MayLack([{"name": str, "from": str, "to": str, "traffic": str}]),
+    "flows": MayLack([{"name": str, "from": str, "to": str, "traffic": str, **SENT}]),
 }
 INTERVAL = {"lower": OrNull(QUANTITY), "upper": OrNull(QUANTITY), "repeats": int}
 TERM = {

@@ -10,13 +10,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.catalogue import discover
-from qospec.conditions import observed
+from qospec.conditions import measurements, observed
 from qospec.model import JUDGED
 from qospec.run import discards
 from qospec.run.claimed import criteria
 from qospec.run.measure import QUANTILES
 from qospec.run.quantity import HISTOGRAM_ERROR, quantity
 from qospec.run.sending import flow_documents
+from qospec.run.settings import arrivals_kind
 from qospec.run.statements import statement_document
 from qospec.run.verdict import ORDER, Verdict, worst
 from qospec.units import PS_PER_S, TIME
@@ -205,7 +206,7 @@ def _test(test: Test) -> Document:
 
 
 def _definitions(suite: Suite) -> list[Document]:
-    """Return the kinds that were used, each with its standard."""
+    """Return the kinds that were used, each with its standard; metrics are those of criteria."""
     cases = [case for test in suite.tests for case in test.cases]
     kinds = {
         (kind.role, kind.name): kind
@@ -213,9 +214,17 @@ def _definitions(suite: Suite) -> list[Document]:
         for kind in (
             *(instance.kind for network in case.networks.values() for instance in network.elements),
             *(flow.kind for flow in case.flows),
+            *(arrivals_kind(flow.arrivals) for flow in case.flows),
         )
     }
-    kinds.update({("metric", name): kind for name, kind in discover().of("metric").items()})
+    named = {
+        leaf.metric
+        for case in cases
+        for statement in case.statements
+        for leaf in measurements(statement.expression)
+    }
+    metrics = discover().of("metric")
+    kinds.update({("metric", name): metrics[name] for name in named})
     return [
         {"name": kind.name, "role": kind.role, "summary": kind.summary, "source": kind.source}
         for _, kind in sorted(kinds.items())

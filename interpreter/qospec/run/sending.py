@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from qospec.run.settings import Setting, arrivals_kind, settings
 from qospec.units import CELL_RATE, PACKET_RATE, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from fractions import Fraction
 
     from qospec.document import Document
@@ -30,9 +31,43 @@ def flow_documents(test: Test) -> list[Document]:
             "from": _either(_hosts(flow.origins) for flow in flows),
             "to": _either(_hosts(flow.targets) for flow in flows),
             "traffic": f"{_either(flow.kind.name for flow in flows)}, {_sent(flows)}",
+            "contract": _over_cases([_contract(flow) for flow in flows]),
+            "source": _source(flows),
         }
         for name, flows in found.items()
     ]
+
+
+def _source(flows: Sequence[Flow]) -> str:
+    """Return the arrival processes with their fields: what is emitted, whatever was declared."""
+    found: dict[str, list[Mapping[str, Setting]]] = {}
+    for flow in flows:
+        kind = arrivals_kind(flow.arrivals)
+        fields = settings(kind, flow.arrivals, packets=flow.stream is not None)
+        found.setdefault(kind.name, []).append(fields)
+    return _either(
+        ", ".join([name, *(f"{field} {text}" for field, text in _over_cases(its))])
+        for name, its in found.items()
+    )
+
+
+def _contract(flow: Flow) -> Mapping[str, Setting]:
+    return settings(flow.kind, flow.traffic, packets=flow.stream is not None)
+
+
+def _over_cases(cases: Sequence[Mapping[str, Setting]]) -> list[list[str]]:
+    """Return pairs of a field and its value; where cases differ, the least and the most."""
+    names = dict.fromkeys(name for case in cases for name in case)
+    return [[name, _values([case.get(name) for case in cases])] for name in names]
+
+
+def _values(found: Sequence[Setting | None]) -> str:
+    numbers = {
+        each.number: each.text for each in found if each is not None and each.number is not None
+    }
+    if not all(each is not None and each.number is not None for each in found):
+        return _either("the default" if each is None else each.text for each in found)
+    return _range(numbers[end(numbers)] for end in (min, max))
 
 
 def _sent(flows: Sequence[Flow]) -> str:

@@ -286,8 +286,10 @@ def test_a_thousand_cases_stay_small(large):
     text = render(large, {}, "html")
     page = Page(text)
     assert len(text.encode()) < 5_000_000
-    assert page.tags.count("details") == 200 + len(large["provenance"]["sources"])
-    assert "400 more cases are not shown here" in page.text
+    folded = 1  # the names of the cases that failed alike
+    assert page.tags.count("details") == 200 + folded + len(large["provenance"]["sources"])
+    assert page.tags.count("article") == 1
+    assert "499 more cases failed alike" in page.text
     assert "those of the other 800 are in the record" in page.text
     assert page.text.count("✗ 900 cell") == 500, "the table has them all"
 
@@ -300,3 +302,12 @@ def test_of_very_many_flows_the_first_are_shown(document):
     assert "flow99" in page.words
     assert "flow100" not in page.words
     assert "The record has the metrics of 50 more flows." in page.text
+
+
+def test_failures_that_are_alike_are_told_once_with_their_number(large):
+    large["cases"] = [dict(case) for case in large["cases"][:6]]
+    large["cases"][5]["errors"] = ["it broke"]
+    page = Page(render(large, {}, "html"))
+    assert page.tags.count("article") == 2
+    assert "1 more case failed alike" in page.text
+    assert "have their numbers: cdvt:n=3" in page.text

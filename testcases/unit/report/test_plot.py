@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.report.axis import axis_over
+from qospec.report.axis import axis_over, axis_through
 from qospec.report.plot import BOTTOM, LEFT, RIGHT, TOP, panel, point, spans, varying
 from qospec.report.sample import exact
 from qospec.report.views import columns
@@ -57,6 +57,24 @@ def test_every_value_lies_on_its_axis(power, spread):
     axis = axis_over(values, "s")
     assert all(0 <= axis.share(value) <= 1 for value in values)
     assert 2 <= len(axis.ticks) <= 7
+
+
+@pytest.mark.parametrize(
+    ("values", "logarithmic"),
+    [
+        ([1, 10, 100, 1_000], True),
+        ([1, 2, 5, 10, 20, 50, 100], True),
+        ([1, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100], False),
+        ([1, 2, 3, 99, 100], False),
+        ([0, 1, 10, 100], False),
+        ([5], False),
+    ],
+    ids=["decades", "in between", "even steps", "two ends", "from zero", "one"],
+)
+def test_a_sweep_through_decades_goes_along_a_logarithmic_axis(values, logarithmic):
+    axis = axis_through([Fraction(value) for value in values], "B")
+    assert axis.logarithmic is logarithmic
+    assert bool(axis.note) is logarithmic
 
 
 def test_only_numbers_have_an_exact_value():

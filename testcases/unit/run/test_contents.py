@@ -176,3 +176,10 @@ def test_the_documentation_says_of_each_field_whether_it_may_lack(
 def words(cell: str) -> list[str]:
     """Return what stands between backticks."""
     return cell.split("`")[1::2]
+
+
+def test_only_what_was_used_is_defined(recorded) -> None:
+    found = {(each["role"], each["name"]) for each in recorded.outcome["definitions"]}
+    assert {name for role, name in found if role == "arrivals"} == {"constant", "poisson"}
+    metrics = {name for role, name in found if role == "metric"}
+    assert metrics == {"lost", "received", "sent", "transfer_delay"}

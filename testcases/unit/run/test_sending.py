@@ -63,7 +63,7 @@ test t on bench {
 )
 def test_rates_and_connections_are_shown_over_all_cases(tmp_path, sweep, flow, said) -> None:
     (shown,) = flows(tmp_path, sweep, flow)
-    assert shown == {"name": "f", "from": "a", "to": "b", "traffic": said}
+    assert [shown[field] for field in ("name", "from", "to", "traffic")] == ["f", "a", "b", said]
 
 
 def flows(folder: Path, sweep: str, flow: str):
@@ -74,3 +74,32 @@ def flows(folder: Path, sweep: str, flow: str):
     suite = check([path], discover(), problems)
     assert not problems.errors, problems.errors
     return flow_documents(suite.tests[0])
+
+
+@pytest.mark.parametrize(
+    ("flow", "contract", "source"),
+    [
+        (
+            "cbr { pcr = 100 cell/s, cdvt = 2 us } from a to b",
+            [["pcr", "100 cell/s"], ["cdvt", "2 us"]],
+            "constant, rate 100 cell/s",
+        ),
+        (
+            "ubr { pcr = 9 cell/s, clp = 1, source = poisson { rate = 90 cell/s } } from a to b",
+            [["pcr", "9 cell/s"], ["clp", "1"]],
+            "poisson, rate 90 cell/s",
+        ),
+        (
+            "vbr_rt { pcr = 900 cell/s, cdvt = 2 us, scr = 100 cell/s, mbs = 32 cell } from a to b",
+            [["pcr", "900 cell/s"], ["scr", "100 cell/s"], ["mbs", "32 cell"], ["cdvt", "2 us"]],
+            "burst",
+        ),
+    ],
+    ids=["an honest source", "a liar", "bursts"],
+)
+def test_what_is_declared_and_what_is_emitted_stand_beside_each_other(
+    tmp_path: Path, flow, contract, source
+) -> None:
+    (told,) = flows(tmp_path, "sweep n in [1]", flow)
+    assert told["contract"] == contract
+    assert told["source"].startswith(source)

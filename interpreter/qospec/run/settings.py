@@ -1,0 +1,99 @@
+"""The fields of traffic and of its source, as an author would write them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from qospec.catalogue import Duration, Load, SizeMix, discover
+from qospec.check.dimensions import BASE_UNITS, written_in
+from qospec.units import text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from qospec.catalogue import Kind
+
+MOST_LISTED = 6
+"""Of a list, how many items are written."""
+OF_PACKETS = {"cell rate": "packet rate", "cells": "packets"}
+"""By domain of a field, what it counts in a source of packets."""
+SHOWN_APART = ("connections",)
+"""What a report says elsewhere."""
+
+
+class Setting(NamedTuple):
+    """The value of a field in words, and as a number, by which several can be put in order."""
+
+    text: str
+    number: Fraction | None
+
+
+def settings(kind: Kind, made: Any, *, packets: bool) -> Mapping[str, Setting]:
+    """Return the fields that differ from their defaults, by their usual names.
+
+    Args:
+        kind: Of the traffic or the arrival process.
+        made: What was built of it.
+        packets: Whether what it sends are packets, and no cells.
+    """
+    found = {}
+    for parameter in kind.parameters.values():
+        value = getattr(made, parameter.name)
+        if parameter.name in SHOWN_APART or value is None or value == parameter.default:
+            continue
+        domain = parameter.domain.name
+        text = _text(value, OF_PACKETS.get(domain, domain) if packets else domain)
+        found[parameter.alias or parameter.name] = Setting(text, _number(value))
+    return found
+
+
+def _number(value: Any) -> Fraction | None:
+    if isinstance(value, Load):
+        return value.amount
+    plain = isinstance(value, int | Fraction) and not isinstance(value, bool)
+    return Fraction(value) if plain else None
+
+
+def arrivals_kind(arrivals: Any) -> Kind:
+    """Return the kind of an arrival process that was built."""
+    return next(kind for kind in discover().of("arrivals").values() if kind.build is type(arrivals))
+
+
+def _text(value: Any, domain: str) -> str:
+    """Return a value as an author would write it."""
+    if isinstance(value, Load):
+        layer = f" @{value.layer}" if value.layer else ""
+        return _quantity(value.amount, "rate" if layer else "packet rate") + layer
+    if isinstance(value, SizeMix):
+        return _mix(value)
+    if isinstance(value, Duration):
+        mean = _quantity(value.mean_ps, "time")
+        return mean if value.law == "constant" else f"{value.law}({mean})"
+    if isinstance(value, tuple):
+        return _listed([_text(each, "time" if domain == "times" else domain) for each in value])
+    if isinstance(value, int | Fraction) and not isinstance(value, bool):
+        return _quantity(value, domain)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _quantity(value: int | Fraction, domain: str) -> str:
+    """Return a number with its unit, exact where it has few digits."""
+    exact = written_in(value, domain)
+    if "/" not in exact.partition(" ")[0] or domain not in BASE_UNITS:
+        return exact
+    dimension, factor = BASE_UNITS[domain]
+    return text_of(value * factor, dimension)
+
+
+def _listed(items: Sequence[str]) -> str:
+    more = len(items) - MOST_LISTED
+    return f"[{', '.join([*items[:MOST_LISTED], *([f'{more} more'] if more > 0 else [])])}]"
+
+
+def _mix(mix: SizeMix) -> str:
+    layer = f" @{mix.layer}" if mix.layer else ""
+    if len(mix.parts) == 1:
+        return f"{mix.parts[0][0]} B{layer}"
+    parts = _listed([f"{weight} of {size} B" for size, weight in mix.parts])
+    return f"{parts}{layer}{' in order' if mix.in_order else ''}"
