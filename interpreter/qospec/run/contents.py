@@ -166,7 +166,12 @@ SUMMARY: Shape = {
     "criteria": MayLack(Named(int)),
 }
 OUTCOME = {**FRAME, "state": str, "verdict": VERDICT, "summary": SUMMARY, "cases": [CASE]}
-TIMING = {"started": TIME, "finished": TIME, "cases": Named(DURATION)}
+TIMING = {
+    "started": TIME,
+    "finished": TIME,
+    "compiling": MayLack(DURATION),
+    "cases": Named(DURATION),
+}
 
 _NOUNS = {
     str: "a text",
