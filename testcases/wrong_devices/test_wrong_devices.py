@@ -131,6 +131,13 @@ WRONG = [
         {"oam_rate_ab", "oam_rate_ba"},
     ),
     Wrong(
+        "eantc.keeps_oam",
+        ENCRYPTOR,
+        "traffic_management.qos",
+        ("oam_ends_at_the_far_encryptor",),
+        {"from_encryptor_to_encryptor_ab", "from_encryptor_to_encryptor_ba"},
+    ),
+    Wrong(
         "eantc.slow",
         ENCRYPTOR,
         "data_plane.qos",
