@@ -154,6 +154,8 @@ class Tree:
             gap = source.text[before.span.end : node.span.start]
             if any(separator in gap for separator in separators):
                 continue
+            if isinstance(node, ast.Parameter) and not node.annotation.span.text:
+                continue  # it has no type, which has been told
             start, told = node.span.start, line
             line, _ = source.position(start)
             word = _FIRST_WORD.match(source.text, start)
