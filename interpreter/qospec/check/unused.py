@@ -24,21 +24,14 @@ Uses = Counter[str]
 
 def warnings(units: Sequence[Unit]) -> Iterator[Refused]:
     """Yield a warning for each thing of the files named that nothing uses."""
-    imported = {id(other) for unit in units for other in unit.imports.values()}
     tests = [each for unit in units for each in _declarations(unit) if isinstance(each, ast.Test)]
     on_topology = _on_topology(tests)
     for unit in units:
         if not unit.named:
             continue
-        declarations = _declarations(unit)
-        uses = sum(map(_uses, declarations), Uses())
-        tested = any(isinstance(each, ast.Test) for each in declarations)
-        for each in declarations:
-            if isinstance(each, ast.Let):
-                if tested and id(unit) not in imported:
-                    yield from _let(each, uses)
-                continue
-            yield from _within(each, on_topology)
+        for each in _declarations(unit):
+            if not isinstance(each, ast.Let):  # which is for whoever imports the file
+                yield from _within(each, on_topology)
 
 
 def _declarations(unit: Unit) -> Sequence[ast.Declaration]:
