@@ -23,7 +23,9 @@ from qospec.engine.element import Setting
 
 ELEMENTS = discover(("qospec.elements",)).of("element")
 
-slowly = settings(suppress_health_check=[HealthCheck.too_slow])
+slowly = settings(
+    max_examples=settings().max_examples // 2, suppress_health_check=[HealthCheck.too_slow]
+)
 every_kind = pytest.mark.parametrize("kind", ELEMENTS.values(), ids=ELEMENTS)
 
 
