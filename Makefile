@@ -1,6 +1,6 @@
 # What people do with this checkout. Every target makes its own set-up; `make` alone prints this list.
 .POSIX:
-.PHONY: help setup demo test test-browser test-nightly test-seeds lint coverage calibration bench fuzz-language clean
+.PHONY: help setup demo test test-browser test-nightly test-seeds lint coverage digests calibration bench fuzz-language clean
 
 BIN = .venv/bin
 
@@ -58,9 +58,11 @@ coverage: setup ## Measure how much of the package the tests reach
 bench: setup ## Measure the engine against C in the same run
 	$(BIN)/python benchmarks/run.py w1 w2 w3
 
+digests: setup ## Note anew what the suites give: for changes of results that are on purpose
+	$(BIN)/qos run testcases/suites -j 2 --json | $(BIN)/python testcases/digests.py
+
 calibration: setup ## Print how often criteria with confidence are wrong about known queues
 	$(BIN)/python testcases/calibration/table.py
-
 
 SECONDS = 120
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from digests import digest, stored
 from hypothesis import settings
 
 from qospec.catalogue import discover
@@ -29,6 +30,8 @@ CALM = ("", "pass", "not applicable")
 """Of statements: what nobody asks the reason of."""
 
 SUITES = Path(__file__).parent / "suites"
+
+DIGESTS = stored()
 
 
 def cases_of(path: Path) -> list[Suite]:
@@ -105,6 +108,9 @@ class CaseItem(pytest.Item):
         missed = [s for s in case["statements"] if s["verdict"] not in CALM]
         lines = [f"{s['place']}: {s['text']}: measured {s['measured']}" for s in missed]
         assert case["verdict"] == "pass", "\n".join([*lines, *case["why"], *case["errors"]])
+        if self._seed == "0":
+            same = digest(case) == DIGESTS.get(case["name"])
+            assert same, "what it gives is not what it gave; on purpose? then `make digests`"
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> str:
         return str(excinfo.value)

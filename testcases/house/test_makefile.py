@@ -10,7 +10,7 @@ import pytest
 from qospec import cli
 
 ROOT = Path(__file__).parents[2]
-CALL = re.compile(r"^\t.*?\$\(BIN\)/qos (.*)$", re.MULTILINE)
+CALL = re.compile(r"^\t.*?\$\(BIN\)/qos ([^|\n]*)", re.MULTILINE)
 CALLS = CALL.findall((ROOT / "Makefile").read_text(encoding="utf-8"))
 
 
