@@ -1,6 +1,6 @@
 # What people do with this checkout. Every target makes its own set-up; `make` alone prints this list.
 .POSIX:
-.PHONY: help setup demo test test-browser test-nightly test-seeds lint coverage digests calibration bench fuzz-language clean
+.PHONY: help setup demo quick test test-browser test-nightly test-seeds lint coverage digests calibration bench fuzz-language clean
 
 BIN = .venv/bin
 
@@ -23,6 +23,10 @@ setup: .venv/installed ## Make .venv with the tested versions, and compile what 
 
 demo: setup ## Run the acceptance suites of the ATM encryptor and write their report
 	$(BIN)/qos run testcases/suites/eantc -j 2
+
+quick: setup ## Run the tests of units and language that take no time, with few examples: for while you work
+	$(BIN)/python -m pytest testcases/unit testcases/language -m 'not slow' --hypothesis-profile quick \
+	    --numprocesses 2 --dist worksteal
 
 test: setup ## Run all tests
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal

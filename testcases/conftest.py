@@ -23,6 +23,7 @@ from qospec.run.plan import Bounds, plan
 # time; at night others are drawn. Under coverage kernels run as Python, to see their lines.
 settings.register_profile("ordinary", max_examples=200, deadline=None, derandomize=True)
 settings.register_profile("nightly", max_examples=2_000, deadline=None)
+settings.register_profile("quick", max_examples=20, deadline=None, derandomize=True)
 settings.register_profile("coverage", max_examples=40, deadline=None, derandomize=True)
 settings.load_profile("ordinary")  # unless another is asked for
 
