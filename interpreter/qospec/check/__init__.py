@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from qospec.check.builtins import BuiltIns
 from qospec.check.context import Context, Enough, Limits
 from qospec.check.expressions import Evaluator
 from qospec.check.load import Loader
@@ -30,7 +31,7 @@ def check(
     Without a path they are those that the project of the current folder names.
     What is wrong is in `problems`; the suite then holds what is right.
     """
-    context = Context(catalogue, problems, limits)
+    context = Context(catalogue, problems, limits, BuiltIns(catalogue))
     try:
         return suite(Loader(context).load(paths), Evaluator(context))
     except Enough:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, Protocol, TypeVar
 
 from qospec.dataclass import dataclass
 from qospec.diagnostics import Diagnostic, Label
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Container, Iterable, Sequence
 
     from qospec.catalogue import Catalogue
     from qospec.check.scope import Binding
     from qospec.check.values import Value
     from qospec.diagnostics import Edit, Problems
     from qospec.source import Span
+    from qospec.syntax import ast
 
 _Item = TypeVar("_Item")
 _Made = TypeVar("_Made")
@@ -42,6 +43,20 @@ class Case(NamedTuple):
                 swept = Label(place, f"in the case `{self.name}`")
                 return replace(diagnostic, others=(swept,))
         return diagnostic
+
+
+class BuiltIns(Protocol):
+    """What names stand for that no file declares; `check.builtins` has it."""
+
+    def value(self, name: ast.Name) -> Value | None: ...  # noqa: D102 -- said there, as those below
+
+    def names(self) -> Iterable[str]: ...  # noqa: D102
+
+    def is_reserved(self, name: str) -> bool: ...  # noqa: D102
+
+    def module_of(self, name: str) -> str: ...  # noqa: D102
+
+    def remedy(self, name: str, declared: Container[str]) -> str: ...  # noqa: D102
 
 
 FEWER = "loop or sweep over fewer values, or check a part of the project"
@@ -143,9 +158,10 @@ class Context:
     """Passed to all.
 
     Attributes:
-        catalogue: What is built in.
+        catalogue: The kinds that are built in.
         problems: Where mistakes go.
         limits: What a specification may ask for.
+        built_ins: What names stand for that no file declares.
         evaluating: The chain of names that are being worked out just now.
         calling: The declarations with parameters that are being worked out just now.
         circular: Those that were found to be made of themselves.
@@ -161,6 +177,7 @@ class Context:
     catalogue: Catalogue
     problems: Problems
     limits: Limits
+    built_ins: BuiltIns
     evaluating: list[Binding] = field(default_factory=list)
     calling: list[Value] = field(default_factory=list)
     circular: set[Value] = field(default_factory=set)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from qospec.check import arithmetic, imports, kinds, literals, mixes
+from qospec.check import arithmetic, literals, mixes
 from qospec.check.context import Refused, too_deep, wrong
 from qospec.check.functions import FUNCTIONS
 from qospec.check.scope import unknown
@@ -267,15 +267,17 @@ class Evaluator:
         if known is not None:
             return known.named(name.span, self.context)
         lacking = scope.may_hold(name.text) or (within and scope.may_import(name.text))
-        own = lacking and (within or name.text in kinds.LATER)  # no field is of what is built in
-        built_in = None if own else kinds.built_in(name, self.context.catalogue)
+        built_ins = self.context.built_ins
+        # no field is of what is built in
+        own = lacking and (within or built_ins.is_reserved(name.text))
+        built_in = None if own else built_ins.value(name)
         if built_in or lacking:
             return built_in or POISON
-        everything = [*scope.known(), *kinds.names(self.context.catalogue)]
-        imported = imports.of_library(name.text) if within else ""
+        everything = [*scope.known(), *built_ins.names()]
+        imported = built_ins.module_of(name.text) if within else ""
         if imported:  # an import that is missing is told once
             scope.outermost().unread |= {name.text}
-        remedy = "" if within else imports.newcomer(name.text, scope.outermost().names)
+        remedy = "" if within else built_ins.remedy(name.text, scope.outermost().names)
         if remedy:
             raise wrong("E0101", f"nothing here is named `{name.text}`", name.span, remedy=remedy)
         raise unknown(name.text, name.span, everything, imported=imported)

@@ -59,6 +59,6 @@ class Networks:
         key = (value, values)
         if key not in self._known:
             laid = topology.layout(value.node, inside, self._evaluator)
-            network = flat.network(laid, self._evaluator) if laid.complete else None
-            self._known[key] = Laid(laid.names, network)
+            found = flat.network(laid, self._evaluator) if laid.complete else None
+            self._known[key] = Laid(laid.names, found)
         return self._known[key]

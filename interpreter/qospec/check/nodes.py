@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import field
 from typing import TYPE_CHECKING, ClassVar
 
+from qospec.check import counts
 from qospec.check.context import wrong
 from qospec.check.parts import PartValue
 from qospec.check.values import Amount, Poison, Value, position
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from qospec.check.expressions import Evaluator
     from qospec.check.parts import Template
     from qospec.check.records import Record
+    from qospec.check.scope import Scope
     from qospec.source import Span
     from qospec.syntax import ast
 
@@ -218,3 +220,45 @@ class NodePort(Value):
         if rate is None:
             raise wrong("E0422", f"`{self.path}` is not linked, so it has no rate", name.span)
         return rate
+
+
+@dataclass(frozen=True)
+class HostKind(Value):
+    """`host`: a port of the tester."""
+
+    what: ClassVar[str] = "`host`"
+
+    def item(self, key: Value, span: Span) -> Value:  # noqa: ARG002
+        """Refuse what others write for an array."""
+        remedy = f"write `host(count = {span.text})` for an array"
+        raise wrong("E0215", "`host` cannot be indexed", span, remedy=remedy)
+
+    def call(self, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:
+        """Return hosts: `count` of them, `slotted` or not."""
+        counts.once(call.arguments)
+        count, known, slotted = None, True, True
+        for argument in call.arguments:
+            name = argument.name.text if argument.name else ""
+            if name == "count":
+                count, known = counts.count_of(argument.value, scope, evaluator)
+            elif name == "slotted":
+                slotted = evaluator.truth(argument.value, scope) is not False
+            else:
+                raise wrong(
+                    "E0104",
+                    f"`host` has no parameter `{name}`"
+                    if name
+                    else "`host` takes named values only",
+                    argument.span,
+                    note="parameters of host: count slotted",
+                )
+        return HostPlan(count, known, slotted)
+
+    def copy(self, body: ast.Body, scope: Scope, evaluator: Evaluator) -> Value:  # noqa: ARG002
+        """Refuse fields: they are given between parentheses."""
+        raise wrong(
+            "E0104",
+            "a host's fields are given between parentheses",
+            body.span,
+            remedy="write `host(slotted = false)`",
+        )

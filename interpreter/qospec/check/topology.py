@@ -9,8 +9,17 @@ from qospec.check import carried
 from qospec.check.bodies import in_a_let, misplaced, turns_of, veil
 from qospec.check.context import Refused, wrong
 from qospec.check.declared import DeviceValue
-from qospec.check.kinds import HostKind, KindValue
-from qospec.check.nodes import DevicePlan, HostPlan, Node, NodeArray, NodePort, NodePorts, NodeValue
+from qospec.check.kinds import KindValue
+from qospec.check.nodes import (
+    DevicePlan,
+    HostKind,
+    HostPlan,
+    Node,
+    NodeArray,
+    NodePort,
+    NodePorts,
+    NodeValue,
+)
 from qospec.check.parameters import let_value
 from qospec.check.records import Record
 from qospec.check.scope import Binding, Scope, settled

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from qospec.check.builtins import BuiltIns
 from qospec.check.context import Context, Limits
 from qospec.check.expressions import Evaluator
 from qospec.check.files import SUFFIXES, is_file
@@ -48,7 +49,7 @@ class Declarations:
     """Files that were read, with what they import. Mistakes are in the problems."""
 
     def __init__(self, paths: Sequence[Path], catalogue: Catalogue, problems: Problems) -> None:
-        context = Context(catalogue, problems, Limits())
+        context = Context(catalogue, problems, Limits(), BuiltIns(catalogue))
         self.catalogue = catalogue
         self.evaluator = Evaluator(context)
         self.units = Loader(context).load(paths)

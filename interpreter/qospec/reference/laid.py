@@ -25,11 +25,11 @@ def laid_document(declared: Declared, declarations: Declarations) -> Document:
     if not isinstance(value, TopologyValue):
         return {}
     inside = value.signature.alone(defaults=value.signature.has_defaults())
-    layout = topology.layout(value.node, inside, declarations.evaluator)
+    laid = topology.layout(value.node, inside, declarations.evaluator)
     return {
-        "hosts": list(_nodes(layout, value.node, declarations, devices=False)),
-        "devices": list(_nodes(layout, value.node, declarations, devices=True)),
-        "links": listed([_link(each, declarations) for each in layout.cables], "links"),
+        "hosts": list(_nodes(laid, value.node, declarations, devices=False)),
+        "devices": list(_nodes(laid, value.node, declarations, devices=True)),
+        "links": listed([_link(each, declarations) for each in laid.cables], "links"),
     }
 
 

@@ -121,17 +121,16 @@ def _fits(case: Case, name: str, survey: Survey, problems: Problems) -> bool:
     ]
     if not unfit and not case.run.overload:
         passing, network = survey.passing, case.networks[name]
-        unfit = [
-            *misfits.overloads(case, network, survey.drafts, passing, survey.members, _asked_bps)
-        ]
-    warnings = [
+        drafts, members = survey.drafts, survey.members
+        unfit = [*misfits.overloads(case, network, drafts, passing, members, _asked_bps)]
+    doubtful = [
         *quanta.short(case, case.networks[name], survey),
         *room.too_small(case, survey),
         *buckets.small(case, survey),
         *unreached.rates(survey),
         *tolerances.too_small(case, survey),
     ]
-    for each in (*unfit, *warnings):
+    for each in (*unfit, *doubtful):
         problems.add(each)
     return not unfit
 

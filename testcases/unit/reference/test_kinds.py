@@ -6,6 +6,7 @@ import pytest
 
 from qospec.catalogue import CARRIED, NESTED, Kind, discover
 from qospec.check import nested
+from qospec.check.builtins import BuiltIns
 from qospec.check.context import Context, Limits
 from qospec.check.expressions import Evaluator
 from qospec.check.fields import convert
@@ -55,7 +56,7 @@ def test_every_example_is_one(kind: Kind, name: str) -> None:
     assert file is not None
     (node,) = file.declarations
     assert isinstance(node, ast.Let)
-    evaluator = Evaluator(Context(CATALOGUE, problems, Limits()))
+    evaluator = Evaluator(Context(CATALOGUE, problems, Limits(), BuiltIns(CATALOGUE)))
     parameter = kind.parameters[name]
     if parameter.domain.name in ("names", "choice"):
         assert problems.all == ()

@@ -1,0 +1,60 @@
+"""Names that no file declares: kinds of the catalogue, `host`, and where the library has one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.catalogue import RECORDS
+from qospec.check import imports
+from qospec.check.kinds import LATER, KindValue, not_built
+from qospec.check.nodes import HostKind
+from qospec.dataclass import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator
+
+    from qospec.catalogue import Catalogue
+    from qospec.check.values import Value
+    from qospec.syntax import ast
+
+
+@dataclass(frozen=True)
+class BuiltIns:
+    """The built-in names, as the evaluator asks for them."""
+
+    catalogue: Catalogue
+
+    def value(self, name: ast.Name) -> Value | None:
+        """Return what a name stands for; raises Refused for what is not built yet."""
+        for role in RECORDS:
+            kind = self.catalogue.find(role, name.text)
+            if kind is not None:
+                return KindValue(kind)
+        if name.text == "host":
+            return HostKind()
+        if self.is_reserved(name.text):
+            raise not_built(name.text, name.span)
+        return None
+
+    def names(self) -> Iterator[str]:
+        """Yield all of them."""
+        yield "host"
+        for role in RECORDS:
+            yield from self.catalogue.of(role)
+
+    def is_reserved(self, name: str) -> bool:
+        """Return whether a name is a word of the language that is not built yet."""
+        return name in LATER
+
+    def module_of(self, name: str) -> str:
+        """Return the module of the library that has this name, as it is imported; "" if none."""
+        return imports.of_library(name)
+
+    def remedy(self, name: str, declared: Container[str]) -> str:
+        """Return what to write for a name that everybody expects and the library has; "" if none.
+
+        Args:
+            name: A name that nothing known has.
+            declared: Those that the file declares and imports.
+        """
+        return imports.newcomer(name, declared)
