@@ -31,7 +31,7 @@ from qospec.engine import delays, graph, transmission
 from qospec.engine.combined import Combined
 from qospec.engine.connections import Connections, Contract
 from qospec.engine.draws import Draws
-from qospec.engine.element import Waiting
+from qospec.engine.dropping import Waiting
 from qospec.engine.experiment import END, Experiment, Node, Source, Watch, Wire
 from qospec.engine.marks import VALUES, marked
 from qospec.engine.observation import Observation

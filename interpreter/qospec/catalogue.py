@@ -175,6 +175,11 @@ class Kind:
     from_contract: Mapping[str, str] = dataclasses.field(default_factory=dict)
     carries: tuple[Carried, ...] = CARRIED
 
+    @property
+    def is_served(self) -> bool:
+        """Return whether items wait in it for the line that it feeds."""
+        return self.duty in ("queue", "scheduler")
+
     def statistics(self, carries: str) -> tuple[str, ...]:
         """Return the statistics that a metric offers of a flow of cells or packets."""
         offered = tuple(getattr(self.build, "statistics", ()))

@@ -21,7 +21,8 @@ from qospec.engine.batch import Batch
 from qospec.engine.clock import Clock
 from qospec.engine.connections import Connections, Contract
 from qospec.engine.draws import Draws
-from qospec.engine.element import Setting, Waiting
+from qospec.engine.dropping import Waiting
+from qospec.engine.element import Setting
 from qospec.engine.encapsulation import Encapsulation
 
 STM1 = Fraction(149_760_000)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from qospec.check.topology import Cable, Layout
     from qospec.model import Statement
 
-SERVED = ("queue", "scheduler")
 Port = tuple[str, int]
 
 
@@ -192,7 +191,7 @@ def _unserved(template: Template, unlinked: frozenset[Port]) -> frozenset[int]:
             if (
                 origin.part < 0
                 or origin.part in found
-                or template.parts[origin.part].kind.duty not in SERVED
+                or not template.parts[origin.part].kind.is_served
             ):
                 continue
             if (

@@ -10,8 +10,6 @@ from qospec.check.parts import Part, Template
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SERVED = ("queue", "scheduler")
-
 
 def verify_time(template: Template, context: Context) -> None:
     """Report a circle of elements that take no time: it would turn for ever at one instant."""
@@ -63,6 +61,6 @@ def _circle(
 
 
 def _takes_time(part: Part) -> bool:
-    if part.kind.duty in (*SERVED, "line") or part.element is None:
+    if part.kind.is_served or part.kind.duty == "line" or part.element is None:
         return True
     return bool(part.element.least_delay_ps(None) > 0)

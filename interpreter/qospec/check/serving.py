@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from qospec.check.parts import Part
     from qospec.source import Span
 
-SERVED = ("queue", "scheduler")
 MOST_LEVELS = 16
 """So many schedulers may follow each other: each level takes its time for every packet."""
 
@@ -22,7 +21,7 @@ def verify_served(template: Template, context: Context) -> None:
     ways = Counter(template.wires.values())
     crowded = {end for end, count in ways.items() if count > 1}
     for index, part in enumerate(template.parts):
-        if part.kind.duty not in SERVED or not part.outputs:
+        if not part.kind.is_served or not part.outputs:
             continue
         if part.loose and len(part.outputs) != 1:
             continue

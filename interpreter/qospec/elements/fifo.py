@@ -9,8 +9,8 @@ from qospec.dataclass import dataclass
 from qospec.engine import admission, dropping, tail_drop, transmission
 from qospec.engine.admission import LET_IN, OVERFLOW, SINCE, fate, fate_by_limit
 from qospec.engine.arrays import np
-from qospec.engine.dropping import DropPolicy
-from qospec.engine.element import Step, Waiting
+from qospec.engine.dropping import DropPolicy, Waiting
+from qospec.engine.element import Step
 from qospec.engine.kernel import kernel, linked
 from qospec.engine.ledger import losses_of
 from qospec.engine.transmission import (

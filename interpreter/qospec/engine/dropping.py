@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from qospec.engine.averaging import Average
     from qospec.engine.clock import Clock
     from qospec.engine.draws import Draws
-    from qospec.engine.element import Waiting
 
     Entries = Sequence[tuple[str, object]]
     """A map of some field, by the words or numbers of a mark."""
@@ -94,6 +93,14 @@ class DropPolicy(ABC):
         Raises:
             ValueError: They do not fit a queue of this limit; in the author's words.
         """
+
+
+class Waiting(NamedTuple):
+    """A queue before a scheduler: its path, its limit (None: none) and its drop policy."""
+
+    element: str
+    limit: Buffer | None
+    drop: DropPolicy | None = None
 
 
 def verify(policy: DropPolicy, limit: Buffer) -> None:

@@ -21,15 +21,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from qospec.engine.marks import CLP
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from qospec.catalogue import Buffer
     from qospec.engine.arrays import Indices, Marks, Times
     from qospec.engine.batch import Batch
     from qospec.engine.clock import Clock
     from qospec.engine.connections import Connections, Contract
     from qospec.engine.draws import Draws
-    from qospec.engine.dropping import DropPolicy
+    from qospec.engine.dropping import Waiting
+
+    Process = Callable[[tuple[Batch, ...], int], "Step"]
+    """What an element does with arrivals below a time."""
 
 
 class Loss(NamedTuple):
@@ -59,14 +61,6 @@ class Step(NamedTuple):
     until_ps: tuple[int, ...]
     losses: tuple[Loss, ...] = ()
     waits: tuple[Times, Times] | None = None
-
-
-class Waiting(NamedTuple):
-    """A queue before a scheduler: its path, its limit (None: none) and its drop policy."""
-
-    element: str
-    limit: Buffer | None
-    drop: DropPolicy | None = None
 
 
 class Setting(NamedTuple):

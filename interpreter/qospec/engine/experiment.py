@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.engine.element import Waiting
+from qospec.engine.dropping import Waiting
 from qospec.engine.marks import CLP
 
 if TYPE_CHECKING:

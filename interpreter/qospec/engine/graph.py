@@ -29,8 +29,8 @@ from qospec.units import PS_PER_S
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from qospec.engine.element import Process
     from qospec.engine.experiment import Experiment, Node, Source
-    from qospec.engine.guard import Process
     from qospec.engine.observation import Observation
 
 __all__ = ["CHUNK", "EndlessError", "ZeroDelayError", "run", "zero_delay_cycle"]

@@ -9,13 +9,9 @@ from qospec.engine.batch import FOREVER_PS, well_formed
 from qospec.engine.element import Loss
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from qospec.engine.arrays import Times
     from qospec.engine.batch import Batch
-    from qospec.engine.element import Step
-
-    Process = Callable[[tuple[Batch, ...], int], Step]
+    from qospec.engine.element import Process, Step
 
 
 class BrokenPromiseError(RuntimeError):

@@ -31,9 +31,8 @@ from qospec.engine.transmission import (
 if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Times, Whole
     from qospec.engine.clock import Clock
-    from qospec.engine.element import Loss, Step
+    from qospec.engine.element import Loss, Process, Step
     from qospec.engine.experiment import Node, Watch
-    from qospec.engine.guard import Process
 
 NOWHERE = -1
 """The input of a departure that was not found."""

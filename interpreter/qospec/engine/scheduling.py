@@ -18,8 +18,8 @@ from qospec.engine import tail_drop, transmission
 from qospec.engine.arrays import np
 from qospec.engine.batch import FOREVER_PS, Batch, empty, joined
 from qospec.engine.coming import by_input, turns_of
-from qospec.engine.dropping import doors_of
-from qospec.engine.element import Loss, Step, Waiting
+from qospec.engine.dropping import Waiting, doors_of
+from qospec.engine.element import Loss, Step
 from qospec.engine.ledger import losses_of
 from qospec.engine.outcome import Held, Service, nothing_held
 from qospec.engine.parting import uninitialised

@@ -12,15 +12,12 @@ from typing import TYPE_CHECKING
 
 from qospec.dataclass import dataclass
 from qospec.engine.combined import Combined
-from qospec.engine.element import Waiting
+from qospec.engine.dropping import Waiting
 
 if TYPE_CHECKING:
     from qospec.engine.clock import Clock
     from qospec.engine.scheduling import Scheduler
     from qospec.model import Instance, Network
-
-
-SERVED = ("queue", "scheduler")
 
 
 @dataclass(frozen=True)
@@ -55,6 +52,11 @@ class Draft:
     clock: Clock | None = None
     queues: list[Instance | None] = field(default_factory=list)
     line: str = ""
+
+    @property
+    def is_served(self) -> bool:
+        """Return whether items wait in it for the line that it feeds."""
+        return self.instance.kind.is_served
 
     @property
     def duty(self) -> str:
@@ -124,7 +126,8 @@ def _join_queues(drafts: Drafts, scheduler: int) -> None:
     before = {
         draft.ways[0].input: index
         for index, draft in drafts.items()
-        if draft.duty in SERVED and (draft.ways[0].end, draft.ways[0].to) == ("element", scheduler)
+        if draft.instance.kind.is_served
+        and (draft.ways[0].end, draft.ways[0].to) == ("element", scheduler)
     }
     inner: list[Scheduler | None] = []
     places: dict[tuple[int, int], int] = {}

@@ -23,6 +23,7 @@ from qospec.run import outcome, trial
 from qospec.run.contents import TIME_FORMAT
 from qospec.run.interruption import Interruption
 from qospec.run.job import Job, Result
+from qospec.run.result import Result as CaseResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
@@ -142,7 +143,7 @@ def _results(
 def _unlost(lost: Lost) -> Result:
     """Return what is to be said of a case whose workers died."""
     why = f"{lost.why} (twice, the second time in a fresh one)"
-    result = trial.Result((), (why,))
+    result = CaseResult((), (why,))
     return Result(outcome.case_document(lost.job.plan, result, lost.job.again), 0.0, 0.0)
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from qospec.document import Document
     from qospec.model import Case, Network, Statement, Suite, Test
     from qospec.run.plan import CasePlan
-    from qospec.run.trial import Repeat, Result
+    from qospec.run.result import Repeat, Result
 
 SCHEMA = 1
 NOT_RUN = "not run: the run was interrupted"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from qospec.document import Document
     from qospec.model import Statement
     from qospec.run.repeats import Repeat
-    from qospec.run.trial import Result
+    from qospec.run.result import Result
     from qospec.run.verdict import Judgement
 
 AT_MOST = ("==", "<=", "<")

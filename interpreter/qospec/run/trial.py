@@ -4,32 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.dataclass import dataclass
 from qospec.engine import graph
 from qospec.run.measure import Readings
-from qospec.run.verdict import Judgement, judge
+from qospec.run.result import Repeat, Result
+from qospec.run.verdict import judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from qospec.catalogue import Catalogue
     from qospec.run.plan import CasePlan
-
-
-@dataclass(frozen=True)
-class Repeat:
-    """What one repeat gave."""
-
-    readings: Readings
-    judgements: tuple[Judgement, ...]
-
-
-@dataclass(frozen=True)
-class Result:
-    """What a case gave: its repeats, and what went wrong on our side."""
-
-    repeats: tuple[Repeat, ...]
-    errors: tuple[str, ...] = ()
 
 
 def run(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from qospec.syntax.tokens import Tokens
 
 _WITH_BLOCK = DECLARATIONS - {"TRAFFIC"}
-_BEHIND_NAME = {"TEST": (("ON", "on"), ("NAME", "")), "REFERENCE": (("STRING", '""'),)}
+_WITH_NAME = {"TEST": (("ON", "on"), ("NAME", "")), "REFERENCE": (("STRING", '""'),)}
 """What stands between a name and the block, if it cannot be read."""
 
 
@@ -52,9 +52,7 @@ def readable(machine: Machine, tokens: Tokens, start: int, at: int) -> Header | 
     rests: list[tuple[tuple[str, str] | int, ...]] = []
     if "ON" in kinds[start:block]:
         rests.append(tuple(range(kinds.index("ON", start), block)))
-    rests.append(
-        tuple((kind, word or made[1]) for kind, word in _BEHIND_NAME.get(kinds[start], ()))
-    )
+    rests.append(tuple((kind, word or made[1]) for kind, word in _WITH_NAME.get(kinds[start], ())))
     for rest in rests:
         found = (name, *rest)
         fitting = [kinds[each] if isinstance(each, int) else each[0] for each in found]

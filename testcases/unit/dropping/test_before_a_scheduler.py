@@ -19,7 +19,8 @@ from qospec.engine.batch import FOREVER_PS, Batch, empty, joined
 from qospec.engine.combined import Combined
 from qospec.engine.connections import Connections, Contract
 from qospec.engine.draws import Draws
-from qospec.engine.element import Setting, Waiting
+from qospec.engine.dropping import Waiting
+from qospec.engine.element import Setting
 
 CONNECTIONS = Connections((Contract("cbr", Fraction(1_000), 0),), (0,), has_oam=False)
 TYPICAL = 500

@@ -14,7 +14,8 @@ from qospec.engine.batch import FOREVER_PS, Batch, empty, joined
 from qospec.engine.clock import Clock
 from qospec.engine.connections import Connections, Contract
 from qospec.engine.draws import Draws
-from qospec.engine.element import Setting, Waiting
+from qospec.engine.dropping import Waiting
+from qospec.engine.element import Setting
 from qospec.engine.marks import MARKS
 from qospec.units import PS_PER_S
 

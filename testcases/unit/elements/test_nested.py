@@ -25,7 +25,7 @@ from qospec.engine import delays, graph
 from qospec.engine.clock import Clock
 from qospec.engine.combined import Combined
 from qospec.engine.connections import Connections, Contract
-from qospec.engine.element import Waiting
+from qospec.engine.dropping import Waiting
 from qospec.engine.encapsulation import Encapsulation
 from qospec.engine.experiment import END, Experiment, Node, Source, Watch, Wire
 from qospec.engine.marks import marked

@@ -12,7 +12,7 @@ from qospec.catalogue import Buffer
 from qospec.elements.fifo import Fifo
 from qospec.elements.strict import Strict
 from qospec.engine.clock import Clock
-from qospec.engine.element import Waiting
+from qospec.engine.dropping import Waiting
 
 STM1 = Fraction(149_760_000)
 SLOT_PS = 2_831_196

@@ -17,7 +17,7 @@ from qospec.elements.strict import Strict
 from qospec.engine import graph
 from qospec.engine.combined import Combined
 from qospec.engine.connections import Connections, Contract
-from qospec.engine.element import Waiting
+from qospec.engine.dropping import Waiting
 from qospec.engine.experiment import END, Experiment, Node, Source, Watch, Wire
 from qospec.engine.handing_on import handed_on
 from qospec.engine.sizes import Sizes

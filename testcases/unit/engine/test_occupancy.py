@@ -17,7 +17,8 @@ from qospec.engine.batch import FOREVER_PS, Batch
 from qospec.engine.clock import Clock
 from qospec.engine.connections import Connections, Contract
 from qospec.engine.draws import Draws
-from qospec.engine.element import Setting, Waiting
+from qospec.engine.dropping import Waiting
+from qospec.engine.element import Setting
 from qospec.engine.encapsulation import Encapsulation
 from qospec.engine.experiment import Node, Watch
 from qospec.engine.occupancy import Occupancies, Occupancy

@@ -19,7 +19,8 @@ from qospec.engine.clock import Clock
 from qospec.engine.combined import Combined
 from qospec.engine.connections import Connections, Contract
 from qospec.engine.draws import Draws
-from qospec.engine.element import Setting, Waiting
+from qospec.engine.dropping import Waiting
+from qospec.engine.element import Setting
 
 GIGABIT = Clock(Fraction(10**9), slotted=False)
 SHARES = (("af", Fraction(3)), ("be", Fraction(1)))

@@ -14,6 +14,7 @@ from qospec.check import check
 from qospec.diagnostics import Problems
 from qospec.run import trial
 from qospec.run.plan import Bounds, CasePlan, plan
+from qospec.run.result import Repeat
 
 Plan = Callable[..., tuple[CasePlan, ...]]
 
@@ -85,10 +86,10 @@ def star() -> str:
 
 
 @pytest.fixture
-def ran() -> Callable[[CasePlan], trial.Repeat]:
+def ran() -> Callable[[CasePlan], Repeat]:
     """Return what runs a case's one repeat."""
 
-    def run(case: CasePlan) -> trial.Repeat:
+    def run(case: CasePlan) -> Repeat:
         result = trial.run(case, discover(), lambda _: None)
         assert result.errors == ()
         (repeat,) = result.repeats

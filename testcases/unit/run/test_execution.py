@@ -44,7 +44,7 @@ def test_compiling_is_no_time_of_a_case(plan: CasePlan, monkeypatch: pytest.Monk
     monkeypatch.setattr(execution.kernel, "compiling_s", lambda: next(compiled))
     clock = iter([50.0, 1_057.0])
     monkeypatch.setattr(execution.time, "monotonic", lambda: next(clock))
-    monkeypatch.setattr(execution.trial, "run", lambda *_, **__: execution.trial.Result(()))
+    monkeypatch.setattr(execution.trial, "run", lambda *_, **__: execution.CaseResult(()))
     result = execution._case(plan, "again", lambda _: None, keep_going=False)
     assert (result.seconds, result.compiling_s) == (7.0, 1_000.0)
 

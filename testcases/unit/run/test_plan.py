@@ -9,8 +9,9 @@ from qospec.diagnostics import Problems
 from qospec.engine import graph
 from qospec.run import network, trial
 from qospec.run.plan import CasePlan
+from qospec.run.result import Repeat
 
-Ran = Callable[[CasePlan], trial.Repeat]
+Ran = Callable[[CasePlan], Repeat]
 
 
 def test_what_is_left_out_changes_nothing(

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import pytest
 
 from qospec.diagnostics import Problems
-from qospec.run import trial
 from qospec.run.plan import CasePlan
+from qospec.run.result import Repeat
 
-Ran = Callable[[CasePlan], trial.Repeat]
+Ran = Callable[[CasePlan], Repeat]
 
 
 def test_cells_arrive_where_they_are_sent(planned, star: str, ran: Ran) -> None:
