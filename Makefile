@@ -61,7 +61,6 @@ bench: setup ## Measure the engine against C in the same run
 calibration: setup ## Print how often criteria with confidence are wrong about known queues
 	$(BIN)/python testcases/calibration/table.py
 
-
 SECONDS = 120
 
 fuzz-language: setup ## Feed spoilt files to the reader and the checker for SECONDS; keep what breaks them
