@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from qospec.catalogue import Cells, Domain, arrivals
 from qospec.dataclass import dataclass
+from qospec.engine import instants
 from qospec.engine.arrays import np
-from qospec.traffic.poisson import Poisson
 
 if TYPE_CHECKING:
     from typing import Self
 
     from qospec.engine.arrays import Indices, Times
     from qospec.engine.draws import Draws
-    from qospec.traffic.poisson import State
+    from qospec.engine.instants import State
 
 Rate = Annotated[Fraction, Domain("cell rate", Fraction(1, 1_000), 10**11)]
 """Cells/s; of batches there are fewer, but none that int64 could not tell."""
@@ -44,16 +44,12 @@ class Batches:
         return cls(size, rate)
 
     def start(self, connections: int, phases: str, draws: Draws) -> State:
-        return self._instants.start(connections, phases, draws)
+        batch_rate = self.mean_cell_rate(connections) / self.size
+        return instants.start(batch_rate, connections, draws)
 
     def emit(self, state: State, until_ps: int) -> tuple[Times, Indices]:
-        ready_ps, sender = self._instants.emit(state, until_ps)
+        ready_ps, sender = instants.emit(state, until_ps)
         return np.repeat(ready_ps, self.size), np.repeat(sender, self.size)
-
-    @property
-    def _instants(self) -> Poisson:
-        """Return what has one cell ready where this has a batch."""
-        return Poisson(Fraction(self.rate) / self.size)
 
     def mean_cell_rate(self, connections: int) -> Fraction:
         return connections * Fraction(self.rate)
