@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from itertools import groupby
+from textwrap import wrap
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.diagnostics import MOST, Label
@@ -52,22 +53,27 @@ class _Line(NamedTuple):
 def render(diagnostic: Diagnostic, *, colour: bool = False, width: int = WIDEST) -> str:
     """Return a diagnostic as text, without a line end at its end.
 
-    Of a line that is wider than `width` a part is shown, so that its mark stays below it; messages
-    are not broken.
+    Of a line that is wider than `width` a part is shown, so that its mark stays below it. Words are
+    broken there if it is the width of a terminal, which is less than the widest.
     """
     own = Label(diagnostic.span, diagnostic.label)
     labels = [own, *diagnostic.others]
     digits = max(len("10"), *(len(str(_line_number(label))) for label in labels))
     paint = _Paint(diagnostic.severity, colour=colour)
     form = _Form(digits, max(_LEAST, width - digits - len(" | ")), paint)
-    lines = [f"{paint.main(_head(diagnostic))}{paint.plain(f': {_one_line(diagnostic.message)}')}"]
+    head = _head(diagnostic)
+    message = _broken(diagnostic.message, len(f"{head}: "), width)
+    lines = [f"{paint.main(head)}{paint.plain(f': {message[0]}')}", *map(paint.plain, message[1:])]
     sources = list(dict.fromkeys(label.span.source for label in labels))
     for source in sources:
         here = [label for label in labels if label.span.source == source]
         lines += _excerpt(source, here, own, form)
     margin = " " * (digits + 1) + paint.other("=")
-    lines += [f"{margin} note: {_one_line(note)}" for note in diagnostic.notes]
-    lines += [f"{margin} help: {_one_line(diagnostic.help)}"] if diagnostic.help else []
+    asides = [("note", note) for note in diagnostic.notes]
+    asides += [("help", diagnostic.help)] if diagnostic.help else []
+    for name, text in asides:
+        first, *more = _broken(text, digits + len(f" = {name}: "), width)
+        lines += [f"{margin} {name}: {first}", *more]
     return "\n".join(lines)
 
 
@@ -202,6 +208,16 @@ def _mark_rows(marks: Sequence[_Mark], paint: _Paint) -> Iterator[str]:
 
 def _words(mark: _Mark, paint: _Paint) -> str:
     return paint.main(mark.text) if mark.main else paint.other(mark.text)
+
+
+def _broken(text: str, indent: int, width: int) -> list[str]:
+    """Return the lines of a text that stands behind so many columns; the first without them."""
+    if width >= WIDEST:
+        return [_one_line(text)]
+    room = max(_LEAST, width - indent)
+    lines = wrap(_one_line(text), room, break_long_words=False, break_on_hyphens=False)
+    first, *more = lines or [""]
+    return [first, *(" " * indent + line for line in more)]
 
 
 def _one_line(text: str) -> str:

@@ -89,3 +89,8 @@ def bound_of(name: str) -> int | None:
     """Return the bound in ps that a share is named for; None for other names."""
     named = ABOVE.fullmatch(name)
     return int(named[1]) if named else None
+
+
+def from_histogram(name: str) -> bool:
+    """Return whether a statistic comes from a histogram, which knows a delay to 1/1024 of it."""
+    return QUANTILE.fullmatch(name) is not None or bound_of(name) is not None

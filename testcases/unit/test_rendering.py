@@ -170,3 +170,29 @@ def test_a_mark_stays_below_its_line_on_a_narrow_terminal() -> None:
         line, mark = told[3:5]
         assert len(line) <= 40
         assert line[mark.index("^") : mark.rindex("^") + 1] == words
+
+
+def test_on_a_narrow_terminal_words_are_broken_below_themselves() -> None:
+    diagnostic = Diagnostic(
+        "E0101",
+        "nothing here is called so, and nothing is near",
+        span("warmup"),
+        notes=("what is meant may be somewhere else",),
+        help="declare it, or write `something-of-which-no-part-is-a-word`",
+    )
+    words = [each for each in render(diagnostic, width=40).splitlines() if "|" not in each]
+    assert words == [
+        "error[E0101]: nothing here is called so,",
+        "              and nothing is near",
+        "  --> tests.qos:14:9",
+        "   = note: what is meant may be",
+        "           somewhere else",
+        "   = help: declare it, or write",
+        "           `something-of-which-no-part-is-a-word`",
+    ]
+    assert render(diagnostic).splitlines()[0].endswith("called so, and nothing is near")
+
+
+def test_what_is_not_for_a_terminal_is_never_broken() -> None:
+    diagnostic = Diagnostic("E0101", "word " * 50 + "end", span("warmup"))
+    assert render(diagnostic).splitlines()[0].endswith("word end")

@@ -52,7 +52,8 @@ def check(paths: tuple[str, ...], *, as_json: bool, fix: bool) -> None:
     counted = [loading.counted(len(suite.tests), "test"), loading.counted(cases, "case")]
     if suite.properties:
         counted.append(loading.counted(len(suite.properties), "property", "properties"))
-    output.say(f"{', '.join(counted)}: nothing to complain of")
+    found = "no errors" if problems.all else "nothing to complain of"
+    output.say(f"{', '.join(counted)}: {found}")
 
 
 def _repaired(paths: tuple[str, ...]) -> Repaired:

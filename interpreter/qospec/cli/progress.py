@@ -53,7 +53,10 @@ class Progress:
 
     def heard(self, case: str, share: float) -> None:
         """Take note of the share of a case that is done."""
+        first = not self._shares and not self._ended
         self._shares[case] = share
+        if first and self._done() < SURE:
+            self._began_s = time.monotonic()  # till now workers have started, and done nothing
         self.waited()
 
     def ended(self, case: str) -> None:
@@ -85,13 +88,18 @@ class Progress:
             show_progress("", self._drawn)
             self._drawn = 0
 
+    def _done(self) -> float:
+        """Return which share of all is done."""
+        parts = self._work.parts
+        ended = sum(parts[name] for name in self._ended)
+        return ended + sum(parts[name] * share for name, share in self._shares.items())
+
     def line(self) -> str:
         """Return how far the run is, in words."""
         work, shares = self._work, self._shares
         trials = sum(work.trials[name] for name in self._ended)
         trials += sum(int(work.trials[name] * share) for name, share in shares.items())
-        done = sum(work.parts[name] for name in self._ended)
-        done += sum(work.parts[name] * share for name, share in shares.items())
+        done = self._done()
         passed_s = time.monotonic() - self._began_s
         known = SURE <= done < 1
         left_s = max(1, round(passed_s * (1 - done) / done)) if known else 0

@@ -8,11 +8,13 @@ kernels: Numba itself would not notice that a helper in another file has changed
 what it finds there, so it is no folder that others can write to.
 """
 
+import contextlib
 import dis
 import functools
 import inspect
 import os
 import stat
+import sys
 import time
 import types
 from collections.abc import Callable, Iterator, Mapping
@@ -130,10 +132,28 @@ def _cache(function: Callable[..., Any]) -> Any:
         return caching.NullCache()
 
 
+UNUSED = ("cffi", "coverage", "yaml")
+"""What Numba imports where it is installed, to serve it; no kernel needs it."""
+
+
+@contextlib.contextmanager
+def _hidden(names: tuple[str, ...]) -> Iterator[None]:
+    """Let an import of these fail, as if they were not installed."""
+    absent = dict.fromkeys(name for name in names if name not in sys.modules)
+    sys.modules.update(absent)  # type: ignore[arg-type]  # which `None` is for
+    try:
+        yield
+    finally:
+        for name in absent:
+            del sys.modules[name]
+
+
 @functools.cache
 def _numba() -> Any:
-    import numba
-    from numba.core import event
+    with _hidden(UNUSED):
+        import numba
+        from numba.core import event
+        from numba.core.typing import cffi_utils  # noqa: F401 - which imports cffi
 
     event.register("numba:compile", _listener(event.Listener))  # type: ignore[no-untyped-call]
     # Not by the environment: worker processes would inherit it, and put a folder into the folder.

@@ -65,7 +65,24 @@ CONCEPTS = {
     "interval": "between what a value lies with a confidence; all of it on the good side of a bound"
     " is a pass, all of it on the bad side a fail, else the criterion is inconclusive",
 }
+OF_A_TEST = {
+    "covers": 'what a test answers to, such as requirements: `covers = ["REQ-17"]`',
+    "not_reproduced": "what of a publication a test does not show, and why:"
+    ' `not_reproduced = ["figure 3: no legible curve"]`',
+}
+VERDICTS = {
+    "pass": "all that is asked holds, and it was measured",
+    "fail": "an `expect` does not hold: the device is not good",
+    "inconclusive": "nothing was decided: a `require` does not hold, there is no data, or too"
+    " little for the confidence that is asked for",
+    "error": "the tester did not do its work, or an invariant of a device does not hold",
+    "measured": "a case that only reports: nothing is asked of it",
+    "not applicable": "a statement that says nothing in a case, by its `when` or by what is known"
+    " before the run; it has no verdict, and never counts as a pass",
+}
 TABLES: dict[str, dict[str, str]] = {
+    "field of a test": OF_A_TEST,
+    "verdict": VERDICTS,
     "built in": {name: SAID[name] for name in BUILT_IN},
     "function": {name: SAID[name] for name in FUNCTIONS},
     "statistic": STATISTICS,
@@ -103,7 +120,16 @@ def words(what: str, catalogue: Catalogue) -> Iterator[Document]:
 
 def names(catalogue: Catalogue) -> Iterator[str]:
     """Yield all these names, but for the quantiles, of which there are too many."""
-    yield from (*LAYERS, *FUNCTIONS, *BUILT_IN, *STATISTICS, *CONCEPTS, *CLAIMS)
+    yield from (
+        *LAYERS,
+        *FUNCTIONS,
+        *BUILT_IN,
+        *STATISTICS,
+        *CONCEPTS,
+        *CLAIMS,
+        *OF_A_TEST,
+        *VERDICTS,
+    )
     yield from asked_names(catalogue)
     for _, kind in kinds(catalogue):
         for each in kind.parameters.values():

@@ -80,7 +80,7 @@ _MISTAKES = (
 )
 
 _CHANCE = ("random",)
-_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 class Missing(StrictUndefined):

@@ -22,7 +22,7 @@ from qospec.run.means import MeanEdge, skewness
 from qospec.run.quantiles import Quantile, between, shared, value_of
 from qospec.run.repeats import Sureness
 from qospec.run.verdict import MIRRORED, Interval, Judgement, Side, dimension_of
-from qospec.statistic import share_of
+from qospec.statistic import from_histogram, share_of
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -262,7 +262,7 @@ def _shown(
         first, last, lefts, rights = last, first, rights, lefts
         comparison = MIRRORED[comparison]
     dimension = dimension_of(first)
-    approximate = any(m.statistic[1:2].isdigit() for m in measurements(statement.expression))
+    approximate = any(from_histogram(m.statistic) for m in measurements(statement.expression))
     bound = rights[0]
     if measurements(last):
         lefts = [left - right for left, right in zip(lefts, rights, strict=True)]
@@ -276,7 +276,7 @@ def _shown(
         tolerance = _tolerance(expression, rows, measured=bool(measurements(last)))
     return Judgement(
         None,
-        Side(mean, dimension, approximate),
+        Side(mean, dimension, approximate and (counted is None or mean != 0)),
         comparison,
         Side(bound, dimension),
         tolerance,

@@ -131,7 +131,12 @@ CASE = {
     "verdict": VERDICT,
     "ran": MayLack(bool),
     "links": MayLack([[str]]),
-    "run": {"warmup": MayLack(QUANTITY), "measure": MayLack(QUANTITY), "repeat": int},
+    "run": {
+        "warmup": MayLack(QUANTITY),
+        "measure": MayLack(QUANTITY),
+        "repeat": int,
+        "common_draws": MayLack(bool),
+    },
     "statements": [STATEMENT],
     "metrics": METRICS,
     "repeats": [METRICS],

@@ -81,6 +81,7 @@ def not_run(plan: CasePlan, again: str) -> Document:
             "warmup": quantity(Fraction(run.warmup_ps, PS_PER_S), TIME),
             "measure": quantity(Fraction(run.measure_ps, PS_PER_S), TIME),
             "repeat": run.repeat,
+            **({"common_draws": True} if run.common_draws else {}),
         },
         "statements": [],
         "metrics": {},

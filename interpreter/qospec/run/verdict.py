@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Literal
 
 from qospec.conditions import Attribute, Operation, evaluate, measurements, observed
 from qospec.dataclass import dataclass
+from qospec.statistic import bound_of, from_histogram
 from qospec.units import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from qospec.conditions import Expression, Reader, Value
+    from qospec.conditions import Expression, Measured, Reader, Value
     from qospec.model import Statement
     from qospec.units import Dimension
 
@@ -46,7 +47,7 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a comparison, for people. A quantile makes it `approximate`."""
+    """One side of a comparison, for people. What a histogram knows makes it `approximate`."""
 
     value: Value
     dimension: Dimension | None
@@ -133,7 +134,7 @@ def shown_as(verdict: Verdict | None, expression: Expression | None, read: Reade
 
 def _side(expression: Expression, read: Reader) -> Side:
     if not isinstance(expression, Operation) or expression.operator != "list":
-        approximate = any(m.statistic[1:2].isdigit() for m in measurements(expression))
+        approximate = any(_is_approximate(each, read) for each in measurements(expression))
         return Side(evaluate(expression, read), dimension_of(expression), approximate)
     texts = [
         text_of(value, dimension)
@@ -142,6 +143,13 @@ def _side(expression: Expression, read: Reader) -> Side:
         for part in expression.operands
     ]
     return Side(f"[{', '.join(texts)}]", None)
+
+
+def _is_approximate(leaf: Measured, read: Reader) -> bool:
+    """Return whether a value may be off; of none above a bound it is known that there is none."""
+    if bound_of(leaf.statistic) is not None:
+        return read(leaf) != 0
+    return from_histogram(leaf.statistic)
 
 
 def dimension_of(expression: Expression) -> Dimension | None:

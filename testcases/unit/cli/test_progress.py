@@ -32,6 +32,15 @@ def test_the_line_has_cases_trials_and_the_time_left(clock: list[float]) -> None
     assert progress.line() == "1/3 cases, 5/8 trials, about 18 s left; now two:n=1"
 
 
+def test_until_the_first_case_is_heard_of_no_time_is_reckoned(clock: list[float]) -> None:
+    progress = Progress(WORK, live=False, beats=False)
+    clock[0] += 30
+    progress.heard("one", 0.01)
+    clock[0] += 10
+    progress.heard("one", 0.5)
+    assert progress.line() == "0/3 cases, 2/8 trials, about 30 s left; now one"
+
+
 def test_a_heartbeat_is_heard_where_nothing_is_drawn(
     clock: list[float], capsys: pytest.CaptureFixture[str]
 ) -> None:

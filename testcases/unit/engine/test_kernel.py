@@ -52,6 +52,24 @@ def test_a_kernel_is_compiled_once_below_the_folder_that_the_user_named(tmp_path
 
 
 @pytest.mark.slow
+def test_the_compiler_starts_without_packages_that_no_kernel_needs(tmp_path: Path) -> None:
+    """They are a tenth of what a run of next to nothing takes."""
+    names = ("cffi", "coverage", "yaml")
+    assert run(
+        tmp_path,
+        f"""
+import sys
+before = set(sys.modules)
+kernel.notices.clear()
+print(fourfold(2))
+print(*(name for name in {names} if name in sys.modules and name not in before))
+import cffi, yaml
+print(cffi.FFI, yaml.safe_load("a"))
+""",
+    ) == ["8", "", "<class 'cffi.api.FFI'> a"]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "trouble",
     [

@@ -226,6 +226,14 @@ def test_the_only_case_of_a_test_says_what_confidence_was_needed(document):
     assert "= 0 cell with 95 % confidence ✗ fail" in page.text.replace("\N{NO-BREAK SPACE}", " ")
 
 
+def test_cases_that_draw_alike_are_said_to(document, timing):
+    words = "all draw the same random numbers"
+    assert words not in Page(render(document, timing, "html")).text
+    for case in document["cases"]:
+        case["run"]["common_draws"] = True
+    assert words in Page(render(document, timing, "html")).text
+
+
 def test_where_nothing_was_lost_no_cell_is_spoken_of(page):
     assert "Nothing was lost." in page.text
     assert "No cell was lost" not in page.text

@@ -84,3 +84,16 @@ def test_too_few_delays_are_cautioned(planned, problems) -> None:
     assert [each.code for each in problems.all] == ["W0611"]
     assert "delays cannot show `user.delay.above(5 ms) < 0.0001%`" in found["caution"]
     assert found["caution"].endswith("none above")
+
+
+def test_a_share_is_approximate_unless_none_is_above(planned) -> None:
+    run = "  run { measure = 1 ms, repeat = 7 }\n"
+    asked = [
+        "expect l0: user.delay.above(3 us) < 99%",
+        "expect l1: user.delay.above(3 us) < 99% with 95% confidence",
+        "expect l2: user.delay.above(1 s) < 99%",
+        "expect l3: user.delay.above(1 s) < 99% with 95% confidence",
+        "report user.delay.above(3 us)",
+    ]
+    errors = [each["measured"].get("error") for each in judged(planned, *asked, run=run)]
+    assert errors == ["1/1024", "1/1024", None, None, "1/1024"]

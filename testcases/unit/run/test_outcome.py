@@ -263,6 +263,7 @@ def test_cases_draw_alike_where_they_are_to(planned, field: str, *, alike: bool)
         case_document(case, trial.run(case, discover(), lambda _: None), "") for case in cases
     )
     assert (first["metrics"] == second["metrics"]) == alike
+    assert first["run"].get("common_draws", False) == alike
     assert first["metrics"]["f"]["sent"]["value"] != "0"
 
 

@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qospec.traffic.poisson import BLOCK, Poisson
+from qospec.engine.instants import BLOCK
+from qospec.traffic.poisson import Poisson
 
 LAST_PS = 10**11  # 100 ms
 
