@@ -23,9 +23,9 @@ def test_a_packet_is_reordered_if_one_sent_later_is_ahead_of_it(road, data):
         ((1, 3, 2, 4), 1),
         ((4, 1, 2, 3), 3),
         ((2, 1, 4, 3), 2),
-        # RFC 4737, 5.1: of s = 4, which arrives behind 5, 6, 7 and 8, the standard makes one
+        # RFC 4737, 7.1: packet 4 is reordered
         ((1, 2, 3, 5, 6, 7, 8, 4, 9, 10), 1),
-        # likewise, 5.2: 5 and 6 behind 7
+        # likewise, 7.2: packets 5 and 6 are
         ((1, 2, 3, 4, 7, 5, 6, 8, 9, 10), 2),
     ],
 )
