@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 ENDS = ("min", "max")
 """What limits a size."""
+WAYS_OUT = "write `exponential(16 ms)`, or `exponential(500 B, min = 40 B, max = 1_500 B)`"
 LARGEST_BYTES = 65_535
 """Of an IP packet. Source: RFC 791, 3.1."""
 STEPS = 2**30
@@ -51,7 +52,7 @@ def exponential(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
             raise wrong("E0104", f"`exponential` has no parameter `{name}`", node.span)
     if len(means) != 1:
         message = "`exponential` takes one time, the mean, or one size"
-        raise wrong("E0105", message, node.span, remedy=f"write {_example()}")
+        raise wrong("E0105", message, node.span, remedy=WAYS_OUT)
     mean = evaluator.plain(means[0].value, scope)
     if isinstance(mean, Poison):
         return mean
@@ -60,15 +61,10 @@ def exponential(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
     if not isinstance(mean, Amount) or mean.dimension != TIME:
         what = named(mean.dimension) if isinstance(mean, Amount) else mean.what
         message = f"`exponential` takes a time or a size, the mean, not {what}"
-        raise wrong("E0204", message, means[0].span, remedy=f"write {_example()}")
+        raise wrong("E0204", message, means[0].span, remedy=WAYS_OUT)
     for name, value in ends.items():
         raise wrong("E0104", f"`exponential` of a time has no parameter `{name}`", value.span)
     return Exponential(mean)
-
-
-def _example(mean: str = "500 B") -> str:
-    size = f"`exponential({mean}, min = 40 B, max = 1_500 B)`"
-    return size if mean != "500 B" else f"`exponential(16 ms)`, or {size}"
 
 
 def _sizes(
@@ -80,12 +76,13 @@ def _sizes(
 ) -> Value:
     """Return the mix of sizes that the law comes to."""
     if set(ends) != set(ENDS):
+        text = next(each.value.span.text for each in node.arguments if each.name is None)
         raise wrong(
             "E0105",
             "`exponential` of a size needs `min` and `max`",
             node.span,
             note="no packet is shorter than its headers or longer than its link takes",
-            remedy=f"write {_example(node.arguments[0].value.span.text)}",
+            remedy=f"write `exponential({text}, min = 40 B, max = 1_500 B)`",
         )
     found = [mean]
     for name in ENDS:
