@@ -86,11 +86,17 @@ def test_a_criterion_says_of_how_many_and_with_what_confidence(planned):
             "expect none: bare.f.reordered_ratio < 1% with 95% confidence",
             "expect fewer: bare.f.reordered_ratio < 0.01% with 95% confidence",
             "expect counted: bare.f.reordered == 0 pkt",
+            "expect rare: bare.f.reordered_ratio < 0.001%",
+            "expect close: f.jitter.p90 < 1 ms with 95% confidence",
         )
     )
     result = run(case, discover(), lambda _: None)
-    some, none, fewer, counted = case_document(case, result, "")["statements"]
+    some, none, fewer, counted, rare, close = case_document(case, result, "")["statements"]
     assert (some["verdict"], none["verdict"], counted["verdict"]) == ("pass",) * 3
     assert "0 of 4176 reordered: with 95 % confidence the ratio is below" in counted["note"]
+    assert rare["caution"].startswith("4176 packets cannot show")
+    assert rare["caution"].endswith(", none reordered")
+    assert close["verdict"] == "pass"
+    assert " delays count as " in close["note"]
     # Some 4,000 packets of which none is reordered are not enough for 1 in 10,000.
     assert fewer["verdict"] == "inconclusive"
