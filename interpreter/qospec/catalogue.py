@@ -51,11 +51,15 @@ class Load(NamedTuple):
 
 
 class SizeMix(NamedTuple):
-    """Sizes in bytes of one layer, each with its weight; if `in_order`, so many come in a row."""
+    """Sizes in bytes of one layer, each with its weight; if `in_order`, so many come in a row.
+
+    Where a law gives them, `law` is how it is written.
+    """
 
     parts: tuple[tuple[int, int], ...]
     layer: str
     in_order: bool = False
+    law: str = ""
 
 
 class Duration(NamedTuple):

@@ -28,13 +28,14 @@ PACKET_LAYERS = tuple(layer for layer in LAYERS if layer != "cell")
 class Mix(Value):
     """Sizes in bits, each with its weight; None where a parameter is not known.
 
-    If `in_order`, a size comes as many times in a row as its weight.
+    If `in_order`, a size comes as many times in a row as its weight. `law` is what gives them all.
     """
 
     what: ClassVar[str] = "a mix of sizes"
     sizes: tuple[tuple[Fraction | None, Fraction | None], ...]
     layer: str = ""
     in_order: bool = False
+    law: str = ""
 
     def counted(self, layer: str) -> Mix:
         """Return the same, counted in a layer."""
@@ -64,7 +65,7 @@ def _in_order(node: ast.ListOf, span: Span, scope: Scope, evaluator: Evaluator) 
             span,
             remedy="list at least one size: `mix [40 B, 576 B]`",
         )
-    layer = _layer({size.layer for size in found}, span)
+    layer = one_layer({size.layer for size in found}, span)
     return Mix(tuple((size.value, Fraction(1)) for size in found), layer, in_order=True)
 
 
@@ -89,7 +90,7 @@ def _by_weight(node: ast.MapOf, span: Span, scope: Scope, evaluator: Evaluator) 
             else:
                 parts[size.value] = before + each / len(many)
         single |= {size.value for size in many if len(many) == 1}
-    layer = _layer(layers, span)
+    layer = one_layer(layers, span)
     if not parts or not any(weight is None or weight for weight in parts.values()):
         raise wrong(
             "E0205",
@@ -100,7 +101,7 @@ def _by_weight(node: ast.MapOf, span: Span, scope: Scope, evaluator: Evaluator) 
     return Mix(tuple((size, weight) for size, weight in parts.items()), layer)
 
 
-def _layer(layers: set[str], span: Span) -> str:
+def one_layer(layers: set[str], span: Span) -> str:
     """Return the one layer in which the sizes of a mix are counted; "" if there are none."""
     if ANY_LAYER in layers:
         return ANY_LAYER
@@ -165,7 +166,7 @@ def size_mix(value: Value, name: str, span: Span) -> SizeMix | None:
     divisor = math.gcd(*whole)
     sizes = (size for size, _ in found)
     parts = tuple((size, each // divisor) for size, each in zip(sizes, whole, strict=True))
-    return SizeMix(parts, value.layer, value.in_order)
+    return SizeMix(parts, value.layer, value.in_order, value.law)
 
 
 def load(value: Value, name: str, span: Span) -> Load | None:

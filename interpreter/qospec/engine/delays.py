@@ -103,7 +103,9 @@ class Kept(NamedTuple):
         starts = np.unique(rows[:, BUCKETS])
         if starts[0] < 0:
             return ()
-        counts = self.histogram[starts // ROW_BUCKETS].sum(axis=0)
+        counts = np.zeros(self.histogram.shape[1], np.int64)
+        for row in starts // ROW_BUCKETS:
+            counts += self.histogram[row]
         if int(counts.sum()) != count:
             return ()
         filled = np.nonzero(counts)[0]
@@ -162,16 +164,24 @@ class Histogram:
 
         The rows are always the same.
         """
-        self._unsettled += len(at_ps)
-        if self._unsettled > SETTLED_AFTER:
-            rows[:, SUM_HIGH] += rows[:, SUM_LOW] >> SUM_BITS
-            rows[:, SUM_LOW] &= _LOW_31
-            self._unsettled = len(at_ps)
+        self.settle(len(at_ps), rows)
         # Unsigned indices need no check for counting from the end.
         indices = connection.view(np.uint32)
         into = rows, self.counts, self.as_double, self.as_bits
         if self._add(at_ps, sent_ps, indices, *into) > _LOW_31:
             self._add = _add_long
+
+    def settle(self, more: int, rows: Whole) -> None:
+        """Set the words of sums in order, now and then, before so `more` delays are added."""
+        self._unsettled += more
+        if self._unsettled > SETTLED_AFTER:
+            rows[..., SUM_HIGH] += rows[..., SUM_LOW] >> SUM_BITS
+            rows[..., SUM_LOW] &= _LOW_31
+            self._unsettled = more
+
+    def pooled(self, rows: Whole) -> Delays:
+        """Return the delays of some rows, of those that were added to."""
+        return Kept(rows, self.counts.reshape(-1, ROW_BUCKETS), 0).pooled(slice(None))
 
     def kept(self, rows: Whole) -> Kept:
         """Return rows with those buckets that any of them can have filled."""
@@ -223,31 +233,39 @@ def _add(  # noqa: PLR0913, PLR0917  a kernel has no objects
     """
     record_ps = 0
     for i in range(len(at_ps)):
-        row = rows[connection[i]]
-        delay_ps = at_ps[i] - sent_ps[i]
-        start = row[BUCKETS]
-        if start >= 0:
-            as_double[0] = delay_ps
-            buckets[start + max(0, (as_bits[0] >> _FRACTION_SHIFT) - _BELOW_ONE)] += 1
-        row[COUNT] += 1
-        # Seldom true, hence branches: where nothing is stored, no later cell waits for it.
-        if delay_ps < row[LEAST]:  # noqa: PLR1730
-            row[LEAST] = delay_ps
-        if delay_ps > row[LARGEST]:
-            row[LARGEST] = record_ps = delay_ps
-        # (a 2^31 + b)^2 = a^2 2^62 + ab 2^32 + b^2. Below 2 ms there is no a.
-        a, b = delay_ps >> SUM_BITS, delay_ps & _LOW_31
-        row[SUM_LOW] += b
-        low = row[SQUARES_LOW] + b * b
-        if LONG or a > 0:
-            row[SUM_HIGH] += a
-            row[SQUARES_HIGH] += a * a + (a * b >> 30) + (low >> SQUARES_BITS)
-            low = (low & _LOW_62) + ((a * b & _LOW_30) << 32)
-        if LONG or low > _LOW_62:
-            row[SQUARES_HIGH] += low >> SQUARES_BITS
-            low &= _LOW_62
-        row[SQUARES_LOW] = low
+        row, delay_ps = rows[connection[i]], at_ps[i] - sent_ps[i]
+        if enter(row, delay_ps, buckets, as_double, as_bits):
+            record_ps = delay_ps
     return record_ps
+
+
+@kernel
+def enter(row: Whole, delay_ps: int, buckets: Whole, as_double: Doubles, as_bits: Whole) -> bool:
+    """Add one delay to its row, and to a bucket; return whether it is larger than all before."""
+    start = row[BUCKETS]
+    if start >= 0:
+        as_double[0] = delay_ps
+        buckets[start + max(0, (as_bits[0] >> _FRACTION_SHIFT) - _BELOW_ONE)] += 1
+    row[COUNT] += 1
+    # Seldom true, hence branches: where nothing is stored, no later cell waits for it.
+    if delay_ps < row[LEAST]:  # noqa: PLR1730
+        row[LEAST] = delay_ps
+    record = delay_ps > row[LARGEST]
+    if record:
+        row[LARGEST] = delay_ps
+    # (a 2^31 + b)^2 = a^2 2^62 + ab 2^32 + b^2. Below 2 ms there is no a.
+    a, b = delay_ps >> SUM_BITS, delay_ps & _LOW_31
+    row[SUM_LOW] += b
+    low = row[SQUARES_LOW] + b * b
+    if LONG or a > 0:
+        row[SUM_HIGH] += a
+        row[SQUARES_HIGH] += a * a + (a * b >> 30) + (low >> SQUARES_BITS)
+        low = (low & _LOW_62) + ((a * b & _LOW_30) << 32)
+    if LONG or low > _LOW_62:
+        row[SQUARES_HIGH] += low >> SQUARES_BITS
+        low &= _LOW_62
+    row[SQUARES_LOW] = low
+    return bool(record)
 
 
 _add_long = linked(_add, "long", {"LONG": True})

@@ -3,30 +3,30 @@
 Some definitions of jitter take packets in the order in which they arrive, others in that in which
 they were sent. For these, packets stand in a ring; when the fate of the first is known, it is
 counted and leaves. So memory is bounded by what is on its way, and neither loss nor reordering
-changes what is a pair.
+changes what is a pair. A packet of the ring that one behind it overtakes notes when.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from qospec.engine.delays import enter
 from qospec.engine.kernel import kernel
 
 if TYPE_CHECKING:
-    from qospec.engine.arrays import Rows, Sizes, Times, Whole
+    from qospec.engine.arrays import Doubles, Rows, Sizes, Times, Whole
 
-SENT, SENDING, AT = 0, 1, 2
-"""Columns of a ring: when the first bit was sent, the time until the last was, the arrival."""
+SENT, SENDING, AT, OVERTAKEN = range(4)
+"""Columns of a ring: when the first bit was sent, the time until the last was, the arrival; and how
+many packets had arrived before the first that was sent later."""
 ON_ITS_WAY, ENDED = -1, -2
 """In place of an arrival."""
-HEAD, TAIL = 0, 1
+HEAD, TAIL, EXPECTED = range(3)
+"""Of the marks. EXPECTED is the number behind the highest that arrived."""
 
-ARRIVALS, LATENCIES, ONE_WAY, RECEIVED = range(4)
-"""The extents of a connection, in the order of `Variation`."""
-COUNT, SUM_LOW, SUM_HIGH, LEAST, LARGEST = range(5)
-"""Columns of an extent. SUM_HIGH counts in 2**31 ps."""
-SUM_BITS = 31
-_LOW_31 = 2**31 - 1
+ARRIVALS, LATENCIES, LATER, SOONER, RECEIVED, REORDERED = range(6)
+"""The rows of a connection: of `Variation`; `one_way` from 0 on, and below 0 without its sign; and
+the extents of reordering, in packets."""
 
 AS_SENT, AS_RECEIVED = 0, 1
 """The two orders."""
@@ -42,19 +42,23 @@ class Followed(NamedTuple):
 
     Attributes:
         first: Index of the first.
-        marks: (n, 2) HEAD and TAIL of each ring: the number of its first packet and of the next.
-        ring: (n, places, 3) A packet's place is its number modulo places.
+        marks: (n, 3) HEAD and TAIL of each ring: the number of its first packet and of the next.
+        ring: (n, places, 4) A packet's place is its number modulo places.
         before: (n, 2, 8) By order, of the packet before.
-        extents: (n, 4, 5) What was seen.
-        kept: (n, each, 3) Of the first packets, by number, likewise.
+        seen: (n, 6, 8) Rows as `engine.delays` keeps them.
+        kept: (n, each, 3) Of the first packets, by number, as in the ring.
+        buckets, as_double, as_bits: Of the histogram that the rows belong to.
     """
 
     first: int
     marks: Whole
     ring: Whole
     before: Whole
-    extents: Whole
+    seen: Whole
     kept: Whole
+    buckets: Whole
+    as_double: Doubles
+    as_bits: Whole
 
 
 @kernel
@@ -67,7 +71,7 @@ def sent(
     done: int,
 ) -> int:
     """Put packets from number `done` on into the rings; return how many fit."""
-    first, marks, ring, _, _, kept = followed
+    first, marks, ring, kept = followed.first, followed.marks, followed.ring, followed.kept
     places = ring.shape[1]
     for i in range(done, len(sent_ps)):
         c = connection[i] - first
@@ -97,7 +101,8 @@ def arrived(at_ps: Times, sent_ps: Times, connection: Rows, followed: Followed) 
         connection: (n,) Whose they are; those of other sources are passed over.
         followed: Carried on.
     """
-    first, marks, ring, before, extents, kept = followed
+    first, marks, ring, kept = followed.first, followed.marks, followed.ring, followed.kept
+    before = followed.before
     for i in range(len(at_ps)):
         c = connection[i] - first
         if c < 0 or c >= len(marks):
@@ -111,9 +116,9 @@ def arrived(at_ps: Times, sent_ps: Times, connection: Rows, followed: Followed) 
             kept[c, number, AT] = at_ps[i]
         delay_ps = at_ps[i] - sent_ps[i]
         latency_ps = delay_ps - ring[c, place, SENDING]
+        _order(c, number, followed)
         if before[c, AS_RECEIVED, SEEN]:
-            step_ps = abs(latency_ps - before[c, AS_RECEIVED, LATENCY])
-            _add(extents, c, RECEIVED, step_ps)
+            _add(followed, c, RECEIVED, abs(latency_ps - before[c, AS_RECEIVED, LATENCY]))
         _follow(before, c, AS_RECEIVED, latency_ps, delay_ps)
         if number == marks[c, HEAD]:
             _settle(c, followed)
@@ -122,7 +127,7 @@ def arrived(at_ps: Times, sent_ps: Times, connection: Rows, followed: Followed) 
 @kernel
 def ended(sent_ps: Times, connection: Rows, followed: Followed) -> None:
     """Note packets that did not arrive. See `arrived`."""
-    first, marks, ring, _, _, _ = followed
+    first, marks, ring = followed.first, followed.marks, followed.ring
     for i in range(len(sent_ps)):
         c = connection[i] - first
         if c < 0 or c >= len(marks):
@@ -153,9 +158,27 @@ def _number(marks: Whole, ring: Whole, c: int, sent_ps: int) -> int:
 
 
 @kernel
+def _order(c: int, number: int, followed: Followed) -> None:
+    """Count a packet that comes behind one with a higher number, and note which this one overtakes.
+
+    The extent is how many packets ahead of it the first of them came. Source: RFC 4737, 3.3, 4.2.2.
+    """
+    marks, ring = followed.marks, followed.ring
+    last = ring.shape[1] - 1
+    came = followed.before[c, AS_RECEIVED, SEEN]
+    if number < marks[c, EXPECTED]:
+        _add(followed, c, REORDERED, came - ring[c, number & last, OVERTAKEN])
+        return
+    # The fate of those ahead of HEAD is known, and their places are others'.
+    for overtaken in range(max(marks[c, EXPECTED], marks[c, HEAD]), number):
+        ring[c, overtaken & last, OVERTAKEN] = came
+    marks[c, EXPECTED] = number + 1
+
+
+@kernel
 def _settle(c: int, followed: Followed) -> None:
     """Count, in order of sending, the packets of which all before them is known."""
-    _, marks, ring, before, extents, _ = followed
+    marks, ring, before = followed.marks, followed.ring, followed.before
     last = ring.shape[1] - 1
     number, end = marks[c, HEAD], marks[c, TAIL]
     while number < end and ring[c, number & last, AT] != ON_ITS_WAY:
@@ -166,12 +189,13 @@ def _settle(c: int, followed: Followed) -> None:
             latency_ps = delay_ps - ring[c, place, SENDING]
             seen = before[c, AS_SENT, SEEN]
             if seen:
-                _add(extents, c, LATENCIES, abs(latency_ps - before[c, AS_SENT, LATENCY]))
+                _add(followed, c, LATENCIES, abs(latency_ps - before[c, AS_SENT, LATENCY]))
                 if before[c, AS_SENT, NUMBER] == number - 1:
-                    _add(extents, c, ONE_WAY, delay_ps - before[c, AS_SENT, DELAY])
+                    step_ps = delay_ps - before[c, AS_SENT, DELAY]
+                    _add(followed, c, LATER if step_ps >= 0 else SOONER, abs(step_ps))
                 apart_ps = abs(at_ps - before[c, AS_SENT, CAME])
                 if seen > 1:
-                    _add(extents, c, ARRIVALS, abs(apart_ps - before[c, AS_SENT, APART]))
+                    _add(followed, c, ARRIVALS, abs(apart_ps - before[c, AS_SENT, APART]))
                 before[c, AS_SENT, APART] = apart_ps
             before[c, AS_SENT, CAME] = at_ps
             before[c, AS_SENT, NUMBER] = number
@@ -195,14 +219,7 @@ def _follow(before: Whole, c: int, order: int, latency_ps: int, delay_ps: int) -
 
 
 @kernel
-def _add(extents: Whole, c: int, which: int, value_ps: int) -> None:
-    """Add a value, which may be negative, to an extent."""
-    if extents[c, which, COUNT] == 0:
-        extents[c, which, LEAST] = value_ps
-        extents[c, which, LARGEST] = value_ps
-    extents[c, which, COUNT] += 1
-    low = extents[c, which, SUM_LOW] + (value_ps & _LOW_31)
-    extents[c, which, SUM_LOW] = low & _LOW_31
-    extents[c, which, SUM_HIGH] += (value_ps >> SUM_BITS) + (low >> SUM_BITS)
-    extents[c, which, LEAST] = min(extents[c, which, LEAST], value_ps)
-    extents[c, which, LARGEST] = max(extents[c, which, LARGEST], value_ps)
+def _add(followed: Followed, c: int, which: int, value: int) -> None:
+    """Add a value, not below 0, to a row."""
+    row = followed.seen[c, which]
+    enter(row, value, followed.buckets, followed.as_double, followed.as_bits)

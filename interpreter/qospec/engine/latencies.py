@@ -107,4 +107,4 @@ class Latencies:
             return seen.less(less_ps)
         if (self._table[part] < 0).any():
             return None
-        return self._histogram.kept(self._rows).pooled(part)
+        return self._histogram.pooled(self._rows[part])

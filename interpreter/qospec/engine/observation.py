@@ -149,7 +149,7 @@ class Recorder:
         self._size_bytes = np.full(indices, CELL_BYTES, np.int64)
         self._volumes = Volumes(experiment)
         self._latencies = Latencies(experiment, rows)
-        self._variations = Variations(experiment)
+        self._variations = Variations(experiment, rows)
         self.occupancies = Occupancies(self._watch)
         for source in experiment.sources:
             mean = source.sizes.mean_of(lambda size: size)

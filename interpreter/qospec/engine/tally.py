@@ -108,21 +108,31 @@ class Delays:
         return None
 
 
-class Extent(NamedTuple):
-    """So many values of which only these are kept, in ps; 0 if there are none."""
+def signed(above: Delays, below: Delays) -> Delays:
+    """Return times of both signs, given those from 0 on, and those below 0 without their sign."""
+    if below.min_ps is None or below.max_ps is None:
+        return above
+    squares_ps2 = None
+    if above.sum_of_squares_ps2 is not None and below.sum_of_squares_ps2 is not None:
+        squares_ps2 = above.sum_of_squares_ps2 + below.sum_of_squares_ps2
+    mirrored = tuple((1 - high, 1 - low, items) for low, high, items in reversed(below.buckets))
+    known = bool(below.buckets) and bool(above.buckets) == bool(above.count)
+    return Delays(
+        above.count + below.count,
+        above.sum_ps - below.sum_ps,
+        squares_ps2,
+        -below.max_ps,
+        -below.min_ps if above.max_ps is None else above.max_ps,
+        mirrored + above.buckets if known else (),
+    )
 
-    values: int = 0
-    sum_ps: int = 0
-    least_ps: int = 0
-    largest_ps: int = 0
 
-    def read(self, statistic: str) -> Fraction | int | None:
-        """Return mean, min or max; None without values."""
-        if not self.values:
-            return None
-        if statistic == "mean":
-            return Fraction(self.sum_ps, self.values)
-        return self.least_ps if statistic == "min" else self.largest_ps
+class Reordering(NamedTuple):
+    """Packets that came behind one that was sent later: how many, and how far, in packets."""
+
+    packets: int = 0
+    sum_of_extents: int = 0
+    largest_extent: int = 0
 
 
 class Packet(NamedTuple):
@@ -149,17 +159,19 @@ class Variation(NamedTuple):
         latencies: |L_n - L_(n-1)| of latencies, in order of sending.
         one_way: D_n - D_(n-1) of delays of packets sent one after the other that both arrived.
         received: |L_n - L_(n-1)| in order of arrival.
-        smoothed: In order of arrival; None before two packets.
+        reordering: In order of arrival.
+        smoothed: Likewise; None before two packets.
         smoothed_as_sent: Likewise, in order of sending.
         packets: What arrived of the first of each connection, in order of sending.
         complete: Whether these are all that arrived.
         connections: How many.
     """
 
-    arrivals: Extent = Extent()
-    latencies: Extent = Extent()
-    one_way: Extent = Extent()
-    received: Extent = Extent()
+    arrivals: Delays = Delays()
+    latencies: Delays = Delays()
+    one_way: Delays = Delays()
+    received: Delays = Delays()
+    reordering: Reordering = Reordering()
     smoothed: Smoothed | None = None
     smoothed_as_sent: Smoothed | None = None
     packets: tuple[Packet, ...] = ()
@@ -167,7 +179,7 @@ class Variation(NamedTuple):
     connections: int = 1
 
     def change(
-        self, kept: Extent, statistic: str, of: Callable[[tuple[Packet, ...]], int | None]
+        self, kept: Delays, statistic: str, of: Callable[[tuple[Packet, ...]], int | None]
     ) -> Fraction | int | None:
         """Return a statistic of what is kept of all changes, or the change `of` a single packet."""
         number = packet_of(statistic)
@@ -248,8 +260,9 @@ class Metric(Protocol):
             greatest is.
         least: What it is never below; may be left out, and then there is nothing to say of that.
         most: What it is never above; likewise.
-        losses: Whether it is a number of the lost, or their share of what was sent; may be left
-            out, and then it is not.
+        counts: What it counts, in a word such as "lost", if it is a number of some items out of all
+            of a population, or their share; may be left out, and then it is not.
+        out_of: Of a metric that `counts`: the metric that is the number of all, such as "sent".
         needs: What the trial must record for it: "histogram" (for quantiles only), which every flow
             has; "shares" of several members; and of what a statement names "clumping",
             "latencies", "variation".

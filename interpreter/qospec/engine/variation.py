@@ -5,11 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.engine import flight
+from qospec.engine import delays, flight
 from qospec.engine.arrays import np
 from qospec.engine.flight import Followed
 from qospec.engine.latencies import sending_times
-from qospec.engine.tally import Extent, Packet, Smoothed, Variation
+from qospec.engine.tally import Packet, Reordering, Smoothed, Variation, signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,20 +22,28 @@ KEPT = 10_000
 """Of so many packets of a flow the times are kept, the first of each connection."""
 PLACES = 64
 """Of a ring at first; a power of two, doubled as needed."""
+QUANTILES = 5
+"""So many rows of a connection have a histogram, the first."""
 
 
 class Variations:
     """Follows the packets of some sources."""
 
-    def __init__(self, experiment: Experiment) -> None:
+    def __init__(self, experiment: Experiment, histogram_row: Whole) -> None:
         stretches = experiment.watch.stretches("variation")
-        self._sources: list[tuple[Whole, Followed]] = []
+        asked: list[tuple[Whole, Source]] = []
         for source in experiment.sources:
-            stop = source.first + source.connections
             times_ps = sending_times(experiment, source)
-            asked = any(source.first < end and begin < stop for begin, end in stretches)
-            if asked and times_ps is not None:
-                self._sources.append((times_ps, _followed(source)))
+            mine = any(source.first < end and begin < _stop(source) for begin, end in stretches)
+            if mine and times_ps is not None:
+                asked.append((times_ps, source))
+        rows = [histogram_row[source.first : _stop(source)] for _, source in asked]
+        used = np.unique(np.concatenate([[-1], *rows]))  # few of all rows
+        self._histogram = delays.Histogram(QUANTILES * (len(used) - 1))
+        self._sources = [
+            (times_ps, _followed(source, np.searchsorted(used, mine) - 1, self._histogram))
+            for (times_ps, source), mine in zip(asked, rows, strict=True)
+        ]
 
     @property
     def needed(self) -> bool:
@@ -60,6 +68,7 @@ class Variations:
     def arrived(self, batch: Batch) -> None:
         """Note packets that have arrived."""
         for _, followed in self._sources:
+            self._histogram.settle(batch.count, followed.seen)
             flight.arrived(batch.at_ps, batch.sent_ps, batch.connection.view(np.uint32), followed)
 
     def ended(self, connection: Indices, sent_ps: Times) -> None:
@@ -72,15 +81,18 @@ class Variations:
         parts = list(self._parts(first, stop))
         if sum(len(each.marks) for each in parts) != stop - first:
             return None
-        extents = np.concatenate([each.extents for each in parts])
+        seen = np.concatenate([each.seen for each in parts])
         before = np.concatenate([each.before for each in parts])
         packets = tuple(packet for each in parts for packet in _packets(each.kept))
-        arrivals, latencies, one_way, received = (_extent(extents[:, each]) for each in range(4))
+        arrivals, latencies, later, sooner, received = (
+            self._histogram.pooled(seen[:, each]) for each in range(QUANTILES)
+        )
         return Variation(
             arrivals,
             latencies,
-            one_way,
+            signed(later, sooner),
             received,
+            _reordering(seen[:, flight.REORDERED]),
             _smoothed(before[:, flight.AS_RECEIVED]),
             _smoothed(before[:, flight.AS_SENT]),
             packets,
@@ -93,20 +105,36 @@ class Variations:
             begin = max(first - each.first, 0)
             end = min(stop - each.first, len(each.marks))
             if begin < end:
-                yield Followed(each.first, *(column[begin:end] for column in each[1:]))
+                part = slice(begin, end)
+                yield each._replace(
+                    marks=each.marks[part],
+                    before=each.before[part],
+                    seen=each.seen[part],
+                    kept=each.kept[part],
+                )
 
 
-def _followed(source: Source) -> Followed:
+def _stop(source: Source) -> int:
+    return source.first + source.connections
+
+
+def _followed(source: Source, histogram_row: Whole, histogram: delays.Histogram) -> Followed:
     n = source.connections
+    rows = np.full((n, flight.REORDERED + 1), -1)
+    named = histogram_row >= 0
+    rows[named, :QUANTILES] = QUANTILES * histogram_row[named, None] + np.arange(QUANTILES)
     kept = np.zeros((n, KEPT // n, 3), np.int64)
     kept[:, :, flight.AT] = flight.ON_ITS_WAY
     return Followed(
         source.first,
-        np.zeros((n, 2), np.int64),
-        np.zeros((n, PLACES, 3), np.int64),
+        np.zeros((n, 3), np.int64),
+        np.zeros((n, PLACES, 4), np.int64),
         np.zeros((n, 2, 8), np.int64),
-        np.zeros((n, 4, 5), np.int64),
+        delays.new_rows(rows.reshape(-1)).reshape(n, -1, 8),
         kept,
+        histogram.counts,
+        histogram.as_double,
+        histogram.as_bits,
     )
 
 
@@ -120,15 +148,9 @@ def _doubled(marks: Whole, ring: Whole) -> Whole:
     return more
 
 
-def _extent(rows: Whole) -> Extent:
-    rows = rows[rows[:, flight.COUNT] > 0]
-    if not len(rows):
-        return Extent()
-    sum_ps = sum(rows[:, flight.SUM_LOW].tolist()) + (
-        sum(rows[:, flight.SUM_HIGH].tolist()) << flight.SUM_BITS
-    )
-    count, least_ps = int(rows[:, flight.COUNT].sum()), int(rows[:, flight.LEAST].min())
-    return Extent(count, sum_ps, least_ps, int(rows[:, flight.LARGEST].max()))
+def _reordering(rows: Whole) -> Reordering:
+    packets, largest = int(rows[:, delays.COUNT].sum()), int(rows[:, delays.LARGEST].max())
+    return Reordering(packets, delays.total(rows, delays.SUM_LOW, delays.SUM_BITS), max(0, largest))
 
 
 def _smoothed(rows: Whole) -> Smoothed | None:

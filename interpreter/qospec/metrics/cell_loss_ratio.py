@@ -19,7 +19,7 @@ class CellLossRatio:
     """
 
     dimension = "ratio"
-    losses = True
+    counts, out_of = "lost", "sent"
     least = 0
     most = 1
     statistics: tuple[str, ...] = ()

@@ -20,7 +20,7 @@ class LossRatio:
     """Divide the packets lost by the packets sent, of those sent within the window."""
 
     dimension = "ratio"
-    losses = True
+    counts, out_of = "lost", "sent"
     least = 0
     most = 1
     statistics: tuple[str, ...] = ()

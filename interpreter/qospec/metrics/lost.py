@@ -19,7 +19,7 @@ class Lost:
     """
 
     dimension = "cells"
-    losses = True
+    counts, out_of = "lost", "sent"
     least = 0
     statistics: tuple[str, ...] = ("", "causes")
     exact = True

@@ -42,7 +42,8 @@ SAID: dict[str, str] = {
     "abs": "a value without its sign",
     "worst": "of each member of a group the same measurement, and of these the worst: of what had"
     " better be more, such as `received`, the least, else the greatest",
-    "exponential": "a time that is drawn with this mean, as in `exponential(16 ms)`",
+    "exponential": "a time that is drawn with this mean, as in `exponential(16 ms)`, or a size"
+    " within limits, as in `exponential(500 B, min = 40 B, max = 1_500 B) @ip`",
 }
 """By name."""
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.check.bounds import Bounds, bounds
 from qospec.conditions import Constant, Operation, measurements
 from qospec.diagnostics import Diagnostic
-from qospec.run.losses import SURE, as_ratios, judged
+from qospec.run.losses import SURE, as_ratios, counting, judged
 from qospec.run.quantiles import edges, fewest
 from qospec.run.survey import cell_rate
 from qospec.statistic import bound_of, share_of
@@ -49,7 +49,8 @@ class Need(NamedTuple):
             return f"{counted} delays cannot show `{self.text}`", f"it takes {needed}, none above"
         if self.leaf.dimension == RATIO:
             what = "cells" if self.leaf.metric.startswith("cell") else "packets"
-            return f"{counted} {what} cannot show `{self.text}`", f"it takes {needed}, none lost"
+            none = f"it takes {needed}, none {counting(self.leaf).counts}"
+            return f"{counted} {what} cannot show `{self.text}`", none
         return f"{counted} delays cannot show `{self.text}`", f"it takes {needed} independent ones"
 
 
@@ -141,7 +142,8 @@ def _most(flow: Flow, member: int | None, length_ps: int) -> int:
 
 def _counted(leaf: Measured, repeat: Repeat) -> int:
     if leaf.dimension == RATIO and bound_of(leaf.statistic) is None:
-        sent = repeat.read(replace(leaf, metric="sent", statistic="", dimension=CELLS))
+        of = replace(leaf, metric=counting(leaf).out_of, statistic="", dimension=CELLS)
+        sent = repeat.read(of)
         return int(sent) if isinstance(sent, Fraction) else 0
     delays = repeat.delays(leaf)
     return delays.count if delays is not None else 0

@@ -1,7 +1,7 @@
-"""What a count says of a ratio: of the cells lost, or of the delays above a bound.
+"""What a count says of a ratio: of the cells lost, of those reordered, of the delays above a bound.
 
-Which metrics count losses they say themselves: a class of a metric has `losses = True` if its value
-is a number of the lost, or their share of what was sent.
+Which metrics count they say themselves: a class of a metric `counts` the "lost" `out_of` those that
+were "sent".
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import math
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.catalogue import discover
 from qospec.check.bounds import Bounds
@@ -23,14 +23,15 @@ from qospec.statistic import bound_of
 from qospec.units import CELLS, RATIO, number_text, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from qospec.conditions import Expression, Leaf
     from qospec.run.repeats import Repeat
 
 LOST, ABOVE = "lost", "above"
-"""What is counted."""
-LEVELS = {LOST: 1, ABOVE: 2}
+"""What is counted, of what all metrics can; others count what they say."""
+LEVELS = {LOST: 1}
+OTHER_LEVELS = 2
 """At so many bounds enough cells must lie beyond to know how repeats differ.
 
 Of delays above a bound found by calibration: at one, 6 of 100 false criteria passed where 5 may."""
@@ -42,11 +43,27 @@ PERCENT = -2
 TWO_DIGITS = 100
 
 
+class Counting(NamedTuple):
+    """What a metric counts, in a word, and the metric that is the number of all."""
+
+    counts: str
+    out_of: str
+
+
 @functools.cache
-def _counting() -> frozenset[str]:
-    """Return the names of the metrics that count losses."""
-    metrics = discover().of("metric").items()
-    return frozenset(name for name, kind in metrics if getattr(kind.build, "losses", False))
+def _counting() -> Mapping[str, Counting]:
+    """Return by name those metrics that count."""
+    found: dict[str, Counting] = {}
+    for name, kind in discover().of("metric").items():
+        metric: Any = kind.build
+        if hasattr(metric, "counts"):
+            found[name] = Counting(metric.counts, metric.out_of)
+    return found
+
+
+def counting(leaf: Measured) -> Counting:
+    """Return what is counted of something for which `judged` or `counts` holds."""
+    return _counting().get(leaf.metric, Counting(ABOVE, ""))
 
 
 def percent(confidence: Fraction) -> str:
@@ -55,7 +72,7 @@ def percent(confidence: Fraction) -> str:
 
 
 class Losses(NamedTuple):
-    """How many cells were lost, or delays above a bound, of how many, in all repeats together.
+    """How many cells were lost or reordered, or delays above a bound, in all repeats together.
 
     `unit` is what a ratio of 1 comes to in the value that is judged: 1, or the cells of a repeat.
     `delays` are those of the cells that arrived: how repeats differ in the longest of them says how
@@ -94,7 +111,8 @@ class Losses(NamedTuple):
     def design_effect(self, confidence: Fraction) -> Fraction:
         """Return as how many cells one that is lost independently of all others counts."""
         share = Fraction(max(1, self.lost), self.sent)
-        return self.delays.design_effect(share, confidence, LEVELS[self.counted])
+        levels = LEVELS.get(self.counted, OTHER_LEVELS)
+        return self.delays.design_effect(share, confidence, levels)
 
     def said(self, confidence: Fraction) -> str:
         """Return in words what ratio is excluded."""
@@ -111,7 +129,8 @@ def losses(leaf: Measured, repeats: Sequence[Repeat]) -> Losses | None:
     bound_ps = bound_of(leaf.statistic)
     if bound_ps is not None:
         return _above_bound(leaf, bound_ps, repeats)
-    of = replace(leaf, metric="sent", statistic="", dimension=CELLS)
+    counted, out_of = counting(leaf)
+    of = replace(leaf, metric=out_of, statistic="", dimension=CELLS)
     sent = [int(_exact(repeat.read(of))) for repeat in repeats]
     if not sum(sent):
         return None
@@ -122,7 +141,7 @@ def losses(leaf: Measured, repeats: Sequence[Repeat]) -> Losses | None:
     ]
     unit = Fraction(1) if share else Fraction(sum(sent), len(repeats))
     delays = Distribution([repeat.delays(leaf) or Delays() for repeat in repeats], sent, found)
-    return Losses(sum(found), sum(sent), len(repeats), unit, delays)
+    return Losses(sum(found), sum(sent), len(repeats), unit, delays, counted)
 
 
 def _above_bound(leaf: Measured, bound_ps: int, repeats: Sequence[Repeat]) -> Losses | None:
@@ -150,7 +169,7 @@ def _counts(leaf: Measured) -> bool:
 
 
 def counts(leaf: Leaf) -> bool:
-    """Return whether something measured is a number of the lost, or their share."""
+    """Return whether something measured is a number of such as are lost, or their share."""
     return isinstance(leaf, Measured) and leaf.metric in _counting()
 
 

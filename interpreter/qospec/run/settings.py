@@ -95,5 +95,7 @@ def _mix(mix: SizeMix) -> str:
     layer = f" @{mix.layer}" if mix.layer else ""
     if len(mix.parts) == 1:
         return f"{mix.parts[0][0]} B{layer}"
+    if mix.law:
+        return f"{mix.law}{layer}"
     parts = _listed([f"{weight} of {size} B" for size, weight in mix.parts])
     return f"{parts}{layer}{' in order' if mix.in_order else ''}"

@@ -44,7 +44,11 @@ _STATISTIC = "a statistic stands behind what is measured, as in `flow.delay.{}`"
         ("device d(room: Count = 2 + 6) {\n}", "write `8 cell`"),
         (
             "let sizes = exponential(500 B)",
-            "for sizes write one, or a mix such as `mix { 40 B: 7, 1_500 B: 1 } @ip`",
+            "write `exponential(500 B, min = 40 B, max = 1_500 B)`",
+        ),
+        (
+            "let sizes = exponential(500)",
+            "write `exponential(16 ms)`, or `exponential(500 B, min = 40 B, max = 1_500 B)`",
         ),
         ("let late = percentile(3, 99)", _STATISTIC.format("p99")),
         ("let late = avg(3)", _STATISTIC.format("mean")),

@@ -154,7 +154,7 @@ def test_the_cut_into_chunks_changes_nothing(vcs: Vcs, listed: Any, start_ps: in
     assert oam.sent > 0
     assert user.clumping_max_ps
     assert user.variation is not None
-    assert user.variation.arrivals.largest_ps
+    assert user.variation.arrivals.max_ps
     assert all(t.sent == t.received + t.lost_count for t in (user, oam))
     for chunk in (1, 7, 1_000):
         assert same(graph.run(experiment, chunk=chunk), whole)

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.engine.tally import Delays, Tally
+from qospec.engine.tally import Delays, Tally, signed
 from qospec.statistic import share_of
 
 
@@ -67,3 +67,29 @@ def test_without_cells_or_buckets_there_is_no_quantile() -> None:
 def test_losses_add_up() -> None:
     tally = Tally(1, 1, 9, 9, 4, {("a", "x"): 2, ("b", "x"): 3}, 53, 10)
     assert tally.lost_count == 5
+
+
+LATER = Delays(3, 12, 54, 2, 7, ((2, 3, 1), (3, 4, 1), (6, 8, 1)))
+SOONER = Delays(2, 9, 41, 4, 5, ((4, 5, 1), (5, 6, 1)))
+
+
+def test_values_of_both_signs_are_in_order() -> None:
+    both = signed(LATER, SOONER)
+    assert (both.count, both.sum_ps, both.sum_of_squares_ps2) == (5, 3, 95)
+    assert (both.min_ps, both.max_ps) == (-5, 7)
+    assert both.buckets == ((-5, -4, 1), (-4, -3, 1), *LATER.buckets)
+    assert [both.read(name) for name in ("p20", "p40", "p60", "p99")] == [-5, -4, 2, 7]
+
+
+def test_values_of_one_sign_are_those() -> None:
+    assert signed(LATER, Delays()) == LATER
+    below = signed(Delays(), SOONER)
+    assert (below.count, below.sum_ps, below.min_ps, below.max_ps) == (2, -9, -5, -4)
+
+
+def test_what_one_sign_does_not_tell_both_do_not() -> None:
+    unknown = Delays(1, 4, None, 4, 4)
+    for both in (signed(LATER, unknown), signed(unknown, SOONER)):
+        assert both.buckets == ()
+        assert both.sum_of_squares_ps2 is None
+        assert both.read("p50") is None

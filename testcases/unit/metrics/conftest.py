@@ -191,6 +191,37 @@ class Road(Wire):
         trips, cuts = data.draw(journeys(connections=1))
         return trips, self.tally(trips, cuts=cuts, sizes=SIZES)
 
+    def has_quantiles_of(self, metric: Any, tally: Tally, values: Sequence[int]) -> bool:
+        """Return whether a metric's quantiles are those of these values, by the definition."""
+        in_order = sorted(values)
+        for percent in (1, 25, 50, 90, 99):
+            found = metric.measure(tally, f"p{percent}")
+            if not values:
+                return found is None
+            exact = in_order[-(-percent * len(values) // 100) - 1]
+            if abs(found - exact) > abs(exact) / 1000:
+                return False
+        return True
+
+    @staticmethod
+    def extents(mine: Sequence[Trip]) -> list[int]:
+        """Return the extent of each reordered packet of a connection, by RFC 4737 as it is written.
+
+        Of packet i in the order of arrival: i - j for the first j that was sent later.
+        """
+        came = sorted(mine, key=lambda trip: (trip.at_ps, trip.sent_ps))
+        found = []
+        for i, packet in enumerate(came):
+            ahead = [j for j in range(i) if came[j].sent_ps > packet.sent_ps]
+            found += [i - ahead[0]] if ahead else []
+        return found
+
+    @staticmethod
+    def in_order(numbers: Sequence[int]) -> list[Trip]:
+        """Return packets with these numbers in the order in which they arrive."""
+        trips = [Trip(n, 10**9 * (1 + place)) for place, n in enumerate(numbers)]
+        return sorted(trips, key=lambda trip: trip.sent_ps)
+
     def case(self, name: str) -> Tally:
         """Return what is seen of a case of table 2.1, exactly as it is printed."""
         rows = enumerate(TABLE_2_1[name])

@@ -20,6 +20,7 @@ def test_gaps_between_arrivals_are_compared_in_the_order_of_sending(road, data):
     assert ArrivalGapVariation().measure(tally, "max") == max(changes, default=None)
     mean = Fraction(sum(changes), len(changes)) if changes else None
     assert ArrivalGapVariation().measure(tally, "mean") == mean
+    assert road.has_quantiles_of(ArrivalGapVariation(), tally, changes)
 
 
 @given(data=st.data())

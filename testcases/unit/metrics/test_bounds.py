@@ -7,12 +7,14 @@ from itertools import product
 import pytest
 
 from qospec.catalogue import Kind, discover
-from qospec.engine.tally import Extent, Packet, Smoothed, Tally, Variation
+from qospec.engine.tally import Delays, Packet, Reordering, Smoothed, Tally, Variation, signed
 
 METRICS = discover().of("metric")
 EXAMPLES = {"p*": "p99", "packet_*": "packet_3", "causes": "policed"}
+STEPS = Delays(2, 6, 36, 0, 6, ((0, 1, 1), (6, 7, 1)))
 VARIATION = Variation(
-    *(Extent(2, 6, 0, 6), Extent(2, 6, 0, 6), Extent(2, -6, -6, 0), Extent(2, 6, 0, 6)),
+    *(STEPS, STEPS, signed(Delays(), STEPS), STEPS),
+    Reordering(1, 2, 2),
     *(Smoothed(Fraction(0), Fraction(3, 16)), Smoothed(Fraction(1, 16), Fraction(3, 16))),
     (Packet(1, 0, 7, 7), Packet(2, 9, 9, 0), Packet(3, 10, 110, 90)),
 )

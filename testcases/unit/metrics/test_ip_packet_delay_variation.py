@@ -19,6 +19,7 @@ def test_pairs_are_sent_one_after_the_other_and_both_arrive(road, data):
     assert IpPacketDelayVariation().measure(tally, "max") == max(steps, default=None)
     mean = Fraction(sum(steps), len(steps)) if steps else None
     assert IpPacketDelayVariation().measure(tally, "mean") == mean
+    assert road.has_quantiles_of(IpPacketDelayVariation(), tally, steps)
 
 
 @given(data=st.data())

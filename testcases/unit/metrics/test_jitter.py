@@ -21,6 +21,7 @@ def test_packets_are_compared_in_the_order_of_arrival(road, data):
     assert Jitter().measure(tally, "max") == max(steps, default=None)
     mean = Fraction(sum(steps), len(steps)) if steps else None
     assert Jitter().measure(tally, "mean") == mean
+    assert road.has_quantiles_of(Jitter(), tally, steps)
 
 
 def test_a_lost_packet_is_between_consecutive_ones(road):
@@ -39,5 +40,5 @@ def test_what_was_not_followed_is_no_data(tally: type[Tally]) -> None:
 
 
 def test_another_statistic_is_refused(tally: type[Tally]) -> None:
-    with pytest.raises(ValueError, match="no statistic `p99`"):
-        Jitter().measure(tally(), "p99")
+    with pytest.raises(ValueError, match="no statistic `min`"):
+        Jitter().measure(tally(), "min")

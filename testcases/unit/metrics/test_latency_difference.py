@@ -17,6 +17,7 @@ def test_latencies_are_compared_in_the_order_of_sending(road, data):
     assert LatencyDifference().measure(tally, "max") == max(steps, default=None)
     mean = Fraction(sum(steps), len(steps)) if steps else None
     assert LatencyDifference().measure(tally, "mean") == mean
+    assert road.has_quantiles_of(LatencyDifference(), tally, steps)
 
 
 @given(data=st.data())

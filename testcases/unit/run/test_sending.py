@@ -103,3 +103,11 @@ def test_what_is_declared_and_what_is_emitted_stand_beside_each_other(
     (told,) = flows(tmp_path, "sweep n in [1]", flow)
     assert told["contract"] == contract
     assert told["source"].startswith(source)
+
+
+def test_a_law_of_sizes_is_shown_as_it_is_written() -> None:
+    path = Path(__file__).parents[2] / "language" / "accept" / "sizes_drawn_by_a_law.qos"
+    first, _, third = flow_documents(check([path], discover(), Problems()).tests[0])
+    said = ["size", "exponential(500 B, min = 40 B, max = 1500 B) @ip"]
+    assert said in first["contract"]
+    assert [said[0], said[1].replace("500 B,", "200 B,", 1)] in third["contract"]

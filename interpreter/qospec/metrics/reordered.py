@@ -1,0 +1,33 @@
+"""How many packets came too late to be in order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.catalogue import metric
+
+if TYPE_CHECKING:
+    from qospec.engine.tally import Tally
+
+
+@metric(source="RFC 4737, 3.3 (Type-P-Reordered)", carries=("packet",))
+class Reordered:
+    """Count the packets that arrived after one that was sent later on the same connection.
+
+    Packets are numbered as they are sent; one is reordered if its number is below the next that is
+    expected, which is the one behind the highest that arrived. So of two packets that change places
+    one is reordered, and a lost packet reorders nothing.
+    """
+
+    dimension = "cells"
+    counts, out_of = "reordered", "received"
+    least = 0
+    statistics: tuple[str, ...] = ()
+    exact = True
+    needs: frozenset[str] = frozenset({"variation"})
+
+    def measure(self, tally: Tally, _statistic: str = "") -> int | None:
+        """Return a number of packets; None if none arrived, or they were not followed."""
+        if tally.variation is None or not tally.received:
+            return None
+        return tally.variation.reordering.packets

@@ -1,0 +1,33 @@
+"""The share of packets that came too late to be in order."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from qospec.catalogue import metric
+
+if TYPE_CHECKING:
+    from qospec.engine.tally import Tally
+
+
+@metric(source="RFC 4737, 4.1 (reordered packet ratio)", carries=("packet",))
+class ReorderedRatio:
+    """Divide the packets reordered by the packets received, of those sent within the window.
+
+    `reordered` says which are.
+    """
+
+    dimension = "ratio"
+    counts, out_of = "reordered", "received"
+    least = 0
+    most = 1
+    statistics: tuple[str, ...] = ()
+    exact = False
+    needs: frozenset[str] = frozenset({"variation"})
+
+    def measure(self, tally: Tally, _statistic: str = "") -> Fraction | None:
+        """Return a ratio; None if no packet arrived, or they were not followed."""
+        if tally.variation is None or not tally.received:
+            return None
+        return Fraction(tally.variation.reordering.packets, tally.received)

@@ -1,0 +1,37 @@
+"""How far behind reordered packets came."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from qospec.catalogue import metric
+
+if TYPE_CHECKING:
+    from qospec.engine.tally import Tally
+
+
+@metric(source="RFC 4737, 4.2 (reordering extent)", carries=("packet",))
+class ReorderingExtent:
+    """Count by how many packets a reordered one came later than the first that overtook it.
+
+    That is how many a receiver must keep back to put them in order again. Of the packets that are
+    `reordered`, each within its connection; `mean` and `max` are exact.
+    """
+
+    dimension = "cells"
+    least = 0
+    statistics: tuple[str, ...] = ("mean", "max")
+    exact = False
+    needs: frozenset[str] = frozenset({"variation"})
+
+    def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:
+        """Return a number of packets; None if none was reordered, or they were not followed."""
+        if statistic not in self.statistics:
+            raise ValueError(f"reordering_extent has no statistic `{statistic}`")
+        seen = None if tally.variation is None else tally.variation.reordering
+        if seen is None or not seen.packets:
+            return None
+        if statistic == "max":
+            return seen.largest_extent
+        return Fraction(seen.sum_of_extents, seen.packets)
