@@ -14,6 +14,7 @@ from qospec.conditions import measurements, observed
 from qospec.model import JUDGED
 from qospec.run import discards
 from qospec.run.claimed import criteria
+from qospec.run.histograms import histogram_documents
 from qospec.run.measure import QUANTILES
 from qospec.run.quantity import HISTOGRAM_ERROR, quantity
 from qospec.run.sending import flow_documents
@@ -61,6 +62,9 @@ def case_document(plan: CasePlan, result: Result, again: str) -> Document:
         "statements": statements,
         "metrics": repeats[0] if repeats else {},
         "repeats": repeats,
+        "delays": histogram_documents(
+            plan.case.statements, [repeat.readings for repeat in result.repeats]
+        ),
         "losses": _losses(result),
         "why": _why(plan, result),
         "errors": list(result.errors),
