@@ -16,6 +16,7 @@ STATEMENT = (*CASE, "statements", 0)
 TEST = ("tests", 0)
 REFERENCE = ("references", 0)
 NO_PLACE = "is not a place as `path:line:column`"
+NO_COUNTS = "is not whole numbers with a space between them, 1,000 at most"
 NO_TIME = "is not a time as `2026-11-21T10:11:12Z`"
 NO_DURATION = "is not a number of seconds"
 NO_VERDICT = "is not a verdict (skip, measured, pass, inconclusive, fail, error)"
@@ -82,8 +83,7 @@ def test_the_record_that_is_looked_at_has_one_of_everything(recorded) -> None:
         (
             (*DELAYS, "counts"),
             "1 x",
-            "`cases[0].delays[0].counts` is not whole numbers with a space between them, "
-            "1,000 at most",
+            f"`cases[0].delays[0].counts` {NO_COUNTS}",
         ),
         (
             (*DELAYS, "per_octave"),
