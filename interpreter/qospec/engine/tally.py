@@ -250,6 +250,8 @@ class Metric(Protocol):
         most: What it is never above; likewise.
         losses: Whether it is a number of the lost, or their share of what was sent; may be left
             out, and then it is not.
+        series: Those of its statistics that can be had by intervals, "" if it is one number; may be
+            left out. A tally is then of what was sent (or, where that counts, arrived) in one.
         needs: What the trial must record for it: "histogram" (for quantiles only), which every flow
             has; "shares" of several members; and of what a statement names "clumping",
             "latencies", "variation".

@@ -66,6 +66,11 @@ def _is_counts(value: Any) -> bool:
     return isinstance(value, str) and bool(re.fullmatch(r"[0-9]{1,20}( [0-9]{1,20}){0,999}", value))
 
 
+def _is_values(value: Any) -> bool:
+    each = r"(-|-?[0-9]+(/[1-9][0-9]*)?)"
+    return isinstance(value, str) and bool(re.fullmatch(f"{each}( {each})*", value))
+
+
 def _is_whole(value: Any, most: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most
 
@@ -79,6 +84,7 @@ TIME = Such("a time as `2026-11-21T10:11:12Z`", _is_time)
 DURATION = Such("a number of seconds", _is_duration)
 PLACE = Such("a place as `path:line:column`", _is_place)
 COUNTS = Such("whole numbers with a space between them, 1,000 at most", _is_counts)
+VALUES = Such("exact numbers, or `-`, with a space between them", _is_values)
 PER_OCTAVE = Such(
     f"a power of two up to {FINEST}",
     lambda value: _is_whole(value, FINEST) and value.bit_count() == 1,
@@ -104,6 +110,7 @@ TEST = {
     "not_reproduced": MayLack([{"what": str, "why": str}]),
     "flows": MayLack([{"name": str, "from": str, "to": str, "traffic": str, **SENT}]),
 }
+SERIES = {"every": QUANTITY, "unit": str, "values": VALUES}
 MEASURES = {"flow": str, "metric": str, "statistic": str}
 INTERVAL = {"lower": OrNull(QUANTITY), "upper": OrNull(QUANTITY), "repeats": int}
 TERM = {
@@ -130,6 +137,7 @@ STATEMENT = {
     "terms": MayLack([TERM]),
     "confidence": MayLack(str),
     "interval": MayLack(OrNull(INTERVAL)),
+    "series": MayLack(SERIES),
     "note": str,
     "caution": MayLack(str),
 }
