@@ -1,8 +1,8 @@
 """Counts by intervals of the window, of the connections of which a report asks for a time series.
 
 A cell counts in the interval in which its source's line sent it, as `sent`, as received or lost,
-and with its delay; in that in which it arrived, as `carried`. All are whole numbers, so how they are
-cut into batches changes nothing.
+and with its delay; in that in which it arrived, as `carried`. All are whole numbers, so it does not
+matter how time is cut into batches.
 """
 
 from __future__ import annotations

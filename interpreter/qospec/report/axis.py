@@ -134,6 +134,15 @@ def axis_between(low: Fraction, high: Fraction, unit: str) -> Axis:
     return Axis(low, high, logarithmic=True, ticks=tuple(labels), unit="", note=note)
 
 
+def axis_spanning(length: Fraction) -> Axis:
+    """Return an axis of time from 0 to a length in s, with ticks at round values."""
+    scale, shown = _scale(length, "s")
+    step = _step(length / scale) * scale
+    at = [n * step for n in range(math.floor(length / step) + 1)]
+    ticks = tuple((value, number(value / scale)) for value in at)
+    return Axis(Fraction(0), length, logarithmic=False, ticks=ticks, unit=shown, note="")
+
+
 def _labelled(value: Fraction, unit: str) -> tuple[Fraction, str]:
     scale, shown = _scale(value, unit)
     return value, f"{number(value / scale)} {shown}".strip()

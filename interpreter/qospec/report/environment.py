@@ -34,6 +34,7 @@ from qospec.report import (
     plot,
     reasons,
     text,
+    timelines,
     views,
     words,
 )
@@ -50,6 +51,7 @@ FUNCTIONS = {
     **arrangement.FUNCTIONS,
     **plot.FUNCTIONS,
     **distributions.FUNCTIONS,
+    **timelines.FUNCTIONS,
     **reasons.FUNCTIONS,
     **cautions.FUNCTIONS,
     **claims.FUNCTIONS,
