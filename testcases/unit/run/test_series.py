@@ -113,3 +113,9 @@ def test_only_what_is_asked_for_is_counted(planned):
     assert plan.networks[""].experiment.watch.series == ()
     result = trial.run(plan, discover(), lambda _: None)
     assert all("series" not in each for each in case_document(plan, result, "")["statements"])
+
+
+@pytest.mark.parametrize("kind", discover().of("metric").values(), ids=lambda kind: kind.name)
+def test_what_a_metric_has_by_intervals_is_one_of_its_statistics(kind):
+    offered = {each for carries in kind.carries for each in kind.statistics(carries)} or {""}
+    assert {*getattr(kind.build, "series", ())} <= offered
