@@ -176,6 +176,7 @@ class Statement:
         claim: What it claims of a publication, one of `CLAIMS`; "" for nothing.
         idle: Why it does not apply in this case; "" where it does.
         published: Whether a published number went into it, or into its `when`.
+        every_ps: Of a report, the length of the intervals of its time series; None without one.
     """
 
     kind: Literal["expect", "require", "report", "invariant"]
@@ -187,6 +188,7 @@ class Statement:
     claim: str = ""
     idle: str = ""
     published: bool = False
+    every_ps: int | None = None
 
     @property
     def judges(self) -> bool:
@@ -204,6 +206,9 @@ CLAIMS = {
     "shape": "it rises, falls, is flat, is ordered or has its knee as the text or figure says",
 }
 """What a criterion may claim of a publication, behind `as`, and what each word means."""
+
+MOST_INTERVALS = 10_000
+"""As many intervals as a time series may have."""
 
 MOST_REPEATS = 10_000
 """As many repeats as a case may have."""

@@ -9,6 +9,7 @@ from qospec.check.clauses import DECIDED, claim_of, when_of
 from qospec.check.conditions import called_twice, condition, reported
 from qospec.check.confidence import confidence_of, repeated
 from qospec.check.context import Refused, wrong
+from qospec.check.intervals import every_of
 from qospec.conditions import is_published, observed, without_readings
 from qospec.model import Run, Statement
 from qospec.syntax import ast
@@ -38,6 +39,7 @@ class Clauses(NamedTuple):
     claim: str = ""
     idle: str = ""
     published: bool = False
+    every_ps: int | None = None
 
 
 class Judged:
@@ -128,10 +130,11 @@ class Judged:
             try:
                 expression = reported(item, scope, self._evaluator)
                 self._decided(item, expression)
+                every_ps = every_of(node, expression, self._run, scope, self._evaluator)
             except Refused as refused:
                 self._context.tell(refused)
                 continue
-            self._add(node, item, expression, turn, Clauses())
+            self._add(node, item, expression, turn, Clauses(every_ps=every_ps))
 
     def _add(
         self,

@@ -175,7 +175,7 @@ _SAID: dict[type, Callable[[Any], tuple[str, str]]] = {
     ),
     ast.Report: lambda node: (
         node.label.text if node.label else "",
-        _text(node.value) + _text(node.when, " when "),
+        _text(node.value) + _text(node.every, " every ") + _text(node.when, " when "),
     ),
     ast.Skip: lambda node: (node.reason.text, _text(node.condition, "unless ")),
     ast.Search: lambda node: (node.name.text, _text(node.values)),

@@ -86,6 +86,14 @@ class Wire(NamedTuple):
     input: int = 0
 
 
+class Intervals(NamedTuple):
+    """Some connections, from the first up to `stop`, and the length of their intervals."""
+
+    first: int
+    stop: int
+    every_ps: int
+
+
 class Watch(NamedTuple):
     """What a trial records.
 
@@ -97,6 +105,7 @@ class Watch(NamedTuple):
         followed: What else to record, as metrics name it in `needs`, and of what connection
             indices, from the first up to the second.
         queues: By path, the queues of which to record how much waits in them.
+        series: What to count by intervals.
     """
 
     start_ps: int
@@ -104,6 +113,7 @@ class Watch(NamedTuple):
     histogram_row: tuple[int, ...]
     followed: tuple[tuple[str, int, int], ...] = ()
     queues: tuple[str, ...] = ()
+    series: tuple[Intervals, ...] = ()
 
     def stretches(self, need: str) -> tuple[tuple[int, int], ...]:
         """Return of what connection indices that is recorded."""

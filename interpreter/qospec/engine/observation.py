@@ -14,6 +14,7 @@ from qospec.engine import clumping, delays
 from qospec.engine.arrays import np
 from qospec.engine.latencies import Latencies
 from qospec.engine.occupancy import Occupancies
+from qospec.engine.series import Series
 from qospec.engine.tally import Tally
 from qospec.engine.variation import Variations
 from qospec.engine.volume import Volumes
@@ -52,6 +53,7 @@ class Observation(NamedTuple):
         latencies: Of what a statement asks for; None where nothing was to be recorded.
         variations: Likewise, how times vary from packet to packet.
         occupancies: By path of the queues that were asked for, what waited there.
+        series: What was counted by intervals.
     """
 
     planned: Whole
@@ -72,6 +74,7 @@ class Observation(NamedTuple):
     latencies: Latencies | None = None
     variations: Variations | None = None
     occupancies: dict[str, Occupancy] = {}  # noqa: RUF012
+    series: Series | None = None
 
     @property
     def received(self) -> Whole:
@@ -150,6 +153,7 @@ class Recorder:
         self._volumes = Volumes(experiment)
         self._latencies = Latencies(experiment, rows)
         self._variations = Variations(experiment, rows)
+        self._series = Series(self._watch, self._volumes.around)
         self.occupancies = Occupancies(self._watch)
         for source in experiment.sources:
             mean = source.sizes.mean_of(lambda size: size)
@@ -172,6 +176,8 @@ class Recorder:
             self._count(batch.connection, batch.sent_ps, self._sent, latest_ps=batch.at_ps[-1])
         if self._variations.needed:
             self._variations.sent(self._within(batch, batch.sent_ps))
+        if self._series.needed:
+            self._series.sent(batch.connection, batch.sent_ps)
 
     def inserted(self, before: tuple[Batch, ...], step: Step) -> int:
         """Count as sent the OAM cells that an element made of itself; return how many."""
@@ -187,10 +193,14 @@ class Recorder:
     def _count_oam(self, cells: Batch | Loss, step: int) -> int:
         is_oam = cells.connection >= self._connections.count
         self._count(cells.connection[is_oam], cells.sent_ps[is_oam], self._sent, step=step)
+        if self._series.needed:
+            self._series.sent(cells.connection[is_oam], cells.sent_ps[is_oam], step)
         return int(is_oam.sum())
 
     def arrived(self, batch: Batch, point: int) -> None:
         """Count cells, at least one, that reached the end numbered `point`, and their delays."""
+        if self._series.needed:
+            self._series.arrived(batch)
         if self._volumes.needed:
             self._weigh(batch, batch.at_ps, self._volumes.carried_bytes)
         if self._wholly_inside(batch.sent_ps, batch.at_ps[-1]):
@@ -233,6 +243,8 @@ class Recorder:
         if name not in self._losses:
             self._losses[name] = np.zeros(self._connections.indices, np.int64)
         self._count(loss.connection, loss.sent_ps, self._losses[name])
+        if self._series.needed:
+            self._series.lost(loss.connection, loss.sent_ps)
         if self._variations.needed:
             self._variations.ended(loss.connection, loss.sent_ps)
 
@@ -260,6 +272,7 @@ class Recorder:
             latencies=self._latencies,
             variations=self._variations,
             occupancies=self.occupancies.seen,
+            series=self._series,
         )
 
     def _clumping_ps(self) -> Whole | None:

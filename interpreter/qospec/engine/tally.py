@@ -263,6 +263,8 @@ class Metric(Protocol):
         counts: What it counts, in a word such as "lost", if it is a number of some items out of all
             of a population, or their share; may be left out, and then it is not.
         out_of: Of a metric that `counts`: the metric that is the number of all, such as "sent".
+        series: Those of its statistics that can be had by intervals, "" if it is one number; may be
+            left out. A tally is then of what was sent (or, where that counts, arrived) in one.
         needs: What the trial must record for it: "histogram" (for quantiles only), which every flow
             has; "shares" of several members; and of what a statement names "clumping",
             "latencies", "variation".

@@ -33,32 +33,33 @@ class Volumes:
     Attributes:
         sent_bytes: (indices, 2) Of packets that left their source's line.
         carried_bytes: (indices, 2) Of packets that arrived.
+        around: (indices, 4) What is around each connection's packets; without rows of cells.
     """
 
     def __init__(self, experiment: Experiment) -> None:
         indices = experiment.connections.indices
         framed = [source for source in experiment.sources if source.encapsulation is not None]
-        self._around = np.zeros((indices if framed else 0, 4), np.int64)
+        self.around = np.zeros((indices if framed else 0, 4), np.int64)
         for source in framed:
             assert source.encapsulation is not None  # noqa: S101 -- of those with one
-            rows = self._around[source.first : source.first + source.connections]
+            rows = self.around[source.first : source.first + source.connections]
             rows[:] = (*source.encapsulation.framing, source.transport_bytes)
-        self.sent_bytes = np.zeros((len(self._around), 2), np.int64)
-        self.carried_bytes = np.zeros((len(self._around), 2), np.int64)
+        self.sent_bytes = np.zeros((len(self.around), 2), np.int64)
+        self.carried_bytes = np.zeros((len(self.around), 2), np.int64)
 
     @property
     def needed(self) -> bool:
         """Return whether there are packets."""
-        return bool(len(self._around))
+        return bool(len(self.around))
 
     def add(self, connection: Indices, size_bytes: Sizes, counts: Whole) -> None:
         """Add packets to (indices, 2) counts."""
-        _add(connection.view(np.uint32), size_bytes, self._around, counts)
+        _add(connection.view(np.uint32), size_bytes, self.around, counts)
 
     def add_sent(self, connection: Indices, size_bytes: Sizes, sent: Whole) -> None:
         """Add packets that were sent, and as many to (indices,) `sent`."""
         mine = connection.view(np.uint32)
-        _add_counted(mine, size_bytes, self._around, self.sent_bytes, sent)
+        _add_counted(mine, size_bytes, self.around, self.sent_bytes, sent)
 
     def sent(self, packets: Whole, part: slice) -> Volume:
         """Return what was sent by a part of the connections; (indices,) so many packets were."""
@@ -69,7 +70,7 @@ class Volumes:
         return self._of(self.carried_bytes, packets, part)
 
     def _of(self, counts: Whole, packets: Whole, part: slice) -> Volume:
-        mine, around, many = counts[part], self._around[part], packets[part]
+        mine, around, many = counts[part], self.around[part], packets[part]
         ip, frame = int(mine[:, PACKET].sum()), int(mine[:, FRAME].sum())
         outside = int((many * around[:, AROUND]).sum())
         inside = int((many * (around[:, TRANSPORT] + SMALLEST_PACKET_BYTES)).sum())

@@ -19,7 +19,7 @@ _CLAUSES = {
     ast.Flow: ("origin",),
     ast.Sweep: ("where",),
     ast.Criterion: ("confidence", "claim", "when"),
-    ast.Report: ("when",),
+    ast.Report: ("every", "when"),
     ast.Skip: ("reason",),
 }
 """What goes on lines of their own, with the word before it, where a statement is too long."""

@@ -31,6 +31,7 @@ class BitRate:
     statistics: tuple[str, ...] = ("cell", "payload")
     packet_statistics: tuple[str, ...] = ("line", "frame", "ip", "payload")
     exact = False
+    series: tuple[str, ...] = ("cell", "payload", "line", "frame", "ip")
     needs: frozenset[str] = frozenset()
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | None:

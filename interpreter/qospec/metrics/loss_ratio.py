@@ -25,6 +25,7 @@ class LossRatio:
     most = 1
     statistics: tuple[str, ...] = ()
     exact = False
+    series: tuple[str, ...] = ("",)
     needs: frozenset[str] = frozenset()
 
     def measure(self, tally: Tally, _statistic: str = "") -> Fraction | None:

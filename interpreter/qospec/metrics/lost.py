@@ -23,6 +23,7 @@ class Lost:
     least = 0
     statistics: tuple[str, ...] = ("", "causes")
     exact = True
+    series: tuple[str, ...] = ("",)
     needs: frozenset[str] = frozenset()
 
     def measure(self, tally: Tally, statistic: str = "") -> int | None:

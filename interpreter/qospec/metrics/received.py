@@ -22,6 +22,7 @@ class Received:
     least = 0
     statistics: tuple[str, ...] = ()
     exact = True
+    series: tuple[str, ...] = ("",)
     needs: frozenset[str] = frozenset()
 
     def measure(self, tally: Tally, _statistic: str = "") -> int | None:

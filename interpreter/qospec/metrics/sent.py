@@ -23,6 +23,7 @@ class Sent:
     least = 0
     statistics: tuple[str, ...] = ()
     exact = True
+    series: tuple[str, ...] = ("",)
     needs: frozenset[str] = frozenset()
 
     def measure(self, tally: Tally, _statistic: str = "") -> int:

@@ -28,6 +28,7 @@ class Throughput:
     least = 0
     statistics: tuple[str, ...] = ()
     exact = False
+    series: tuple[str, ...] = ("",)
     needs: frozenset[str] = frozenset()
 
     def measure(self, tally: Tally, _statistic: str = "") -> Fraction | None:

@@ -26,6 +26,7 @@ class TransferDelay:
     least = 0
     statistics: tuple[str, ...] = ("mean", "min", "max", "std", "p*")
     exact = False
+    series: tuple[str, ...] = ("mean", "min", "max")
     needs: frozenset[str] = frozenset({"histogram"})
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:

@@ -103,6 +103,7 @@ def _measured(kind: Kind) -> Document:
         "dimension": " or ".join(each.name for each in counted),
         "example": text_of(1, dimension) if dimension else "",
         "statistics": [each for each in getattr(kind.build, "statistics", ()) if each],
+        "series": [each or kind.name for each in getattr(kind.build, "series", ())],
         "exact": bool(getattr(kind.build, "exact", False)),
     }
 

@@ -129,6 +129,8 @@ def _facts(document: Document) -> Iterator[tuple[str, str]]:
         yield "is", f"{document['dimension']}, {exact}"
     if document.get("statistics"):
         yield "statistics", " ".join(document["statistics"])
+    if document.get("series"):
+        yield "every …", " ".join(document["series"])
     if document.get("open"):
         yield "fields", "any, by names of your own"
 

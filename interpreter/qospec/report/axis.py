@@ -18,6 +18,8 @@ SWEPT_DECADES = 2
 """So do those of a sweep through as many, if most of them lie in its first quarter."""
 MOST_VALUES = 20
 """Ticks stand at the values themselves up to so many."""
+FEW_DECADES = 3
+"""With so many powers of ten or fewer, a logarithmic axis has ticks between them."""
 AIR = Fraction(1, 25)
 """Beyond the first and the last value, of the distance between them."""
 
@@ -112,6 +114,40 @@ def axis_through(values: Sequence[Fraction], unit: str) -> Axis:
     )
 
 
+def axis_between(low: Fraction, high: Fraction, unit: str) -> Axis:
+    """Return an axis from one positive value to a greater one, without air, ticks at round values.
+
+    It is logarithmic from a power of ten on; then each tick has its own unit.
+    """
+    if high < 10 * low:
+        scale, shown = _scale(high, unit)
+        step = _step((high - low) / scale) * scale
+        at = [n * step for n in range(math.ceil(low / step), math.floor(high / step) + 1)]
+        labels = [(value, number(value / scale)) for value in at]
+        return Axis(low, high, logarithmic=False, ticks=tuple(labels), unit=shown, note="")
+    last = decade(high)
+    decades = range(decade(low), last + 1)
+    within = (1, 2, 5) if len(decades) <= FEW_DECADES else (1,)
+    at = [Fraction(10) ** power * n for power in decades for n in within]
+    labels = [_labelled(value, unit) for value in at if low <= value <= high]
+    note = "logarithmic axis"
+    return Axis(low, high, logarithmic=True, ticks=tuple(labels), unit="", note=note)
+
+
+def axis_spanning(length: Fraction) -> Axis:
+    """Return an axis of time from 0 to a length in s, with ticks at round values."""
+    scale, shown = _scale(length, "s")
+    step = _step(length / scale) * scale
+    at = [n * step for n in range(math.floor(length / step) + 1)]
+    ticks = tuple((value, number(value / scale)) for value in at)
+    return Axis(Fraction(0), length, logarithmic=False, ticks=ticks, unit=shown, note="")
+
+
+def _labelled(value: Fraction, unit: str) -> tuple[Fraction, str]:
+    scale, shown = _scale(value, unit)
+    return value, f"{number(value / scale)} {shown}".strip()
+
+
 def _crowded(known: Sequence[Fraction]) -> bool:
     """Return whether a sweep through decades would press most of its values into one corner."""
     ratio = known[-1] / known[0]
@@ -126,10 +162,7 @@ def _logarithmic(low: Fraction, high: Fraction, unit: str) -> Axis:
     last += Fraction(10) ** last < high
     every = math.ceil((last - first) / TICKS)
     decades = [Fraction(10) ** n for n in range(first, last + 1)]
-    ticks = []
-    for value in decades[::every]:
-        scale, shown = _scale(value, unit)
-        ticks.append((value, f"{number(value / scale)} {shown}".strip()))
+    ticks = [_labelled(value, unit) for value in decades[::every]]
     return Axis(
         decades[0],
         decades[-1],

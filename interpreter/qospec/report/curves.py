@@ -147,7 +147,7 @@ def _chart(marks: Sequence[_Mark], by: Sequence[str], level: Axis, up: Axis) -> 
         "unit": up.unit,
         "note": "; ".join(filter(None, [up.note, level.note])),
         "ticks": [{"y": frame.y(value), "label": label} for value, label in up.ticks],
-        "below": _apart([(frame.x(value), label) for value, label in level.ticks]),
+        "below": apart([(frame.x(value), label) for value, label in level.ticks]),
         "lines": _named(drawn, frame),
         **_criterion(lines, frame),
     }
@@ -168,7 +168,7 @@ def _line(name: str, marks: Sequence[_Mark], number: int, frame: _Frame) -> dict
         "name": cut(name, LONGEST_NAME * CHARACTER) if name else "",
         "style": number % COLOURS,
         "dash": (number + number // COLOURS) % DASHES,
-        "path": _path([(dot["x"], dot["y"]) for dot in dots]),
+        "path": path([(dot["x"], dot["y"]) for dot in dots]),
         "dots": dots,
         "end": (dots[-1]["x"], dots[-1]["y"]),
     }
@@ -186,7 +186,7 @@ def _named(lines: list[dict[str, Any]], frame: _Frame) -> list[dict[str, Any]]:
         lowest = places[number] - LINE
     for line, y in zip(order, places, strict=True):
         line["x"], line["y"] = _round(frame.right + MARGIN), _round(y)
-        line["lead"] = _path([line["end"], (_round(frame.right + MARGIN - 3), line["y"])])
+        line["lead"] = path([line["end"], (_round(frame.right + MARGIN - 3), line["y"])])
     return lines
 
 
@@ -207,13 +207,13 @@ def _criterion(lines: Lines, frame: _Frame) -> dict[str, Any]:
             if not ends:
                 continue
             ends = [(frame.left, ends[0][1]), *ends, (frame.right, ends[-1][1])] if shared else ends
-            limits.append({"path": _path(ends), "style": None if shared else style % COLOURS})
+            limits.append({"path": path(ends), "style": None if shared else style % COLOURS})
             if shared:
-                outside.append(f"{_path(ends)}V{edge}H{frame.left}Z")
+                outside.append(f"{path(ends)}V{edge}H{frame.left}Z")
     return {"limits": limits, "outside": outside}
 
 
-def _apart(labels: Sequence[tuple[float, str]]) -> list[dict[str, Any]]:
+def apart(labels: Sequence[tuple[float, str]]) -> list[dict[str, Any]]:
     """Return the labels below the axis that do not touch each other, the outermost for sure."""
 
     def touching(a: tuple[float, str], b: tuple[float, str]) -> bool:
@@ -226,7 +226,7 @@ def _apart(labels: Sequence[tuple[float, str]]) -> list[dict[str, Any]]:
     return [{"x": x, "label": text} for x, text in sorted(kept)]
 
 
-def _path(points: Sequence[tuple[float, float]]) -> str:
+def path(points: Sequence[tuple[float, float]]) -> str:
     """Return a path through points, in as few steps as there are bends on a level."""
     (x, y), *rest = points
     text = f"M{x} {y}"

@@ -176,7 +176,7 @@ MOST_DETAILED = 200
 """Cases whose metrics, losses and delays a page shows."""
 MOST_FLOWS = 100
 """Of a case, flows whose metrics a page shows."""
-MOST_VALUES = 12_000
+MOST_VALUES = 8_000
 """Of metrics on a page; each takes some 120 bytes."""
 
 

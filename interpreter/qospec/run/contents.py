@@ -12,6 +12,7 @@ import sys
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from qospec.run.steps import FINEST, HIGHEST
 from qospec.run.verdict import NOT_APPLICABLE, ORDER
 
 if TYPE_CHECKING:
@@ -61,6 +62,19 @@ def _is_duration(value: Any) -> bool:
     return plain and 0 <= value <= sys.float_info.max
 
 
+def _is_counts(value: Any) -> bool:
+    return isinstance(value, str) and bool(re.fullmatch(r"[0-9]{1,20}( [0-9]{1,20}){0,999}", value))
+
+
+def _is_values(value: Any) -> bool:
+    each = r"(-|-?[0-9]+(/[1-9][0-9]*)?)"
+    return isinstance(value, str) and bool(re.fullmatch(f"{each}( {each})*", value))
+
+
+def _is_whole(value: Any, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most
+
+
 def _is_place(value: Any) -> bool:
     plain = isinstance(value, str)
     return plain and bool(re.fullmatch(r".+:[0-9]{1,9}:[0-9]{1,9}", value, re.DOTALL))
@@ -69,6 +83,13 @@ def _is_place(value: Any) -> bool:
 TIME = Such("a time as `2026-11-21T10:11:12Z`", _is_time)
 DURATION = Such("a number of seconds", _is_duration)
 PLACE = Such("a place as `path:line:column`", _is_place)
+COUNTS = Such("whole numbers with a space between them, 1,000 at most", _is_counts)
+VALUES = Such("exact numbers, or `-`, with a space between them", _is_values)
+PER_OCTAVE = Such(
+    f"a power of two up to {FINEST}",
+    lambda value: _is_whole(value, FINEST) and value.bit_count() == 1,
+)
+STEP = Such(f"a whole number up to {HIGHEST}", lambda value: _is_whole(value, HIGHEST))
 VERDICT = Such(f"a verdict ({', '.join(ORDER)})", lambda value: value in ORDER)
 MAY_JUDGE = Such(
     f'a verdict ({", ".join(ORDER)}), "{NOT_APPLICABLE}" or ""',
@@ -89,10 +110,13 @@ TEST = {
     "not_reproduced": MayLack([{"what": str, "why": str}]),
     "flows": MayLack([{"name": str, "from": str, "to": str, "traffic": str, **SENT}]),
 }
+SERIES = {"every": QUANTITY, "unit": str, "values": VALUES}
+MEASURES = {"flow": str, "metric": str, "statistic": str}
 INTERVAL = {"lower": OrNull(QUANTITY), "upper": OrNull(QUANTITY), "repeats": int}
 TERM = {
     "text": str,
     "verdict": MAY_JUDGE,
+    "measures": MayLack(MEASURES),
     "measured": OrNull(QUANTITY),
     "comparison": str,
     "bound": OrNull(QUANTITY),
@@ -105,6 +129,7 @@ STATEMENT = {
     "verdict": MAY_JUDGE,
     "text": str,
     "place": PLACE,
+    "measures": MayLack(MEASURES),
     "measured": OrNull(QUANTITY),
     "comparison": str,
     "bound": OrNull(QUANTITY),
@@ -112,6 +137,7 @@ STATEMENT = {
     "terms": MayLack([TERM]),
     "confidence": MayLack(str),
     "interval": MayLack(OrNull(INTERVAL)),
+    "series": MayLack(SERIES),
     "note": str,
     "caution": MayLack(str),
 }
@@ -122,6 +148,15 @@ LOSS = {
     "cause": str,
     "carries": MayLack(str),
     "cells": int,
+}
+DELAYS = {
+    "flow": str,
+    "metric": str,
+    "least": QUANTITY,
+    "greatest": QUANTITY,
+    "per_octave": PER_OCTAVE,
+    "first": STEP,
+    "counts": COUNTS,
 }
 CASE = {
     "name": str,
@@ -140,6 +175,7 @@ CASE = {
     "statements": [STATEMENT],
     "metrics": METRICS,
     "repeats": [METRICS],
+    "delays": MayLack([DELAYS]),
     "losses": [LOSS],
     "why": [str],
     "errors": [str],

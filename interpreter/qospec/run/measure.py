@@ -6,8 +6,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.check.measured import CAUSES
-from qospec.conditions import Attribute, Counted, Found
+from qospec.conditions import Attribute, Counted, Found, evaluate, measurements
 from qospec.dataclass import dataclass
+from qospec.engine.experiment import Intervals
 from qospec.run.population import population_name
 from qospec.statistic import PATTERNS, bound_of
 from qospec.units import CELL_RATE, CELLS, COUNT, IN_PACKETS, RATE, RATIO, TIME
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from qospec.catalogue import Catalogue
-    from qospec.conditions import Leaf, Measured, Value
+    from qospec.conditions import Expression, Leaf, Measured, Value
     from qospec.engine.observation import Observation
     from qospec.engine.tally import Delays, Tally
     from qospec.run.plan import Planned
@@ -99,6 +100,28 @@ class Readings:
         own = getattr(kind.build(), "delays", None)
         found: Delays | None = tally.delays if own is None else own(tally)
         return found
+
+    def series(self, expression: Expression, every_ps: int) -> list[Value]:
+        """Return the value of an expression in one interval after another; None without data."""
+        leaves = {leaf: self._tallies_of(leaf, every_ps) for leaf in measurements(expression)}
+        found: list[Value] = []
+        for number in range(max(map(len, leaves.values()), default=0)):
+            now = {
+                leaf: self._measure(leaf.metric, of[number], leaf.statistic) if of else None
+                for leaf, of in leaves.items()
+            }
+            found.append(evaluate(expression, now.__getitem__))  # type: ignore[arg-type]
+        return found
+
+    def _tallies_of(self, leaf: Measured, every_ps: int) -> list[Tally]:
+        """Return what was counted by intervals; nothing of OAM cells that nobody makes."""
+        planned, observation = self._seen[leaf.network]
+        name = population_name(leaf.flow, leaf.member, oam=leaf.oam)
+        of, tally = planned.populations.get(name), self._tally(leaf)
+        if of is None or tally is None or observation.series is None:
+            return []
+        each = Intervals(of.first, of.stop, every_ps)
+        return list(observation.series.tallies(each, tally.size_bytes))
 
     def _tally(self, leaf: Measured) -> Tally | None:
         prefix = f"{leaf.network}." if leaf.network else ""

@@ -14,9 +14,11 @@ from qospec.conditions import measurements, observed
 from qospec.model import JUDGED
 from qospec.run import discards
 from qospec.run.claimed import criteria
+from qospec.run.histograms import histogram_documents
 from qospec.run.measure import QUANTILES
 from qospec.run.quantity import HISTOGRAM_ERROR, quantity
 from qospec.run.sending import flow_documents
+from qospec.run.series import series_document
 from qospec.run.settings import arrivals_kind
 from qospec.run.statements import statement_document
 from qospec.run.verdict import ORDER, Verdict, worst
@@ -43,7 +45,10 @@ def case_document(plan: CasePlan, result: Result, again: str) -> Document:
     if plan.case.skip:
         return {**not_run(plan, again), **_SKIPPED, "why": [plan.case.skip]}
     statements = [
-        statement_document(each, number, result, plan.case.run.repeat)
+        {
+            **statement_document(each, number, result, plan.case.run.repeat),
+            **series_document(each, result),
+        }
         for number, each in enumerate(plan.case.statements)
     ]
     verdicts: list[Verdict] = [s["verdict"] for s in statements if s["verdict"] in ORDER]
@@ -61,6 +66,9 @@ def case_document(plan: CasePlan, result: Result, again: str) -> Document:
         "statements": statements,
         "metrics": repeats[0] if repeats else {},
         "repeats": repeats,
+        "delays": histogram_documents(
+            plan.case.statements, [repeat.readings for repeat in result.repeats]
+        ),
         "losses": _losses(result),
         "why": _why(plan, result),
         "errors": list(result.errors),

@@ -14,7 +14,7 @@ from qospec.conditions import counted, measurements
 from qospec.dataclass import dataclass
 from qospec.engine import dropping
 from qospec.engine.connections import Connections
-from qospec.engine.experiment import Experiment, Source, Watch
+from qospec.engine.experiment import Experiment, Intervals, Source, Watch
 from qospec.engine.graph import zero_delay_cycle
 from qospec.engine.sizes import CELLS
 from qospec.run import evidence, misfits, refusals, searching
@@ -25,7 +25,7 @@ from qospec.run.survey import cell_rate, surveyed
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from qospec.conditions import Measured
     from qospec.diagnostics import Diagnostic, Problems
@@ -220,7 +220,19 @@ def _watch(
         histogram_row=tuple(rows),
         followed=tuple(sorted(followed)),
         queues=tuple(sorted(_queues(case, network))),
+        series=tuple(sorted(_series(case, network, named))),
     )
+
+
+def _series(case: Case, network: str, named: Mapping[str, Population]) -> set[Intervals]:
+    """Return what reports ask for by intervals."""
+    asked = (
+        (statement.every_ps, named.get(population_name(m.flow, m.member, oam=m.oam)))
+        for statement in case.statements
+        for m in measurements(statement.expression)
+        if m.network == network
+    )
+    return {Intervals(of.first, of.stop, every_ps) for every_ps, of in asked if every_ps and of}
 
 
 def _measured(case: Case, network: str) -> Iterator[Measured]:

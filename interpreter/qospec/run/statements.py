@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from qospec.conditions import Operation
 from qospec.run.confidence import averaged, judge_together, unfinished
 from qospec.run.evidence import caution
+from qospec.run.histograms import measured_alone
 from qospec.run.interval import interval_document
 from qospec.run.losses import SURE, judged, losses, percent
 from qospec.run.quantity import compared, quantity
@@ -58,7 +59,12 @@ def _terms(statement: Statement, result: Result, number: int) -> Document:
         return {}
     found = terms(statement, result.repeats[number].readings.read)
     parts = [
-        {"text": each.text, "verdict": each.judgement.verdict or "", **_sides(each.judgement)}
+        {
+            "text": each.text,
+            "verdict": each.judgement.verdict or "",
+            **measured_alone(each.expression),
+            **_sides(each.judgement),
+        }
         for each in found
     ]
     return {"terms": parts} if parts else {}
@@ -86,6 +92,7 @@ def _document(
         "verdict": verdict,
         "text": statement.text,
         "place": statement.span.recorded_place,
+        **measured_alone(statement.expression),
         **_sides(shown_one),
         "confidence": "" if confidence is None else percent(confidence),
         "interval": interval_document(statement, shown_one),

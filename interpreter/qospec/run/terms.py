@@ -23,6 +23,7 @@ class Term(NamedTuple):
     """A term in words, and what was found for it."""
 
     text: str
+    expression: Expression
     judgement: Judgement
 
 
@@ -35,7 +36,11 @@ def terms(statement: Statement, read: Reader) -> list[Term]:
     if not isinstance(whole, Operation) or whole.operator not in JOINS:
         return []
     return [
-        Term(text_of(each), shown_as(_verdict(each, statement, read, binding=binding), each, read))
+        Term(
+            text_of(each),
+            each,
+            shown_as(_verdict(each, statement, read, binding=binding), each, read),
+        )
         for each, binding in _joined(whole, binding=True)
     ]
 

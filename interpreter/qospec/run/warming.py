@@ -43,6 +43,7 @@ def _kind(plan: CasePlan) -> object:
         for source in experiment.sources:
             parts.add(re.sub(r"\d+", "", repr((source.arrivals, source.sizes, source.phases))))
         parts.update(need for need, _, _ in experiment.watch.followed)
+        parts.update("series" for _ in experiment.watch.series)
     return frozenset(parts)
 
 

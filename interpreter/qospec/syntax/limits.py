@@ -24,7 +24,7 @@ _CLOSERS = frozenset({"RPAR", "RSQB", "RBRACE"})
 _OPERATORS = frozenset({"PLUS", "MINUS", "TIMES", "OF", "OR", "AND", "NOT", "IF"})
 _PARTING = frozenset(
     {"COMMA", "EQUAL", "COLON", "LET", "LINK", "FOR", "FLOW", "SWEEP", "RUN", "IN", "WHERE", "WHEN"}
-    | {"EXPECT", "REQUIRE", "INVARIANT", "REPORT", "FORALL", "SKIP"}
+    | {"EXPECT", "REQUIRE", "INVARIANT", "REPORT", "EVERY", "FORALL", "SKIP"}
 )
 """What no expression goes on over."""
 

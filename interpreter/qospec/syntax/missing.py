@@ -19,7 +19,7 @@ _NAMED = frozenset({"DOT", "AT", "ON", "VIA", "FROM", "TO", "AS", "ARROW", "CABL
 """What a name must follow."""
 _VALUED = frozenset(
     {"EQUAL", "PLUS", "MINUS", "TIMES", "OF", "OR", "AND", "NOT", "IF", "ELSE", "IN", "WHERE"}
-    | {"RANGE", "STEP", "CMP", "WITHIN", "WITH", "UNLESS", "WHEN", "COLON"}
+    | {"RANGE", "STEP", "CMP", "WITHIN", "WITH", "UNLESS", "EVERY", "WHEN", "COLON"}
 )
 """What a value must follow."""
 _OPENING = frozenset(

@@ -124,6 +124,18 @@ _PHRASES = (
     ),
     _row(
         "E0001",
+        r"^\s*(?:expect|require|invariant)\b.*?(?P<at>\bevery\b)",
+        "a criterion is judged by the whole run, not by its intervals",
+        "leave `every …` out, or show the intervals by `report`",
+    ),
+    _row(
+        "E0001",
+        r"^\s*report\b.*\bwhen\b.*?(?P<at>\bevery\b)",
+        "`when` stands behind all that a report says",
+        "write `every …` before `when`",
+    ),
+    _row(
+        "E0001",
         r"^\s*(expect|require)\b.*\bwhen\b.*?(?P<at>\bas\s+\w+|\bwith\b.*\bconfidence\b)",
         "`when` stands behind all that a criterion says",
         "write this before `when`",

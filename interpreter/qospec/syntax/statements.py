@@ -107,10 +107,14 @@ class Criterion(Documented):
 
 
 class Report(Node):
-    """`report value`, `report label: value` or `report [values]`; with `when`, in some cases."""
+    """`report value`, `report label: value` or `report [values]`.
+
+    `every` is the length of `every 100 ms`, for a time series; `when`, in which cases.
+    """
 
     value: Expression
     label: Name | None = None
+    every: Expression | None = None
     when: Expression | None = None
 
 

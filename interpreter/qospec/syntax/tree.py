@@ -42,7 +42,7 @@ _FIELDS: dict[str, tuple[type[ast.Node], str]] = {
     "goal": (ast.Goal, "name body"),
     "run": (ast.Run, "body"),
     "criterion": (ast.Criterion, "kind label condition confidence claim when"),
-    "report": (ast.Report, "label value when"),
+    "report": (ast.Report, "label value every when"),
     "for_all": (ast.ForAll, "name annotation values"),
     "skip": (ast.Skip, "condition reason"),
     "machine": (ast.Machine, "name body"),

@@ -39,7 +39,7 @@ _ALLOWED = {
     Role.PORTS: {"COMMA"},
     Role.VARIABLE: {"COLON"},
     Role.CONDITION: {"WITH", "CONFIDENCE", "AS", "WHEN"},
-    Role.SHOWN: {"WHEN"},
+    Role.SHOWN: {"EVERY", "WHEN"},
     Role.WIRE: {"ARROW"},
     Role.LINK: {"CABLE", "VIA"},
     Role.ENDS: {"CABLE"},

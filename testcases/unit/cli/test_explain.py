@@ -55,6 +55,8 @@ def test_a_code_shows_its_page(code: str) -> None:
         ("clr", "cell_loss_ratio"),
         ("sent", "a count of cells or a count of packets, exact"),
         ("throughput", "a cell rate or a packet rate, measured"),
+        ("throughput", "every …  throughput"),
+        ("transfer_delay", "every …     mean min max"),
         ("classify", "colour"),
         ("delay.p99", "99 % of the cells or packets"),
         ("kbit/s", "a rate"),

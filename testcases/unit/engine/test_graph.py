@@ -18,7 +18,7 @@ from qospec.engine.batch import FOREVER_PS, Batch
 from qospec.engine.clock import Clock
 from qospec.engine.connections import Connections
 from qospec.engine.element import Setting, Step
-from qospec.engine.experiment import DISCARD, END, Experiment, Node, Source, Watch, Wire
+from qospec.engine.experiment import DISCARD, END, Experiment, Intervals, Node, Source, Watch, Wire
 from qospec.engine.guard import BrokenPromiseError
 from qospec.engine.observation import Observation
 from qospec.engine.sizes import CELLS, Sizes
@@ -58,9 +58,10 @@ def same(one: Observation, other: Observation) -> bool:
 
     def flat(seen: Observation) -> list[Any]:
         losses = [(name, *counts.tolist()) for name, counts in seen.losses.items()]
-        plain = seen._replace(watch=None, latencies=None, variations=None)
+        plain = seen._replace(watch=None, latencies=None, variations=None, series=None)
+        series = [list(seen.series.tallies(each, 53)) for each in seen.watch.series]
         columns = [losses if isinstance(v, dict) else np.asarray(v).tolist() for v in plain]
-        return [*columns, *(seen.tally(i, i + 1) for i in range(len(seen.sent)))]
+        return [*columns, *series, *(seen.tally(i, i + 1) for i in range(len(seen.sent)))]
 
     return flat(one) == flat(other)
 
@@ -139,7 +140,8 @@ def busy(vcs: Vcs, listed: Any, start_ps: int = 0) -> Experiment:
         Wire(4, 0, END),
         Wire(5, 0, END),
     )
-    seen = Watch(start_ps, BUSY_PS, (0,) * 12, FOLLOWED)
+    series = Intervals(0, 6, BUSY_PS // 7), Intervals(6, 12, BUSY_PS // 3)
+    seen = Watch(start_ps, BUSY_PS, (0,) * 12, FOLLOWED, series=series)
     return Experiment(
         vcs(6, cell_rate=2 * 10**6, has_oam=True), sources, nodes, wires, seen, ("s",)
     )

@@ -11,10 +11,12 @@ from qospec.run.contents import MayLack, Named, OrNull, Shape
 
 RECORD = Path(__file__).parents[3] / "docs" / "record.md"
 CASE = ("cases", 0)
+DELAYS = (*CASE, "delays", 0)
 STATEMENT = (*CASE, "statements", 0)
 TEST = ("tests", 0)
 REFERENCE = ("references", 0)
 NO_PLACE = "is not a place as `path:line:column`"
+NO_COUNTS = "is not whole numbers with a space between them, 1,000 at most"
 NO_TIME = "is not a time as `2026-11-21T10:11:12Z`"
 NO_DURATION = "is not a number of seconds"
 NO_VERDICT = "is not a verdict (skip, measured, pass, inconclusive, fail, error)"
@@ -78,6 +80,21 @@ def test_the_record_that_is_looked_at_has_one_of_everything(recorded) -> None:
         (("cases",), {}, "`cases` is not a list"),
         ((*CASE, "run", "repeat"), "1", "`cases[0].run.repeat` is not a whole number"),
         ((*CASE, "ran"), 1, "`cases[0].ran` is not true or false"),
+        (
+            (*DELAYS, "counts"),
+            "1 x",
+            f"`cases[0].delays[0].counts` {NO_COUNTS}",
+        ),
+        (
+            (*DELAYS, "per_octave"),
+            3,
+            "`cases[0].delays[0].per_octave` is not a power of two up to 512",
+        ),
+        (
+            (*DELAYS, "first"),
+            -1,
+            "`cases[0].delays[0].first` is not a whole number up to 32768",
+        ),
         ((*CASE, "parameters"), [], "`cases[0].parameters` is not an object"),
         (
             (*CASE, "metrics", "f", "lost"),
@@ -159,6 +176,7 @@ def test_a_field_that_is_not_there_is_told_unless_it_may_lack(recorded, name: st
         ("A test", contents.TEST),
         ("A case", contents.CASE),
         ("A statement", contents.STATEMENT),
+        ("A histogram of delays", contents.DELAYS),
         ("Provenance", contents.FRAME["provenance"]),
         ("Timing", contents.TIMING),
     ],

@@ -38,6 +38,13 @@ def test_of_cases_that_differ_in_numbers_only_one_is_run(planned) -> None:
     assert names == ["one:rate=10_000cell_per_s", "other"]
 
 
+def test_a_time_series_has_kernels_of_its_own(planned) -> None:
+    asked = "report f.sent every 1 s when rate > 10_000 cell/s"
+    plans = planned(TEXT.replace("  expect rare", f"  {asked}\n  expect rare"))
+    names = [plan.case.name for plan in warming.kinds(plans)]
+    assert names == ["one:rate=10_000cell_per_s", "one:rate=20_000cell_per_s", "other"]
+
+
 def test_what_is_run_is_short_and_nothing_of_it_goes_wrong(
     planned, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,63 @@
+"""What a criterion about delays keeps out: beyond a bound, more than a share of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from qospec.report.sample import sample
+from qospec.report.text import metric_name
+from qospec.report.words import needed
+from qospec.statistic import bound_of, share_of
+from qospec.units import PS_PER_S, TIME, text_of
+
+Record = Mapping[str, Any]
+
+
+class Corner(NamedTuple):
+    """A bound in a chart of delays.
+
+    Attributes:
+        bound: In s.
+        level: The share that may be longer at most, or must be at least; None of a mean, which the
+            shares do not tell.
+        above: Whether too many may be longer; else too few.
+        words: What is asked, `p99 < 1 ms`.
+    """
+
+    bound: Fraction
+    level: Fraction | None
+    above: bool
+    words: str
+
+
+def corners(statement: Record) -> Iterator[Corner]:
+    """Yield the bounds of a criterion on a quantile, an extreme, a mean, or a share above a time.
+
+    A spread has no place among delays, and a report has no bound.
+    """
+    statistic = statement["measures"]["statistic"]
+    bounds = sample(statement)
+    words = f"{metric_name(statistic)} {needed(statement)}"
+    time_ps = bound_of(statistic)
+    if time_ps is not None:
+        if bounds.high is not None and 0 <= bounds.high <= 1:
+            bound = Fraction(time_ps, PS_PER_S)
+            told = f"{needed(statement)} above {text_of(bound, TIME)}"
+            yield Corner(bound, bounds.high, above=True, words=told)
+        return
+    level = _level(statistic)
+    if level is None and statistic != "mean":
+        return
+    for bound_s, above in ((bounds.high, True), (bounds.low, False)):
+        if bound_s is not None and bound_s > 0:
+            yield Corner(bound_s, level, above=above, words=words)
+
+
+def _level(statistic: str) -> Fraction | None:
+    """Return the share of delays that are longer than a statistic; None if that is not known."""
+    if statistic in ("min", "max"):
+        return Fraction(statistic == "min")
+    share = share_of(statistic)
+    return None if share is None else 1 - share

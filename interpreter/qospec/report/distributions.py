@@ -1,0 +1,314 @@
+"""Charts of delays: how often each length is, and below it how many delays are longer.
+
+Both stand over one axis. The lower one is the complementary distribution function, on a logarithmic
+axis where it has a tail, so that a criterion about a quantile is a corner that the curve must keep
+out of: `p99 < 1 ms` says that at most 1 % of all delays lie right of 1 ms.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import accumulate, pairwise
+from typing import Any, NamedTuple
+
+from qospec.report.axis import Axis, axis_between, decade, number
+from qospec.report.corners import Corner, corners
+from qospec.report.curves import apart, path
+from qospec.report.parameter import along
+from qospec.report.plot import CHARACTER, cut, point, varying
+from qospec.report.sample import exact
+from qospec.report.text import metric_name
+from qospec.report.views import VERDICTS, tests, worst
+from qospec.run.steps import step_start_ps
+from qospec.units import PS_PER_S
+
+Record = Mapping[str, Any]
+
+MOST_CHARTS = 40
+"""On a page; each takes some 4,000 bytes."""
+MOST_OF_A_TEST = 6
+MOST_LINES = 4
+"""Cases in a chart: those to look at first."""
+LEAST_STEPS = 3
+"""A distribution of fewer steps is as well read as numbers."""
+LONGEST_NAME = 48
+
+WIDTH, LEFT, RIGHT = 500, 50, 486
+TOP, MIDDLE, GAP, BOTTOM = 24, 100, 14, 256
+BELOW = 44
+DECADES_BEYOND = 1
+"""A bound further from all delays than so many powers of ten is told and not drawn."""
+TAIL = Fraction(1, 100)
+"""A share as small as that makes the axis of shares logarithmic."""
+ROOM = Fraction(21, 20)
+"""How far the axis goes beyond what is on it, as a ratio."""
+
+
+class _Histogram(NamedTuple):
+    """A case's delays: where its steps start, and the last ends, in s, and the extremes."""
+
+    case: Record
+    statements: tuple[Record, ...]
+    starts: tuple[Fraction, ...]
+    counts: tuple[int, ...]
+    least: Fraction
+    greatest: Fraction
+
+    @property
+    def edges(self) -> tuple[Fraction, ...]:
+        """Return where steps begin and end; the first and the last end at the extremes."""
+        inner = (min(max(each, self.least), self.greatest) for each in self.starts[1:-1])
+        return (self.least, *inner, self.greatest)
+
+    @property
+    def beyond(self) -> list[Fraction]:
+        """Return by edge the share of delays that are not below it; 0 at the last."""
+        longer = list(accumulate(reversed(self.counts), initial=0))
+        return [Fraction(count, longer[-1]) for count in reversed(longer)]
+
+    @property
+    def verdict(self) -> str:
+        return worst(each["verdict"] for each in self.statements if each["verdict"] in VERDICTS)
+
+
+class _Frame(NamedTuple):
+    along: Axis
+    up: Axis
+
+    def x(self, value: Fraction) -> float:
+        inside = min(max(value, self.along.low), self.along.high)
+        return round(LEFT + float(self.along.share(inside)) * (RIGHT - LEFT), 1)
+
+    def y(self, share: Fraction) -> float:
+        inside = max(share, self.up.low)
+        return round(BOTTOM - float(self.up.share(inside)) * (BOTTOM - MIDDLE - GAP), 1)
+
+
+def distributions(document: Record) -> dict[str, list[dict[str, Any]]]:
+    """Return by test's id its charts of delays: those of criteria that fail first, as many as fit.
+
+    A chart has `flow`, `metric` (in words), `note`, `names` (`text`, `style`, `dash`, of its lines,
+    none if there is one), `left_out` (cases that it does not show), `width`, `height`, `left`,
+    `right`, `top`, `middle` and `bottom` (where the histogram stands and the lower part does),
+    `ticks` (`y`, `label`), `below` (`x`, `label`), `unit`, `lines` (`style`, `dash`, `area` of the
+    histogram, `path`), `limits` (`path`, `style`, `x`, `name`), `marks` (`x`, `label`: names that
+    have room) and `outside` (areas).
+    """
+    found = [
+        (test["id"], flow, metric, its)
+        for test in tests(document)
+        for (flow, metric), its in _by_flow(test["cases"]).items()
+        if any(_has_shape(each) for each in its)
+    ]
+    found.sort(key=lambda each: -max(_rank(histogram) for histogram in each[3]))
+    charts: dict[str, list[dict[str, Any]]] = {}
+    left = MOST_CHARTS
+    for test, flow, metric, its in found:
+        of_test = charts.setdefault(test, [])
+        if left and len(of_test) < MOST_OF_A_TEST:
+            left -= 1
+            of_test.append({"flow": flow, "metric": metric_name(metric), **_chart(its)})
+    return charts
+
+
+def _by_flow(cases: Sequence[Record]) -> dict[tuple[str, str], list[_Histogram]]:
+    found: dict[tuple[str, str], list[_Histogram]] = {}
+    for case in cases:
+        for each in case.get("delays", ()):
+            key = (each["flow"], each["metric"])
+            its = tuple(_measuring(case, *key))
+            found.setdefault(key, []).append(_histogram(case, its, each))
+    return found
+
+
+def _measuring(case: Record, flow: str, metric: str) -> Iterator[Record]:
+    """Yield the statements, or terms of them, that measure this by itself."""
+    for statement in case["statements"]:
+        for each in statement.get("terms") or (statement,):
+            of = each.get("measures", {})
+            if (of.get("flow"), of.get("metric")) == (flow, metric):
+                yield {**statement, **each}
+
+
+def _histogram(case: Record, statements: tuple[Record, ...], kept: Record) -> _Histogram:
+    counts = tuple(map(int, kept["counts"].split()))
+    first, fine = kept["first"], kept["per_octave"]
+    starts = tuple(step_start_ps(first + n, fine) / PS_PER_S for n in range(len(counts) + 1))
+    least, greatest = (exact(kept[name]) or Fraction(0) for name in ("least", "greatest"))
+    return _Histogram(case, statements, starts, counts, least, greatest)
+
+
+def _has_shape(each: _Histogram) -> bool:
+    filled = sum(map(bool, each.counts))
+    return filled >= LEAST_STEPS and each.edges[1] > 0 and each.least < each.greatest
+
+
+def _rank(each: _Histogram) -> int:
+    return VERDICTS.index(each.verdict) if each.verdict else -1
+
+
+def _chart(every: Sequence[_Histogram]) -> dict[str, Any]:
+    its = _chosen([each for each in every if _has_shape(each)])
+    bounds = list(dict.fromkeys(c for each in its for s in each.statements for c in corners(s)))
+    level, beyond = _axis_along(its, bounds)
+    frame = _Frame(level, _axis_up(its, bounds))
+    shown = [corner for corner in bounds if level.low < corner.bound < level.high]
+    names = varying([each.case for each in its])
+    texts = [cut(point(each.case, names), LONGEST_NAME * CHARACTER) for each in its]
+    styles = [{"style": n, "dash": n} for n in range(len(its))]
+    return {
+        "width": WIDTH,
+        "height": BOTTOM + BELOW,
+        "left": LEFT,
+        "right": RIGHT,
+        "top": TOP,
+        "middle": MIDDLE,
+        "bottom": BOTTOM,
+        "unit": level.unit,
+        "note": "; ".join(filter(None, [level.note, *beyond])),
+        "ticks": [{"y": frame.y(value), "label": label} for value, label in frame.up.ticks],
+        "below": apart([(frame.x(value), label) for value, label in level.ticks]),
+        "names": [{"text": text, **style} for text, style in zip(texts, styles, strict=True)]
+        if len(its) > 1
+        else [],
+        "left_out": len(every) - len(its),
+        "lines": [
+            {**style, "area": area, "path": _tail(each, frame)}
+            for style, each, area in zip(styles, its, _areas(its, frame), strict=True)
+        ],
+        **_criteria(its, shown, frame),
+    }
+
+
+def _chosen(its: Sequence[_Histogram]) -> list[_Histogram]:
+    """Return the cases that a chart shows: the worst, then the highest load, then the slowest."""
+    cases = [each.case for each in its]
+    swept = along(cases, varying(cases))
+
+    def urgency(each: _Histogram) -> tuple[Any, ...]:
+        load = swept[1].values[each.case["parameters"].get(swept[0], "")] if swept else 0
+        return -_rank(each), -load, -each.greatest
+
+    first = sorted(range(len(its)), key=lambda n: urgency(its[n]))[:MOST_LINES]
+    return [its[n] for n in sorted(first)]
+
+
+def _axis_along(its: Sequence[_Histogram], bounds: Sequence[Corner]) -> tuple[Axis, list[str]]:
+    """Return the axis of delays, and in words which bounds lie too far beyond it."""
+    low = min(each.least or each.edges[1] for each in its)
+    high = max(each.greatest for each in its)
+    reach = Fraction(10) ** DECADES_BEYOND
+    near = [each.bound for each in bounds if low / reach <= each.bound <= high * reach]
+    far = dict.fromkeys(each.words for each in bounds if each.bound not in near)
+    low, high = min(low, *near, high), max(high, *near, low)
+    if high < 10 * low:
+        air = (high - low) * (ROOM - 1)
+        low, high = max(low - air, low / 2), high + air
+    else:
+        low, high = low / ROOM, high * ROOM
+    return axis_between(low, high, "s"), [f"beyond it: {words}" for words in far]
+
+
+def _axis_up(its: Sequence[_Histogram], bounds: Sequence[Corner]) -> Axis:
+    shares = [share for each in its for share in each.beyond if share]
+    least = min(*shares, *(each.level for each in bounds if each.level), Fraction(1))
+    if least > TAIL:
+        ticks = tuple((Fraction(n, 4), f"{25 * n}") for n in range(5))
+        return Axis(Fraction(0), Fraction(1), logarithmic=False, ticks=ticks, unit="%", note="")
+    lowest = decade(least)
+    every = -(lowest // 6)
+    ticks = tuple((Fraction(10) ** n, _percent(n)) for n in range(0, lowest - 1, -every))
+    low = Fraction(10) ** lowest
+    return Axis(low, Fraction(1), logarithmic=True, ticks=ticks, unit="%", note="")
+
+
+def _percent(power: int) -> str:
+    """Return a power of ten, 0 at most, in percent."""
+    percent = Fraction(10) ** (power + 2)
+    return number(percent) if power > -7 else f"10{str(power + 2).translate(_RAISED)}"  # noqa: PLR2004
+
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def _areas(its: Sequence[_Histogram], frame: _Frame) -> list[str]:
+    """Return histograms as areas; the highest reaches the top."""
+    steps = [list(_heights(each, frame)) for each in its]
+    highest = max(height for of in steps for _, _, height in of)
+    scale = (MIDDLE - TOP) / highest
+    areas = []
+    for of in steps:
+        text, last = f"M{of[0][0]} {MIDDLE}", float(MIDDLE)
+        for _, right, height in of:
+            y = round(MIDDLE - height * scale, 1)
+            text += f"H{right}" if y == last else f"V{y}H{right}"
+            last = y
+        areas.append(f"{text}V{MIDDLE}Z")
+    return areas
+
+
+def _heights(each: _Histogram, frame: _Frame) -> Iterator[tuple[float, float, float]]:
+    """Yield left and right of each step that can be seen, and how high it is.
+
+    That is the root of its share of all delays over its width; a share that is a hundred times
+    another is ten times as high, so that both are seen. The first and the last step are cut at the
+    extremes, and count as wide as others. What is below the axis is in the first step on it.
+    """
+    total, waiting = sum(each.counts), 0
+    for (low, high), count, (start, end) in zip(
+        pairwise(each.edges), each.counts, pairwise(each.starts), strict=True
+    ):
+        left, right = frame.x(low), frame.x(high)
+        waiting += count
+        if right > left:
+            begin = max(min(start, low), frame.along.low)
+            width = math.log2(end / begin) if frame.along.logarithmic else float(end - begin)
+            yield left, right, math.sqrt(waiting / total / width)
+            waiting = 0
+
+
+def _tail(each: _Histogram, frame: _Frame) -> str:
+    """Return the share of longer delays as a path, down to nothing at the greatest delay."""
+    points = [(frame.x(edge), frame.y(s)) for edge, s in zip(each.edges, each.beyond, strict=True)]
+    end = points.pop()
+    points = [(LEFT, frame.y(Fraction(1))), *points, (end[0], points[-1][1]), (end[0], BOTTOM)]
+    return path(list(dict.fromkeys(points)))
+
+
+def _criteria(
+    its: Sequence[_Histogram], shown: Sequence[Corner], frame: _Frame
+) -> dict[str, list[Any]]:
+    """Return what criteria keep delays out of; those of all lines together have areas."""
+    limits: list[dict[str, Any]] = []
+    outside: list[str] = []
+    for corner in shown:
+        whose = [n for n, each in enumerate(its) if corner in _corners_of(each)]
+        shared = len(whose) == len(its)
+        x, edge = frame.x(corner.bound), RIGHT if corner.above else LEFT
+        if corner.level is None:
+            way = f"M{x} {TOP}V{BOTTOM}"
+        else:
+            y = frame.y(corner.level)
+            far = MIDDLE + GAP if corner.above else BOTTOM
+            way = f"M{x} {TOP}V{MIDDLE}M{x} {far}V{y}H{edge}"
+            if shared:
+                outside.append(f"M{x} {far}V{y}H{edge}V{far}Z")
+        style = None if shared else whose[0]
+        limits.append({"path": way, "style": style, "x": x, "name": corner.words})
+    marks = apart([(_inside(each["x"], each["name"]), each["name"]) for each in limits])
+    return {"limits": limits, "outside": outside, "marks": marks}
+
+
+def _inside(x: float, text: str) -> float:
+    """Return where the middle of a text goes, near x, so that it does not leave the chart."""
+    half = len(text) * CHARACTER / 2
+    return round(min(max(x, half), WIDTH - half), 1)
+
+
+def _corners_of(each: _Histogram) -> list[Corner]:
+    return [corner for statement in each.statements for corner in corners(statement)]
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {"distributions": distributions}

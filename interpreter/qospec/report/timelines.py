@@ -1,0 +1,156 @@
+"""Charts over time: what a report shows interval by interval, a line for each case."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from qospec.report.axis import Axis, axis_over, axis_spanning
+from qospec.report.curves import apart
+from qospec.report.plot import CHARACTER, cut, point, varying
+from qospec.report.sample import exact
+from qospec.report.views import VERDICTS, tests
+
+Record = Mapping[str, Any]
+
+MOST_CHARTS = 24
+"""On a page."""
+MOST_OF_A_TEST = 6
+MOST_LINES = 4
+"""Cases in a chart: those to look at first."""
+LONGEST_NAME = 48
+WIDTH, LEFT, RIGHT, TOP, BOTTOM, BELOW = 500, 50, 486, 24, 200, 44
+COLUMNS = 200
+"""Of more intervals, the least and the greatest of those that fall in one column are drawn."""
+
+
+class _Line(NamedTuple):
+    """A case's series: values by interval, None without data."""
+
+    case: Record
+    statement: Record
+    every: Fraction
+    values: tuple[Fraction | None, ...]
+
+    @property
+    def end(self) -> Fraction:
+        return self.every * len(self.values)
+
+
+def timelines(document: Record) -> dict[str, list[dict[str, Any]]]:
+    """Return by test's id its charts over time, as many as fit.
+
+    A chart has `label`, `text` (what is shown), `every` (text), `note`, `names` (`text`, `style`,
+    `dash`, of its lines, none if there is one), `left_out` (cases that it does not show), `width`,
+    `height`, `left`, `right`, `top`, `bottom`, `unit`, `ticks` (`y`, `label`), `below` (`x`,
+    `label`), `along` (title of the axis below) and `lines` (`style`, `dash`, `path`).
+    """
+    charts: dict[str, list[dict[str, Any]]] = {}
+    left = MOST_CHARTS
+    for test in tests(document):
+        for its in _by_label(test["cases"])[: min(left, MOST_OF_A_TEST)]:
+            left -= 1
+            charts.setdefault(test["id"], []).append(_chart(its))
+    return charts
+
+
+def _by_label(cases: Sequence[Record]) -> list[list[_Line]]:
+    """Return the series that have any data, by what they show."""
+    found: dict[tuple[str, str], list[_Line]] = {}
+    for case in cases:
+        for statement in case["statements"]:
+            series = statement.get("series")
+            every = exact(series["every"]) if series else None
+            values = _values(series["values"]) if series else ()
+            if every and any(value is not None for value in values):
+                key = (statement["label"], series["unit"])
+                found.setdefault(key, []).append(_Line(case, statement, every, values))
+    return list(found.values())
+
+
+def _values(text: str) -> tuple[Fraction | None, ...]:
+    return tuple(None if each == "-" else Fraction(each) for each in text.split())
+
+
+def _chart(every: Sequence[_Line]) -> dict[str, Any]:
+    worst = sorted(range(len(every)), key=lambda n: -VERDICTS.index(every[n].case["verdict"]))
+    its = [every[n] for n in sorted(worst[:MOST_LINES])]
+    first = its[0].statement
+    known = [value for line in its for value in line.values if value is not None]
+    up = axis_over(known, first["series"]["unit"])
+    level = axis_spanning(max(line.end for line in its))
+    names = varying([line.case for line in its])
+    lines = [{"style": n, "dash": n, "path": _path(line, level, up)} for n, line in enumerate(its)]
+    texts = [cut(point(line.case, names), LONGEST_NAME * CHARACTER) for line in its]
+    return {
+        "label": first["label"],
+        "text": first["text"],
+        "every": first["series"]["every"]["text"],
+        "width": WIDTH,
+        "height": BOTTOM + BELOW,
+        "left": LEFT,
+        "right": RIGHT,
+        "top": TOP,
+        "bottom": BOTTOM,
+        "unit": up.unit,
+        "note": up.note,
+        "ticks": [{"y": _y(up, value), "label": label} for value, label in up.ticks],
+        "below": apart([(_x(level, value), label) for value, label in level.ticks]),
+        "along": f"time ({level.unit})",
+        "names": [{"text": text, "style": n, "dash": n} for n, text in enumerate(texts)]
+        if len(its) > 1
+        else [],
+        "left_out": len(every) - len(its),
+        "lines": lines,
+    }
+
+
+def _path(line: _Line, level: Axis, up: Axis) -> str:
+    """Return a line that holds each value for its interval, broken where there is no data."""
+    kept = _thinned(line.values)
+    ends = [number for number, _ in kept[1:]] + [len(line.values)]
+    text, y = "", None
+    for (number, value), end in zip(kept, ends, strict=True):
+        if value is None:
+            y = None
+            continue
+        left, right = (_x(level, line.every * each) for each in (number, end))
+        height = _y(up, value)
+        if y is None:
+            text += f"M{left} {height}"
+        elif height != y:
+            text += f"V{height}"
+        text, y = f"{text}H{right}", height
+    return text
+
+
+def _thinned(values: Sequence[Fraction | None]) -> list[tuple[int, Fraction | None]]:
+    """Return values with their numbers; of very many, the extremes of each column."""
+    numbered = list(enumerate(values))
+    if len(values) <= 2 * COLUMNS:
+        return numbered
+    columns: dict[int, list[tuple[int, Fraction | None]]] = {}
+    for each in numbered:
+        columns.setdefault(each[0] * COLUMNS // len(values), []).append(each)
+    return [kept for its in columns.values() for kept in _extremes(its)]
+
+
+def _extremes(its: Sequence[tuple[int, Fraction | None]]) -> list[tuple[int, Fraction | None]]:
+    known = [(value, number) for number, value in its if value is not None]
+    if not known:
+        return list(its[:1])
+    ends = sorted({number: value for value, number in (min(known), max(known))}.items())
+    return list(ends)
+
+
+def _x(level: Axis, value: Fraction) -> float:
+    return round(LEFT + float(level.share(value)) * (RIGHT - LEFT), 1)
+
+
+def _y(up: Axis, value: Fraction) -> float:
+    inside = min(max(value, up.low), up.high)
+    return round(BOTTOM - float(up.share(inside)) * (BOTTOM - TOP), 1)
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {"timelines": timelines}

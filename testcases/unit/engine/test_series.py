@@ -1,0 +1,120 @@
+"""Counts by intervals, against the same written down plainly, cut into batches anywhere."""
+
+from collections import defaultdict
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qospec.engine.batch import Batch
+from qospec.engine.experiment import Intervals, Watch
+from qospec.engine.series import Series
+
+CELLS = np.zeros((0, 4), np.int64)
+"""Around cells there is nothing."""
+AROUND = np.array([[18, 64, 20, 28]] * 4, np.int64)
+"""Header and trailer, least frame, preamble and gap, headers of transport."""
+ITEMS = st.lists(
+    st.tuples(
+        st.integers(0, 999), st.integers(0, 2**40), st.integers(0, 3), st.integers(60, 1_500)
+    ),
+    max_size=40,
+)
+"""When each was sent, how long it took, whose it is and how long."""
+
+
+def batch(items) -> Batch:
+    """Return (sent, delay, connection, size) in the order of arrival."""
+    rows = sorted((sent + delay, sent, connection, size) for sent, delay, connection, size in items)
+    columns = list(zip(*rows, strict=True)) or [(), (), (), ()]
+    kinds = (np.int64, np.int64, np.int32, np.int32)
+    at, sent, connection, size = (np.array(c, k) for c, k in zip(columns, kinds, strict=True))
+    return Batch(at, sent, connection, size, np.zeros(len(at), np.uint16))
+
+
+def counted(items, each, start_ps, stop_ps, cuts=(), around=CELLS):
+    """Return the tallies of intervals, after all items were sent, and arrived in batches."""
+    series = Series(Watch(start_ps, stop_ps, (), series=(each,)), around)
+    whole = batch(items)
+    ends = [0, *sorted(min(cut, whole.count) for cut in cuts), whole.count]
+    for first, last in pairwise(ends):
+        part = whole.part(first, last)
+        series.sent(part.connection, part.sent_ps)
+        series.arrived(part)
+    return list(series.tallies(each, 53))
+
+
+def by_hand(items, each, start_ps, stop_ps):
+    """Return by interval: sent, carried, delays."""
+    sent, carried = defaultdict(int), defaultdict(int)
+    delays = defaultdict(list)
+    for sent_ps, delay_ps, connection, _ in items:
+        if not each.first <= connection < each.stop:
+            continue
+        if start_ps <= sent_ps < stop_ps:
+            sent[(sent_ps - start_ps) // each.every_ps] += 1
+            delays[(sent_ps - start_ps) // each.every_ps].append(delay_ps)
+        if start_ps <= sent_ps + delay_ps < stop_ps:
+            carried[(sent_ps + delay_ps - start_ps) // each.every_ps] += 1
+    return sent, carried, delays
+
+
+@given(ITEMS, st.integers(1, 400), st.integers(0, 300), st.lists(st.integers(0, 40), max_size=4))
+def test_an_interval_counts_what_was_sent_and_what_arrived_in_it(items, every_ps, start_ps, cuts):
+    stop_ps, each = start_ps + 500, Intervals(1, 3, every_ps)
+    found = counted(items, each, start_ps, stop_ps, cuts)
+    sent, carried, delays = by_hand(items, each, start_ps, stop_ps)
+    assert len(found) == -(-500 // every_ps)
+    for number, tally in enumerate(found):
+        mine = delays[number]
+        assert (tally.sent, tally.carried) == (sent[number], carried[number])
+        assert tally.received == tally.delays.count == len(mine)
+        assert tally.delays.read("mean") == (Fraction(sum(mine), len(mine)) if mine else None)
+        assert tally.delays.read("min") == min(mine, default=None)
+        assert tally.delays.read("max") == max(mine, default=None)
+    assert sum(tally.window_ps for tally in found) == 500
+
+
+@given(ITEMS, st.lists(st.integers(0, 40), max_size=4))
+def test_packets_are_weighed_in_each_layer(items, cuts):
+    each = Intervals(0, 4, 2**38)
+    found = counted(items, each, 0, 2**41, cuts, AROUND)
+    for number, tally in enumerate(found):
+        sizes = [s for sent, delay, _, s in items if (sent + delay) // each.every_ps == number]
+        frames = [max(size + 18, 64) for size in sizes]
+        assert tally.volume.ip == sum(sizes)
+        assert tally.volume.frame == sum(frames)
+        assert tally.volume.line == sum(frame + 20 for frame in frames)
+        assert tally.volume.payload == sum(size - 28 - 20 for size in sizes)
+
+
+def test_what_was_lost_counts_where_it_was_sent():
+    each = Intervals(0, 1, 10)
+    series = Series(Watch(5, 30, (), series=(each,)), CELLS)
+    series.lost(np.array([0, 0, 0, 1], np.int32), np.array([4, 15, 29, 15], np.int64))
+    found = list(series.tallies(each, 53))
+    assert [tally.lost_count for tally in found] == [0, 1, 1]
+    assert [tally.window_ps for tally in found] == [10, 10, 5]
+
+
+def test_cells_that_were_taken_back_were_not_sent():
+    each = Intervals(0, 1, 10)
+    series = Series(Watch(0, 10, (), series=(each,)), CELLS)
+    for step in (1, 1, -1):
+        series.sent(np.zeros(3, np.int32), np.arange(3, dtype=np.int64), step)
+    assert next(series.tallies(each, 53)).sent == 3
+
+
+def test_the_sum_of_the_longest_delays_is_exact():
+    longest = 2**62 - 1
+    each = Intervals(0, 1, 10)
+    found = counted([(0, longest, 0, 53)] * 5, each, 0, 10)
+    assert found[0].delays.sum_ps == 5 * longest
+
+
+@pytest.mark.parametrize("series", [(), (Intervals(0, 1, 10),)])
+def test_nothing_is_counted_that_nobody_asks_for(series):
+    assert Series(Watch(0, 10, (), series=series), CELLS).needed == bool(series)

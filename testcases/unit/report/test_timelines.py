@@ -1,0 +1,110 @@
+"""Charts over time: a line that holds each value for its interval."""
+
+import re
+
+import pytest
+
+from qospec.report.render import render
+from qospec.report.timelines import (
+    BOTTOM,
+    COLUMNS,
+    LEFT,
+    MOST_CHARTS,
+    MOST_LINES,
+    RIGHT,
+    TOP,
+    timelines,
+)
+
+EVERY = {"value": "1/100", "unit": "s", "text": "10 ms"}
+
+
+def report(values, label="rate", every=EVERY, unit="cell/s"):
+    return {
+        "kind": "report", "label": label, "verdict": "", "place": "a.qos:3:1", "text": "f.rate",
+        "measured": None, "comparison": "", "bound": None, "tolerance": None, "note": "",
+        "series": {"every": every, "unit": unit, "values": values},
+    }  # fmt: skip
+
+
+@pytest.fixture
+def charts(document):
+    """Return what draws a test of cases, each of some statements."""
+
+    def charts(*cases, verdicts=None):
+        made = [
+            {
+                **document["cases"][0], "test": "data_plane", "name": f"data_plane:load={n}%",
+                "parameters": {"load": f"{n}%"}, "statements": list(statements),
+                "verdict": (verdicts or {}).get(n, "pass"),
+            }
+            for n, statements in enumerate(cases, 1)
+        ]  # fmt: skip
+        return timelines({**document, "cases": made}).get("test-1", [])
+
+    return charts
+
+
+def test_each_value_is_held_for_its_interval(charts):
+    (chart,) = charts([report("0 100 50 50")])
+    quarter = (RIGHT - LEFT) / 4
+    half = (TOP + BOTTOM) / 2
+    assert chart["lines"][0]["path"] == (
+        f"M{LEFT:.1f} {BOTTOM:.1f}H{LEFT + quarter:.1f}V{TOP:.1f}H{LEFT + 2 * quarter:.1f}"
+        f"V{half:.1f}H{LEFT + 3 * quarter:.1f}H{RIGHT:.1f}"
+    )
+    assert [label["label"] for label in chart["below"]] == ["0", "10", "20", "30", "40"]
+    assert chart["along"] == "time (ms)"
+    assert chart["names"] == []
+
+
+def test_a_line_is_broken_where_there_is_no_data(charts):
+    (chart,) = charts([report("1 - 2 - -")])
+    pieces = chart["lines"][0]["path"].split("M")[1:]
+    assert [re.fullmatch(r"[\d.]+ [\d.]+H[\d.]+", piece) is not None for piece in pieces] == [
+        True
+    ] * 2
+
+
+def test_of_very_many_intervals_no_extreme_is_lost(charts):
+    many = ["5"] * 10_000
+    many[4_321], many[4_322] = "0", "100"
+    (chart,) = charts([report(" ".join(many))])
+    path = chart["lines"][0]["path"]
+    assert f"V{BOTTOM:.1f}H" in path
+    assert f"V{TOP:.1f}H" in path
+    assert path.count("H") <= 2 * COLUMNS
+
+
+def test_of_many_cases_the_worst_are_drawn(charts):
+    cases = [[report("1 2")] for _ in range(6)]
+    (chart,) = charts(*cases, verdicts={5: "fail", 6: "inconclusive"})
+    assert [name["text"] for name in chart["names"]] == ["1%", "2%", "5%", "6%"]
+    assert (len(chart["lines"]), chart["left_out"]) == (MOST_LINES, 2)
+
+
+def test_each_statement_has_a_chart_and_one_without_data_has_none(charts):
+    asked = [report("1 2"), report("3 4", label="other"), report("- -", label="silent")]
+    assert [chart["label"] for chart in charts(asked)] == ["rate", "other"]
+
+
+def test_intervals_of_no_length_are_no_chart(charts):
+    nothing = {"value": "0", "unit": "s", "text": "0 s"}
+    assert charts([report("1 2", every=nothing)]) == []
+
+
+def test_a_page_has_so_many_charts_and_no_more(document):
+    tests = [{**document["tests"][0], "name": f"t{n}"} for n in range(MOST_CHARTS + 3)]
+    cases = [
+        {**document["cases"][0], "test": t["name"], "statements": [report("1 2")]} for t in tests
+    ]
+    found = timelines({**document, "tests": tests, "cases": cases})
+    assert sum(map(len, found.values())) == MOST_CHARTS
+
+
+def test_the_page_shows_the_chart(document):
+    document["cases"][0]["statements"] = [report("1 2 3")]
+    page = render(document, {}, "html")
+    figure = re.search(r'<figure class="panel curves timeline">.*?</figure>', page, re.DOTALL)[0]
+    assert "<b>rate</b> every 10 ms<small>f.rate, over time</small>" in figure
+    assert figure.count('class="curve"') == 1

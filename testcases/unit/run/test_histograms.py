@@ -1,0 +1,143 @@
+"""Histograms of delays in the record: exact counts, few steps, all repeats together."""
+
+from collections import Counter
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qospec.catalogue import discover
+from qospec.engine import delays as kept
+from qospec.engine.arrays import np
+from qospec.run import trial
+from qospec.run.histograms import MOST_KEPT, MOST_STEPS, histogram
+from qospec.run.outcome import case_document
+from qospec.run.steps import FINEST, HIGHEST, step_of, step_start_ps
+
+TIMES = st.one_of(st.integers(0, 5_000), st.integers(0, 2**44))
+DELAYS = st.lists(TIMES, min_size=1, max_size=60)
+
+
+def delays(*times_ps):
+    """Return some delays as a trial gives them."""
+    rows, seen = kept.new_rows(np.zeros(1, np.int64)), kept.Histogram(1)
+    at_ps = np.array(times_ps, np.int64)
+    seen.add(at_ps, np.zeros(len(at_ps), np.int64), np.zeros(len(at_ps), np.int32), rows)
+    return seen.kept(rows).pooled(slice(0, 1))
+
+
+def counts(document):
+    return [int(count) for count in document["counts"].split()]
+
+
+@given(st.integers(0, 2**62), st.sampled_from([1, 2, 8, 64, 512]))
+def test_a_delay_lies_in_its_step(delay_ps, per_octave):
+    step = step_of(delay_ps, per_octave)
+    assert step_start_ps(step, per_octave) <= delay_ps < step_start_ps(step + 1, per_octave)
+    assert 0 <= step <= HIGHEST
+
+
+@given(st.integers(0, 2**52))
+def test_the_finest_steps_are_the_engines_buckets(delay_ps):
+    assert step_of(delay_ps, FINEST) == kept.bucket_of(delay_ps)
+
+
+@given(st.lists(DELAYS, min_size=1, max_size=3))
+def test_each_delay_is_counted_where_it_belongs(repeats):
+    found = histogram([delays(*times) for times in repeats])
+    every = [time for times in repeats for time in times]
+    first, fine = found["first"], found["per_octave"]
+    belongs = Counter(max(step_of(time, fine), first) for time in every)
+    assert counts(found) == [belongs[first + n] for n in range(len(counts(found)))]
+    assert sum(counts(found)) == len(every)
+    assert len(counts(found)) <= MOST_STEPS
+    assert counts(found)[-1] > 0
+    ends = [Fraction(found[name]["value"]) * 10**12 for name in ("least", "greatest")]
+    assert ends == [min(every), max(every)]
+
+
+@given(st.lists(DELAYS, min_size=1, max_size=3))
+def test_above_the_least_each_is_counted_once(repeats):
+    """Buckets that are moved do not begin where steps do, so each is a bucket off at most."""
+    moved = [(each := delays(*times)).less(each.min_ps) for times in repeats]
+    found = histogram(moved)
+    assert sum(counts(found)) == sum(map(len, repeats))
+    assert found["least"]["value"] == "0"
+
+
+def test_a_narrow_range_has_the_finest_steps_and_a_wide_one_coarse_ones():
+    assert histogram([delays(1_000_000, 1_010_000)])["per_octave"] == FINEST
+    wide = histogram([delays(1, 10**12)])
+    assert wide["per_octave"] == 8
+    assert counts(wide)[0] == 1, "what is far below the largest is in the first step"
+
+
+BENCH = """
+topology bench {
+  a, b = host
+  link a -- b via media.stm1
+}
+traffic steady = cbr { pcr = 10_000 cell/s, cdvt = 1 ms }
+test t on bench {
+  flow f = steady from a to b
+  flow g = steady from a to b
+  run { measure = 1 ms, repeat = 2 }
+"""
+
+
+def case(planned, *statements):
+    (plan,) = planned(BENCH + "\n".join(statements) + "\n}\n")
+    return case_document(plan, trial.run(plan, discover(), lambda _: None), "")
+
+
+@pytest.mark.parametrize(
+    ("statement", "of"),
+    [
+        ("expect f.delay.p99 < 1 ms", [("f", "transfer_delay")]),
+        ("expect f.delay.mean < g.delay.max", [("f", "transfer_delay"), ("g", "transfer_delay")]),
+        ("report f.cdv_2pt.max", [("f", "cell_delay_variation_2_point")]),
+        ("expect f.delay.above(1 us) <= 100%", [("f", "transfer_delay")]),
+        ("expect f.lost == 0", []),
+        ("expect f.delay.max < 1 ms when 1 > 2", []),
+    ],
+)
+def test_a_record_keeps_the_delays_that_a_statement_names(planned, statement, of):
+    found = case(planned, statement, "expect f.sent > 0")
+    assert [(each["flow"], each["metric"]) for each in found["delays"]] == of
+
+
+def test_repeats_are_counted_together(planned):
+    found = case(planned, "expect f.delay.p99 < 1 ms")
+    received = sum(int(each["f"]["received"]["value"]) for each in found["repeats"])
+    assert sum(counts(found["delays"][0])) == received > 0
+
+
+@pytest.mark.parametrize(
+    ("statement", "measures"),
+    [
+        ("expect f.delay.p99 < 1 ms", ("f", "transfer_delay", "p99")),
+        ("expect 1 ms > f.delay.max", ("f", "transfer_delay", "max")),
+        ("report f.lost", ("f", "lost", "")),
+        ("expect f.delay.p99 < 2 * g.delay.p99", None),
+        ("expect f.delay.p99 + 1 us < 1 ms", None),
+    ],
+)
+def test_a_statement_says_what_it_measures_by_itself(planned, statement, measures):
+    (found,) = case(planned, statement)["statements"]
+    assert tuple(found.get("measures", {}).values()) == (measures or ())
+
+
+def test_each_term_says_what_it_measures(planned):
+    (found,) = case(planned, "expect f.delay.p99 < 1 ms and g.lost == 0")["statements"]
+    assert "measures" not in found
+    assert [each["measures"]["flow"] for each in found["terms"]] == ["f", "g"]
+
+
+def test_thousands_of_flows_do_not_fill_a_record(planned):
+    flows = "\n".join(f"flow h{n} = one from a to b" for n in range(MOST_KEPT + 5))
+    asked = "\n".join(f"report h{n}.delay.max" for n in range(MOST_KEPT + 5))
+    text = BENCH.replace("test t", "traffic one = cbr { pcr = 1_000 cell/s, cdvt = 1 ms }\ntest t")
+    (plan,) = planned(f"{text}{flows}\n{asked}\n}}\n")
+    found = case_document(plan, trial.run(plan, discover(), lambda _: None), "")
+    assert len(found["delays"]) == MOST_KEPT
