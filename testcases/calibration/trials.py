@@ -70,6 +70,7 @@ class Repeat(NamedTuple):
 
     seen: Delays
     lost: int
+    drawn: bool = True
 
     def read(self, leaf: Measured) -> Fraction:
         """Return the loss ratio, the mean delay, or the number of cells."""

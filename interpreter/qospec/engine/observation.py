@@ -52,6 +52,7 @@ class Observation(NamedTuple):
         latencies: Of what a statement asks for; None where nothing was to be recorded.
         variations: Likewise, how times vary from packet to packet.
         occupancies: By path of the queues that were asked for, what waited there.
+        drawn: Whether anything was drawn at random; if not, the trial is the same at any seed.
     """
 
     planned: Whole
@@ -72,6 +73,7 @@ class Observation(NamedTuple):
     latencies: Latencies | None = None
     variations: Variations | None = None
     occupancies: dict[str, Occupancy] = {}  # noqa: RUF012
+    drawn: bool = True
 
     @property
     def received(self) -> Whole:
@@ -237,7 +239,11 @@ class Recorder:
             self._variations.ended(loss.connection, loss.sent_ps)
 
     def observation(
-        self, cell_hops: int, departed: Mapping[str, int] = MappingProxyType({})
+        self,
+        cell_hops: int,
+        departed: Mapping[str, int] = MappingProxyType({}),
+        *,
+        drawn: bool = True,
     ) -> Observation:
         """Return what was seen."""
         _, histogram, first_bucket = self._histogram.kept(self._delays)
@@ -260,6 +266,7 @@ class Recorder:
             latencies=self._latencies,
             variations=self._variations,
             occupancies=self.occupancies.seen,
+            drawn=drawn,
         )
 
     def _clumping_ps(self) -> Whole | None:
