@@ -38,8 +38,8 @@ DIFFERENCE = "judged by the difference of both sides in each repeat"
 APART = "each side has bounds of its own"
 ALIKE = "the repeats do not differ"
 RARE = (
-    "no number of repeats would decide: all are the same, and how far a rare one may be from them"
-    " nothing says; ask it of each repeat, without a confidence"
+    f"{ALIKE}, and nothing says how far a rare one may be from them, so more would not decide:"
+    " ask it of each repeat, without a confidence"
 )
 UNDRAWN = "nothing is drawn at random, so each repeat is the same"
 FAILED = "it does not hold"
@@ -121,14 +121,13 @@ def _decided(
     verdict: Verdict = "pass" if all(held) else "inconclusive"
     if False in held and statement.kind == "expect":
         verdict = "fail"
-    notes = []
+    notes, alike = [], all(edge.alike for edge in edges)
     if False in held and statement.kind == "require":
         notes.append(FAILED)
     elif None in held and False not in held:
         more = _more(edges, held, sure)
-        alike = all(edge.alike for edge in edges)
         notes.append(RARE if alike and more > MOST_REPEATS else _outlook(more))
-    if all(edge.alike for edge in edges):
+    if alike and RARE not in notes:
         notes.append(ALIKE)
     return verdict, notes
 
