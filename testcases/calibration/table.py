@@ -69,6 +69,7 @@ VARIATIONS = tuple(
 JOINED = tuple(
     Row(load, 0, cells, repeats, asked, SURE)
     for load, cells, repeats, asked in (
+        (0.5, 1_000, 10, "p99 - p90"),
         (0.8, 9_000, 10, "p99 - p90"),
         (0.9, 4_000, 20, "p90 - p80"),
         (0.8, 1_000, 5, "abs(mean)"),

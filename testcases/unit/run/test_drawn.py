@@ -27,7 +27,13 @@ test t on bench {
   expect f.lost == 0 pkt
 }
 """
-FIXED = {"EXTRA": "", "CONTROL": "", "SIZE": "100 B @ip", "PHASES": "even", "GAPS": "gaps = constant"}
+FIXED = {
+    "EXTRA": "",
+    "CONTROL": "",
+    "SIZE": "100 B @ip",
+    "PHASES": "even",
+    "GAPS": "gaps = constant",
+}
 
 
 @pytest.mark.parametrize(
