@@ -1,10 +1,11 @@
-"""Queues of which the truth is known: M/D/1, and M/D/1 with room for so much work.
+"""Queues of which the truth is known, with room for all or for so much work.
 
-Times are in units of a service.
+Times are in units of a mean service.
 """
 
 import math
 from decimal import Decimal, localcontext
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -47,6 +48,77 @@ def waiting_times(
     gaps = stream.exponential(1 / load, warmup + customers)
     walk = np.concatenate(([0.0], np.cumsum(1.0 - gaps[1:])))
     return (walk - np.minimum.accumulate(walk))[warmup:]
+
+
+class Markovian(NamedTuple):
+    """A queue with exponential services, and gaps between customers that do not depend: GI/M/1.
+
+    With a probability `first` a gap is exponential with one rate, else with another. So are those
+    of Poisson arrivals, and of an on-off source whose stays in both states are exponential:
+    Kuczura, Bell Syst. Tech. J. 52 (1973), 437.
+    """
+
+    rates: tuple[float, float]
+    first: float
+
+    @classmethod
+    def poisson(cls, load: float) -> Self:
+        """Return M/M/1."""
+        return cls((load, load), 1.0)
+
+    @classmethod
+    def on_off(cls, load: float, on: float, off: float) -> Self:
+        """Return the queue of a source that sends in the first state only, with such mean stays."""
+        peak, stops, begins = load * (on + off) / on, 1 / on, 1 / off
+        half = (peak + stops + begins) / 2
+        root = math.sqrt(half**2 - peak * begins)
+        fast, slow = half + root, half - root
+        return cls((fast, slow), (peak - slow) / (fast - slow))
+
+    @property
+    def busy(self) -> float:
+        """Return the probability that a customer waits: its delay is exponential at 1 less that.
+
+        Source: Gross and Harris, Fundamentals of Queueing Theory (1998), 5.3.2.
+        """
+        low = 0.5
+        for _ in range(10_000):
+            one, other = (rate / (rate + 1 - low) for rate in self.rates)
+            low = self.first * one + (1 - self.first) * other
+        return low
+
+    def delay_quantile(self, share: float) -> float:
+        """Return the time that `share` of the customers take at most, service included."""
+        return -math.log(1 - share) / (1 - self.busy)
+
+    @property
+    def delay(self) -> float:
+        """Return the mean time that a customer takes, service included."""
+        return 1 / (1 - self.busy)
+
+    def delays(self, customers: int, warmup: int, stream: np.random.Generator) -> np.ndarray:
+        """Return how long customers take, (customers,), after so many others."""
+        count = warmup + customers
+        rates = np.where(stream.random(count) < self.first, *self.rates)
+        gaps, services = stream.exponential(1 / rates), stream.exponential(1.0, count)
+        walk = np.concatenate(([0.0], np.cumsum(services[:-1] - gaps[1:])))
+        return (walk - np.minimum.accumulate(walk) + services)[warmup:]
+
+
+def batch_delay(size: int, load: float) -> float:
+    """Return the mean delay, service included, of customers that come in batches: M^[K]/D/1.
+
+    A batch waits as in M/D/1 with services K times as long, and a customer for half of its batch.
+    """
+    return load * size / (2 * (1 - load)) + (size - 1) / 2 + 1
+
+
+def batch_delays(
+    size: int, load: float, customers: int, warmup: int, stream: np.random.Generator
+) -> np.ndarray:
+    """Return how long customers of M^[K]/D/1 take, (customers,), after so many others."""
+    waits = waiting_times(load, customers // size, warmup // size, stream) * size
+    return (waits[:, None] + np.arange(1, size + 1)).ravel()
 
 
 def loss_probability(room: int, load: float) -> float:

@@ -1,10 +1,11 @@
-"""Prints how often criteria with confidence are wrong about known queues: `make calibration`."""
+"""Prints as Markdown how often criteria are wrong about known queues: `make calibration`."""
 
 import argparse
 import itertools
 from fractions import Fraction
 
-from trials import Row, count
+from asked import Row
+from trials import count
 
 SURE, SURER = Fraction(95, 100), Fraction(99, 100)
 
@@ -28,7 +29,7 @@ QUANTILES = tuple(
 )
 
 RATIOS = tuple(
-    Row(load, room, cells, repeats, "", sure)
+    Row(load, room, cells, repeats, "loss", sure)
     for load, room, cells, repeats, sure in (
         (0.8, 8, 1_000, 5, SURE),
         (0.8, 12, 5_000, 5, SURE),
@@ -51,18 +52,65 @@ MEANS = tuple(
 )
 
 
+ABOVE = tuple(
+    Row(load, 0, cells, repeats, f"above {quantile}", SURE)
+    for load, cells, repeats, quantile in (
+        (0.85, 1_000, 10, "p90"),
+        (0.85, 9_000, 5, "p99"),
+        (0.9, 9_000, 20, "p99"),
+    )
+)
+
+VARIATIONS = tuple(
+    Row(load, 0, cells, repeats, f"pdv {quantile}", SURE)
+    for load, cells, repeats, quantile in ((0.9, 1_000, 10, "p90"), (0.8, 9_000, 5, "p99"))
+)
+
+JOINED = tuple(
+    Row(load, 0, cells, repeats, asked, SURE)
+    for load, cells, repeats, asked in (
+        (0.5, 1_000, 10, "p99 - p90"),
+        (0.8, 9_000, 10, "p99 - p90"),
+        (0.9, 4_000, 20, "p90 - p80"),
+        (0.8, 1_000, 5, "abs(mean)"),
+        (0.9, 1_000, 10, "abs(mean)"),
+        (0.8, 1_000, 10, "abs(p90)"),
+    )
+)
+
+OTHER_QUEUES = tuple(
+    Row(load, 0, cells, repeats, asked, SURE, queue)
+    for queue, load, cells, repeats, asked in (
+        ("M/M/1", 0.8, 1_000, 5, "mean"),
+        ("M/M/1", 0.9, 4_000, 10, "mean"),
+        ("M/M/1", 0.8, 1_000, 10, "p90"),
+        ("on-off", 0.3, 2_000, 5, "mean"),
+        ("on-off", 0.5, 2_000, 5, "mean"),
+        ("on-off", 0.5, 9_000, 10, "mean"),
+        ("on-off", 0.3, 2_000, 10, "p90"),
+        ("on-off", 0.5, 4_000, 10, "p90"),
+        ("batches", 0.8, 2_000, 5, "mean"),
+        ("batches", 0.9, 4_000, 10, "mean"),
+    )
+)
+
+
 def main() -> None:
     """Print a line for each row, as it is counted."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=1_000)
     trials = parser.parse_args().trials
-    print("load  room   cells  repeats  criterion  confidence  wrong below, above  decided  trials")
-    for row in itertools.chain(QUANTILES, RATIOS, MEANS):
+    print(
+        "| queue | load | room | cells | repeats | criterion | confidence"
+        " | wrong below | wrong above | decided | trials |"
+    )
+    print("|---" * 11 + "|")
+    for row in itertools.chain(QUANTILES, RATIOS, MEANS, ABOVE, VARIATIONS, JOINED, OTHER_QUEUES):
         found = count(row, trials)
         print(
-            f"{row.load:<4}  {row.room or 'any':>4}  {row.cells:>6_}  {row.repeats:>7}"
-            f"  {row.statistic or 'loss':<9}  {float(row.confidence):>10.0%}"
-            f"  {found.false_below:>11}, {found.false_above:>5}  {found.decided:>7}  {trials:>6}",
+            f"| {row.queue} | {row.load} | {row.room or 'any'} | {row.cells:_} | {row.repeats}"
+            f" | {row.asked} | {float(row.confidence):.0%}"
+            f" | {found.false_below} | {found.false_above} | {found.decided} | {trials} |",
             flush=True,
         )
 

@@ -6,10 +6,12 @@ whole table.
 
 from fractions import Fraction
 
+import asked
 import numpy as np
 import pytest
 import queues
-from trials import Row, count, most_wrong
+from asked import Row, question
+from trials import count, most_wrong
 
 SURE = Fraction(95, 100)
 TRIALS = 200
@@ -24,8 +26,16 @@ TRIALS = 200
         (Row(0.9, 0, 1_000, 10, "p90", SURE), 40),
         (Row(0.9, 0, 1_000, 10, "mean", SURE), 110),
         (Row(0.8, 0, 2_000, 10, "p99", SURE), 40),
-        (Row(0.8, 8, 1_000, 10, "", SURE), 190),
-        (Row(0.9, 12, 1_000, 10, "", SURE), 100),
+        (Row(0.8, 8, 1_000, 10, "loss", SURE), 190),
+        (Row(0.9, 12, 1_000, 10, "loss", SURE), 100),
+        (Row(0.85, 0, 1_000, 10, "above p90", SURE), 190),
+        (Row(0.9, 0, 1_000, 10, "pdv p90", SURE), 40),
+        (Row(0.5, 0, 1_000, 10, "p99 - p90", SURE), 60),
+        (Row(0.8, 0, 1_000, 5, "abs(mean)", SURE), 110),
+        (Row(0.8, 0, 1_000, 10, "abs(p90)", SURE), 150),
+        (Row(0.8, 0, 1_000, 5, "mean", SURE, "M/M/1"), 110),
+        (Row(0.5, 0, 2_000, 5, "mean", SURE, "on-off"), 110),
+        (Row(0.8, 0, 2_000, 5, "mean", SURE, "batches"), 80),
     ],
 )
 def test_a_confidence_is_kept(row: Row, decided: int) -> None:
@@ -59,3 +69,23 @@ def test_the_quantiles_of_the_queue_are_those_of_long_runs(load, share, waits) -
 
 def test_the_loss_of_a_queue_with_one_place_is_that_of_erlang() -> None:
     assert queues.loss_probability(1, 0.5) == pytest.approx(0.5 / 1.5)
+
+
+def test_an_on_off_source_that_hardly_pauses_is_poisson() -> None:
+    queue = queues.Markovian.on_off(0.7, on=1e6, off=1e-3)
+    assert queue.busy == pytest.approx(0.7, rel=1e-3)
+    assert queues.Markovian.poisson(0.7).busy == pytest.approx(0.7)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        Row(0.8, 0, 400_000, 1, "mean", SURE, "M/M/1"),
+        Row(0.3, 0, 400_000, 1, "mean", SURE, "on-off"),
+        Row(0.7, 0, 400_000, 1, "mean", SURE, "batches"),
+    ],
+    ids=lambda row: row.queue,
+)
+def test_the_mean_delay_of_a_queue_is_that_of_a_long_run(row: Row) -> None:
+    found = asked.delays(row, np.random.default_rng(1)).mean()
+    assert found == pytest.approx(float(question(row).truth * 10**6), rel=0.05)

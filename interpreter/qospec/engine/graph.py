@@ -73,7 +73,8 @@ def run(
     keep_memory()
     experiment = handed_on(experiment)
     recorder = Recorder(experiment)
-    network = _Network(experiment, recorder)
+    draws = Draws(experiment.seed)
+    network = _Network(experiment, recorder, draws)
     stop_ps = experiment.watch.stop_ps
     for until_ps in _windows(experiment, chunk):
         watermark_ps = until_ps if until_ps < stop_ps else FOREVER_PS
@@ -87,7 +88,7 @@ def run(
     for station in network.stations:
         departed[station.path] += station.departed
     cell_hops = sum(station.cell_hops for station in network.stations)
-    return recorder.observation(cell_hops, departed)
+    return recorder.observation(cell_hops, departed, drawn=bool(draws.asked))
 
 
 def keep_memory() -> None:
@@ -155,13 +156,12 @@ class _Network:
         parts: The same in the order in which a window comes through; those on cycles as one.
     """
 
-    def __init__(self, experiment: Experiment, recorder: Recorder) -> None:
+    def __init__(self, experiment: Experiment, recorder: Recorder, draws: Draws) -> None:
         cycle = zero_delay_cycle(experiment.nodes, experiment.wires)
         if cycle is not None:
             raise ZeroDelayError(cycle)
         self._recorder = recorder
-        draws = Draws(experiment.seed)
-        self.stations = [_station(node, experiment, recorder) for node in experiment.nodes]
+        self.stations = [_station(node, experiment, recorder, draws) for node in experiment.nodes]
         ports: list[list[list[Link]]] = [[[] for _ in n.element.inputs] for n in experiment.nodes]
         self.origins = []
         for source in experiment.sources:
@@ -209,14 +209,14 @@ class _Network:
         return parts
 
 
-def _station(node: Node, experiment: Experiment, recorder: Recorder) -> Station:
+def _station(node: Node, experiment: Experiment, recorder: Recorder, draws: Draws) -> Station:
     element, connections = node.element, experiment.connections
     size_bytes = {size for source in experiment.sources for size in source.sizes.size_bytes}
     if connections.has_oam:
         size_bytes.add(CELL_BYTES)
     setting = Setting(
         connections=connections,
-        draws=Draws(experiment.seed).below("element", node.path),
+        draws=draws.below("element", node.path),
         clock=node.clock,
         queues=node.queues,
         outputs=node.outputs,

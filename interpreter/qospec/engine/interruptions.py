@@ -81,8 +81,9 @@ class Interruptions:
         self._next_ps = periodic.phase_ps or 0
         if periodic.length_ps and periodic.phase_ps is None:
             self._next_ps = int(draws.below("phase").stream().integers(0, periodic.every_ps))
-        self._gaps = draws.below("intervals").stream()
-        self._lengths = draws.below("lengths").stream()
+        if hiccups.length_ps:
+            self._gaps = draws.below("intervals").stream()
+            self._lengths = draws.below("lengths").stream()
         # An empty hiccup at 0, from which the first interval runs.
         self._coming: Whole = np.zeros((1 if hiccups.length_ps else 0, 2), np.int64)
         self._free_ps = 0

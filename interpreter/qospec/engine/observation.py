@@ -54,6 +54,7 @@ class Observation(NamedTuple):
         variations: Likewise, how times vary from packet to packet.
         occupancies: By path of the queues that were asked for, what waited there.
         series: What was counted by intervals.
+        drawn: Whether anything was drawn at random; if not, the trial is the same at any seed.
     """
 
     planned: Whole
@@ -75,6 +76,7 @@ class Observation(NamedTuple):
     variations: Variations | None = None
     occupancies: dict[str, Occupancy] = {}  # noqa: RUF012
     series: Series | None = None
+    drawn: bool = True
 
     @property
     def received(self) -> Whole:
@@ -249,7 +251,11 @@ class Recorder:
             self._variations.ended(loss.connection, loss.sent_ps)
 
     def observation(
-        self, cell_hops: int, departed: Mapping[str, int] = MappingProxyType({})
+        self,
+        cell_hops: int,
+        departed: Mapping[str, int] = MappingProxyType({}),
+        *,
+        drawn: bool = True,
     ) -> Observation:
         """Return what was seen."""
         _, histogram, first_bucket = self._histogram.kept(self._delays)
@@ -273,6 +279,7 @@ class Recorder:
             variations=self._variations,
             occupancies=self.occupancies.seen,
             series=self._series,
+            drawn=drawn,
         )
 
     def _clumping_ps(self) -> Whole | None:

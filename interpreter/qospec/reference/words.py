@@ -62,7 +62,8 @@ CONCEPTS = {
     " 99.9 % `p99_9`; with a confidence it is judged by order statistics (spec/7-verdicts.md)",
     "percentile": "a quantile that is named by a percentage: `user.delay.p99`",
     "confidence": "how sure a criterion has to be: `user.delay.mean < 1 ms with 95% confidence` is"
-    " judged of all repeats at once, by an interval (spec/7-verdicts.md)",
+    " judged of all repeats at once, by an interval; where nothing is drawn at random, by the value"
+    " that each repeat has (spec/7-verdicts.md)",
     "interval": "between what a value lies with a confidence; all of it on the good side of a bound"
     " is a pass, all of it on the bad side a fail, else the criterion is inconclusive",
 }

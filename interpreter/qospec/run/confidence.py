@@ -14,14 +14,15 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from qospec.check.bounds import bounds
 from qospec.conditions import Counted, Measured, Operation, evaluate, measurements, observed
 from qospec.model import MOST_REPEATS
 from qospec.run import quantiles
 from qospec.run.losses import as_ratios, counts, judged, losses
 from qospec.run.means import MeanEdge, skewness
-from qospec.run.quantiles import Quantile, between, shared, value_of
+from qospec.run.quantiles import Quantile, between, needed_ends, shared, value_of
 from qospec.run.repeats import Sureness
-from qospec.run.verdict import MIRRORED, Interval, Judgement, Side, dimension_of
+from qospec.run.verdict import MIRRORED, Interval, Judgement, Side, dimension_of, judge
 from qospec.statistic import from_histogram, share_of
 from qospec.units import PS_PER_S
 
@@ -36,6 +37,11 @@ if TYPE_CHECKING:
 DIFFERENCE = "judged by the difference of both sides in each repeat"
 APART = "each side has bounds of its own"
 ALIKE = "the repeats do not differ"
+RARE = (
+    f"{ALIKE}, and nothing says how far a rare one may be from them, so more would not decide:"
+    " ask it of each repeat, without a confidence"
+)
+UNDRAWN = "nothing is drawn at random, so each repeat is the same"
 FAILED = "it does not hold"
 
 Values = Sequence[Fraction]
@@ -47,7 +53,8 @@ def judge_together(statement: Statement, repeats: Sequence[Repeat], asked: int) 
     """Return the judgement of a statement over the repeats that were run, of as many asked for.
 
     A criterion between two measured values is judged by their difference in each repeat; between
-    quantiles or losses, by the bounds of each.
+    quantiles or losses, or within `abs`, `min` or `max`, by the bounds of each. Where nothing is
+    drawn at random there is no chance, and it is judged by what was measured.
     """
     expression, confidence = as_ratios(statement.expression), statement.confidence
     if not isinstance(expression, Operation) or confidence is None:
@@ -60,17 +67,20 @@ def judge_together(statement: Statement, repeats: Sequence[Repeat], asked: int) 
         if not all(isinstance(value, Fraction) for value in values):
             return Judgement("inconclusive", None, note=f"no data in repeat {number}")
         rows.append([value for value in values if isinstance(value, Fraction)])
+    if not any(repeat.drawn for repeat in repeats):
+        return _judged_as_measured(statement, repeats[0])
     leaf = judged(expression)
     counted = losses(leaf, repeats) if leaf is not None else None
     estimates = {} if leaf is not None else _estimates(expression, repeats)
-    edges: Sequence[Edge]
     if estimates:
-        edges = quantiles.edges(expression, estimates, len(repeats))
+        if any(value_of(side, estimates) is None for side in expression.operands):
+            return Judgement("inconclusive", None, note="no data in all repeats together")
+        edges: Sequence[Edge] = quantiles.edges(expression, estimates, len(repeats))
         shown = _shown_estimates(expression, estimates, statement, len(repeats))
     else:
         leaves = dict.fromkeys(observed(expression))
         skewed = max((_skewness(each, repeats) for each in leaves), default=Fraction(0))
-        edges = _edges(expression, rows, counted, skewed)
+        edges = _edges(expression, repeats, counted, skewed)
         shown = _shown(expression, rows, statement, counted, skewed)
     verdict, notes = _decided(edges, statement, confidence)
     if counted is not None and len(set(map(tuple, rows))) == 1:
@@ -81,10 +91,19 @@ def judge_together(statement: Statement, repeats: Sequence[Repeat], asked: int) 
     return replace(shown, verdict=verdict, note="; ".join(notes))
 
 
-def _counted(expression: Expression, estimates: Estimates, confidence: Fraction) -> list[str]:
+def _judged_as_measured(statement: Statement, repeat: Repeat) -> Judgement:
+    """Return the judgement of what is the same in each repeat, at any seed."""
+    shown = judge(statement, repeat.read)
+    failed = statement.kind == "require" and shown.verdict == "inconclusive"
+    return replace(shown, note="; ".join([FAILED, UNDRAWN] if failed else [UNDRAWN]))
+
+
+def _counted(expression: Operation, estimates: Estimates, confidence: Fraction) -> list[str]:
     """Return what the delays of each quantile come to; once if that is the same of all."""
     said = {
-        leaf.text: each.said(shared(confidence, estimates, expression))
+        leaf.text: each.said(
+            shared(confidence, estimates, expression), needed_ends(expression, leaf)
+        )
         for leaf, each in estimates.items()
         if isinstance(each, Quantile)
     }
@@ -102,22 +121,36 @@ def _decided(
     verdict: Verdict = "pass" if all(held) else "inconclusive"
     if False in held and statement.kind == "expect":
         verdict = "fail"
-    notes = []
+    notes, alike = [], all(edge.alike for edge in edges)
     if False in held and statement.kind == "require":
         notes.append(FAILED)
     elif None in held and False not in held:
-        notes.append(_outlook(_more(edges, held, sure)))
-    if all(edge.alike for edge in edges):
+        more = _more(edges, held, sure)
+        notes.append(RARE if alike and more > MOST_REPEATS else _outlook(more))
+    if alike and RARE not in notes:
         notes.append(ALIKE)
     return verdict, notes
 
 
 def _estimates(expression: Operation, repeats: Sequence[Repeat]) -> Estimates:
-    """Return the estimate of each that a criterion observes; nothing of no quantile and no loss."""
+    """Return the estimate of each that a criterion observes.
+
+    None are made where there is no quantile and no loss, and the mean of the repeats' values is the
+    value of their means: so it is of sums, and not of `abs`, `min` and `max`.
+    """
     leaves = list(dict.fromkeys(observed(expression)))
-    if not any(counts(leaf) or _share(leaf) is not None for leaf in leaves):
+    apart = any(counts(leaf) or _share(leaf) is not None for leaf in leaves)
+    if not apart and not any(map(_bends, expression.operands)):
         return {}
     return {leaf: _estimate(leaf, repeats) for leaf in leaves}
+
+
+def _bends(expression: Expression) -> bool:
+    """Return whether what is measured goes into `abs`, `min` or `max`."""
+    if not isinstance(expression, Operation):
+        return False
+    bent = expression.operator in ("abs", "min", "max") and bool(observed(expression))
+    return bent or any(map(_bends, expression.operands))
 
 
 def _share(leaf: Observed) -> Fraction | None:
@@ -132,11 +165,12 @@ def _estimate(leaf: Observed, repeats: Sequence[Repeat]) -> Estimate:
     counted = losses(leaf, repeats) if isinstance(leaf, Measured) and counts(leaf) else None
     if counted is not None:
         return counted
-    return MeanEdge.of(_values(leaf, repeats), strict=False, skewed=_skewness(leaf, repeats))
+    values, skewed = _values(leaf, repeats), _skewness(leaf, repeats)
+    return MeanEdge.of(values, strict=False, skewed=skewed, possible=bounds(leaf))
 
 
-def _values(leaf: Observed, repeats: Sequence[Repeat]) -> Values:
-    values = [repeat.read(leaf) for repeat in repeats]
+def _values(expression: Expression, repeats: Sequence[Repeat]) -> Values:
+    values = [evaluate(expression, repeat.read) for repeat in repeats]
     return [value for value in values if isinstance(value, Fraction)]
 
 
@@ -164,10 +198,10 @@ def _shown_estimates(
     lower, upper = (Side(end, dimension) for end in found)
     tolerance = None
     if comparison.startswith("within"):
-        width = value_of(expression.operands[1], estimates)
+        middle = expression.operands[1]
         share = comparison == "within share" and bool(measurements(last))
-        width *= abs(value_of(last, estimates)) if share else 1
-        tolerance = Side(width, dimension if share else dimension_of(expression.operands[1]))
+        width = Operation("*", (middle, Operation("abs", (last,)))) if share else middle
+        tolerance = Side(value_of(width, estimates), dimension if share else dimension_of(middle))
         comparison = "within"
     measured = Side(value_of(first, estimates), dimension, approximate=True)
     shown = Interval(lower, upper, confidence, repeats)
@@ -191,10 +225,9 @@ def averaged(found: Sequence[Side], confidence: Fraction) -> Judgement | None:
     if len(values) < len(found) or len(set(values)) <= 1:
         return None
     edge = MeanEdge.of(values, strict=False)
-    reach, _ = edge.reach((1 + confidence) / 2, len(values))
+    ends = edge.between((1 + confidence) / 2, len(values))
     low, middle, high = (
-        replace(found[0], value=value)
-        for value in (edge.mean - reach, edge.mean, edge.mean + reach)
+        replace(found[0], value=value) for value in (ends.least, edge.mean, ends.most)
     )
     shown = Interval(low, high, confidence, len(values))
     return Judgement(None, middle, interval=shown, note=f"mean of {len(values)} repeats")
@@ -210,26 +243,23 @@ def _sides(expression: Operation) -> tuple[Expression, Expression]:
 
 
 def _edges(
-    expression: Operation, rows: Sequence[Values], counted: Losses | None, skewed: Fraction
+    expression: Operation, repeats: Sequence[Repeat], counted: Losses | None, skewed: Fraction
 ) -> list[MeanEdge]:
-    operator = expression.operator
-    if operator in MIRRORED:
+    """Return what must be below 0 for a comparison to hold, as it is in each repeat."""
+    rises = [True, False]
+    if expression.operator in MIRRORED:
         first = isinstance(expression.operands[0], Measured)
-        below = operator.startswith("<")
-        values = [left - right if below else right - left for left, right in rows]
-        strict = operator in ("<", ">")
-        rising = first == below
-        return [MeanEdge.of(values, strict=strict, losses=counted, rising=rising, skewed=skewed)]
-    widths = [
-        width * (abs(target) if operator == "within share" else 1) for _, width, target in rows
-    ]
-    above = [value - target for value, _, target in rows]
-    over, under = (
-        [sign * each - width for each, width in zip(above, widths, strict=True)] for sign in (1, -1)
-    )
+        rises = [first == expression.operator.startswith("<")]
     return [
-        MeanEdge.of(over, strict=False, losses=counted, skewed=skewed),
-        MeanEdge.of(under, strict=False, losses=counted, rising=False, skewed=skewed),
+        MeanEdge.of(
+            _values(each.expression, repeats),
+            strict=each.strict,
+            losses=counted,
+            rising=rising,
+            skewed=skewed,
+            possible=bounds(each.expression),
+        )
+        for each, rising in zip(quantiles.edges(expression, {}, len(repeats)), rises, strict=True)
     ]
 
 
@@ -267,22 +297,21 @@ def _shown(
     if measurements(last):
         lefts = [left - right for left, right in zip(lefts, rights, strict=True)]
         bound = Fraction(0)
-    edge = MeanEdge.of(lefts, strict=False, losses=counted, skewed=skewed)
+        first = Operation("-", (first, last), dimension)
     confidence = statement.confidence or Fraction(0)
-    mean, (below, above) = edge.mean, edge.reach(confidence, len(rows))
+    edge = MeanEdge.of(lefts, strict=False, losses=counted, skewed=skewed, possible=bounds(first))
+    least, most = edge.between(confidence, len(rows))
     tolerance = None
     if comparison.startswith("within"):
         comparison = "within"
         tolerance = _tolerance(expression, rows, measured=bool(measurements(last)))
     return Judgement(
         None,
-        Side(mean, dimension, approximate and (counted is None or mean != 0)),
+        Side(edge.mean, dimension, approximate and (counted is None or edge.mean != 0)),
         comparison,
         Side(bound, dimension),
         tolerance,
-        Interval(
-            Side(mean - below, dimension), Side(mean + above, dimension), confidence, len(rows)
-        ),
+        Interval(Side(least, dimension), Side(most, dimension), confidence, len(rows)),
     )
 
 

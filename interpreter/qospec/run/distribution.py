@@ -101,22 +101,24 @@ class Distribution:
     def _highs(self) -> Ends:
         return Ends.of((high, n) for each in self._repeats for _, high, n in each.buckets)
 
-    @property
+    @cached_property
     def alike(self) -> bool:
-        """Return whether repeats have the same delays, and what came was not drawn item by item.
+        """Return whether repeats have the same delays and losses, and not by drawing item by item.
 
-        Items that are drawn one by one differ in number from repeat to repeat.
+        Items that are drawn one by one differ in number from repeat to repeat. Where there are no
+        delays, nothing tells.
         """
-        (lows, items), total = self._rows[0], self.totals[0]
-        if len(self._rows) == 1 or variance(self.totals) * FIXED > mean(self.totals):
+        lows, total = self._rows[0].times_ps, self.totals[0]
+        if len(self._rows) == 1 or not lows or variance(self.totals) * FIXED > mean(self.totals):
             return False
+        counts = [(lost, *row.items) for lost, row in zip(self._lost, self._rows, strict=True)]
         return all(
-            found == lows
+            row.times_ps == lows
             and all(
                 abs(n * total - m * each) <= max(total, each)
-                for n, m in zip(counts, items, strict=True)
+                for n, m in zip(found, counts[0], strict=True)
             )
-            for (found, counts), each in zip(self._rows, self.totals, strict=True)
+            for row, found, each in zip(self._rows, counts, self.totals, strict=True)
         )
 
     def nth_longest_ps(self, number: int) -> tuple[int, int] | None:
@@ -132,9 +134,10 @@ class Distribution:
 
         It is looked for where `share` of all items lie beyond a bound, and where twice as many do,
         four times as many, up to half of them, until `levels` bounds have had enough items beyond
-        them. The largest counts: few items may look as if they agreed. How far it is itself known
-        from so few repeats is in it: it is as much larger as Student's t is wider than the normal
-        distribution. Of a single repeat nothing is known, and it is 1.
+        them; of a share above half, likewise by the items that are not beyond. The largest counts:
+        few items may look as if they agreed. How far it is itself known from so few repeats is in
+        it: it is as much larger as Student's t is wider than the normal distribution. Of a single
+        repeat nothing is known, and it is 1.
         """
         repeats = len(self.totals)
         if repeats == 1:
@@ -144,33 +147,39 @@ class Distribution:
         for counts in self._tails(share):
             effect = _dispersion(counts, self.totals) * wider
             largest = max(largest, effect)
-            levels -= sum(counts) >= ENOUGH * max(effect, Fraction(1))
+            rarer = min(sum(counts), self.count - sum(counts))
+            levels -= rarer >= ENOUGH * max(effect, Fraction(1))
             if levels <= 0:
                 break
         return largest
 
     def _tails(self, share: Fraction) -> Iterator[tuple[int, ...]]:
-        """Yield by repeat how many items lie beyond a bound, ever more, up to half of them."""
-        lost = sum(self._lost)
+        """Yield by repeat how many items lie beyond a bound, at shares ever nearer to half."""
+        lost, low = sum(self._lost), share > HALF
+        rarer = max(min(share, 1 - share), Fraction(1, max(1, self.count)))  # at least one item
         if lost >= share * self.count > 0:
             yield self._lost
         while True:
-            bound_ps = self._lows.nth_last_ps(max(1, math.ceil(share * self.count)) - lost)
+            beyond = 1 - rarer if low else rarer
+            bound_ps = self._lows.nth_last_ps(max(1, math.ceil(beyond * self.count)) - lost)
             if bound_ps is not None:
-                beyond = (row.from_here(bound_ps) for row in self._rows)
-                yield tuple(map(operator.add, self._lost, beyond))
-            if share >= HALF:
+                items = (row.from_here(bound_ps) for row in self._rows)
+                yield tuple(map(operator.add, self._lost, items))
+            if rarer >= HALF:
                 return
-            share = min(share * 2, HALF)
+            rarer = min(rarer * 2, HALF)
 
 
 def _dispersion(counts: Sequence[int], totals: Sequence[int]) -> Fraction:
     """Return the variance of counts over that of as many independent items; 0 of none or all.
 
     A repeat's own items are in the share of all, so of independent ones with a share p the squared
-    deviations from it come to p (1 - p) (n - sum of n_i² / n), for n_i items of each repeat.
+    deviations from it come to p (1 - p) (n - sum of n_i² / n), for n_i items of each repeat. Where
+    one repeat has all items, nothing tells, and all of them together may count as one.
     """
     items, found = sum(totals), sum(counts)
+    if max(totals) == items:
+        return Fraction(items)
     expected = found * (items - found) * (items**2 - sum(total**2 for total in totals))
     pairs = zip(counts, totals, strict=True)
     squares = sum((count * items - found * total) ** 2 for count, total in pairs)

@@ -19,6 +19,7 @@ from qospec.conditions import Constant, Measured, Operation
 from qospec.engine.tally import Delays
 from qospec.run.binomial import bounds
 from qospec.run.distribution import Distribution
+from qospec.run.repeats import equal_values
 from qospec.statistic import bound_of
 from qospec.units import CELLS, RATIO, number_text, text_of
 
@@ -66,6 +67,12 @@ def counting(leaf: Measured) -> Counting:
     return _counting().get(leaf.metric, Counting(ABOVE, ""))
 
 
+def carriers(leaf: Measured) -> frozenset[str]:
+    """Return of what a metric is measured: of cells, of packets, or of both."""
+    kind = discover().find("metric", leaf.metric)
+    return frozenset() if kind is None else frozenset(kind.carries)
+
+
 def percent(confidence: Fraction) -> str:
     """Return a confidence as text, to its last digit: 99.999 % is not 100 %."""
     return f"{number_text(confidence * 100, exact=True)} %"
@@ -89,6 +96,11 @@ class Losses(NamedTuple):
     unsure: int = 0
 
     @property
+    def alike(self) -> bool:
+        """Return whether the repeats do not differ, in losses or in delays."""
+        return self.delays.alike
+
+    @property
     def value(self) -> Fraction:
         """Return the ratio of all repeats, or the number of a mean repeat."""
         return Fraction(self.lost, self.sent) * self.unit
@@ -101,12 +113,23 @@ class Losses(NamedTuple):
     def reach(self, confidence: Fraction, repeats: int) -> tuple[Fraction, Fraction]:
         """Return how far the value may lie below and above, after so many repeats like these."""
         share = Fraction(self.lost, self.sent)
+        if self.alike:
+            low, high = self._of_equal_repeats(confidence, repeats)
+            return max(share - low, Fraction(0)) * self.unit, (high - share) * self.unit
         effect = self.design_effect(confidence) * self.repeats / repeats
         sent = max(1, math.floor(self.sent / effect))
         fewest, most = math.floor((self.lost - self.unsure) / effect), math.ceil(self.lost / effect)
         low, _ = bounds(min(fewest, sent), sent, 1 - confidence)
         _, high = bounds(min(most, sent), sent, 1 - confidence)
         return max(share - low, Fraction(0)) * self.unit, max(high - share, Fraction(0)) * self.unit
+
+    def _of_equal_repeats(self, confidence: Fraction, repeats: int) -> tuple[Fraction, Fraction]:
+        """Return the bounds where what is drawn once in a repeat may have decided all of it."""
+        possible = Bounds(Fraction(0), Fraction(1))
+        surely = Fraction(self.lost - self.unsure, self.sent)
+        low, _ = equal_values(surely, possible, confidence, repeats)
+        _, high = equal_values(Fraction(self.lost, self.sent), possible, confidence, repeats)
+        return low or Fraction(0), high or Fraction(1)
 
     def design_effect(self, confidence: Fraction) -> Fraction:
         """Return as how many cells one that is lost independently of all others counts."""

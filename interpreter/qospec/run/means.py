@@ -5,10 +5,8 @@ Methods, 7.2.2. Where repeats are short, their means are skewed, for one of them
 queue: then Student's t alone passes false criteria up to three times too often, and the interval is
 wider by the first term of its expansion: Johnson, J. Am. Stat. Assoc. 73 (1978), 536. The skewness
 of a few values is hardly known from them; what is known is that it grows with their spread.
- Losses are counted, and have the bounds of their count instead; see `losses`. Of all
-else, repeats that do not differ have no spread to go by, and the sign test is left: n equal values
-say with 1 - ½ⁿ that most repeats would have that value.
-Source: Dixon and Mood, J. Am. Stat. Assoc. 41 (1946), 557.
+Losses are counted, and have the bounds of their count instead; see `losses`. Repeats that
+do not differ have no spread to go by, see `repeats.equal_values`.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.check.bounds import ANYTHING, Bounds
-from qospec.run.repeats import more_repeats
+from qospec.run.repeats import equal_values, holds, more_to_decide
 from qospec.run.student import quantile, root
 
 if TYPE_CHECKING:
@@ -59,7 +57,8 @@ class MeanEdge(NamedTuple):
     """Values that must lie below 0 (or, unless it is `strict`, at it) for a criterion to hold.
 
     `losses` are what was counted, where losses are judged; negated if it is not `rising`. `skewed`
-    is how skewed what was measured is taken to be.
+    is how skewed what was measured is taken to be, `possible` between what each value lies whatever
+    is measured.
     """
 
     values: Values
@@ -67,6 +66,7 @@ class MeanEdge(NamedTuple):
     losses: Losses | None = None
     rising: bool = True
     skewed: Fraction = Fraction(0)
+    possible: Bounds = ANYTHING
 
     @classmethod
     def of(
@@ -77,11 +77,12 @@ class MeanEdge(NamedTuple):
         losses: Losses | None = None,
         rising: bool = True,
         skewed: Fraction = Fraction(0),
+        possible: Bounds = ANYTHING,
     ) -> MeanEdge:
         """Return the edge of values, rounded where they differ."""
         if len(set(values)) > 1:
             values = [Fraction(round(value * GRAIN), GRAIN) for value in values]
-        return cls(values, strict, losses, rising, skewed)
+        return cls(values, strict, losses, rising, skewed, possible)
 
     @property
     def mean(self) -> Fraction:
@@ -95,19 +96,8 @@ class MeanEdge(NamedTuple):
 
     @property
     def alike(self) -> bool:
-        """Return whether nothing is left but to count equal values."""
-        return len(set(self.values)) == 1 and self.losses is None
-
-    def reach(self, confidence: Fraction, count: int) -> tuple[Fraction, Fraction]:
-        """Return how far the interval of so many repeats goes below the mean, and above."""
-        if self.losses is not None:
-            below, above = self.losses.reach(confidence, count)
-            return (below, above) if self.rising else (above, below)
-        t = quantile(confidence, count - 1)
-        wider = self.skewed * (1 + 2 * t**2) / (6 * root(Fraction(count)))
-        exact = (t + wider) * root(self.variance / count)
-        spread = Fraction(math.ceil(exact * GRAIN), GRAIN)
-        return spread, spread
+        """Return whether the repeats do not differ in anything that would say how far they may."""
+        return len(set(self.values)) == 1 if self.losses is None else self.losses.alike
 
     @property
     def value(self) -> Fraction:
@@ -115,37 +105,28 @@ class MeanEdge(NamedTuple):
         return self.mean
 
     def between(self, confidence: Fraction, repeats: int) -> Bounds:
-        """Return between what the mean lies; anything where equal values do not say enough."""
-        if not self._says_enough(confidence, repeats):
-            return ANYTHING
-        below, above = self.reach(confidence, repeats)
-        return Bounds(self.mean - below, self.mean + above)
+        """Return between what the mean of so many repeats like these lies."""
+        mean = self.mean
+        if self.losses is not None:
+            below, above = self.losses.reach(confidence, repeats)
+            below, above = (below, above) if self.rising else (above, below)
+            return Bounds(mean - below, mean + above)
+        if self.alike:
+            return equal_values(mean, self.possible, confidence, repeats)
+        t = quantile(confidence, repeats - 1)
+        wider = self.skewed * (1 + 2 * t**2) / (6 * root(Fraction(repeats)))
+        exact = (t + wider) * root(self.variance / repeats)
+        spread = Fraction(math.ceil(exact * GRAIN), GRAIN)
+        return Bounds(mean - spread, mean + spread)
 
     def holds(self, sure: Sureness) -> bool | None:
         """Return whether all of the interval is on the good side; None if that is not decided."""
         count = len(self.values)
-        high = self.mean + self.reach(sure.holding, count)[1]
-        if high < 0 or (high == 0 and not self.strict):
-            return True if self._says_enough(sure.holding, count) else None
-        low = self.mean - self.reach(sure.failing, count)[0]
-        fails = low > 0 or (low == 0 and self.strict)
-        return False if fails and self._says_enough(sure.failing, count) else None
-
-    def _says_enough(self, confidence: Fraction, count: int) -> bool:
-        return not self.alike or Fraction(1, 2**count) <= 1 - confidence
+        return holds(lambda each: self.between(each, count), sure, strict=self.strict)
 
     def more(self, sure: Sureness) -> int | None:
         """Return how many more repeats would decide if they are like these; None if too many."""
-        mean = self.mean
-        confidence = sure.failing if mean > 0 else sure.holding
-
-        def decides(count: int) -> bool:
-            if self.alike:
-                return self._says_enough(confidence, count)
-            below, above = self.reach(confidence, count)
-            return (below if mean > 0 else above) < abs(mean)
-
-        return more_repeats(decides, len(self.values))
+        return more_to_decide(self.between, self.mean, sure, len(self.values))
 
 
 def _mean(values: Values) -> Fraction:

@@ -92,6 +92,11 @@ class Readings:
             return _share_above(self.delays(leaf), bound_ps)
         return self._measure(leaf.metric, tally, leaf.statistic)
 
+    @property
+    def drawn(self) -> bool:
+        """Return whether anything in these trials was drawn at random."""
+        return any(observation.drawn for _, observation in self._seen.values())
+
     def delays(self, leaf: Measured) -> Delays | None:
         """Return the delays that a metric's quantiles are of; of any other, its transfer delays."""
         tally, kind = self._tally(leaf), self._catalogue.find("metric", leaf.metric)

@@ -105,6 +105,9 @@ def plan(suite: Suite, seed: str, bounds: Bounds, problems: Problems) -> tuple[C
             )
             if found is not None:
                 plans.append(found)
+        ran = (each.case for each in plans if each.test == test.name and not each.case.skip)
+        for warning in evidence.planned(ran):
+            problems.add(warning)
     return tuple(plans)
 
 
@@ -122,8 +125,6 @@ def _case(test: Test, case: Case, seed: str, bounds: Bounds, problems: Problems)
         if planned is None:
             return None
         networks[name] = planned
-    for warning in evidence.planned(case):
-        problems.add(warning)
     bounded = all(bound for _, bound in sent)
     return CasePlan(test.name, case, networks, cells, bounded, refusals.of_case(test, case))
 

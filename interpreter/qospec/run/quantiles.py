@@ -22,14 +22,14 @@ from qospec.check.bounds import Bounds, bounds
 from qospec.conditions import Operation, evaluate, measurements
 from qospec.run.binomial import most_unlikely
 from qospec.run.distribution import Distribution
-from qospec.run.repeats import more_repeats
+from qospec.run.repeats import holds, more_to_decide
 from qospec.run.verdict import MIRRORED
 from qospec.units import PS_PER_S, number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
-    from qospec.conditions import Counted, Expression, Measured
+    from qospec.conditions import Counted, Expression, Leaf, Measured
     from qospec.engine.tally import Delays
     from qospec.run.repeats import Sureness
 
@@ -51,12 +51,26 @@ class Estimate(Protocol):
     def value(self) -> Fraction:
         """Return what all repeats together come to."""
 
+    @property
+    def alike(self) -> bool:
+        """Return whether the repeats do not differ, so that a rare one may be anywhere."""
+
     def between(self, confidence: Fraction, repeats: int) -> Bounds:
         """Return its bounds, each with that confidence, after so many repeats like these."""
 
 
+class Ends(NamedTuple):
+    """Which ends of what is measured a criterion needs to know if it is to hold."""
+
+    lower: bool
+    upper: bool
+
+
 class Quantile:
     """A quantile of the delays of all repeats, in s."""
+
+    alike = False
+    """Of equal repeats each counts as an item, so more of them do decide, see `said`."""
 
     def __init__(self, repeats: Sequence[Delays], share: Fraction) -> None:
         """Take the delays of each repeat, and the share that does not exceed the quantile."""
@@ -90,16 +104,18 @@ class Quantile:
         delays = Fraction(self._delays.count * repeats, self._repeats)
         return max(1, math.floor(delays / self._design_effect(confidence)))
 
-    def said(self, confidence: Fraction) -> str:
+    def said(self, confidence: Fraction, ends: Ends) -> str:
         """Return in words what the delays of all repeats come to, and whether they are enough."""
         items = self.independent(confidence, self._repeats)
         delays = f"{number_text(Fraction(self._delays.count))} delays"
         words = f"{delays} count as {number_text(Fraction(items))} independent ones"
         if self._delays.alike:
             words += ", for the repeats do not differ"
-        needed = fewest(self._beyond, confidence)
+        wanted = [(fewest(self._beyond, confidence), "an upper")] if ends.upper else []
+        wanted += [(fewest(1 - self._beyond, confidence), "a lower")] if ends.lower else []
+        needed, bound = max(wanted, default=(0, ""))
         if items < needed:
-            words += f", and {number_text(Fraction(needed))} are needed for an upper bound"
+            words += f", and {number_text(Fraction(needed))} are needed for {bound} bound"
         return words
 
     def _design_effect(self, confidence: Fraction) -> Fraction:
@@ -123,45 +139,42 @@ class Edge(NamedTuple):
     strict: bool
     estimates: Mapping[Measured | Counted, Estimate]
     repeats: int
-    alike: bool = False
+
+    @property
+    def alike(self) -> bool:
+        """Return whether nothing in the repeats differs."""
+        return all(each.alike for each in self.estimates.values())
 
     @property
     def mean(self) -> Fraction:
         """Return what the estimates come to."""
-        return value_of(self.expression, self.estimates)
+        value = value_of(self.expression, self.estimates)
+        if value is None:
+            raise ValueError("estimates come to no number")
+        return value
 
     def holds(self, sure: Sureness) -> bool | None:
         """Return whether it is below 0 for all that is not excluded; None if not decided."""
-        highest = self._between(sure.holding, self.repeats).most
-        if highest is not None and (highest < 0 or (highest == 0 and not self.strict)):
-            return True
-        lowest = self._between(sure.failing, self.repeats).least
-        fails = lowest is not None and (lowest > 0 or (lowest == 0 and self.strict))
-        return False if fails else None
+        return holds(lambda each: self._between(each, self.repeats), sure, strict=self.strict)
 
     def more(self, sure: Sureness) -> int | None:
         """Return how many more repeats would decide if they are like these; None if too many."""
-        bad = self.mean > 0
-
-        def decides(count: int) -> bool:
-            found = self._between(sure.failing if bad else sure.holding, count)
-            end = found.least if bad else found.most
-            return end is not None and (end > 0) == bad and end != 0
-
-        return more_repeats(decides, self.repeats)
+        return more_to_decide(self._between, self.mean, sure, self.repeats)
 
     def _between(self, confidence: Fraction, repeats: int) -> Bounds:
         return between(self.expression, self.estimates, confidence, repeats)
 
 
-def value_of(expression: Expression, estimates: Mapping[Measured | Counted, Estimate]) -> Fraction:
-    """Return what an expression comes to of what was estimated."""
+def value_of(
+    expression: Expression, estimates: Mapping[Measured | Counted, Estimate]
+) -> Fraction | None:
+    """Return what an expression comes to of what was estimated; None if that is no number."""
     value = evaluate(expression, lambda leaf: estimates[leaf].value)  # type: ignore[index]
-    return value if isinstance(value, Fraction) else Fraction(0)
+    return value if isinstance(value, Fraction) else None
 
 
 def shared(
-    confidence: Fraction, estimates: Mapping[Measured | Counted, Estimate], expression: Expression
+    confidence: Fraction, estimates: Collection[Measured | Counted], expression: Expression
 ) -> Fraction:
     """Return how sure each bound must be for the value of an expression to be as sure as asked.
 
@@ -212,6 +225,19 @@ def edges(
         )
         for sides in ((value, target), (target, value))
     ]
+
+
+def needed_ends(comparison: Operation, leaf: Measured | Counted) -> Ends:
+    """Return of which ends of a measured value a comparison must know to hold."""
+    one = Fraction(1)
+
+    def needed(of_leaf: Bounds) -> bool:
+        def known(other: Leaf) -> Bounds:
+            return of_leaf if other == leaf else Bounds(one, one)
+
+        return any(bounds(each.expression, known).most is None for each in edges(comparison, {}, 1))
+
+    return Ends(lower=needed(Bounds(None, one)), upper=needed(Bounds(one, None)))
 
 
 def fewest(beyond: Fraction, confidence: Fraction) -> int:

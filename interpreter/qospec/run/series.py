@@ -12,7 +12,7 @@ from qospec.units import PS_PER_S, TIME, base_unit
 if TYPE_CHECKING:
     from qospec.document import Document
     from qospec.model import Statement
-    from qospec.run.trial import Result
+    from qospec.run.result import Result
 
 NO_DATA = "-"
 

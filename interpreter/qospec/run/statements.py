@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qospec.conditions import Operation
@@ -32,8 +33,12 @@ def statement_document(statement: Statement, number: int, result: Result, repeat
     if statement.idle:
         return _document(statement, NOT_APPLICABLE, None, statement.idle)
     if statement.confidence is not None:
-        decided = judge_together(statement, [r.readings for r in result.repeats], repeats)
-        return _document(statement, decided.verdict or "", decided, decided.note)
+        seen = [repeat.readings for repeat in result.repeats]
+        decided = judge_together(statement, seen, repeats)
+        cautioned = ""
+        if decided.verdict == "pass" and decided.interval is None:  # nothing was drawn
+            cautioned = caution(replace(statement, confidence=None), seen[:1])
+        return _document(statement, decided.verdict or "", decided, decided.note, cautioned)
     judgements = [repeat.judgements[number] for repeat in result.repeats]
     if statement.kind == "report" and (mean := _mean(judgements)) is not None:
         return _document(statement, "", mean, mean.note)
@@ -122,6 +127,7 @@ def _zeros(expression: Expression, repeats: Sequence[Repeat]) -> Iterator[str]:
         for part in expression.operands:
             yield from _zeros(part, repeats)
     leaf = judged(expression) if expression.operator in AT_MOST else None
-    counted = losses(leaf, repeats) if leaf is not None else None
+    drawn = any(repeat.drawn for repeat in repeats)
+    counted = losses(leaf, repeats if drawn else repeats[:1]) if leaf is not None else None
     if counted is not None and not counted.lost:
         yield counted.said(SURE)

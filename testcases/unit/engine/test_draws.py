@@ -38,3 +38,12 @@ def test_numbers_are_the_same_on_every_machine_and_in_every_version() -> None:
     """A record's seed means these numbers; if they change, so does every result."""
     found = Draws(("0", "case", "1")).stream().integers(0, 10**6, 4)
     assert found.tolist() == [976732, 250010, 166647, 443338]
+
+
+def test_streams_are_asked_for_below_one_seed_or_not_at_all() -> None:
+    draws = Draws(("seed",))
+    draws.below("flow", "phases")
+    assert not draws.asked
+    draws.below("flow").below("phases").stream()
+    assert draws.asked
+    assert draws == Draws(("seed",))

@@ -1,5 +1,6 @@
 """Criteria over all repeats: three answers, an interval, and how many more repeats would decide."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -7,7 +8,15 @@ import pytest
 from qospec.conditions import Constant, Expression, Measured, Operation
 from qospec.engine.tally import Delays
 from qospec.model import Statement
-from qospec.run.confidence import ALIKE, DIFFERENCE, averaged, judge_together
+from qospec.run.confidence import (
+    ALIKE,
+    DIFFERENCE,
+    FAILED,
+    RARE,
+    UNDRAWN,
+    averaged,
+    judge_together,
+)
 from qospec.run.means import GRAIN, skewness
 from qospec.run.verdict import Judgement, Side
 from qospec.source import Source, Span
@@ -29,8 +38,8 @@ def constant(value: object, dimension: object = CELLS) -> Constant:
 class Seen:
     """A repeat that measured the metrics of a row, and no delays."""
 
-    def __init__(self, row: dict) -> None:
-        self._row = row
+    def __init__(self, row: dict, *, drawn: bool) -> None:
+        self._row, self.drawn = row, drawn
 
     def read(self, leaf: Measured) -> Fraction | None:
         value = self._row[leaf.metric]
@@ -46,13 +55,14 @@ def judged(
     kind: str = "expect",
     repeats: int = 5,
     confidence: str = "0.95",
+    drawn: bool = True,
     **read: tuple,
 ) -> Judgement:
     condition = Operation(operator, operands)
     statement = Statement(kind, "", "", condition, SPAN, Fraction(confidence))
     rows = [dict(zip(read, row, strict=True)) for row in zip(*read.values(), strict=True)]
 
-    return judge_together(statement, [Seen(row) for row in rows], repeats)
+    return judge_together(statement, [Seen(row, drawn=drawn) for row in rows], repeats)
 
 
 @pytest.mark.parametrize(
@@ -150,26 +160,93 @@ def test_repeats_are_taken_to_be_as_skewed_as_they_are_far_apart(values, least, 
     assert float(found) == pytest.approx(float(skewed), rel=1e-5)
 
 
-def test_equal_repeats_have_an_interval_of_no_width_and_say_so() -> None:
-    third = Fraction(1, 3)
-    shown = judged("<=", SENT, constant(third), sent=(third,) * 5)
-    assert (shown.verdict, shown.note) == ("pass", ALIKE)
-    assert shown.interval.lower.value == shown.interval.upper.value == third
-    assert judged("<", SENT, constant(third), sent=(third,) * 5).verdict == "fail"
-    assert judged(">", SENT, constant(third), sent=(third,) * 5).verdict == "fail"
+LIMITED = replace(SEEN, least=Fraction(0), most=Fraction(20))
 
 
 @pytest.mark.parametrize(
-    ("repeats", "confidence", "more"),
-    [(5, "0.95", 0), (5, "0.99", 2), (10, "0.999", 0), (5, "0.99999", 12), (17, "0.99999", 0)],
+    ("operator", "bound", "verdict"),
+    [
+        # none of five is another value, so at most 1 - 0.05 ** (1 / 5) = 45.07 % of all are
+        ("<", "14.6", "pass"),
+        ("<", "14.5", "inconclusive"),
+        (">", "5.5", "inconclusive"),
+        (">", "5.4", "pass"),
+        ("<=", "5.4", "fail"),
+        (">=", "14.6", "fail"),
+    ],
 )
-def test_equal_repeats_are_as_sure_as_a_sign_test(repeats, confidence, more) -> None:
-    equal = {"repeats": repeats, "confidence": confidence, "sent": (3,) * repeats}
-    for operator, decided in (("<", "pass"), (">", "fail")):
-        shown = judged(operator, SENT, constant(4), **equal)
-        assert shown.verdict == ("inconclusive" if more else decided)
-        outlook = f"about {more} more repeats would decide; " if more else ""
-        assert shown.note == outlook + ALIKE
+def test_equal_repeats_say_how_rare_other_values_are(operator, bound, verdict) -> None:
+    shown = judged(operator, LIMITED, constant(bound), received=(10,) * 5)
+    assert shown.verdict == verdict
+    assert shown.note.endswith(ALIKE)
+    assert float(shown.interval.upper.value) == pytest.approx(10 + 10 * (1 - 0.05 ** (1 / 5)))
+    assert float(shown.interval.lower.value) == pytest.approx(10 * 0.05 ** (1 / 5))
+
+
+def test_how_many_more_equal_repeats_would_decide() -> None:
+    # 0.05 ** (1 / 14) is the first above 0.8
+    shown = judged("<", LIMITED, constant(12), received=(10,) * 5)
+    assert shown.note == f"about 9 more repeats would decide; {ALIKE}"
+
+
+@pytest.mark.parametrize("operands", [(SEEN,), (Operation("abs", (SEEN,)),)])
+def test_equal_repeats_say_nothing_where_other_values_may_be_anything(operands) -> None:
+    unlimited = judged("<", *operands, constant(10**9), received=(10,) * 5)
+    assert (unlimited.verdict, unlimited.note) == ("inconclusive", RARE)
+    assert unlimited.interval.upper.value is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "bound", "verdict", "note"),
+    [
+        ("expect", 11, "pass", UNDRAWN),
+        ("expect", 10, "fail", UNDRAWN),
+        ("require", 10, "inconclusive", f"{FAILED}; {UNDRAWN}"),
+    ],
+)
+def test_where_nothing_is_drawn_the_value_is_what_was_measured(kind, bound, verdict, note) -> None:
+    shown = judged("<", SEEN, constant(bound), kind=kind, drawn=False, received=(10,) * 5)
+    assert (shown.verdict, shown.note, shown.interval) == (verdict, note, None)
+    lost = {"lost": (0,) * 5, "sent": (20,) * 5, "cell_loss_ratio": (0,) * 5}
+    assert judged("<", RATE, constant("1e-9", RATIO), drawn=False, **lost).verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "values", "bound", "verdict"),
+    [
+        # the mean of the distances from 10 is 1.2, and the distance of the mean is 0
+        ("abs", (Operation("-", (SEEN, constant(10))),), SPREAD, "1.1", "inconclusive"),
+        ("abs", (Operation("-", (SEEN, constant(10))),), SPREAD, "0", "inconclusive"),
+        ("abs", (Operation("-", (SEEN, constant(20))),), SPREAD, "6", "pass"),
+        ("max", (SEEN, constant(10)), (9, 9, 9, 9, 13), "10", "inconclusive"),
+        ("min", (SEEN, constant(10)), SPREAD, "7", "pass"),
+    ],
+)
+def test_what_is_no_sum_is_taken_of_the_means(name, asked, values, bound, verdict) -> None:
+    found = judged(">", Operation(name, asked, CELLS), constant(bound), received=values)
+    assert found.verdict == verdict
+
+
+def test_the_distance_from_a_mean_is_no_mean_of_distances() -> None:
+    """40 repeats round 10: each is 1 off, all together are not."""
+    off = Operation("abs", (Operation("-", (SEEN, constant(10)), CELLS),), CELLS)
+    seen = {"repeats": 40, "received": (9, 11) * 20}
+    assert judged(">", off, constant("0.9"), **seen).verdict == "fail"
+    assert judged("<", off, constant("0.9"), **seen).verdict == "pass"
+
+
+def test_what_is_no_number_of_all_repeats_together_is_no_data() -> None:
+    """Each repeat has a quotient, and the mean divisor is 0."""
+    below = Operation("-", (SEEN, SENT), CELLS)
+    quotient = Operation("abs", (Operation("/", (SEEN, below), RATIO),), RATIO)
+    found = judged(
+        "<", quotient, constant(9, RATIO), received=(3, 3, 3, 3, 4), sent=(2, 4) * 2 + (4,)
+    )
+    assert found.verdict == "inconclusive"
+    read = {"received": (3,) * 6, "sent": (2, 4) * 3, "repeats": 6}
+    none = judged("<", quotient, constant(9, RATIO), **read)
+    assert (none.verdict, none.measured) == ("inconclusive", None)
+    assert none.note == "no data in all repeats together"
 
 
 RATE = Measured("", "f", None, False, "cell_loss_ratio", "", RATIO, "")  # noqa: FBT003
@@ -196,6 +273,26 @@ def test_losses_are_judged_by_their_count_however_they_are_written(operator, mea
         bound = constant(Fraction(percent if operator == "<" else 100 - percent, 100), RATIO)
         found = judged(operator, measured, bound, sent=(20,) * 5, **lowest)
         assert found.verdict == verdict
+
+
+class Delayed(Seen):
+    """A repeat in which all that arrived came equally late."""
+
+    def delays(self, _leaf: Measured) -> Delays:
+        return Delays(20, 2_000, 200_000, 100, 100, ((100, 101, 20),))
+
+
+@pytest.mark.parametrize(("bound", "verdict"), [("0.45", "inconclusive"), ("0.46", "pass")])
+def test_losses_of_repeats_that_do_not_differ_are_those_of_one_item_each(bound, verdict) -> None:
+    """Phases that were drawn once may have decided all of a repeat: 1 - 0.05 ** (1 / 5)."""
+    row = {"cell_loss_ratio": 0, "lost": 0, "sent": 20}
+    condition = Operation("<", (RATE, constant(bound, RATIO)))
+    statement = Statement("expect", "", "", condition, SPAN, Fraction("0.95"))
+    shown = judge_together(statement, [Delayed(row, drawn=True)] * 5, 5)
+    assert (shown.verdict, shown.note.partition(":")[0].endswith("0 of 100 lost")) == (
+        verdict,
+        True,
+    )
 
 
 def test_losses_beside_what_was_sent_are_judged_by_their_count() -> None:
@@ -280,8 +377,8 @@ def test_lost_cells_are_counted_as_their_ratio() -> None:
 
 def test_two_measured_sides_are_judged_by_their_difference() -> None:
     shown = judged("<", SEEN, SENT, received=(1, 20, 3, 40, 5), sent=(2, 21, 4, 41, 6))
-    assert (shown.verdict, shown.measured.value, shown.bound.value) == ("pass", -1, 0)
-    assert shown.note == f"{ALIKE}; {DIFFERENCE}"
+    assert (shown.verdict, shown.measured.value, shown.bound.value) == ("inconclusive", -1, 0)
+    assert shown.note == f"{RARE}; {DIFFERENCE}"
     differing = judged("<", SEEN, SENT, received=(1, 20, 3, 40, 5), sent=(2, 22, 4, 41, 6))
     assert (differing.verdict, differing.note) == ("pass", DIFFERENCE)
     share = judged(

@@ -55,3 +55,23 @@ def test_repeats_of_any_length_are_held_to_the_share_of_all(quick, slow, effect)
 
 def test_of_one_repeat_each_item_counts() -> None:
     assert of(delays((10, 20, 5), (30, 40, 5))).design_effect(Fraction(1, 2), SURE, 1) == 1
+
+
+def test_where_one_repeat_has_all_items_they_may_all_be_one() -> None:
+    alone = of(delays((10, 20, 50), (30, 40, 50)), *[Delays()] * 4)
+    assert alone.design_effect(Fraction(1, 2), SURE, 1) >= 100
+
+
+@pytest.mark.parametrize(("share", "effect"), [("0.05", 1), ("0.95", 50)])
+def test_a_share_above_half_is_looked_at_from_below(share, effect) -> None:
+    """The repeats agree in the longest delays, and one of them has all of the shortest."""
+    shortest = [delays((10, 20, 30), (20, 30, 60), (30, 40, 10))]
+    found = of(*shortest, *[delays((20, 30, 90), (30, 40, 10))] * 4)
+    assert float(found.design_effect(Fraction(share), SURE, 1)) >= effect
+
+
+def test_repeats_that_lose_as_much_and_delay_as_long_are_alike() -> None:
+    same = [delays((10, 20, 9))] * 5
+    assert of(*same, lost=(1,) * 5).alike
+    assert not of(*same, lost=(1, 1, 3, 1, 1)).alike
+    assert not of(*[Delays()] * 5, lost=(1,) * 5).alike

@@ -3,7 +3,11 @@
 import pytest
 
 from qospec.catalogue import discover
+from qospec.conditions import Measured
 from qospec.run import outcome, trial
+from qospec.run.confidence import UNDRAWN
+from qospec.run.evidence import Need
+from qospec.units import RATIO
 
 TEST = """
 topology bench {
@@ -42,6 +46,22 @@ def text(criterion: str, source: str = STEADY, repeats: int = 1) -> str:
         (f"1 ms > 2 * f.delay.p99{SURELY}", 14, "280 delays cannot show `1 ms > 2 * f.delay.p99`"),
         (f"f.delay.p99 within 1 ms of 1 us{SURELY}", 14,
             "280 delays cannot show `f.delay.p99 within 1 ms of 1 us`"),
+        ("f.delay.p0_1 > 1 us", 1, "of 20 delays `f.delay.p0_1` is the shortest"),
+        ("f.delay.p5 > 1 us", 1, None),
+        (f"f.delay.p1 > 1 us{SURELY}", 14, "280 delays cannot show `f.delay.p1 > 1 us`"),
+        (f"f.delay.p1 < 1 ms{SURELY}", 14, None),
+        # both ends of the difference are needed: 368 at 97.5 %
+        (f"abs(f.delay.p99 - 1 us) < 1 ms{SURELY}", 18,
+            "360 delays cannot show `abs(f.delay.p99 - 1 us) < 1 ms`"),
+        (f"abs(f.delay.p99 - 1 us) < 1 ms{SURELY}", 19, None),
+        ("f.lost == 0 or f.delay.p99 < 1 ms", 1, "of 20 delays `f.delay.p99` is the longest"),
+        ("not f.delay.p99 > 1 ms", 1, "of 20 delays `f.delay.p99` is the longest"),
+        ("not f.clr >= 1%", 14, "280 cells cannot show `not f.clr >= 1%`"),
+        ("not (f.clr > 1% or f.sent == 0)", 14,
+            "280 cells cannot show `not (f.clr > 1% or f.sent == 0)`"),
+        ("not f.clr <= 1%", 14, None),
+        ("f.clr < 1% or f.sent == 0", 14, None),  # it may hold by the other
+        ("not (f.clr >= 1% and f.sent > 0)", 14, None),
         ("f.clr < 1%", 14, "280 cells cannot show `f.clr < 1%`"),
         ("f.clr < 1%", 15, None),
         ("f.clr <= 0", 1, None),
@@ -87,3 +107,40 @@ def test_what_is_not_decided_has_no_caution(planned) -> None:
     document = outcome.case_document(case, trial.run(case, discover(), lambda _: None), "")
     _, statement = document["statements"]
     assert (statement["verdict"], statement["caution"]) == ("inconclusive", "")
+
+
+def test_of_many_cases_one_warning_says_how_many_and_which_lacks_most(planned, problems) -> None:
+    swept = TEST.replace(
+        "  flow f", "  sweep rate in [1_000 cell/s, 3_000 cell/s, 6_000 cell/s]\n  flow f"
+    )
+    source = "cbr { pcr = rate, cdvt = 10 us }"
+    asked = swept.replace("SOURCE", source).replace("REPEATS", "1")
+    assert len(planned(asked.replace("CRITERION", "f.delay.p99 < 1 ms"))) == 3
+    (warning,) = problems.all
+    assert (warning.code, warning.message) == (
+        "W0611",
+        "of 20 delays `f.delay.p99` is the longest",
+    )
+    assert warning.notes == (
+        "of 100 one is expected beyond it",
+        "so it is in 2 of 3 cases; it lacks most in `t:rate=1_000cell_per_s`",
+    )
+
+
+def test_where_nothing_is_drawn_a_pass_on_too_few_says_so(planned) -> None:
+    even = STEADY.replace("cdvt", "phases = even, cdvt")
+    (case,) = planned(text(f"f.clr < 1%{SURELY}", even, repeats=5))
+    document = outcome.case_document(case, trial.run(case, discover(), lambda _: None), "")
+    (statement,) = document["statements"]
+    assert (statement["verdict"], statement["note"]) == ("pass", UNDRAWN)
+    # five times the same 20 cells are 20 cells
+    assert statement["caution"] == "20 cells cannot show `f.clr < 1%`: it takes 299, none lost"
+
+
+def test_the_unit_of_what_was_lost_is_what_the_metric_is_declared_for() -> None:
+    of = [
+        Measured("", "f", None, oam=False, metric=name, statistic="", dimension=RATIO, text="")
+        for name in ("loss_ratio", "cell_loss_ratio")
+    ]
+    said = [Need(leaf, 299, together=True, text="x").lack(20)[0] for leaf in of]
+    assert said == ["20 packets cannot show `x`", "20 cells cannot show `x`"]

@@ -44,6 +44,8 @@ UP = measured("connections_up")
 class Seen:
     """A repeat that measured the metrics of a row, and no delays."""
 
+    drawn = True
+
     def __init__(self, row: dict) -> None:
         self._row = row
 

@@ -9,18 +9,26 @@ from qospec.conditions import Constant, Measured, Operation
 from qospec.engine.tally import Delays
 from qospec.model import Statement
 from qospec.run.binomial import bounds, most_unlikely
-from qospec.run.confidence import judge_together
-from qospec.run.quantiles import FEW, Quantile, fewest
+from qospec.run.confidence import UNDRAWN, judge_together
+from qospec.run.quantiles import FEW, Ends, Quantile, fewest
 from qospec.source import Source, Span
 from qospec.units import PS_PER_S, RATIO, TIME
 
 SURE = Fraction(95, 100)
 SPAN = Span(Source("a.qos", "expect\n"), 0, 6)
-P0, P80, P90, P99, MEAN = (
+P0, P10, P80, P90, P99, MEAN = (
     Measured(
-        "", "f", None, oam=False, metric="delay", statistic=name, dimension=TIME, text=f"f.{name}"
+        "",
+        "f",
+        None,
+        oam=False,
+        metric="delay",
+        statistic=name,
+        dimension=TIME,
+        text=f"f.{name}",
+        least=Fraction(0),
     )
-    for name in ("p0", "p80", "p90", "p99", "mean")
+    for name in ("p0", "p10", "p80", "p90", "p99", "mean")
 )
 
 
@@ -43,6 +51,7 @@ class Seen(NamedTuple):
     """A repeat with these delays."""
 
     its: Delays
+    drawn: bool = True
 
     def read(self, leaf: Measured) -> Fraction:
         return Fraction(self.its.read(leaf.statistic)) / PS_PER_S
@@ -98,11 +107,10 @@ def test_so_many_independent_items_have_an_upper_bound(beyond, confidence, items
 
 def test_the_least_delay_is_below_all_and_has_nothing_below_it() -> None:
     assert [most_unlikely(5, Fraction(ratio), 1 - SURE) for ratio in (0, 1)] == [-1, 4]
-    lower, upper = Quantile(agreeing(5, range(10, 31)), Fraction(0)).between(SURE, 5)
+    repeats = [delays(*range(10, 26), 26 + n, 38 - n) for n in range(5)]
+    lower, upper = Quantile(repeats, Fraction(0)).between(SURE, 5)
     assert (lower, upper * PS_PER_S) == (None, 11)
-    repeats = agreeing(5, range(10, 31))
     assert judged("<=", P0, ps(11), repeats=repeats).verdict == "pass"
-    assert judged(">=", P0, ps(10), repeats=repeats).verdict == "inconclusive"
 
 
 def test_the_bounds_of_independent_items_are_two_of_them() -> None:
@@ -129,7 +137,7 @@ def test_repeats_of_which_all_delays_are_the_same_count_as_one_each() -> None:
     found = Quantile([delays(*range(1, 101))] * 5, Fraction(9, 10))
     assert found.independent(SURE, 5) == 5
     assert found.between(SURE, 5).most is None
-    assert found.said(SURE) == (
+    assert found.said(SURE, Ends(lower=False, upper=True)) == (
         "500 delays count as 5 independent ones, for the repeats do not differ,"
         " and 29 are needed for an upper bound"
     )
@@ -187,16 +195,41 @@ def test_too_few_items_have_no_upper_bound_and_say_how_many_it_takes() -> None:
     )
     enough = judged("<", P99, ps(10**6), repeats=agreeing(8, range(1, 41)))
     assert (enough.verdict, enough.note) == ("pass", "320 delays count as 320 independent ones")
-    assert judged(">", P99, ps(30), repeats=agreeing(5, range(1, 41))).verdict == "pass"
+    above = judged(">", P99, ps(30), repeats=agreeing(5, range(1, 41)))
+    assert (above.verdict, above.note) == ("pass", "200 delays count as 200 independent ones")
+
+
+def test_a_low_quantile_has_no_lower_bound_before_enough_items_are_below_it() -> None:
+    repeats = [delays(*range(1, 4), 4 + n, 12 - n) for n in range(5)]
+    above = judged(">", P10, ps(0), repeats=repeats)
+    assert above.verdict == "inconclusive"
+    assert "25 delays count as 25 independent ones, and 29 are needed for a lower" in above.note
+
+
+def test_repeats_that_differ_in_short_delays_count_less_for_a_low_quantile() -> None:
+    """They agree in the longest delay, which says nothing of the shortest."""
+    repeats = [delays(*[1] * low, *[9] * (100 - low)) for low in (0, 0, 50, 0, 0)]
+    # 10 % are short; their variance of 500 is that of 9 independent ones, 55.6 times as large
+    assert Quantile(repeats, Fraction(1, 10)).independent(SURE, 5) <= 5
+
+
+def test_where_nothing_is_drawn_a_quantile_is_what_was_measured() -> None:
+    same = [Seen(delays(1, 2, 3), drawn=False)] * 5
+    for bound, verdict in ((3, "fail"), (4, "pass")):
+        statement = Statement("expect", "", "", Operation("<", (P90, ps(bound))), SPAN, SURE)
+        shown = judge_together(statement, same, 5)
+        assert (shown.verdict, shown.note, shown.interval) == (verdict, UNDRAWN, None)
 
 
 def test_each_of_two_measured_sides_has_its_share_of_the_doubt() -> None:
     repeats = agreeing(6, range(1, 101))
-    shown = judged("<", P90, Operation("+", (MEAN, ps(50)), TIME), repeats=repeats)
+    shown = judged("<", P90, Operation("+", (MEAN, ps(70)), TIME), repeats=repeats)
     assert (shown.verdict, shown.bound.value) == ("pass", 0)
     assert "each side has bounds of its own" in shown.note
-    # 600 of them at 97.5 %: the 46th longest is 93
-    assert shown.interval.upper.value * PS_PER_S == 94 - Fraction(101, 2) - 50
+    # 600 of them at 97.5 %: the 46th longest is 93; six equal means of 50.5 are at least 0.025 **
+    # (1 / 6) of that
+    upper = 94 - 50.5 * 0.025 ** (1 / 6) - 70
+    assert float(shown.interval.upper.value * PS_PER_S) == pytest.approx(upper)
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,10 @@ def test_an_interval_goes_below_nothing_where_the_metric_may(least, mirrored, lo
     sides = (left, Constant(Fraction(9), CELLS))
     condition = Operation(">", sides[::-1]) if mirrored else Operation("<", sides)
     said = Statement("expect", "", "", condition, SPAN, Fraction(95, 100))
-    read = (SimpleNamespace(read=lambda _, value=value: Fraction(value)) for value in (0, 0, 0, 5))
+    read = [
+        SimpleNamespace(read=lambda _, value=value: Fraction(value), drawn=True)
+        for value in (0, 0, 0, 5)
+    ]
     result = SimpleNamespace(repeats=[SimpleNamespace(readings=each) for each in read])
     found = statement_document(said, 0, result, 4)["interval"]
     lower = Fraction(found["lower"]["value"])
