@@ -15,7 +15,7 @@ from qospec.diagnostics import Problems
 from qospec.document import Document
 from qospec.model import Suite
 from qospec.rendering import render_all
-from qospec.run import outcome, trial
+from qospec.run import evidence, outcome, trial
 from qospec.run.plan import Bounds, plan
 
 # How many examples are drawn of what is cheap: said here and nowhere else. Where one takes long, a
@@ -56,6 +56,8 @@ def outcome_of(case: Suite, seed: str = "0") -> Document:
     """Plan and run a case; return what it gave. Whatever planning has to say is a failure."""
     problems = Problems()
     plans = plan(case, seed, Bounds(), problems)
+    for warning in evidence.planned(plans):
+        problems.add(warning)
     assert not problems.all, render_all(problems.all)
     (planned,) = plans
     return outcome.case_document(planned, trial.run(planned, discover(), lambda _: None), "")

@@ -26,6 +26,7 @@ from qospec.cli.loading import refused
 from qospec.diagnostics import Diagnostic, Problems
 from qospec.formatting.same import same
 from qospec.model import Suite
+from qospec.run import evidence
 from qospec.run.plan import Bounds, CasePlan, plan
 from qospec.run.survey import verify
 from qospec.source import Source
@@ -60,8 +61,8 @@ def diagnosed(path: Path, *, by_plan: bool = False) -> list[Diagnostic]:
     if by_plan:
         assert not problems.errors, "this is told by a check"
         plans = plan(suite, "0", Bounds(), problems)
-        for refusal in refused(suite, plans):
-            problems.add(refusal)
+        for each in (*evidence.planned(plans), *refused(suite, plans)):
+            problems.add(each)
     return list(problems.all)
 
 

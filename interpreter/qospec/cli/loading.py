@@ -72,6 +72,7 @@ def planned(request: Request, *, runs: bool = True) -> tuple[Suite, list[CasePla
     If it `runs`, what cannot be executed yet ends the command too.
     """
     from qospec.diagnostics import Problems
+    from qospec.run import evidence
     from qospec.run.plan import Bounds, plan
 
     problems = Problems()
@@ -80,6 +81,8 @@ def planned(request: Request, *, runs: bool = True) -> tuple[Suite, list[CasePla
         tell(problems, as_json=request.as_json)
     suite = _selected(whole, request)
     plans = plan(suite, request.seed, Bounds(request.max_cells), problems)
+    for warning in evidence.planned(plans):
+        problems.add(warning)
     if runs:
         for refusal in refused(suite, plans):
             problems.add(refusal)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from qospec.conditions import Expression, Measured
     from qospec.model import Case, Flow, Statement
+    from qospec.run.plan import CasePlan
     from qospec.run.repeats import Repeat
     from qospec.source import Span
 
@@ -81,11 +82,11 @@ def needs(statement: Statement) -> Iterator[Need]:
                 yield from _of_ratios(part, statement)
 
 
-def planned(cases: Iterable[Case]) -> Iterator[Diagnostic]:
+def planned(plans: Iterable[CasePlan]) -> Iterator[Diagnostic]:
     """Yield a warning for each criterion that the items of some of the cases cannot show."""
     found: dict[tuple[Span, str], list[Shortfall]] = {}
     asked: dict[Span, set[str]] = {}
-    for case in cases:
+    for case in (each.case for each in plans if not each.case.skip):
         for statement in case.statements:
             if not statement.idle:
                 asked.setdefault(statement.span, set()).add(case.name)

@@ -17,7 +17,7 @@ from qospec.engine.connections import Connections
 from qospec.engine.experiment import Experiment, Intervals, Source, Watch
 from qospec.engine.graph import zero_delay_cycle
 from qospec.engine.sizes import CELLS
-from qospec.run import evidence, misfits, refusals, searching
+from qospec.run import misfits, refusals, searching
 from qospec.run.network import Lowered, lower
 from qospec.run.population import Population, population_name
 from qospec.run.searching import Cost
@@ -105,9 +105,6 @@ def plan(suite: Suite, seed: str, bounds: Bounds, problems: Problems) -> tuple[C
             )
             if found is not None:
                 plans.append(found)
-        ran = (each.case for each in plans if each.test == test.name and not each.case.skip)
-        for warning in evidence.planned(ran):
-            problems.add(warning)
     return tuple(plans)
 
 

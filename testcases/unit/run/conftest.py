@@ -12,7 +12,7 @@ from qospec import cli
 from qospec.catalogue import discover
 from qospec.check import check
 from qospec.diagnostics import Problems
-from qospec.run import trial
+from qospec.run import evidence, trial
 from qospec.run.plan import Bounds, CasePlan, plan
 from qospec.run.result import Repeat
 
@@ -74,7 +74,12 @@ def planned(tmp_path: Path, problems: Problems) -> Plan:
         path = tmp_path / "a.qos"
         path.write_text("qos 1\nimport std.media\n" + text, encoding="utf-8")
         suite = check([path], discover(), problems)
-        return () if problems.errors else plan(suite, seed, Bounds(most_cells), problems)
+        if problems.errors:
+            return ()
+        plans = plan(suite, seed, Bounds(most_cells), problems)
+        for warning in evidence.planned(plans):
+            problems.add(warning)
+        return plans
 
     return make
 
