@@ -20,7 +20,7 @@ import figures
 import numpy as np
 from figures import Figure, MismatchError
 
-from qospec.catalogue import Buffer
+from qospec.catalogue.kinds import Buffer
 from qospec.elements.fifo import Fifo
 from qospec.elements.line import Line
 from qospec.engine import delays, graph

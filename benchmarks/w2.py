@@ -22,7 +22,7 @@ import numpy as np
 from figures import Figure, MismatchError
 from w1 import Pointers, struct
 
-from qospec.catalogue import Buffer
+from qospec.catalogue.kinds import Buffer
 from qospec.elements.classify import Classify
 from qospec.elements.drr import Drr
 from qospec.elements.line import Line

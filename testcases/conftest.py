@@ -9,7 +9,7 @@ import pytest
 from digests import digest, stored
 from hypothesis import settings
 
-from qospec.catalogue import discover
+from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.diagnostics import Problems
 from qospec.document import Document

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from fractions import Fraction
 
-    from qospec.catalogue import Kind
+    from qospec.catalogue.kinds import Kind
     from qospec.conditions import Expression
     from qospec.source import Source, Span
     from qospec.units import Dimension

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import queues
 
+from qospec.catalogue.statistics import above
 from qospec.conditions import Constant, Expression, Measured, Operation
-from qospec.statistic import above
 from qospec.units import PS_PER_S, RATIO, TIME
 
 if TYPE_CHECKING:

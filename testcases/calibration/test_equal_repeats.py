@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from trials import most_wrong
 
-from qospec.catalogue import discover
+from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.diagnostics import Problems
 from qospec.run import trial

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from qospec.catalogue import discover
+from qospec.catalogue.kinds import discover
 from qospec.check import Limits, check
 from qospec.diagnostics import MOST, Problems
 from qospec.formatting import formatted

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from qospec.catalogue import discover
+from qospec.catalogue.kinds import discover
 
 ROUTERS = Path(__file__).parents[1] / "suites" / "comparison" / "routers.qos"
 

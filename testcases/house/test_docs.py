@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from qospec.catalogue import PACKAGES, Catalogue, Kind, discover
+from qospec.catalogue.kinds import PACKAGES, Catalogue, Kind, discover
 from qospec.check.observation import lost_as
 from qospec.cli import qos
 from qospec.engine.arrays import np

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import pytest
 
-from qospec.catalogue import discover
+from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.check.topology import layout
 from qospec.check.values import Open, Series, Table, Value

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import pytest
 
-from qospec.catalogue import discover
+from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.check.files import SUFFIXES
 from qospec.cli.loading import refused

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import reject
 from hypothesis import strategies as st
 
-from qospec.catalogue import REQUIRED, Buffer, Kind, Parameter
+from qospec.catalogue.kinds import REQUIRED, Buffer, Kind, Parameter
 from qospec.dropping.clp_first import ClpFirst
 from qospec.dropping.red import Red
 from qospec.dropping.tail import Tail

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from qospec.catalogue import Buffer, discover
+from qospec.catalogue.kinds import Buffer, discover
 from qospec.elements.gcra import Gcra
 from qospec.elements.shape import Shape
 from qospec.engine import kernel, transmission

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from qospec.catalogue import discover
+from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.diagnostics import Diagnostic, Edit, Problems, respelling
 from qospec.repair import ROUNDS, RepairError, applied, repair, rewrite

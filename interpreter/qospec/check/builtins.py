@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.catalogue import RECORDS
+from qospec.catalogue.kinds import RECORDS
 from qospec.check import imports
 from qospec.check.kinds import LATER, KindValue, not_built
 from qospec.check.nodes import HostKind
@@ -13,7 +13,7 @@ from qospec.dataclass import dataclass
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
 
-    from qospec.catalogue import Catalogue
+    from qospec.catalogue.kinds import Catalogue
     from qospec.check.values import Value
     from qospec.syntax import ast
 

@@ -12,7 +12,7 @@ from qospec.diagnostics import Diagnostic, Label
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Sequence
 
-    from qospec.catalogue import Catalogue
+    from qospec.catalogue.kinds import Catalogue
     from qospec.check.scope import Binding
     from qospec.check.values import Value
     from qospec.diagnostics import Edit, Problems

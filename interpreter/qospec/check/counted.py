@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from qospec.catalogue import OF_PACKETS
+from qospec.catalogue.kinds import OF_PACKETS
 from qospec.check.context import Refused, wrong
 from qospec.check.dimensions import ANY_LAYER, LAYERS
 from qospec.check.values import Amount, Table
@@ -16,7 +16,7 @@ from qospec.source import Span
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from qospec.catalogue import Kind, Parameter
+    from qospec.catalogue.kinds import Kind, Parameter
     from qospec.check.expressions import Evaluator
     from qospec.check.records import Record
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
-from qospec.catalogue import REQUIRED, Buffer, Duration
+from qospec.catalogue.kinds import REQUIRED, Buffer, Duration
 from qospec.check import counted, mixes
 from qospec.check.addresses import address
 from qospec.check.context import Refused, all_of, wrong
@@ -29,7 +29,7 @@ from qospec.source import Span
 from qospec.units import CELL_RATE, CELLS, DATA, PACKETS, RATE, Dimension, number_text
 
 if TYPE_CHECKING:
-    from qospec.catalogue import Domain, Kind, Parameter
+    from qospec.catalogue.kinds import Domain, Kind, Parameter
 
 NUMERIC: dict[str, tuple[Dimension, Fraction]] = {
     **BASE_UNITS,

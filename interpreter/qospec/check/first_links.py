@@ -8,7 +8,7 @@ from qospec.check.context import together, wrong
 from qospec.check.device import built
 
 if TYPE_CHECKING:
-    from qospec.catalogue import Kind
+    from qospec.catalogue.kinds import Kind
     from qospec.check.context import Refused
     from qospec.check.expressions import Evaluator
     from qospec.check.nodes import Node

@@ -13,7 +13,7 @@ from qospec.model import Host, Instance, Network, Wire
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qospec.catalogue import Kind
+    from qospec.catalogue.kinds import Kind
     from qospec.check.expressions import Evaluator
     from qospec.check.nodes import Node
     from qospec.check.parts import Template

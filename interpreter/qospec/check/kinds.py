@@ -10,7 +10,7 @@ from qospec.check.values import Value
 from qospec.dataclass import dataclass
 
 if TYPE_CHECKING:
-    from qospec.catalogue import Kind
+    from qospec.catalogue.kinds import Kind
     from qospec.check.context import Refused
     from qospec.check.expressions import Evaluator
     from qospec.check.scope import Scope

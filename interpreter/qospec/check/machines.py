@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from qospec.catalogue import LONGEST_PS, REQUIRED, Domain, Kind, Parameter
+from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Kind, Parameter
 from qospec.check import reach
 from qospec.check.bodies import misplaced
 from qospec.check.context import Refused, wrong

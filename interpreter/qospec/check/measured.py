@@ -6,19 +6,19 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from qospec.catalogue.statistics import ABOVE, PATTERNS, above, offers
 from qospec.check.context import Refused, wrong
 from qospec.check.dimensions import LAYERS, METRICS, named
 from qospec.check.values import Amount, Open, Value, position
 from qospec.conditions import Measured
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
-from qospec.statistic import ABOVE, PATTERNS, above, offers
 from qospec.units import IN_PACKETS, PS_PER_S, RATIO, TIME
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from qospec.catalogue import Catalogue, Kind
+    from qospec.catalogue.kinds import Catalogue, Kind
     from qospec.check.expressions import Evaluator
     from qospec.check.scope import Scope
     from qospec.source import Span

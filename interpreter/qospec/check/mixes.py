@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
-from qospec.catalogue import Load, SizeMix
+from qospec.catalogue.kinds import Load, SizeMix
 from qospec.check.context import Refused, wrong
 from qospec.check.dimensions import ANY_LAYER, LAYERS, NUMBER, named
 from qospec.check.values import Amount, Poison, Series, Value

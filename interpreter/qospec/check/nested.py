@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from qospec.catalogue import NESTED
+from qospec.catalogue.kinds import NESTED
 from qospec.check.context import wrong
 from qospec.check.scope import Scope
 from qospec.check.spellings import ARTICLES
@@ -14,7 +14,7 @@ from qospec.syntax import ast
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from qospec.catalogue import Parameter
+    from qospec.catalogue.kinds import Parameter
     from qospec.check.expressions import Evaluator
     from qospec.check.records import Field
     from qospec.check.values import Value

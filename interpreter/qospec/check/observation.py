@@ -11,7 +11,7 @@ from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
 
 if TYPE_CHECKING:
-    from qospec.catalogue import Kind
+    from qospec.catalogue.kinds import Kind
     from qospec.check.context import Refused
     from qospec.check.expressions import Evaluator
     from qospec.source import Span

@@ -17,7 +17,7 @@ from qospec.units import CELLS, PACKETS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from qospec.catalogue import Kind
+    from qospec.catalogue.kinds import Kind
     from qospec.check.expressions import Evaluator
     from qospec.conditions import Expression
     from qospec.model import Machine

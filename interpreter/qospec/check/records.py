@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from qospec.catalogue import NESTED, REQUIRED
+from qospec.catalogue.kinds import NESTED, REQUIRED
 from qospec.check import fields, nested
 from qospec.check.context import Refused, together, wrong
 from qospec.check.counted import by_carrier
@@ -21,7 +21,7 @@ from qospec.syntax import ast
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from qospec.catalogue import Kind, Parameter, Role
+    from qospec.catalogue.kinds import Kind, Parameter, Role
     from qospec.check.expressions import Evaluator
     from qospec.source import Span
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from qospec.catalogue import REQUIRED, Buffer, Duration, Load, SizeMix
+from qospec.catalogue.kinds import REQUIRED, Buffer, Duration, Load, SizeMix
 from qospec.check.fields import MAPS
 
 if TYPE_CHECKING:
-    from qospec.catalogue import Parameter
+    from qospec.catalogue.kinds import Parameter
 
 SAMPLES: dict[str, Any] = {
     "names": ("first",),

@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from qospec.catalogue import LONGEST_PS, REQUIRED, Domain, Kind, Parameter
+from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Kind, Parameter
 from qospec.check.bodies import misplaced
 from qospec.check.context import wrong
 from qospec.check.dimensions import named

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from qospec.catalogue import Load
+from qospec.catalogue.kinds import Load
 from qospec.check.context import Refused, wrong
 from qospec.check.kinds import KindValue, not_built
 from qospec.check.records import Record
@@ -19,7 +19,7 @@ from qospec.check.values import Poison
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from qospec.catalogue import Kind
+    from qospec.catalogue.kinds import Kind
     from qospec.check.expressions import Evaluator
 
 OF_PACKETS = {"cells": "packets", "cell rate": "packet rate"}

@@ -5,14 +5,14 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from qospec.catalogue import Domain, Parameter
+from qospec.catalogue.kinds import Domain, Parameter
 from qospec.check.context import Refused, wrong
 from qospec.diagnostics import NEAR, respelling
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from qospec.catalogue import Kind
+    from qospec.catalogue.kinds import Kind
     from qospec.source import Span
     from qospec.syntax import ast
 

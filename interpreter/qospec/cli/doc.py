@@ -24,7 +24,7 @@ from qospec.cli.output import show_file
 @click.option("-o", "--output", default="", help="File to write; stdout if absent.")
 def doc(paths: tuple[str, ...], name: str, title: str, output: str) -> None:
     """Document what files declare: devices, topologies, traffic and tests, with their comments."""
-    from qospec.catalogue import discover
+    from qospec.catalogue.kinds import discover
     from qospec.diagnostics import Problems
     from qospec.documentation.project import page
     from qospec.reference.declarations import Declarations

@@ -20,7 +20,7 @@ def explain(name: str, *, as_json: bool) -> None:
     qos explain FILE.qos::video     a declaration: each field, its value, and who set it where
     qos explain traffic.video       the same, named as `import traffic` makes it known
     """  # noqa: D301 -- click reads \b as a sign
-    from qospec.catalogue import discover
+    from qospec.catalogue.kinds import discover
     from qospec.diagnostics import Problems, SpecificationError
     from qospec.reference.explanation import Unknown, explained
     from qospec.reference.tables import in_full

@@ -26,7 +26,7 @@ def _command(noun: str) -> click.Command:
     @click.argument("name", required=False, default="")
     @options.as_json
     def show(name: str, *, as_json: bool) -> None:
-        from qospec.catalogue import discover
+        from qospec.catalogue.kinds import discover
         from qospec.reference.nouns import NOUNS
         from qospec.reference.tables import in_full, overview
 

@@ -59,7 +59,7 @@ class _Selection(NamedTuple):
 
 def checked(paths: tuple[str, ...], problems: Problems) -> Suite:
     """Return the suite of the files and folders named; of the project here if none is."""
-    from qospec.catalogue import discover
+    from qospec.catalogue.kinds import discover
     from qospec.check import check
 
     files = dict.fromkeys(Path(_Selection.of(path).path) for path in paths)

@@ -13,7 +13,7 @@ def schema() -> None:
 
     An editor that knows it completes keywords, kinds and their fields in `.yaml` files.
     """
-    from qospec.catalogue import discover
+    from qospec.catalogue.kinds import discover
     from qospec.reference.schema import schema as schema_of
 
     say_json(schema_of(discover()))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.catalogue import Ratio, dropping
+from qospec.catalogue.kinds import Ratio, dropping
 from qospec.dataclass import dataclass
 from qospec.engine.dropping import DropPolicy, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from qospec.catalogue import Buffer
+    from qospec.catalogue.kinds import Buffer
 
 
 @dropping(

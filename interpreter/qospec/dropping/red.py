@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.catalogue import Limit, dropping
+from qospec.catalogue.kinds import Limit, dropping
 from qospec.dataclass import dataclass
 from qospec.engine.averaging import Averaging
 from qospec.engine.dropping import Curve, DropPolicy, Probability, Rule
@@ -12,7 +12,7 @@ from qospec.engine.dropping import Curve, DropPolicy, Probability, Rule
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from qospec.catalogue import Buffer
+    from qospec.catalogue.kinds import Buffer
 
 
 @dropping(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.catalogue import LimitsByMark, dropping
+from qospec.catalogue.kinds import LimitsByMark, dropping
 from qospec.dataclass import dataclass
 from qospec.engine.dropping import ClassMark, DropPolicy, Rule, same_unit, values, verify_keys
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from qospec.catalogue import Buffer
+    from qospec.catalogue.kinds import Buffer
 
 
 @dropping(source="RFC 2597, 2 (drop precedence); RFC 3290, 7.1.3 (droppers)")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.catalogue import LimitsByMark, RatiosByMark, dropping
+from qospec.catalogue.kinds import LimitsByMark, RatiosByMark, dropping
 from qospec.dataclass import dataclass
 from qospec.engine.averaging import Averaging
 from qospec.engine.dropping import ClassMark, Curve, DropPolicy, Rule, values, verify_keys
@@ -12,7 +12,7 @@ from qospec.engine.dropping import ClassMark, Curve, DropPolicy, Rule, values, v
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from qospec.catalogue import Buffer
+    from qospec.catalogue.kinds import Buffer
 
 
 @dropping(

@@ -1,1 +1,1 @@
-"""Elements, one file each; `qospec.catalogue.discover` finds them."""
+"""Elements, one file each; `qospec.catalogue.kinds.discover` finds them."""

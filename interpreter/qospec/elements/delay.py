@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.catalogue import Time, element
+from qospec.catalogue.kinds import Time, element
 from qospec.dataclass import dataclass
 from qospec.engine.batch import FOREVER_PS
 from qospec.engine.element import Step

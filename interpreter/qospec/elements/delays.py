@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from qospec.catalogue import LONGEST_PS, Domain, element
+from qospec.catalogue.kinds import LONGEST_PS, Domain, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.batch import FOREVER_PS, Batch, empty, joined

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
 
-from qospec.catalogue import Domain, Limit, element
+from qospec.catalogue.kinds import Domain, Limit, element
 from qospec.dataclass import dataclass
 from qospec.engine import admission, dropping, tail_drop, transmission
 from qospec.engine.admission import LET_IN, OVERFLOW, SINCE, fate, fate_by_limit

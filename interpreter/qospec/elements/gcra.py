@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, get_args
 
-from qospec.catalogue import Domain, Names, element
+from qospec.catalogue.kinds import Domain, Names, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.connections import Category

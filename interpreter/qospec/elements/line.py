@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
-from qospec.catalogue import DelayPerLength, Domain, Length, Time, Truth, element
+from qospec.catalogue.kinds import DelayPerLength, Domain, Length, Time, Truth, element
 from qospec.dataclass import dataclass
 from qospec.engine import alike, transmission
 from qospec.engine.arrays import np

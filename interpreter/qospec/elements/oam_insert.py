@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 
-from qospec.catalogue import CellRate, Domain, element
+from qospec.catalogue.kinds import CellRate, Domain, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Step

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from qospec.catalogue import element
+from qospec.catalogue.kinds import element
 from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
 from qospec.engine.meter import ABBREVIATIONS, GREEN, RED, Action, Meter, State, elapsed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
-from qospec.catalogue import Domain, Limit, Time, Truth, element
+from qospec.catalogue.kinds import Domain, Limit, Time, Truth, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.batch import FOREVER_PS, Batch, empty

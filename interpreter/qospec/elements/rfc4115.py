@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.catalogue import element
+from qospec.catalogue.kinds import element
 from qospec.dataclass import dataclass
 from qospec.engine.meter import ABBREVIATIONS, ThreeColours, check_excess, green_else_yellow
 from qospec.engine.token_bucket import Bucket, BucketSize, TokenRate

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qospec.catalogue import Time, element
+from qospec.catalogue.kinds import Time, element
 from qospec.dataclass import dataclass
 from qospec.engine.fabric import Fabric, Ways
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from qospec.catalogue import Limit, element
+from qospec.catalogue.kinds import Limit, element
 from qospec.dataclass import dataclass
 from qospec.engine import token_bucket
 from qospec.engine.arrays import np

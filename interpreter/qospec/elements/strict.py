@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.catalogue import Names, element
+from qospec.catalogue.kinds import Names, element
 from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel, unsigned
 from qospec.engine.policy import Policy

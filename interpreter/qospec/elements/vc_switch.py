@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from qospec.catalogue import Domain, Time, element
+from qospec.catalogue.kinds import Domain, Time, element
 from qospec.dataclass import dataclass
 from qospec.engine.fabric import Fabric, Ways
 

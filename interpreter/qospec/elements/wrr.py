@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.catalogue import Counts, element
+from qospec.catalogue.kinds import Counts, element
 from qospec.dataclass import dataclass
 from qospec.engine import turns
 from qospec.engine.kernel import kernel

@@ -18,7 +18,7 @@ from qospec.engine.kernel import kernel
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
-    from qospec.catalogue import Duration
+    from qospec.catalogue.kinds import Duration
     from qospec.engine.arrays import Indices, Times, Truths, Whole
     from qospec.engine.draws import Draws
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Annotated, NamedTuple
 
-from qospec.catalogue import OF_PACKETS, Domain, Truth
+from qospec.catalogue.kinds import OF_PACKETS, Domain, Truth
 from qospec.dataclass import dataclass
 
 Weight = Annotated[Fraction, Domain("ratio", Fraction(1, 2**16), 1)]

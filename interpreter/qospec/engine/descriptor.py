@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
-from qospec.catalogue import CellRate, Cells, Domain, Time
+from qospec.catalogue.kinds import CellRate, Cells, Domain, Time
 from qospec.dataclass import dataclass
 from qospec.engine.connections import Category, Contract
 from qospec.units import PS_PER_S

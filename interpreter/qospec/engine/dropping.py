@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from qospec.catalogue import Buffer, Domain
+from qospec.catalogue.kinds import Buffer, Domain
 from qospec.dataclass import dataclass
 from qospec.engine import transmission
 from qospec.engine.admission import (

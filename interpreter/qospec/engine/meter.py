@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 
-from qospec.catalogue import Domain, Truth
+from qospec.catalogue.kinds import Domain, Truth
 from qospec.dataclass import dataclass
 from qospec.engine import token_bucket
 from qospec.engine.arrays import np

@@ -36,7 +36,7 @@ from qospec.engine.transmission import (
 )
 
 if TYPE_CHECKING:
-    from qospec.catalogue import Buffer
+    from qospec.catalogue.kinds import Buffer
     from qospec.engine.arrays import Marks, Times, Whole
 
 

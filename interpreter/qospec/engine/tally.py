@@ -7,8 +7,8 @@ from fractions import Fraction
 from math import isqrt
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from qospec.catalogue.statistics import packet_of, share_of
 from qospec.dataclass import dataclass
-from qospec.statistic import packet_of, share_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from qospec.catalogue import LONGEST_PS, OF_PACKETS, Domain
+from qospec.catalogue.kinds import LONGEST_PS, OF_PACKETS, Domain
 from qospec.engine.arrays import np
 from qospec.engine.encapsulation import LARGEST_PACKET_BYTES
 from qospec.engine.kernel import kernel

@@ -1,1 +1,1 @@
-"""Metrics, one file each; `qospec.catalogue.discover` finds them."""
+"""Metrics, one file each; `qospec.catalogue.kinds.discover` finds them."""

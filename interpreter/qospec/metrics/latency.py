@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.catalogue import metric
-from qospec.statistic import offers, packet_of
+from qospec.catalogue.kinds import metric
+from qospec.catalogue.statistics import offers, packet_of
 
 if TYPE_CHECKING:
     from fractions import Fraction

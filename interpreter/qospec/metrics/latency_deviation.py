@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.catalogue import metric
-from qospec.statistic import offers, packet_of
+from qospec.catalogue.kinds import metric
+from qospec.catalogue.statistics import offers, packet_of
 
 if TYPE_CHECKING:
     from qospec.engine.tally import Delays, Tally

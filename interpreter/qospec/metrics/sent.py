@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.catalogue import metric
+from qospec.catalogue.kinds import metric
 
 if TYPE_CHECKING:
     from qospec.engine.tally import Tally

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.catalogue import metric
+from qospec.catalogue.kinds import metric
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.catalogue import RECORDS
+from qospec.catalogue.kinds import RECORDS
 from qospec.check.invariants import OF_PORTS
 from qospec.check.machines import MACHINE, TRANSITION
 from qospec.check.measured import DISCARDED
@@ -20,7 +20,7 @@ from qospec.reference.kinds import field_document
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qospec.catalogue import Catalogue, Kind
+    from qospec.catalogue.kinds import Catalogue, Kind
     from qospec.document import Document
 
 

@@ -17,7 +17,7 @@ from qospec.syntax import ast
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from qospec.catalogue import Catalogue
+    from qospec.catalogue.kinds import Catalogue
     from qospec.check.load import Unit
     from qospec.check.scope import Scope
     from qospec.check.values import Value

@@ -30,7 +30,7 @@ from qospec.syntax.keywords import keywords
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from qospec.catalogue import Catalogue
+    from qospec.catalogue.kinds import Catalogue
     from qospec.diagnostics import Diagnostic
     from qospec.document import Document
     from qospec.reference.declarations import Declared

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from qospec.catalogue import RECORDS
+from qospec.catalogue.kinds import RECORDS
 from qospec.reference.kinds import kind_document
 
 if TYPE_CHECKING:
-    from qospec.catalogue import Catalogue, Kind
+    from qospec.catalogue.kinds import Catalogue, Kind
     from qospec.document import Document
 
 Schema = dict[str, Any]

@@ -8,7 +8,7 @@ import textwrap
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from qospec.catalogue import REQUIRED, Buffer, documentation
+from qospec.catalogue.kinds import REQUIRED, Buffer, documentation
 from qospec.check.dimensions import METRICS, written_in
 from qospec.check.fields import MAPS
 from qospec.check.spellings import SOURCE
@@ -17,7 +17,7 @@ from qospec.units import IN_PACKETS, text_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from qospec.catalogue import Domain, Kind, Parameter
+    from qospec.catalogue.kinds import Domain, Kind, Parameter
     from qospec.document import Document
 
 

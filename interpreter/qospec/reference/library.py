@@ -17,7 +17,7 @@ from qospec.visible import visible
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qospec.catalogue import Catalogue
+    from qospec.catalogue.kinds import Catalogue
     from qospec.document import Document
 
 

@@ -14,7 +14,7 @@ from qospec.reference.units import unit_document, unit_documents
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from qospec.catalogue import Catalogue, Role
+    from qospec.catalogue.kinds import Catalogue, Role
     from qospec.document import Document
 
 

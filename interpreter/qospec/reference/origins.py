@@ -19,7 +19,7 @@ from qospec.syntax import ast
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qospec.catalogue import Parameter
+    from qospec.catalogue.kinds import Parameter
     from qospec.check.values import Value
     from qospec.document import Document
     from qospec.reference.declarations import Declarations, Declared

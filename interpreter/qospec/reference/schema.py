@@ -20,7 +20,7 @@ from qospec.twin.shapes import BIND, BLOCK, FILE, Role, Way
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from qospec.catalogue import Catalogue, Kind
+    from qospec.catalogue.kinds import Catalogue, Kind
     from qospec.twin.shapes import Part, Shape
 
 Schema = dict[str, Any]

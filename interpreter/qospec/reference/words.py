@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from qospec.catalogue.statistics import QUANTILE, offers, packet_of
 from qospec.check.dimensions import LAYERS
 from qospec.check.functions import FUNCTIONS
 from qospec.check.measured import CAUSES, DISCARDED
@@ -16,12 +17,11 @@ from qospec.model import CLAIMS
 from qospec.reference.asked import asked, kinds
 from qospec.reference.asked import names as asked_names
 from qospec.reference.kinds import field_document
-from qospec.statistic import QUANTILE, offers, packet_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qospec.catalogue import Catalogue, Kind
+    from qospec.catalogue.kinds import Catalogue, Kind
     from qospec.document import Document
 
 SAID: dict[str, str] = {

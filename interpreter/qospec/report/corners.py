@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from qospec.catalogue.statistics import bound_of, share_of
 from qospec.report.sample import sample
 from qospec.report.text import metric_name
 from qospec.report.words import needed
-from qospec.statistic import bound_of, share_of
 from qospec.units import PS_PER_S, TIME, text_of
 
 Record = Mapping[str, Any]

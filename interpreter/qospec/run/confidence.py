@@ -14,6 +14,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from qospec.catalogue.statistics import from_histogram, share_of
 from qospec.check.bounds import bounds
 from qospec.conditions import Counted, Measured, Operation, evaluate, measurements, observed
 from qospec.model import MOST_REPEATS
@@ -23,7 +24,6 @@ from qospec.run.means import MeanEdge, skewness
 from qospec.run.quantiles import Quantile, between, needed_ends, shared, value_of
 from qospec.run.repeats import Sureness
 from qospec.run.verdict import MIRRORED, Interval, Judgement, Side, dimension_of, judge
-from qospec.statistic import from_histogram, share_of
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
+from qospec.catalogue.statistics import bound_of, share_of
 from qospec.conditions import Constant, Operation, measurements
 from qospec.diagnostics import Diagnostic
 from qospec.run.losses import SURE, as_ratios, carriers, counting, judged
 from qospec.run.quantiles import fewest, needed_ends, shared
 from qospec.run.survey import cell_rate
-from qospec.statistic import bound_of, share_of
 from qospec.units import CELLS, PS_PER_S, RATIO, number_text
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from qospec.catalogue import discover
+from qospec.catalogue.kinds import discover
 from qospec.dataclass import dataclass
 from qospec.engine import kernel
 from qospec.run import outcome, trial

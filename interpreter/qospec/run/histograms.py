@@ -11,12 +11,12 @@ from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.catalogue import discover
+from qospec.catalogue.kinds import discover
+from qospec.catalogue.statistics import packet_of
 from qospec.conditions import Measured, Operation, measurements, observed
 from qospec.run.population import population_name
 from qospec.run.quantity import quantity
 from qospec.run.steps import FINEST, step_of
-from qospec.statistic import packet_of
 from qospec.units import PS_PER_S, TIME
 
 if TYPE_CHECKING:

@@ -13,14 +13,14 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from qospec.catalogue import discover
+from qospec.catalogue.kinds import discover
+from qospec.catalogue.statistics import bound_of
 from qospec.check.bounds import Bounds
 from qospec.conditions import Constant, Measured, Operation
 from qospec.engine.tally import Delays
 from qospec.run.binomial import bounds
 from qospec.run.distribution import Distribution
 from qospec.run.repeats import equal_values
-from qospec.statistic import bound_of
 from qospec.units import CELLS, RATIO, number_text, text_of
 
 if TYPE_CHECKING:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from qospec.catalogue.statistics import PATTERNS, bound_of
 from qospec.check.measured import CAUSES
 from qospec.conditions import Attribute, Counted, Found, evaluate, measurements
 from qospec.dataclass import dataclass
 from qospec.engine.experiment import Intervals
 from qospec.run.population import population_name
-from qospec.statistic import PATTERNS, bound_of
 from qospec.units import CELL_RATE, CELLS, COUNT, IN_PACKETS, RATE, RATIO, TIME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from qospec.catalogue import Catalogue
+    from qospec.catalogue.kinds import Catalogue
     from qospec.conditions import Expression, Leaf, Measured, Value
     from qospec.engine.observation import Observation
     from qospec.engine.tally import Delays, Tally

@@ -9,7 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.catalogue import discover
+from qospec.catalogue.kinds import discover
 from qospec.conditions import measurements, observed
 from qospec.model import JUDGED
 from qospec.run import discards

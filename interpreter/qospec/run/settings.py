@@ -5,14 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from qospec.catalogue import Duration, Load, SizeMix, discover
+from qospec.catalogue.kinds import Duration, Load, SizeMix, discover
 from qospec.check.dimensions import BASE_UNITS, written_in
 from qospec.units import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from qospec.catalogue import Kind
+    from qospec.catalogue.kinds import Kind
 
 MOST_LISTED = 6
 """Of a list, how many items are written."""

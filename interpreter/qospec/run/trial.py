@@ -12,7 +12,7 @@ from qospec.run.verdict import judge
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from qospec.catalogue import Catalogue
+    from qospec.catalogue.kinds import Catalogue
     from qospec.run.plan import CasePlan
 
 

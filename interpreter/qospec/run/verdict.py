@@ -9,9 +9,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
+from qospec.catalogue.statistics import bound_of, from_histogram
 from qospec.conditions import Attribute, Operation, evaluate, measurements, observed
 from qospec.dataclass import dataclass
-from qospec.statistic import bound_of, from_histogram
 from qospec.units import text_of
 
 if TYPE_CHECKING:

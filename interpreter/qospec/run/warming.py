@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from qospec.catalogue import discover
+from qospec.catalogue.kinds import discover
 from qospec.engine import kernel
 from qospec.run import trial
 from qospec.run.job import Job, Result

@@ -1,1 +1,1 @@
-"""Traffic, one file each; `qospec.catalogue.discover` finds them."""
+"""Traffic, one file each; `qospec.catalogue.kinds.discover` finds them."""

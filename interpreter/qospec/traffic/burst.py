@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from qospec.catalogue import LONGEST_PS, Cells, Domain, arrivals
+from qospec.catalogue.kinds import LONGEST_PS, Cells, Domain, arrivals
 from qospec.dataclass import dataclass
 from qospec.engine.pattern import Burst as Shape
 from qospec.engine.pattern import Pattern, most_cells, pattern

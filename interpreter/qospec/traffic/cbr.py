@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.catalogue import CellRate, Time, traffic
+from qospec.catalogue.kinds import CellRate, Time, traffic
 from qospec.dataclass import dataclass
 from qospec.engine.connections import Contract
 from qospec.engine.descriptor import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
-from qospec.catalogue import CellRate, arrivals
+from qospec.catalogue.kinds import CellRate, arrivals
 from qospec.dataclass import dataclass
 from qospec.engine.pattern import Burst, Pattern, most_cells, pattern
 from qospec.units import PS_PER_S

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from qospec.catalogue import CellRate, Domain, Duration, arrivals
+from qospec.catalogue.kinds import CellRate, Domain, Duration, arrivals
 from qospec.dataclass import dataclass
 from qospec.engine.alternation import LONGEST_STAY_PS, Gaps, alternation, check_turn
 from qospec.units import PS_PER_S

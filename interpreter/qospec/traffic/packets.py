@@ -6,7 +6,7 @@ from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
-from qospec.catalogue import Domain, Load, PacketSizes, traffic
+from qospec.catalogue.kinds import Domain, Load, PacketSizes, traffic
 from qospec.dataclass import dataclass
 from qospec.engine.connections import Contract
 from qospec.engine.descriptor import Count, Phases, check_exact

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
-from qospec.catalogue import Domain, arrivals
+from qospec.catalogue.kinds import Domain, arrivals
 from qospec.dataclass import dataclass
 from qospec.engine import instants
 

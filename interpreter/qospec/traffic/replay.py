@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated
 
-from qospec.catalogue import LONGEST_PS, Domain, arrivals
+from qospec.catalogue.kinds import LONGEST_PS, Domain, arrivals
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.units import PS_PER_S

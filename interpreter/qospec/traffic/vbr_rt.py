@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from qospec.catalogue import traffic
+from qospec.catalogue.kinds import traffic
 from qospec.dataclass import dataclass
 from qospec.engine.connections import Category
 from qospec.engine.descriptor import ABBREVIATIONS, VariableBitRate

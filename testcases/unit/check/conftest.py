@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from qospec.catalogue import Catalogue, discover
+from qospec.catalogue.kinds import Catalogue, discover
 from qospec.check import Limits, check
 from qospec.diagnostics import Diagnostic, Problems
 from qospec.model import Suite

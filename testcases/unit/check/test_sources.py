@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.catalogue import Duration
+from qospec.catalogue.kinds import Duration
 
 MS = 10**9
 CABLE = """

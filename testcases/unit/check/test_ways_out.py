@@ -2,7 +2,7 @@
 
 import pytest
 
-from qospec.catalogue import RECORDS
+from qospec.catalogue.kinds import RECORDS
 from qospec.check import carried, imports
 from qospec.check.kinds import LATER
 from qospec.reference.library import library

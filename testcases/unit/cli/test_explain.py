@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from qospec import cli
-from qospec.catalogue import discover
+from qospec.catalogue.kinds import discover
 from qospec.check.dimensions import LAYERS
 from qospec.check.functions import FUNCTIONS
 from qospec.check.observation import observed

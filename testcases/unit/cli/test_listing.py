@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from qospec import cli
-from qospec.catalogue import discover
+from qospec.catalogue.kinds import discover
 from qospec.cli.listing import COMMANDS
 from qospec.reference.nouns import NOUNS
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
 from qospec import cli
-from qospec.catalogue import discover
+from qospec.catalogue.kinds import discover
 from qospec.diagnostics import Problems
 from qospec.resources import STDLIB
 from qospec.source import Source

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from qospec.catalogue import Buffer
+from qospec.catalogue.kinds import Buffer
 from qospec.elements.fifo import Fifo
 from qospec.engine.batch import FOREVER_PS, Batch, empty, joined
 from qospec.engine.clock import Clock

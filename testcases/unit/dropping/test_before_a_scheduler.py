@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qospec.catalogue import Buffer
+from qospec.catalogue.kinds import Buffer
 from qospec.dropping.clp_first import ClpFirst
 from qospec.dropping.red import Red
 from qospec.elements.drr import Drr

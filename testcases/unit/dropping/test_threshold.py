@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qospec.catalogue import Buffer
+from qospec.catalogue.kinds import Buffer
 from qospec.dropping.threshold import Threshold
 from qospec.elements.fifo import Fifo
 from qospec.engine.marks import marked

@@ -12,7 +12,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qospec.catalogue import Buffer
+from qospec.catalogue.kinds import Buffer
 from qospec.elements.classify import Classify
 from qospec.elements.custom import Custom
 from qospec.elements.drr import Drr

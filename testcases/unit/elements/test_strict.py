@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qospec.catalogue import Buffer
+from qospec.catalogue.kinds import Buffer
 from qospec.elements.fifo import Fifo
 from qospec.elements.strict import Strict
 from qospec.engine.clock import Clock

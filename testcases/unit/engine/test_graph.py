@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from qospec.catalogue import Buffer
+from qospec.catalogue.kinds import Buffer
 from qospec.elements.delay import Delay
 from qospec.elements.fifo import Fifo
 from qospec.elements.line import Line

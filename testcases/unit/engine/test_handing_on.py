@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from qospec.catalogue import Buffer
+from qospec.catalogue.kinds import Buffer
 from qospec.dropping.red import Red
 from qospec.elements.classify import Classify
 from qospec.elements.drr import Drr

@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
+from qospec.catalogue.statistics import share_of
 from qospec.engine.tally import Delays, Tally, signed
-from qospec.statistic import share_of
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from qospec.catalogue import Kind, discover
+from qospec.catalogue.kinds import Kind, discover
 from qospec.engine.tally import Delays, Packet, Reordering, Smoothed, Tally, Variation, signed
 
 METRICS = discover().of("metric")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from qospec.catalogue import CARRIED, NESTED, Kind, discover
+from qospec.catalogue.kinds import CARRIED, NESTED, Kind, discover
 from qospec.check import nested
 from qospec.check.builtins import BuiltIns
 from qospec.check.context import Context, Limits

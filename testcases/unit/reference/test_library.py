@@ -1,6 +1,6 @@
 """The library as documents: devices with their calibration, media with their rates."""
 
-from qospec.catalogue import discover
+from qospec.catalogue.kinds import discover
 from qospec.check.suite import NOUNS
 from qospec.reference.library import (
     device_documents,

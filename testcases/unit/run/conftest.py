@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from qospec import cli
-from qospec.catalogue import discover
+from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.diagnostics import Problems
 from qospec.run import evidence, trial

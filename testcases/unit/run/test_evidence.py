@@ -2,7 +2,7 @@
 
 import pytest
 
-from qospec.catalogue import discover
+from qospec.catalogue.kinds import discover
 from qospec.conditions import Measured
 from qospec.run import outcome, trial
 from qospec.run.confidence import UNDRAWN

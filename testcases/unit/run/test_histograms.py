@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qospec.catalogue import discover
+from qospec.catalogue.kinds import discover
 from qospec.engine import delays as kept
 from qospec.engine.arrays import np
 from qospec.run import trial

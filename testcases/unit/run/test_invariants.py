@@ -1,6 +1,6 @@
 """Invariants of devices: what they count, for each device, and what comes of one that is broken."""
 
-from qospec.catalogue import discover
+from qospec.catalogue.kinds import discover
 from qospec.run import trial
 from qospec.run.outcome import case_document
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from qospec.catalogue import discover
+from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.diagnostics import Problems
 from qospec.run.survey import verify

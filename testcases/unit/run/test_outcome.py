@@ -2,7 +2,7 @@
 
 import pytest
 
-from qospec.catalogue import discover
+from qospec.catalogue.kinds import discover
 from qospec.run import trial
 from qospec.run.outcome import case_document, completed
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.catalogue import discover
+from qospec.catalogue.kinds import discover
 from qospec.run.trial import run
 
 TOPOLOGY = """

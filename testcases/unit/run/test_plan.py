@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from qospec.catalogue import discover
+from qospec.catalogue.kinds import discover
 from qospec.diagnostics import Problems
 from qospec.engine import graph
 from qospec.run import network, trial

@@ -2,7 +2,7 @@
 
 import pytest
 
-from qospec.catalogue import discover
+from qospec.catalogue.kinds import discover
 from qospec.run.trial import run
 
 DEVICES = """

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.catalogue import discover
+from qospec.catalogue.kinds import discover
 from qospec.engine import graph
 from qospec.metrics.reordered import Reordered
 from qospec.metrics.reordered_ratio import ReorderedRatio

@@ -6,7 +6,7 @@ import re
 import pytest
 from click.testing import CliRunner
 
-from qospec.catalogue import discover
+from qospec.catalogue.kinds import discover
 from qospec.cli import qos
 from qospec.run import trial
 from qospec.run.searching import loads, trials_of_a_load

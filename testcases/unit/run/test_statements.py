@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from qospec.catalogue import discover
+from qospec.catalogue.kinds import discover
 from qospec.conditions import Constant, Measured, Operation
 from qospec.model import Statement
 from qospec.run import trial

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.catalogue import REQUIRED, discover
+from qospec.catalogue.kinds import REQUIRED, discover
 from qospec.engine.connections import Contract
 from qospec.traffic.cbr import Cbr
 

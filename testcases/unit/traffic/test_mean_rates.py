@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.catalogue import Duration, discover
+from qospec.catalogue.kinds import Duration, discover
 from qospec.engine.draws import Draws
 
 MS = 10**9

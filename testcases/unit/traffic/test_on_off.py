@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qospec.catalogue import Duration
+from qospec.catalogue.kinds import Duration
 from qospec.engine.alternation import BLOCK
 from qospec.engine.draws import Draws
 from qospec.traffic.on_off import OnOff

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.catalogue import Load, SizeMix
+from qospec.catalogue.kinds import Load, SizeMix
 from qospec.elements.line import Line
 from qospec.engine.encapsulation import Encapsulation
 from qospec.engine.marks import MARKS

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from qospec.catalogue import discover
+from qospec.catalogue.kinds import discover
 from qospec.elements.gcra import Gcra
 from qospec.engine.batch import Batch
 from qospec.engine.connections import Connections

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from qospec.catalogue import discover
+from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.diagnostics import Problems
 from qospec.twin.form import is_ours

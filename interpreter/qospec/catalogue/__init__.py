@@ -1,0 +1,1 @@
+"""Kinds that a specification can name, and the statistics of metrics."""
