@@ -13,7 +13,7 @@ from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.diagnostics import Problems
 from qospec.document import Document
-from qospec.model import Suite
+from qospec.model.suite import Suite
 from qospec.rendering import render_all
 from qospec.run import evidence, outcome, trial
 from qospec.run.plan import Bounds, plan

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import queues
 
 from qospec.catalogue.statistics import above
-from qospec.conditions import Constant, Expression, Measured, Operation
+from qospec.model.expression import Constant, Expression, Measured, Operation
 from qospec.units import PS_PER_S, RATIO, TIME
 
 if TYPE_CHECKING:

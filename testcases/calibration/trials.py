@@ -12,9 +12,9 @@ import queues
 from asked import SERVICE_PS, Row, delays, question, warmup
 
 from qospec.catalogue.statistics import bound_of
-from qospec.conditions import Constant, Measured, Operation
 from qospec.engine.tally import Delays
-from qospec.model import Statement
+from qospec.model.expression import Constant, Measured, Operation
+from qospec.model.suite import Statement
 from qospec.run.confidence import judge_together
 from qospec.source import Source, Span
 from qospec.units import PS_PER_S

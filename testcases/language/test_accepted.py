@@ -24,7 +24,7 @@ from qospec.check import check
 from qospec.check.topology import layout
 from qospec.check.values import Open, Series, Table, Value
 from qospec.diagnostics import Problems
-from qospec.model import Case, Flow, Suite
+from qospec.model.suite import Case, Flow, Suite
 from qospec.reference.amounts import value_text
 from qospec.reference.declarations import Declarations, Declared
 from qospec.reference.origins import origins

@@ -25,7 +25,7 @@ from qospec.check.files import SUFFIXES
 from qospec.cli.loading import refused
 from qospec.diagnostics import Diagnostic, Problems
 from qospec.formatting.same import same
-from qospec.model import Suite
+from qospec.model.suite import Suite
 from qospec.run import evidence
 from qospec.run.plan import Bounds, CasePlan, plan
 from qospec.run.survey import verify

@@ -9,7 +9,7 @@ from qospec.check.context import Context, Enough, Limits
 from qospec.check.expressions import Evaluator
 from qospec.check.load import Loader
 from qospec.check.suite import suite
-from qospec.model import Suite
+from qospec.model.suite import Suite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

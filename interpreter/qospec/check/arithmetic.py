@@ -14,7 +14,7 @@ from qospec.check.context import wrong
 from qospec.check.dimensions import ANY_LAYER, NUMBER, met, named, time_of_cells
 from qospec.check.equality import countable, narrow, never_equal, nothing, zero
 from qospec.check.values import POISON, Amount, Open, Poison, Symbol, Truth, Value, Wording
-from qospec.conditions import Constant, Expression, Operation
+from qospec.model.expression import Constant, Expression, Operation
 from qospec.units import CELL_RATE, CELLS, PACKET_RATE, RATE, RATIO
 
 if TYPE_CHECKING:

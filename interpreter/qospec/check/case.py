@@ -16,7 +16,7 @@ from qospec.check.searching import Searching
 from qospec.check.skipping import skipped
 from qospec.check.turns import FlowTurns, Loops, elsewhere
 from qospec.check.values import POISON, Series, Value
-from qospec.model import Case, Flow, Network
+from qospec.model.suite import Case, Flow, Network
 from qospec.syntax import ast
 
 if TYPE_CHECKING:

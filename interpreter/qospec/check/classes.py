@@ -23,14 +23,14 @@ from qospec.check.predicates import (
     spelt,
 )
 from qospec.check.spellings import parameter_of
-from qospec.conditions import Attribute, Constant, Operation, evaluate, leaves
+from qospec.model.expression import Attribute, Constant, Operation, evaluate, leaves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from qospec.check.expressions import Evaluator
     from qospec.check.records import Record
-    from qospec.conditions import Expression
+    from qospec.model.expression import Expression
 
     Item = Mapping[str, Any]
     """What a condition may ask of it, by attribute."""

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.check.conditions import condition
 from qospec.check.confidence import clause_of
 from qospec.check.context import together, wrong
-from qospec.conditions import (
+from qospec.diagnostics import did_you_mean, respelling
+from qospec.model.expression import (
     Constant,
     found,
     is_constant,
@@ -15,8 +16,7 @@ from qospec.conditions import (
     observed,
     without_readings,
 )
-from qospec.diagnostics import did_you_mean, respelling
-from qospec.model import CLAIMS
+from qospec.model.suite import CLAIMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from qospec.check.context import Refused
     from qospec.check.expressions import Evaluator
     from qospec.check.scope import Scope
-    from qospec.conditions import Expression
+    from qospec.model.expression import Expression
     from qospec.syntax import ast
 
 DECIDED = "nothing that is measured decides it here"

@@ -14,9 +14,9 @@ from qospec.check.kinds import not_built
 from qospec.check.parts import End, Inner, Origin, Ports, PortValue, Template, Turns
 from qospec.check.predicates import attributes
 from qospec.check.values import POISON, Value
-from qospec.conditions import Counted, with_leaves
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
+from qospec.model.expression import Counted, with_leaves
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from qospec.check.context import Context
     from qospec.check.expressions import Evaluator
     from qospec.check.nodes import Design, DevicePlan
-    from qospec.conditions import Expression, Leaf
+    from qospec.model.expression import Expression, Leaf
     from qospec.source import Span
     from qospec.syntax import ast
 

@@ -8,7 +8,7 @@ from qospec.check import arithmetic
 from qospec.check.context import all_of, wrong
 from qospec.check.goals import OpenTruth
 from qospec.check.values import Amount, Open, Poison, Series, Truth, Value
-from qospec.conditions import Constant, Expression, Operation
+from qospec.model.expression import Constant, Expression, Operation
 from qospec.syntax import ast
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from qospec.check.context import wrong
 from qospec.check.dimensions import named
 from qospec.check.values import Amount, Poison
-from qospec.conditions import Operation, observed
-from qospec.model import FEWEST_REPEATS
+from qospec.model.expression import Operation, observed
+from qospec.model.suite import FEWEST_REPEATS
 from qospec.source import Span
 from qospec.syntax import ast
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from qospec.check.expressions import Evaluator
     from qospec.check.scope import Scope
     from qospec.check.values import Value
-    from qospec.conditions import Expression
-    from qospec.model import Run
+    from qospec.model.expression import Expression
+    from qospec.model.suite import Run
 
 LEAST, MOST = Fraction(1, 2), Fraction(99_999, 100_000)
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from qospec.check.clauses import DECIDED
 from qospec.check.context import wrong
-from qospec.conditions import Operation, is_constant
 from qospec.diagnostics import Edit
+from qospec.model.expression import Operation, is_constant
 from qospec.source import Span
 from qospec.syntax import ast
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from qospec.check.context import Refused
-    from qospec.conditions import Expression
-    from qospec.model import Case, Statement
+    from qospec.model.expression import Expression
+    from qospec.model.suite import Case, Statement
 
 OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 """Each comparison with the one that holds where it does not."""

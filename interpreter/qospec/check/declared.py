@@ -25,7 +25,7 @@ from qospec.check.values import (
     published_in,
 )
 from qospec.diagnostics import did_you_mean
-from qospec.model import Reference
+from qospec.model.suite import Reference
 from qospec.syntax import ast
 
 if TYPE_CHECKING:

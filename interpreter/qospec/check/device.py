@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qospec.check.expressions import Evaluator
-    from qospec.conditions import Expression
+    from qospec.model.expression import Expression
 
 HERE = "a device"
 LATER = ("frame",)

@@ -11,8 +11,8 @@ from qospec.check.case import CaseBuilder, Stage
 from qospec.check.context import Refused, too_deep, wrong
 from qospec.check.sweeps import case_name, combinations
 from qospec.check.values import Poison, Series, Wording
-from qospec.conditions import is_constant
-from qospec.model import Case, Test
+from qospec.model.expression import is_constant
+from qospec.model.suite import Case, Test
 from qospec.syntax import ast
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from qospec.check.values import (
     Wording,
     published_in,
 )
-from qospec.conditions import Operation
+from qospec.model.expression import Operation
 from qospec.syntax import ast
 
 if TYPE_CHECKING:

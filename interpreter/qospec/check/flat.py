@@ -8,7 +8,7 @@ from qospec.check import invariants
 from qospec.check.context import wrong
 from qospec.check.device import built
 from qospec.check.parts import End, Origin
-from qospec.model import Host, Instance, Network, Wire
+from qospec.model.suite import Host, Instance, Network, Wire
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from qospec.check.parts import Template
     from qospec.check.records import Record
     from qospec.check.topology import Cable, Layout
-    from qospec.model import Statement
+    from qospec.model.suite import Statement
 
 Port = tuple[str, int]
 

@@ -13,7 +13,7 @@ from qospec.check.nodes import NodeArray, NodeValue
 from qospec.check.records import Record
 from qospec.check.sources import of_packets, own_load, source_of
 from qospec.check.values import Poison
-from qospec.model import Flow
+from qospec.model.suite import Flow
 
 if TYPE_CHECKING:
     from qospec.check.expressions import Evaluator

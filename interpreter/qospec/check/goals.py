@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.context import Refused, wrong
 from qospec.check.values import Amount, Open, Poison, Value
-from qospec.conditions import Found
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
+from qospec.model.expression import Found
 
 if TYPE_CHECKING:
     from qospec.check.expressions import Evaluator

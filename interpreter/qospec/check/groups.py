@@ -9,7 +9,7 @@ from qospec.check import arithmetic
 from qospec.check.context import wrong
 from qospec.check.dimensions import met
 from qospec.check.values import POISON, Amount, Open, Poison, Value
-from qospec.conditions import Measured, Operation
+from qospec.model.expression import Measured, Operation
 from qospec.syntax import ast
 
 if TYPE_CHECKING:

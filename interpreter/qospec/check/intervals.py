@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from qospec.check.context import wrong
 from qospec.check.dimensions import named
 from qospec.check.values import Amount, Poison
-from qospec.conditions import Operation, counted, measurements
-from qospec.model import MOST_INTERVALS
+from qospec.model.expression import Operation, counted, measurements
+from qospec.model.suite import MOST_INTERVALS
 from qospec.units import PS_PER_S, TIME
 
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from qospec.check.expressions import Evaluator
     from qospec.check.scope import Scope
-    from qospec.conditions import Expression
-    from qospec.model import Run
+    from qospec.model.expression import Expression
+    from qospec.model.suite import Run
     from qospec.source import Span
     from qospec.syntax import ast
 

@@ -10,8 +10,8 @@ from qospec.check.conditions import called_twice, condition
 from qospec.check.context import Refused, together, wrong
 from qospec.check.observation import of_a, unobserved
 from qospec.check.parts import SIDES, Invariant, PartValue, PortValue, Turns
-from qospec.conditions import Counted, with_leaves
-from qospec.model import Statement
+from qospec.model.expression import Counted, with_leaves
+from qospec.model.suite import Statement
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from qospec.check.parts import Template
     from qospec.check.scope import Scope
     from qospec.check.values import Value
-    from qospec.conditions import Expression, Leaf
-    from qospec.model import Network
+    from qospec.model.expression import Expression, Leaf
+    from qospec.model.suite import Network
 
 Port = tuple[str, int]
 OF_PORTS = tuple(f"{side}.count" for side in SIDES)

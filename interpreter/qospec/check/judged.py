@@ -10,8 +10,8 @@ from qospec.check.conditions import called_twice, condition, reported
 from qospec.check.confidence import confidence_of, repeated
 from qospec.check.context import Refused, wrong
 from qospec.check.intervals import every_of
-from qospec.conditions import is_published, observed, without_readings
-from qospec.model import Run, Statement
+from qospec.model.expression import is_published, observed, without_readings
+from qospec.model.suite import Run, Statement
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from qospec.check.expressions import Evaluator
     from qospec.check.scope import Scope
     from qospec.check.turns import Loops
-    from qospec.conditions import Expression
+    from qospec.model.expression import Expression
 
 HERE = "a test"
 FIELDS = ("covers", "not_reproduced")

@@ -14,7 +14,7 @@ from qospec.check.fields import convert
 from qospec.check.records import fields_of
 from qospec.check.values import Amount, Poison, Table, Value
 from qospec.diagnostics import did_you_mean
-from qospec.model import Machine, State, Transition
+from qospec.model.suite import Machine, State, Transition
 from qospec.syntax import ast
 from qospec.units import TIME
 

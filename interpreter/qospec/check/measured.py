@@ -10,9 +10,9 @@ from qospec.catalogue.statistics import ABOVE, PATTERNS, above, offers
 from qospec.check.context import Refused, wrong
 from qospec.check.dimensions import LAYERS, METRICS, named
 from qospec.check.values import Amount, Open, Value, position
-from qospec.conditions import Measured
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
+from qospec.model.expression import Measured
 from qospec.units import IN_PACKETS, PS_PER_S, RATIO, TIME
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from qospec.check.expressions import Evaluator
     from qospec.check.scope import Binding, Scope
     from qospec.check.values import Value
-    from qospec.model import Network
+    from qospec.model.suite import Network
 
 
 class Laid(NamedTuple):

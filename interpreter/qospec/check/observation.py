@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.context import wrong
 from qospec.check.values import Open, Value
-from qospec.conditions import Counted
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
+from qospec.model.expression import Counted
 
 if TYPE_CHECKING:
     from qospec.catalogue.kinds import Kind

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 from qospec.check.context import wrong
 from qospec.check.observation import Ended, Waiting, holds, lost_as, of_a, unobserved
 from qospec.check.values import Amount, Open, Poison, Value, position
-from qospec.conditions import Counted
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
+from qospec.model.expression import Counted
 from qospec.units import CELLS, PACKETS
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from qospec.catalogue.kinds import Kind
     from qospec.check.expressions import Evaluator
-    from qospec.conditions import Expression
-    from qospec.model import Machine
+    from qospec.model.expression import Expression
+    from qospec.model.suite import Machine
     from qospec.source import Span
     from qospec.syntax import ast
     from qospec.units import Dimension

@@ -12,8 +12,8 @@ from qospec.check.kinds import not_built
 from qospec.check.parts import PortValue
 from qospec.check.scope import Scope
 from qospec.check.values import Amount, Poison, Series, Symbol, Truth, Value
-from qospec.conditions import Attribute, Constant, Expression, Operation
 from qospec.diagnostics import did_you_mean
+from qospec.model.expression import Attribute, Constant, Expression, Operation
 from qospec.syntax import ast
 
 if TYPE_CHECKING:

@@ -13,14 +13,14 @@ from qospec.check.drawing import FUNCTIONS, Arrivals, Function
 from qospec.check.parameters import let_value
 from qospec.check.scope import Binding, Scope, settled
 from qospec.check.values import POISON, Amount, Poison, Series, Truth, Value
-from qospec.conditions import Constant, Counted, Found, Operation
 from qospec.diagnostics import did_you_mean
-from qospec.model import Property
+from qospec.model.expression import Constant, Counted, Found, Operation
+from qospec.model.suite import Property
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
     from qospec.check.expressions import Evaluator
-    from qospec.conditions import Expression
+    from qospec.model.expression import Expression
 
 HERE = "a property"
 

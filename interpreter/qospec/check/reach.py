@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qospec.check.expressions import Evaluator
-    from qospec.model import State
+    from qospec.model.suite import State
 
 
 def states(

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Kind, Parameter
 from qospec.check.context import wrong
 from qospec.check.records import Record
-from qospec.model import MOST_REPEATS, Run
+from qospec.model.suite import MOST_REPEATS, Run
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
     from qospec.check.expressions import Evaluator
     from qospec.check.scope import Scope
-    from qospec.model import Search
+    from qospec.model.suite import Search
 
 
 class Running:

@@ -14,7 +14,7 @@ from qospec.check.goals import GoalValue
 from qospec.check.records import fields_of
 from qospec.check.scope import Binding, settled
 from qospec.check.values import Amount, Poison, Value
-from qospec.model import Goal, Search
+from qospec.model.suite import Goal, Search
 from qospec.syntax import ast
 from qospec.units import PS_PER_S
 

@@ -20,7 +20,7 @@ from qospec.check.parameters import let_value
 from qospec.check.records import Record
 from qospec.check.scope import Binding, Scope, clash, settled
 from qospec.check.values import POISON, Value
-from qospec.model import Property, Reference, Suite, Test
+from qospec.model.suite import Property, Reference, Suite, Test
 from qospec.syntax import ast
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from qospec.check.bounds import bounds
 from qospec.check.context import Refused, wrong
 from qospec.check.decided import by_place, is_unmet
-from qospec.conditions import (
+from qospec.model.bounds import bounds
+from qospec.model.expression import (
     Attribute,
     Counted,
     Measured,
@@ -23,13 +23,13 @@ from qospec.conditions import (
     with_leaves,
     without_readings,
 )
-from qospec.model import JUDGED
+from qospec.model.suite import JUDGED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from qospec.conditions import Expression, Leaf
-    from qospec.model import Case, Statement
+    from qospec.model.expression import Expression, Leaf
+    from qospec.model.suite import Case, Statement
     from qospec.source import Span
 
 SAME = "both sides are the same"

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.context import Refused, wrong
-from qospec.conditions import leaves
 from qospec.dataclass import dataclass
+from qospec.model.expression import leaves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from qospec.check.expressions import Evaluator
     from qospec.check.scope import Scope
-    from qospec.conditions import Expression
+    from qospec.model.expression import Expression
     from qospec.source import Span
     from qospec.syntax import ast
     from qospec.units import Dimension

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from qospec.cli.matching import Asks
     from qospec.diagnostics import Diagnostic, Edit, Problems
-    from qospec.model import Property, Suite, Test
+    from qospec.model.suite import Property, Suite, Test
     from qospec.run.plan import CasePlan
 
 

@@ -15,7 +15,7 @@ from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from qospec.diagnostics import Diagnostic
-    from qospec.model import Case, Goal, Search
+    from qospec.model.suite import Case, Goal, Search
     from qospec.run.plan import CasePlan
 
 MINUTE_S, HOUR_S = 60, 3600

@@ -15,7 +15,7 @@ from qospec.writing import reason
 
 if TYPE_CHECKING:
     from qospec.cli.terminal import Console, Here
-    from qospec.model import Suite
+    from qospec.model.suite import Suite
     from qospec.run.execution import Assignment
     from qospec.run.plan import CasePlan
 

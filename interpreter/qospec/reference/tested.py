@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from qospec.check.scope import Scope
     from qospec.check.sweeps import Combination
     from qospec.document import Document
-    from qospec.model import Flow, Network
+    from qospec.model.suite import Flow, Network
     from qospec.reference.declarations import Declarations, Declared
 
 MOST_SHOWN = 20

@@ -13,7 +13,7 @@ from qospec.check.functions import FUNCTIONS
 from qospec.check.measured import CAUSES, DISCARDED
 from qospec.check.parts import SIDES
 from qospec.check.wiring import ENDINGS
-from qospec.model import CLAIMS
+from qospec.model.suite import CLAIMS
 from qospec.reference.asked import asked, kinds
 from qospec.reference.asked import names as asked_names
 from qospec.reference.kinds import field_document

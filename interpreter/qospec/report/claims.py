@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from qospec.model import CLAIMS
+from qospec.model.suite import CLAIMS
 from qospec.run.claimed import UNCLAIMED, criteria
 from qospec.run.verdict import NOT_APPLICABLE
 

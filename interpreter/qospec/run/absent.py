@@ -15,7 +15,7 @@ from qospec.diagnostics import Diagnostic, Label
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from qospec.model import Case, Instance
+    from qospec.model.suite import Case, Instance
     from qospec.run.draft import Draft, Drafts
     from qospec.run.tables import Passing
 

@@ -9,7 +9,7 @@ from qospec.diagnostics import Diagnostic, Label
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qospec.model import Case
+    from qospec.model.suite import Case
     from qospec.run.survey import Survey
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from qospec.model import CLAIMS, JUDGED
+from qospec.model.suite import CLAIMS, JUDGED
 from qospec.run.verdict import NOT_APPLICABLE
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.statistics import from_histogram, share_of
-from qospec.check.bounds import bounds
-from qospec.conditions import Counted, Measured, Operation, evaluate, measurements, observed
-from qospec.model import MOST_REPEATS
+from qospec.model.bounds import bounds
+from qospec.model.expression import Counted, Measured, Operation, evaluate, measurements, observed
+from qospec.model.suite import MOST_REPEATS
 from qospec.run import quantiles
 from qospec.run.losses import as_ratios, counts, judged, losses
 from qospec.run.means import MeanEdge, skewness
@@ -27,8 +27,8 @@ from qospec.run.verdict import MIRRORED, Interval, Judgement, Side, dimension_of
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
-    from qospec.conditions import Expression
-    from qospec.model import Statement
+    from qospec.model.expression import Expression
+    from qospec.model.suite import Statement
     from qospec.run.losses import Losses
     from qospec.run.quantiles import Estimate
     from qospec.run.repeats import Edge, Repeat

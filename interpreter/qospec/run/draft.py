@@ -17,7 +17,7 @@ from qospec.engine.dropping import Waiting
 if TYPE_CHECKING:
     from qospec.engine.clock import Clock
     from qospec.engine.scheduling import Scheduler
-    from qospec.model import Instance, Network
+    from qospec.model.suite import Instance, Network
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.catalogue.statistics import bound_of, share_of
-from qospec.conditions import Constant, Operation, measurements
 from qospec.diagnostics import Diagnostic
+from qospec.model.expression import Constant, Operation, measurements
 from qospec.run.losses import SURE, as_ratios, carriers, counting, judged
 from qospec.run.quantiles import fewest, needed_ends, shared
 from qospec.run.survey import cell_rate
@@ -22,8 +22,8 @@ from qospec.units import CELLS, PS_PER_S, RATIO, number_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from qospec.conditions import Expression, Measured
-    from qospec.model import Case, Flow, Statement
+    from qospec.model.expression import Expression, Measured
+    from qospec.model.suite import Case, Flow, Statement
     from qospec.run.plan import CasePlan
     from qospec.run.repeats import Repeat
     from qospec.source import Span

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
 
     from qospec.document import Document
-    from qospec.model import Suite
+    from qospec.model.suite import Suite
     from qospec.run.plan import CasePlan
     from qospec.run.record import Record
     from qospec.run.workers import Lost

@@ -9,7 +9,7 @@ from qospec.diagnostics import Diagnostic, Label
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from qospec.model import Case, Flow, Instance
+    from qospec.model.suite import Case, Flow, Instance
     from qospec.run.draft import Drafts
     from qospec.run.tables import Member, Passing
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import discover
 from qospec.catalogue.statistics import packet_of
-from qospec.conditions import Measured, Operation, measurements, observed
+from qospec.model.expression import Measured, Operation, measurements, observed
 from qospec.run.population import population_name
 from qospec.run.quantity import quantity
 from qospec.run.steps import FINEST, step_of
@@ -22,10 +22,10 @@ from qospec.units import PS_PER_S, TIME
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from qospec.conditions import Expression
     from qospec.document import Document
     from qospec.engine.tally import Delays
-    from qospec.model import Statement
+    from qospec.model.expression import Expression
+    from qospec.model.suite import Statement
     from qospec.run.repeats import Repeat
 
 MOST_STEPS = 100

@@ -6,16 +6,16 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.check.bounds import ANYTHING, bounds
-from qospec.conditions import Operation, observed
+from qospec.model.bounds import ANYTHING, bounds
+from qospec.model.expression import Operation, observed
 from qospec.run.quantity import compared
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qospec.check.bounds import Bounds
     from qospec.document import Document
-    from qospec.model import Statement
+    from qospec.model.bounds import Bounds
+    from qospec.model.suite import Statement
     from qospec.run.verdict import Interval, Judgement, Side
 
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.catalogue.kinds import discover
 from qospec.catalogue.statistics import bound_of
-from qospec.check.bounds import Bounds
-from qospec.conditions import Constant, Measured, Operation
 from qospec.engine.tally import Delays
+from qospec.model.bounds import Bounds
+from qospec.model.expression import Constant, Measured, Operation
 from qospec.run.binomial import bounds
 from qospec.run.distribution import Distribution
 from qospec.run.repeats import equal_values
@@ -26,7 +26,7 @@ from qospec.units import CELLS, RATIO, number_text, text_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from qospec.conditions import Expression, Leaf
+    from qospec.model.expression import Expression, Leaf
     from qospec.run.repeats import Repeat
 
 LOST, ABOVE = "lost", "above"

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.check.bounds import ANYTHING, Bounds
+from qospec.model.bounds import ANYTHING, Bounds
 from qospec.run.repeats import equal_values, holds, more_to_decide
 from qospec.run.student import quantile, root
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.statistics import PATTERNS, bound_of
 from qospec.check.measured import CAUSES
-from qospec.conditions import Attribute, Counted, Found, evaluate, measurements
 from qospec.dataclass import dataclass
 from qospec.engine.experiment import Intervals
+from qospec.model.expression import Attribute, Counted, Found, evaluate, measurements
 from qospec.run.population import population_name
 from qospec.units import CELL_RATE, CELLS, COUNT, IN_PACKETS, RATE, RATIO, TIME
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from qospec.catalogue.kinds import Catalogue
-    from qospec.conditions import Expression, Leaf, Measured, Value
     from qospec.engine.observation import Observation
     from qospec.engine.tally import Delays, Tally
+    from qospec.model.expression import Expression, Leaf, Measured, Value
     from qospec.run.plan import Planned
     from qospec.units import Dimension
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from qospec.engine.clock import Clock
-    from qospec.model import Case, Flow, Network, Test
+    from qospec.model.suite import Case, Flow, Network, Test
     from qospec.run.draft import Drafts
     from qospec.run.tables import Member, NoWayError, Passing, TwoWaysError
 

@@ -19,7 +19,7 @@ from qospec.run.tables import taking
 
 if TYPE_CHECKING:
     from qospec.engine.connections import Connections
-    from qospec.model import Network
+    from qospec.model.suite import Network
     from qospec.run.draft import Drafts
     from qospec.run.survey import Survey
     from qospec.run.tables import Member, Table

@@ -10,8 +10,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import discover
-from qospec.conditions import measurements, observed
-from qospec.model import JUDGED
+from qospec.model.expression import measurements, observed
+from qospec.model.suite import JUDGED
 from qospec.run import discards
 from qospec.run.claimed import criteria
 from qospec.run.histograms import histogram_documents
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from qospec.document import Document
-    from qospec.model import Case, Network, Statement, Suite, Test
+    from qospec.model.suite import Case, Network, Statement, Suite, Test
     from qospec.run.plan import CasePlan
     from qospec.run.result import Repeat, Result
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.conditions import counted, measurements
 from qospec.dataclass import dataclass
 from qospec.engine import dropping
 from qospec.engine.connections import Connections
 from qospec.engine.experiment import Experiment, Intervals, Source, Watch
 from qospec.engine.graph import zero_delay_cycle
 from qospec.engine.sizes import CELLS
+from qospec.model.expression import counted, measurements
 from qospec.run import misfits, refusals, searching
 from qospec.run.network import Lowered, lower
 from qospec.run.population import Population, population_name
@@ -27,9 +27,9 @@ from qospec.units import PS_PER_S
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from qospec.conditions import Measured
     from qospec.diagnostics import Diagnostic, Problems
-    from qospec.model import Case, Flow, Network, Suite, Test
+    from qospec.model.expression import Measured
+    from qospec.model.suite import Case, Flow, Network, Suite, Test
     from qospec.run.tables import Member
 
 

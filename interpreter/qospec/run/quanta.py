@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qospec.engine.scheduling import Scheduler
-    from qospec.model import Case, Network
+    from qospec.model.suite import Case, Network
     from qospec.run.survey import Survey
 
     Turns = tuple[Scheduler, list[int]]

@@ -18,8 +18,8 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from qospec.check.bounds import Bounds, bounds
-from qospec.conditions import Operation, evaluate, measurements
+from qospec.model.bounds import Bounds, bounds
+from qospec.model.expression import Operation, evaluate, measurements
 from qospec.run.binomial import most_unlikely
 from qospec.run.distribution import Distribution
 from qospec.run.repeats import holds, more_to_decide
@@ -29,8 +29,8 @@ from qospec.units import PS_PER_S, number_text
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from qospec.conditions import Counted, Expression, Leaf, Measured
     from qospec.engine.tally import Delays
+    from qospec.model.expression import Counted, Expression, Leaf, Measured
     from qospec.run.repeats import Sureness
 
 LEVELS = 2

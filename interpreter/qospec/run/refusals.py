@@ -9,7 +9,7 @@ from qospec.diagnostics import Diagnostic
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qospec.model import Case, Property, Test
+    from qospec.model.suite import Case, Property, Test
     from qospec.source import Span
 
 REASON = "nothing is ignored: a test that leaves something out is worse than none"

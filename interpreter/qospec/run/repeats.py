@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from qospec.check.bounds import Bounds
-from qospec.model import MOST_REPEATS
+from qospec.model.bounds import Bounds
+from qospec.model.suite import MOST_REPEATS
 from qospec.run import binomial
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from fractions import Fraction
 
-    from qospec.conditions import Leaf, Measured, Value
     from qospec.engine.tally import Delays
+    from qospec.model.expression import Leaf, Measured, Value
 
 
 class Sureness(NamedTuple):

@@ -10,7 +10,7 @@ from qospec.run.quanta import largest_coming
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qospec.model import Case, Instance
+    from qospec.model.suite import Case, Instance
     from qospec.run.draft import Draft
     from qospec.run.survey import Survey
 

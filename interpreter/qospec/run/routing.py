@@ -10,14 +10,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.check import addresses, predicates
-from qospec.conditions import Attribute, evaluate
 from qospec.engine.marks import ALL
+from qospec.model.expression import Attribute, evaluate
 from qospec.run.tables import NEVER, NoWayError, Passing, Sort, State, Table
 from qospec.run.walk import Walk
 
 if TYPE_CHECKING:
-    from qospec.conditions import Leaf, Value
-    from qospec.model import Instance, Network
+    from qospec.model.expression import Leaf, Value
+    from qospec.model.suite import Instance, Network
     from qospec.run.draft import Drafts
     from qospec.run.tables import Member
 

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from qospec.model import Case, Goal, Search
+    from qospec.model.suite import Case, Goal, Search
 
 
 class Cost(NamedTuple):

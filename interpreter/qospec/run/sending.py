@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from qospec.document import Document
-    from qospec.model import Flow, Test
+    from qospec.model.suite import Flow, Test
     from qospec.units import Dimension
 
 MOST_NAMED = 3

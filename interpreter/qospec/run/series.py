@@ -11,7 +11,7 @@ from qospec.units import PS_PER_S, TIME, base_unit
 
 if TYPE_CHECKING:
     from qospec.document import Document
-    from qospec.model import Statement
+    from qospec.model.suite import Statement
     from qospec.run.result import Result
 
 NO_DATA = "-"

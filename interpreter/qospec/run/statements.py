@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from qospec.conditions import Operation
+from qospec.model.expression import Operation
 from qospec.run.confidence import averaged, judge_together, unfinished
 from qospec.run.evidence import caution
 from qospec.run.histograms import measured_alone
@@ -18,9 +18,9 @@ from qospec.run.verdict import NOT_APPLICABLE, worst
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from qospec.conditions import Expression
     from qospec.document import Document
-    from qospec.model import Statement
+    from qospec.model.expression import Expression
+    from qospec.model.suite import Statement
     from qospec.run.repeats import Repeat
     from qospec.run.result import Result
     from qospec.run.verdict import Judgement

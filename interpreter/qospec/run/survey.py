@@ -20,11 +20,11 @@ from qospec.run.unfed import Classes
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
-    from qospec.conditions import Value
     from qospec.diagnostics import Problems
     from qospec.engine.clock import Clock
     from qospec.engine.connections import Contract
-    from qospec.model import Case, Flow, Network, Suite
+    from qospec.model.expression import Value
+    from qospec.model.suite import Case, Flow, Network, Suite
     from qospec.run.draft import Drafts
     from qospec.run.tables import Passing, Table
 

@@ -10,9 +10,9 @@ from qospec.engine.arrays import np
 from qospec.engine.parting import WAYS
 
 if TYPE_CHECKING:
-    from qospec.conditions import Value
     from qospec.engine.arrays import Marks
     from qospec.engine.connections import Connections, Contract
+    from qospec.model.expression import Value
 
 NEVER = WAYS
 """In place of an output."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.conditions import Attribute, Constant, Operation, evaluate, observed
+from qospec.model.expression import Attribute, Constant, Operation, evaluate, observed
 from qospec.run.verdict import WHEN_FALSE, shown_as
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qospec.conditions import Expression, Reader
-    from qospec.model import Statement
+    from qospec.model.expression import Expression, Reader
+    from qospec.model.suite import Statement
     from qospec.run.verdict import Judgement, Verdict
 
 JOINS = ("and", "or")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qospec.engine.clock import Clock
-    from qospec.model import Case
+    from qospec.model.suite import Case
     from qospec.run.survey import Survey
     from qospec.run.tables import Member
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.conditions import Constant
 from qospec.diagnostics import Diagnostic
+from qospec.model.expression import Constant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qospec.model import Case, Instance
+    from qospec.model.suite import Case, Instance
     from qospec.run.survey import Survey
     from qospec.source import Span
 

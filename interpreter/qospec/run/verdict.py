@@ -10,15 +10,15 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 from qospec.catalogue.statistics import bound_of, from_histogram
-from qospec.conditions import Attribute, Operation, evaluate, measurements, observed
 from qospec.dataclass import dataclass
+from qospec.model.expression import Attribute, Operation, evaluate, measurements, observed
 from qospec.units import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from qospec.conditions import Expression, Measured, Reader, Value
-    from qospec.model import Statement
+    from qospec.model.expression import Expression, Measured, Reader, Value
+    from qospec.model.suite import Statement
     from qospec.units import Dimension
 
 Verdict = Literal["skip", "measured", "pass", "inconclusive", "fail", "error"]

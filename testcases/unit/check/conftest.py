@@ -8,7 +8,7 @@ import pytest
 from qospec.catalogue.kinds import Catalogue, discover
 from qospec.check import Limits, check
 from qospec.diagnostics import Diagnostic, Problems
-from qospec.model import Suite
+from qospec.model.suite import Suite
 
 BENCH = """
 topology bench {

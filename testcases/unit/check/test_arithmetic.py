@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from qospec.check.dimensions import LENGTH, NUMBER
-from qospec.conditions import Constant, Measured, Operation
+from qospec.model.expression import Constant, Measured, Operation
 from qospec.units import CELL_RATE, TIME
 
 FLOW = ("flow user = load from a to b", "run { measure = 1 s }")

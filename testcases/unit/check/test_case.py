@@ -2,7 +2,7 @@
 
 import pytest
 
-from qospec.conditions import Measured, measurements
+from qospec.model.expression import Measured, measurements
 
 BENCH = """
 topology bench(n: Int = 2) {

@@ -3,7 +3,7 @@
 import pytest
 
 from qospec.check import classes
-from qospec.conditions import evaluate, leaves
+from qospec.model.expression import evaluate, leaves
 
 
 def sorting(*conditions):

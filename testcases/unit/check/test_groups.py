@@ -2,7 +2,7 @@
 
 import pytest
 
-from qospec.conditions import Operation, measurements
+from qospec.model.expression import Operation, measurements
 
 BENCH = """
 topology bench {

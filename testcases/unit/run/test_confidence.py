@@ -5,9 +5,9 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.conditions import Constant, Expression, Measured, Operation
 from qospec.engine.tally import Delays
-from qospec.model import Statement
+from qospec.model.expression import Constant, Expression, Measured, Operation
+from qospec.model.suite import Statement
 from qospec.run.confidence import (
     ALIKE,
     DIFFERENCE,

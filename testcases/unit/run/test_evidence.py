@@ -3,7 +3,7 @@
 import pytest
 
 from qospec.catalogue.kinds import discover
-from qospec.conditions import Measured
+from qospec.model.expression import Measured
 from qospec.run import outcome, trial
 from qospec.run.confidence import UNDRAWN
 from qospec.run.evidence import Need

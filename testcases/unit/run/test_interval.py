@@ -5,9 +5,9 @@ from fractions import Fraction
 import pytest
 
 from qospec.catalogue.kinds import discover
-from qospec.conditions import Constant, Measured, Operation
 from qospec.engine.tally import Delays
-from qospec.model import Statement
+from qospec.model.expression import Constant, Measured, Operation
+from qospec.model.suite import Statement
 from qospec.run.confidence import averaged, judge_together
 from qospec.run.interval import interval_document
 from qospec.run.verdict import Side

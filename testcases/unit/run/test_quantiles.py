@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import pytest
 
-from qospec.conditions import Constant, Measured, Operation
 from qospec.engine.tally import Delays
-from qospec.model import Statement
+from qospec.model.expression import Constant, Measured, Operation
+from qospec.model.suite import Statement
 from qospec.run.binomial import bounds, most_unlikely
 from qospec.run.confidence import UNDRAWN, judge_together
 from qospec.run.quantiles import FEW, Ends, Quantile, fewest

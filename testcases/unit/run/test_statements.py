@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from qospec.catalogue.kinds import discover
-from qospec.conditions import Constant, Measured, Operation
-from qospec.model import Statement
+from qospec.model.expression import Constant, Measured, Operation
+from qospec.model.suite import Statement
 from qospec.run import trial
 from qospec.run.outcome import case_document
 from qospec.run.statements import statement_document

@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.conditions import Constant, Measured, Operation
-from qospec.model import Statement
+from qospec.model.expression import Constant, Measured, Operation
+from qospec.model.suite import Statement
 from qospec.run.terms import terms, text_of
 from qospec.source import Source, Span
 from qospec.units import COUNT

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from qospec.catalogue.kinds import Kind
-    from qospec.conditions import Expression
+    from qospec.model.expression import Expression
     from qospec.source import Source, Span
     from qospec.units import Dimension
 

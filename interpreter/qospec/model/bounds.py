@@ -10,12 +10,12 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.conditions import Constant, Counted, Measured, Operation
+from qospec.model.expression import Constant, Counted, Measured, Operation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from qospec.conditions import Expression, Leaf
+    from qospec.model.expression import Expression, Leaf
 
 
 class Bounds(NamedTuple):

@@ -1,0 +1,1 @@
+"""What checking gives: suites, cases, flat networks, and expressions over measurements."""
