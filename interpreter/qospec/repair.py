@@ -11,8 +11,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.check.files import is_folder, real, root_of
-from qospec.check.project import is_pinned
+from qospec.check.modules.files import is_folder, real, root_of
+from qospec.check.modules.project import is_pinned
 from qospec.resources import STDLIB
 from qospec.twin.form import is_yaml
 from qospec.writing import WriteError, write_whole

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from qospec.catalogue.kinds import PACKAGES, Catalogue, Kind, discover
-from qospec.check.observation import lost_as
+from qospec.check.device.observables import lost_as
 from qospec.cli import qos
 from qospec.engine.arrays import np
 from qospec.engine.batch import Batch

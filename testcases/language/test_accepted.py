@@ -21,8 +21,8 @@ import pytest
 
 from qospec.catalogue.kinds import discover
 from qospec.check import check
-from qospec.check.topology import layout
-from qospec.check.values import Open, Series, Table, Value
+from qospec.check.evaluate.values import Open, Series, Table, Value
+from qospec.check.topology.body import layout
 from qospec.diagnostics import Problems
 from qospec.model.suite import Case, Flow, Suite
 from qospec.reference.amounts import value_text

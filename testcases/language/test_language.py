@@ -21,7 +21,7 @@ import pytest
 
 from qospec.catalogue.kinds import discover
 from qospec.check import check
-from qospec.check.files import SUFFIXES
+from qospec.check.modules.files import SUFFIXES
 from qospec.cli.loading import refused
 from qospec.diagnostics import Diagnostic, Problems
 from qospec.formatting.same import same

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.check.builtins import BuiltIns
-from qospec.check.context import Context, Enough, Limits
-from qospec.check.expressions import Evaluator
-from qospec.check.load import Loader
+from qospec.check.evaluate.context import Context, Enough, Limits
+from qospec.check.evaluate.evaluator import Evaluator
+from qospec.check.modules.loader import Loader
 from qospec.check.suite import suite
 from qospec.model.suite import Suite
 

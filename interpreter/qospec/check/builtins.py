@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import RECORDS
-from qospec.check import imports
-from qospec.check.kinds import LATER, KindValue, not_built
-from qospec.check.nodes import HostKind
+from qospec.check.device.nodes import HostKind
+from qospec.check.modules import imports
+from qospec.check.records.kinds import LATER, KindValue, not_built
 from qospec.dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
 
     from qospec.catalogue.kinds import Catalogue
-    from qospec.check.values import Value
+    from qospec.check.evaluate.values import Value
     from qospec.syntax import ast
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.check import flows, properties, topology, unused
-from qospec.check.context import Refused, too_deep, wrong
-from qospec.check.declared import (
+from qospec.check import unused
+from qospec.check.declarations import (
     DeviceValue,
     ModuleValue,
     ReferenceValue,
@@ -14,12 +13,15 @@ from qospec.check.declared import (
     TopologyValue,
     TrafficValue,
 )
-from qospec.check.expansion import expanded
-from qospec.check.networks import Networks
-from qospec.check.parameters import let_value
-from qospec.check.records import Record
-from qospec.check.scope import Binding, Scope, clash, settled
-from qospec.check.values import POISON, Value
+from qospec.check.evaluate.context import Refused, too_deep, wrong
+from qospec.check.evaluate.scope import Binding, Scope, clash, settled
+from qospec.check.evaluate.values import POISON, Value
+from qospec.check.records.parameters import let_value
+from qospec.check.records.record import Record
+from qospec.check.test import flows, properties
+from qospec.check.test.expansion import expanded
+from qospec.check.topology import body
+from qospec.check.topology.flatten import Networks
 from qospec.model.suite import Property, Reference, Suite, Test
 from qospec.syntax import ast
 
@@ -27,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from qospec.check.expressions import Evaluator
-    from qospec.check.load import Unit
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.check.modules.loader import Unit
 
 NOUNS: dict[type, str] = {
     ast.Let: "a value",
@@ -179,7 +181,7 @@ def _with_unknowns(value: TrafficValue | DeviceValue | TopologyValue, evaluator:
         if isinstance(value, DeviceValue):
             value.template(inside, evaluator)
         elif isinstance(value, TopologyValue):
-            topology.layout(value.node, inside, evaluator)
+            body.layout(value.node, inside, evaluator)
         else:
             record = value.record(inside, evaluator)
             if isinstance(record, Record):

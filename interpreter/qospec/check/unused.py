@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from qospec.check.context import Refused, wrong
+from qospec.check.evaluate.context import Refused, wrong
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from qospec.check.load import Unit
+    from qospec.check.modules.loader import Unit
 
 Uses = Counter[str]
 """How often expressions name something, by their first name."""

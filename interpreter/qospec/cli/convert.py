@@ -45,8 +45,8 @@ def convert(file: str, form: str, output: str) -> None:
 
 def _converted(file: str, form: str, problems: Problems) -> str | None:
     """Return a file in a form, or None where a mistake is told."""
-    from qospec.check.context import Refused
-    from qospec.check.files import source
+    from qospec.check.evaluate.context import Refused
+    from qospec.check.modules.files import source
     from qospec.formatting import formatted
     from qospec.twin.form import TEXT_SUFFIX, YAML_SUFFIXES, is_yaml
 

@@ -94,7 +94,7 @@ def _changed(source: Source, text: str, asked: _Asked) -> bool:
 
 def _piped(asked: _Asked, problems: Problems) -> int:
     """Format what comes from stdin; return the exit code."""
-    from qospec.check.context import Refused
+    from qospec.check.evaluate.context import Refused
     from qospec.formatting import formatted
 
     try:
@@ -118,9 +118,9 @@ def _sources(paths: tuple[str, ...], problems: Problems) -> Iterator[Source]:
     Without a path they are those that the project of the current folder names.
     Files of packages are passed over, with a word: they are pinned as they are.
     """
-    from qospec.check import files
-    from qospec.check.context import Refused
-    from qospec.check.project import Projects
+    from qospec.check.evaluate.context import Refused
+    from qospec.check.modules import files
+    from qospec.check.modules.project import Projects
 
     seen: set[Path] = set()
     packages = dict[str, None]()

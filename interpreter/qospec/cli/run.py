@@ -93,7 +93,7 @@ def _here(request: loading.Request, suite: Suite) -> Here:
 
 def _records(paths: tuple[str, ...]) -> Path:
     """Return where records are kept: below the project that the first path is of, or here."""
-    from qospec.check import files
+    from qospec.check.modules import files
 
     path = Path(paths[0].partition("::")[0] if paths else ".")
     root = files.root_of(path / "any" if path.is_dir() else path)

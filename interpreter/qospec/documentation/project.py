@@ -14,7 +14,7 @@ from qospec.resources import STDLIB
 from qospec.version import VERSION
 
 if TYPE_CHECKING:
-    from qospec.check.load import Unit
+    from qospec.check.modules.loader import Unit
     from qospec.document import Document
     from qospec.reference.declarations import Declarations, Declared
     from qospec.report.render import Format

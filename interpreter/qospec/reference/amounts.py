@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from qospec.check.values import Amount, Symbol, Truth, Wording
+from qospec.check.evaluate.values import Amount, Symbol, Truth, Wording
 from qospec.syntax import ast
 from qospec.twin.reading import Twin
 from qospec.units import text_of
 
 if TYPE_CHECKING:
-    from qospec.check.values import Value
+    from qospec.check.evaluate.values import Value
     from qospec.source import Span
 
 _DIGITS = 6

@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import RECORDS
-from qospec.check.invariants import OF_PORTS
-from qospec.check.machines import MACHINE, TRANSITION
-from qospec.check.measured import DISCARDED
-from qospec.check.observation import Waiting, lost_as, observed
-from qospec.check.predicates import ADDRESSES, ATTRIBUTES, HIGHEST, WORDS, carrier
-from qospec.check.running import RUN
-from qospec.check.searching import GOAL, SEARCH
+from qospec.check.device.invariants import OF_PORTS
+from qospec.check.device.machine import MACHINE, TRANSITION
+from qospec.check.device.observables import Waiting, lost_as, observed
+from qospec.check.device.predicates import ADDRESSES, ATTRIBUTES, HIGHEST, WORDS, carrier
+from qospec.check.test.measurements import DISCARDED
+from qospec.check.test.run_settings import RUN
+from qospec.check.test.search import GOAL, SEARCH
 from qospec.reference.kinds import field_document
 
 if TYPE_CHECKING:

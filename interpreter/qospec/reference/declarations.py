@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.check.builtins import BuiltIns
-from qospec.check.context import Context, Limits
-from qospec.check.expressions import Evaluator
-from qospec.check.files import SUFFIXES, is_file
-from qospec.check.load import Loader
+from qospec.check.evaluate.context import Context, Limits
+from qospec.check.evaluate.evaluator import Evaluator
+from qospec.check.modules.files import SUFFIXES, is_file
+from qospec.check.modules.loader import Loader
 from qospec.check.suite import scopes_of
 from qospec.resources import STDLIB
 from qospec.syntax import ast
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from qospec.catalogue.kinds import Catalogue
-    from qospec.check.load import Unit
-    from qospec.check.scope import Scope
-    from qospec.check.values import Value
+    from qospec.check.evaluate.scope import Scope
+    from qospec.check.evaluate.values import Value
+    from qospec.check.modules.loader import Unit
     from qospec.diagnostics import Problems
     from qospec.source import Span
 

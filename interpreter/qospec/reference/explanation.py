@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qospec.check.dimensions import TYPES, named
-from qospec.check.files import root_of
+from qospec.check.evaluate.dimensions import TYPES, named
+from qospec.check.modules.files import root_of
 from qospec.check.suite import NOUNS as DECLARED
 from qospec.diagnostics import Problems, did_you_mean
 from qospec.reference import modules, words

@@ -9,9 +9,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.catalogue.kinds import REQUIRED, Buffer, documentation
-from qospec.check.dimensions import METRICS, written_in
-from qospec.check.fields import MAPS
-from qospec.check.spellings import SOURCE
+from qospec.check.evaluate.dimensions import METRICS, written_in
+from qospec.check.records.fields import MAPS
+from qospec.check.records.spelling import SOURCE
 from qospec.units import IN_PACKETS, text_of
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.check import topology
-from qospec.check.declared import TopologyValue
-from qospec.check.nodes import NodeArray, NodeValue
+from qospec.check.declarations import TopologyValue
+from qospec.check.device.nodes import NodeArray, NodeValue
+from qospec.check.topology import body
 from qospec.reference.amounts import value_text, written_text
 from qospec.reference.tested import listed
 from qospec.syntax import ast
@@ -14,7 +14,7 @@ from qospec.syntax import ast
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qospec.check.topology import Cable, Layout
+    from qospec.check.topology.body import Cable, Layout
     from qospec.document import Document
     from qospec.reference.declarations import Declarations, Declared
 
@@ -25,7 +25,7 @@ def laid_document(declared: Declared, declarations: Declarations) -> Document:
     if not isinstance(value, TopologyValue):
         return {}
     inside = value.signature.alone(defaults=value.signature.has_defaults())
-    laid = topology.layout(value.node, inside, declarations.evaluator)
+    laid = body.layout(value.node, inside, declarations.evaluator)
     return {
         "hosts": list(_nodes(laid, value.node, declarations, devices=False)),
         "devices": list(_nodes(laid, value.node, declarations, devices=True)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qospec.check.records import Record
+from qospec.check.records.record import Record
 from qospec.diagnostics import Problems
 from qospec.reference.amounts import value_text, written_text
 from qospec.reference.declarations import Declarations, Declared

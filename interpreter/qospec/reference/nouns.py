@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.check.observation import STATISTICS
+from qospec.check.device.observables import STATISTICS
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
 from qospec.reference.kinds import kind_document

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.check.declared import TrafficValue
-from qospec.check.records import Record
-from qospec.check.spellings import parameter_of
+from qospec.check.declarations import TrafficValue
+from qospec.check.records.record import Record
+from qospec.check.records.spelling import parameter_of
 from qospec.reference.amounts import value_text, written_text
 from qospec.reference.kinds import field_document
 from qospec.reference.library import place_of
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qospec.catalogue.kinds import Parameter
-    from qospec.check.values import Value
+    from qospec.check.evaluate.values import Value
     from qospec.document import Document
     from qospec.reference.declarations import Declarations, Declared
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from qospec.check.running import RUN
-from qospec.check.searching import GOAL, SEARCH
+from qospec.check.test.run_settings import RUN
+from qospec.check.test.search import GOAL, SEARCH
 from qospec.reference.fields_schema import changes, fields_schema, kinds_of_records
 from qospec.syntax import ast
 from qospec.syntax.keywords import keywords

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.check.case import Stage
-from qospec.check.expansion import expanded
-from qospec.check.flows import record_of
-from qospec.check.networks import Networks
-from qospec.check.records import Record
-from qospec.check.running import RUN, SEARCHED
-from qospec.check.searching import Searching
-from qospec.check.sweeps import combinations
+from qospec.check.records.record import Record
+from qospec.check.test.case import Stage
+from qospec.check.test.expansion import expanded
+from qospec.check.test.flows import record_of
+from qospec.check.test.run_settings import RUN, SEARCHED
+from qospec.check.test.search import Searching
+from qospec.check.test.sweeps import combinations
+from qospec.check.topology.flatten import Networks
 from qospec.reference.amounts import written_text
 from qospec.reference.origins import chain, fields
 from qospec.syntax import ast
@@ -22,8 +22,8 @@ from qospec.syntax import ast
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qospec.check.scope import Scope
-    from qospec.check.sweeps import Combination
+    from qospec.check.evaluate.scope import Scope
+    from qospec.check.test.sweeps import Combination
     from qospec.document import Document
     from qospec.model.suite import Flow, Network
     from qospec.reference.declarations import Declarations, Declared

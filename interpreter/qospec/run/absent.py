@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.check import predicates
-from qospec.check.first_links import PLACES
+from qospec.check.device import predicates
+from qospec.check.test.first_hop import PLACES
 from qospec.diagnostics import Diagnostic, Label
 
 if TYPE_CHECKING:

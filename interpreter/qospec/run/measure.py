@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.statistics import PATTERNS, bound_of
-from qospec.check.measured import CAUSES
+from qospec.check.test.measurements import CAUSES
 from qospec.dataclass import dataclass
 from qospec.engine.experiment import Intervals
 from qospec.model.expression import Attribute, Counted, Found, evaluate, measurements

@@ -9,7 +9,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.check import addresses, predicates
+from qospec.check.device import predicates
+from qospec.check.records import addresses
 from qospec.engine.marks import ALL
 from qospec.model.expression import Attribute, evaluate
 from qospec.run.tables import NEVER, NoWayError, Passing, Sort, State, Table

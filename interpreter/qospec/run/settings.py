@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.catalogue.kinds import Duration, Load, SizeMix, discover
-from qospec.check.dimensions import BASE_UNITS, written_in
+from qospec.check.evaluate.dimensions import BASE_UNITS, written_in
 from qospec.units import text_of
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.check.dimensions import LENGTH, NUMBER
+from qospec.check.evaluate.dimensions import LENGTH, NUMBER
 from qospec.model.expression import Constant, Measured, Operation
 from qospec.units import CELL_RATE, TIME
 

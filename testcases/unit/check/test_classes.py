@@ -2,7 +2,7 @@
 
 import pytest
 
-from qospec.check import classes
+from qospec.check.device import classifier
 from qospec.model.expression import evaluate, leaves
 
 
@@ -35,9 +35,9 @@ def test_long_conditions_are_tried_on_fewer_items(codes, monkeypatch):
         looked_at.append(leaves(expression))
         return evaluate(expression, read)
 
-    monkeypatch.setattr(classes, "evaluate", counted)
+    monkeypatch.setattr(classifier, "evaluate", counted)
     assert codes(sorting(*map(apart, range(100)), "pkt.dscp <= 63")) == []
-    assert 0 < sum(looked_at) <= classes.MOST_COMPARISONS
+    assert 0 < sum(looked_at) <= classifier.MOST_COMPARISONS
 
 
 def test_where_all_else_has_a_class_nothing_is_missed(codes):

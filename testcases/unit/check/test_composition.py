@@ -5,7 +5,7 @@ import time
 import pytest
 
 from qospec.check import Limits
-from qospec.check import device as devices
+from qospec.check.device import body as devices
 
 STAGE = """
 device stage(buffer: Count = 8 cell) {

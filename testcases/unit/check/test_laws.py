@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qospec.check.laws import STEPS, probabilities
+from qospec.check.evaluate.functions import STEPS, probabilities
 from qospec.engine.draws import Draws
 from qospec.engine.sizes import Sizes
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from qospec.check.misread import misreading
+from qospec.check.evaluate.literals import misreading
 from qospec.units import tables, unit
 
 

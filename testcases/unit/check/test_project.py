@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from qospec.check import check, files
-from qospec.check.project import fingerprint
+from qospec.check import check
+from qospec.check.modules import files
+from qospec.check.modules.project import fingerprint
 from qospec.diagnostics import Problems
 
 PINNED = '[package.acme]\nfolder = "packages/acme"\nsha256 = "{}"\n'

@@ -3,7 +3,7 @@
 import pytest
 
 from qospec.check import Limits
-from qospec.check.sweeps import safe
+from qospec.check.test.sweeps import safe
 
 REST = ("flow f = load from a to b", "run { measure = 1 s }")
 

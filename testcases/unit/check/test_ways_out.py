@@ -3,8 +3,9 @@
 import pytest
 
 from qospec.catalogue.kinds import RECORDS
-from qospec.check import carried, imports
-from qospec.check.kinds import LATER
+from qospec.check.device import carriage
+from qospec.check.modules import imports
+from qospec.check.records.kinds import LATER
 from qospec.reference.library import library
 
 _STATISTIC = "a statistic stands behind what is measured, as in `flow.delay.{}`"
@@ -193,7 +194,7 @@ def test_what_is_carried_is_followed_once_for_all_ports(codes, monkeypatch):
         asked.append(part)
         return ("packet",)
 
-    monkeypatch.setattr(carried, "carried_by", counted)
+    monkeypatch.setattr(carriage, "carried_by", counted)
     chain = "\n  ".join(f"w{n} = delay {{ time = 1 us }}" for n in range(50))
     wires = " -> ".join(f"w{n}" for n in range(50))
     text = f"""

@@ -9,10 +9,10 @@ from click.testing import CliRunner, Result
 
 from qospec import cli
 from qospec.catalogue.kinds import discover
-from qospec.check.dimensions import LAYERS
-from qospec.check.functions import FUNCTIONS
-from qospec.check.observation import observed
-from qospec.check.predicates import ATTRIBUTES
+from qospec.check.device.observables import observed
+from qospec.check.device.predicates import ATTRIBUTES
+from qospec.check.evaluate.dimensions import LAYERS
+from qospec.check.evaluate.functions import FUNCTIONS
 from qospec.reference.asked import asked
 from qospec.reference.words import BUILT_IN
 

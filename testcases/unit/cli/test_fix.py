@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from qospec import cli
-from qospec.check.project import fingerprint
+from qospec.check.modules.project import fingerprint
 
 CONTRACT = "traffic v = cbr { pcr = 3 cell/s, cvdt = 10 us }\n"
 

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from qospec import cli
-from qospec.check.project import fingerprint
+from qospec.check.modules.project import fingerprint
 from qospec.formatting.pen import Pen
 
 UNTIDY = "qos 1\nlet a=1 s # kept\n"

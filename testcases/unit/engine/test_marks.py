@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qospec.check.predicates import ATTRIBUTES, HIGHEST, WORDS
+from qospec.check.device.predicates import ATTRIBUTES, HIGHEST, WORDS
 from qospec.engine.marks import ALL, COLOURS, MARKS, VALUES, marked
 
 values = st.fixed_dictionaries({name: st.integers(0, mark.highest) for name, mark in MARKS.items()})

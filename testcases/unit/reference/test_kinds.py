@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from qospec.catalogue.kinds import CARRIED, NESTED, Kind, discover
-from qospec.check import nested
 from qospec.check.builtins import BuiltIns
-from qospec.check.context import Context, Limits
-from qospec.check.expressions import Evaluator
-from qospec.check.fields import convert
-from qospec.check.scope import Scope
+from qospec.check.evaluate.context import Context, Limits
+from qospec.check.evaluate.evaluator import Evaluator
+from qospec.check.evaluate.scope import Scope
+from qospec.check.records import record
+from qospec.check.records.fields import convert
 from qospec.diagnostics import Problems
 from qospec.reference.kinds import SORTS, kind_document
 from qospec.source import Source
@@ -63,7 +63,7 @@ def test_every_example_is_one(kind: Kind, name: str) -> None:
         return
     value = evaluator.value(node.value, Scope())
     if parameter.domain.name in NESTED:
-        assert nested.built(value, parameter, node.value.span, evaluator) is not None
+        assert record.built(value, parameter, node.value.span, evaluator) is not None
     else:
         convert(value, parameter, kind, node.value.span)
     assert problems.all == ()

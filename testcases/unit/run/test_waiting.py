@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.check.laws import STEPS, probabilities
+from qospec.check.evaluate.functions import STEPS, probabilities
 
 QUEUE = """
 device box {

@@ -1,0 +1,298 @@
+"""What declarations stand for: files, traffic, devices, topologies, tests and references."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+from qospec.check.device import body as devices
+from qospec.check.device.nodes import Design, DevicePlan
+from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.loops import count_of, once
+from qospec.check.evaluate.scope import Binding, Scope, unknown
+from qospec.check.evaluate.values import (
+    POISON,
+    Amount,
+    Poison,
+    Series,
+    Table,
+    Truth,
+    Value,
+    Wording,
+    published_in,
+)
+from qospec.check.records.kinds import KindValue
+from qospec.check.records.parameters import Signature
+from qospec.check.records.record import Record
+from qospec.diagnostics import did_you_mean
+from qospec.model.suite import Reference
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from qospec.check.device.ports import Template
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.source import Span
+
+
+class ModuleValue(Value):
+    """An imported file; its own declarations are its fields."""
+
+    what: ClassVar[str] = "a file"
+
+    def __init__(self, name: str, scope: Scope, own: frozenset[str]) -> None:
+        self.name = name
+        self._scope = scope
+        self._own = own
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+        """Return what the file declares under that name."""
+        if name.text not in self._own:
+            raise unknown(name.text, name.span, sorted(self._own), self.name)
+        return self._scope.names[name.text].value(evaluator.context)
+
+
+class TrafficValue(Value):
+    """`traffic name(parameters) = value`."""
+
+    what: ClassVar[str] = "traffic"
+
+    def __init__(self, node: ast.Traffic, home: Scope, evaluator: Evaluator) -> None:
+        self.node = node
+        self.signature = Signature(node.name.text, node.parameters, home, evaluator)
+        self._made: dict[tuple[Value, ...], Value] = {}
+
+    def call(self, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:
+        """Return the record with its parameters given."""
+        return self._with(call.arguments, scope, call, evaluator)
+
+    def copy(self, body: ast.Body, scope: Scope, evaluator: Evaluator) -> Value:
+        """Return a copy with changes, of the record with the parameters' defaults."""
+        return self.standing(body, evaluator).copy(body, scope, evaluator)
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+        """Return a field of the record with the parameters' defaults."""
+        return self.standing(name, evaluator).field(name, evaluator)
+
+    def standing(self, use: ast.Node, evaluator: Evaluator) -> Value:
+        """Return the record with the parameters' defaults."""
+        return self._with((), Scope(), use, evaluator)
+
+    def _with(
+        self,
+        arguments: tuple[ast.Argument, ...],
+        scope: Scope,
+        use: ast.Node,
+        evaluator: Evaluator,
+    ) -> Value:
+        """Return the record, made once for these arguments: copies of copies stay linear."""
+        bound = self.signature.bind(arguments, scope, use)
+        if bound is None:
+            return POISON
+        inside, values = bound
+        if values not in self._made:
+            self._made[values] = self.record(inside, evaluator)
+        return self._made[values]
+
+    def record(self, scope: Scope, evaluator: Evaluator) -> Value:
+        """Return the record in a scope that holds the parameters."""
+        remedy = "make one of them of a kind such as `cbr`"
+        if not _enters(self, evaluator, "this traffic is made of itself", remedy):
+            return POISON
+        try:
+            return traffic_of(evaluator.value(self.node.value, scope), self.node.value, evaluator)
+        finally:
+            evaluator.context.calling.pop()
+
+
+def _enters(
+    value: TrafficValue | DeviceValue, evaluator: Evaluator, message: str, remedy: str
+) -> bool:
+    """Begin to work out a declaration; raises Refused where it leads back to itself.
+
+    Returns whether it is worth going on: false if that was told already.
+    """
+    calling, circular = evaluator.context.calling, evaluator.context.circular
+    if value in circular:
+        return False
+    if value in calling:
+        chain = [*calling[calling.index(value) :], value]
+        circular.update(chain)
+        names = [each.node.name for each in chain if isinstance(each, TrafficValue | DeviceValue)]
+        shown = " -> ".join(f"`{name.text}`" for name in names)
+        raise wrong("E0103", f"{message}: {shown}", value.node.name.span, remedy=remedy)
+    calling.append(value)
+    return True
+
+
+def traffic_of(value: Value, node: ast.Node, evaluator: Evaluator) -> Value:
+    """Return the record of traffic that a value stands for; raises Refused."""
+    if isinstance(value, TrafficValue):
+        value = value.standing(node, evaluator)
+    if isinstance(value, KindValue):
+        value = Record(value.kind, {}, node.span, evaluator)
+    if isinstance(value, Poison) or (isinstance(value, Record) and value.kind.role == "traffic"):
+        return value
+    what = f"`{value.kind.name}`" if isinstance(value, Record) else value.what
+    raise wrong(
+        "E0302",
+        f"traffic is wanted, this is {what}",
+        node.span,
+        remedy="write a kind of traffic such as `cbr { pcr = 1_000 cell/s, cdvt = 10 us }`",
+    )
+
+
+class DeviceValue(Design):
+    """`device name(parameters) { … }`."""
+
+    def __init__(self, node: ast.Device, home: Scope, evaluator: Evaluator) -> None:
+        self.node = node
+        self.signature = Signature(node.name.text, node.parameters, home, evaluator)
+        self._made: dict[tuple[Value, ...], Template] = {}
+
+    def call(self, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:
+        """Return the device with its parameters and its count."""
+        own = call.arguments
+        count: tuple[int | None, bool] = (None, True)
+        if "count" not in self.signature.parameters:
+            counts = [each for each in own if each.name is not None and each.name.text == "count"]
+            own = tuple(each for each in own if each not in counts)
+            once(counts)
+            if counts:
+                count = count_of(counts[0].value, scope, evaluator)
+        return self._plan(call, own, scope, count, evaluator)
+
+    def alone(self, node: ast.Node, evaluator: Evaluator) -> Value:
+        """Return a single one with the parameters' defaults."""
+        return self._plan(node, (), Scope(), (None, True), evaluator)
+
+    def _plan(
+        self,
+        use: ast.Node,
+        arguments: tuple[ast.Argument, ...],
+        scope: Scope,
+        count: tuple[int | None, bool],
+        evaluator: Evaluator,
+    ) -> Value:
+        bound = self.signature.bind(arguments, scope, use)
+        if bound is None:
+            return POISON
+        inside, values = bound
+        if any(isinstance(value, Poison) for value in values):
+            return POISON
+        if values not in self._made:
+            made = self.template(inside, evaluator)
+            if made is None:
+                return POISON
+            self._made[values] = made
+        return DevicePlan(self._made[values], *count)
+
+    def template(self, scope: Scope, evaluator: Evaluator) -> Template | None:
+        """Return the device in a scope that holds the parameters; None if it is part of itself."""
+        if not _enters(self, evaluator, "this device is a part of itself", "take it out of one"):
+            return None
+        try:
+            return devices.template(self.node, scope, evaluator)
+        finally:
+            evaluator.context.calling.pop()
+
+
+class TopologyValue(Value):
+    """`topology name(parameters) { … }`."""
+
+    what: ClassVar[str] = "a topology"
+
+    def __init__(self, node: ast.Topology, home: Scope, evaluator: Evaluator) -> None:
+        self.node = node
+        self.signature = Signature(node.name.text, node.parameters, home, evaluator)
+
+
+class TestValue(Value):
+    """`test name on topology { … }`; it cannot be used."""
+
+    __test__ = False
+    what: ClassVar[str] = "a test"
+
+
+class ReferenceValue(Value):
+    """`reference name "title" { field = value }`: published numbers, as data."""
+
+    what: ClassVar[str] = "a reference"
+
+    def __init__(self, node: ast.Reference, home: Scope, evaluator: Evaluator) -> None:
+        self.node = node
+        self._scope = Scope(home)
+        self._entries: list[tuple[str, str]] = []
+        for statement in node.body.statements:
+            if not isinstance(statement, ast.Bind):
+                evaluator.context.tell(
+                    wrong(
+                        "E0112",
+                        "a reference holds fields only",
+                        statement.span,
+                        remedy="write `field = value`",
+                    )
+                )
+                continue
+            for name in statement.names:
+                self._declare(name, statement.value, evaluator)
+
+    def _declare(self, name: ast.Name, value: ast.Expression, evaluator: Evaluator) -> None:
+        if name.text in self._scope.names:
+            evaluator.context.tell(
+                wrong(
+                    "E0102",
+                    f"`{name.text}` is declared already",
+                    name.span,
+                    other=(self._scope.names[name.text].span, "first declared here"),
+                    remedy="choose another name",
+                )
+            )
+            return
+        self._scope.names[name.text] = Binding(
+            name.text,
+            name.span,
+            "a published value",
+            lambda: published(evaluator.strict(value, self._scope), name.span),
+        )
+        self._entries.append((name.text, " ".join(value.span.text.split())))
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+        """Return a published value."""
+        known = self._scope.names.get(name.text)
+        if known is None:
+            near = did_you_mean(name.text, self._scope.names)
+            raise wrong(
+                "E0104",
+                f"`{self.node.name.text}` has no field `{name.text}`",
+                name.span,
+                label=f"did you mean `{near}`?" if near else "",
+                note=f"its fields: {' '.join(self._scope.names)}",
+                remedy=f"write `{near}`" if near else "",
+            )
+        return known.value(evaluator.context)
+
+    def verify(self, evaluator: Evaluator) -> Reference:
+        """Work out every field, and return the reference as a report shows it."""
+        for binding in self._scope.names.values():
+            try:
+                binding.value(evaluator.context)
+            except Refused as refused:
+                evaluator.context.tell(refused)
+        node = self.node
+        return Reference(node.name.text, node.title.text, tuple(self._entries), node.name.span)
+
+
+def published(value: Value, place: Span) -> Value:
+    """Return a value marked as published at a place."""
+    if isinstance(value, Amount | Wording | Truth):
+        return replace(value, published=place)
+    if isinstance(value, Series):
+        return Series(tuple(_marked(item, place) for item in value.items), value.known)
+    if isinstance(value, Table):
+        marked = {key: _marked(item, place) for key, item in value.entries.items()}
+        return replace(value, entries=marked)
+    return value
+
+
+def _marked(value: Value, place: Span) -> Value:
+    return value if published_in(value) else published(value, place)

@@ -1,0 +1,1 @@
+"""Devices: parts, ports, wires, classifiers, machines and invariants of one declaration."""

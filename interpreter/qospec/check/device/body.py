@@ -1,0 +1,272 @@
+"""Works out the body of a device: its ports, its elements, and the wires between them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from qospec.check.device import carriage, classifier, invariants, machine, nesting, wiring
+from qospec.check.device.machine import MachineValue
+from qospec.check.device.nesting import InnerValue
+from qospec.check.device.nodes import Design, DevicePlan
+from qospec.check.device.ports import Part, PartValue, Ports, PortValue, Template, Turns
+from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.loops import count_of, in_a_let, misplaced, turns_of, veil
+from qospec.check.evaluate.scope import Binding, Scope, settled
+from qospec.check.evaluate.values import POISON, Poison, Value
+from qospec.check.records import layers
+from qospec.check.records.kinds import KindValue, not_built
+from qospec.check.records.parameters import let_value, sample
+from qospec.check.records.record import Record
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.model.expression import Expression
+
+HERE = "a device"
+LATER = ("frame",)
+ALLOWED = (ast.Bind, ast.Let, ast.Port, ast.Wire, ast.Loop)
+
+
+def template(device: ast.Device, scope: Scope, evaluator: Evaluator) -> Template:
+    """Return a device with the parameters of `scope`; mistakes are reported."""
+    before, evaluator.context.looped = evaluator.context.mistakes, 0
+    builder = _Builder(device, evaluator)
+    builder.declare(device.body.statements, scope, ())
+    for wire, where in builder.wires:
+        try:
+            known = wiring.connect(wire, where, builder.template, evaluator)
+            builder.complete = builder.complete and known
+        except Refused as refused:
+            evaluator.context.tell(refused)
+            builder.complete = False
+    builder.complete = builder.complete and not _is_torn(builder.template, scope)
+    if builder.complete:
+        nesting.join(builder.template, evaluator.context)
+        wiring.verify(builder.template, evaluator.context)
+        carriage.verify(builder.template, evaluator.context)
+    for criterion, where, turns in builder.invariants:
+        invariants.add(criterion, where, turns, builder.template, evaluator)
+    builder.template.complete = builder.complete and evaluator.context.mistakes == before
+    return builder.template
+
+
+def _is_torn(whole: Template, scope: Scope) -> bool:
+    """Return whether a name of the device stands in what could not be read: wires may be there."""
+    names = {*whole.ports, *(part.path.partition("[")[0] for part in whole.parts)}
+    return not names.isdisjoint(scope.all_unread())
+
+
+class _Builder:
+    """Collects what the statements of a device declare; wires wait until all is declared."""
+
+    def __init__(self, device: ast.Device, evaluator: Evaluator) -> None:
+        self.template = Template(device.name.text)
+        self.wires: list[tuple[ast.Wire, Scope]] = []
+        self.invariants: list[tuple[ast.Criterion, Scope, str]] = []
+        self.complete = True
+        self._evaluator = evaluator
+        self._context = evaluator.context
+
+    def declare(
+        self, statements: Sequence[ast.Statement], scope: Scope, turns: tuple[str, ...]
+    ) -> None:
+        """Declare the names of a body: values first, then elements, then those of its loops."""
+        for statement in statements:
+            self._guard(self._early, statement, scope, turns)
+        for statement in statements:
+            if isinstance(statement, ast.Bind):
+                self._guard(self._bind, statement, scope, turns)
+                veil(statement, scope)
+        for statement in statements:
+            if isinstance(statement, ast.Loop):
+                self._guard(self._loop, statement, scope, turns)
+
+    def _guard(
+        self, act: Any, statement: ast.Statement, scope: Scope, turns: tuple[str, ...]
+    ) -> None:
+        before = self._context.mistakes
+        try:
+            act(statement, scope, turns)
+        except Refused as refused:
+            self._context.tell(refused)
+        if self._context.mistakes > before:
+            self.complete = False
+
+    def _early(self, statement: ast.Statement, scope: Scope, turns: tuple[str, ...]) -> None:
+        if isinstance(statement, ast.Let):
+            evaluator, node = self._evaluator, statement
+            made = Binding(
+                node.name.text,
+                node.name.span,
+                "a value",
+                lambda: let_value(node, scope, evaluator),
+            )
+            scope.declare(made, self._context)
+        elif isinstance(statement, ast.Port):
+            self._port(statement, scope, turns)
+        elif isinstance(statement, ast.Wire):
+            self.wires.append((statement, scope))
+        elif isinstance(statement, ast.Machine):
+            self._machine(statement, scope, turns)
+        elif isinstance(statement, ast.Criterion) and statement.kind == "invariant":
+            self.invariants.append((statement, scope, "".join(turns)))
+        elif not isinstance(statement, ALLOWED):
+            raise misplaced(statement, HERE)
+
+    def _port(self, node: ast.Port, scope: Scope, turns: tuple[str, ...]) -> None:
+        if node.carries.text not in carriage.CARRIED:
+            for each in node.names:
+                self._name(scope, each.name, "a port", POISON)
+        if node.carries.text in LATER:
+            remedy = "write `: cell` or `: packet` for now"
+            raise not_built(node.carries.text, node.carries.span, remedy)
+        if node.carries.text not in carriage.CARRIED:
+            raise wrong(
+                "E0418",
+                f"`{node.carries.text}` is nothing that a port carries",
+                node.carries.span,
+                remedy="write `: cell` or `: packet`",
+            )
+        if turns:
+            raise wrong(
+                "E0112",
+                "a port is declared outside of loops",
+                node.span,
+                remedy="declare an array: `port p[4]: cell`",
+            )
+        for each in node.names:
+            count, known = None, True
+            if each.count is not None:
+                count, known = count_of(each.count, scope, self._evaluator)
+            ports = Ports(each.name.text, count, known, each.name.span, node.carries.text)
+            self.template.ports[ports.name] = ports
+            self._name(scope, each.name, "a port", PortValue(ports))
+
+    def _machine(self, node: ast.Machine, scope: Scope, turns: tuple[str, ...]) -> None:
+        if turns:
+            raise wrong("E0112", "a machine is declared outside of loops", node.name.span)
+        made = machine.machine(node, scope, self._evaluator)
+        self._name(scope, node.name, "a machine", MachineValue())
+        if made is not None:
+            self.template.machines.append(made)
+
+    def _bind(self, node: ast.Statement, scope: Scope, turns: tuple[str, ...]) -> None:
+        assert isinstance(node, ast.Bind)  # noqa: S101
+        value = self._evaluator.value(node.value, scope)
+        if isinstance(value, Design):
+            value = nesting.alone(value, node.value, self._evaluator)
+        for name in node.names:
+            if isinstance(value, Poison):
+                self._name(scope, name, "an element", value)
+                continue
+            if isinstance(value, DevicePlan):
+                self.complete = self.complete and value.template.complete
+                path = ast.Name(text=name.text + "".join(turns), span=name.span)
+                put = nesting.put_in(self.template, value, path, self._context)
+                self._name(scope, name, "a device inside", put)
+                continue
+            part = self._part(value, name.text + "".join(turns), node)
+            self.template.parts.append(part)
+            number, carries = len(self.template.parts) - 1, self.template.carries
+            self._name(scope, name, "an element", PartValue(number, part, carries=carries))
+
+    def _name(self, scope: Scope, name: ast.Name, what: str, value: Value) -> None:
+        scope.declare(settled(name, what, value), self._context)
+
+    def _part(self, value: Value, path: str, node: ast.Bind) -> Part:
+        record = as_record(value, node, self._evaluator)
+        if record.kind.role != "element":
+            raise wrong(
+                "E0419",
+                f"`{record.kind.name}` is no element",
+                node.value.span,
+                remedy="write an element, such as `fifo { limit = 64 cell }`",
+            )
+        arguments, complete = record.arguments(self._evaluator)
+        conditions: tuple[Expression, ...] = ()
+        if record.kind.open_fields:
+            names, conditions, fine = classifier.of_record(
+                record, self._port_names(), self._evaluator
+            )
+            arguments["classes"] = names
+            complete = complete and fine
+        if record.kind.duty == "line":
+            carriage.of_line(record, arguments, self._evaluator)
+        passing = {ports.carries for ports in self.template.ports.values()} or {*carriage.CARRIED}
+        layers.amounts(record, passing & {*record.kind.carries}, self._evaluator)
+        element = built(record, arguments, complete=complete, evaluator=self._evaluator)
+        inputs = element.inputs if element is not None else ()
+        outputs = element.outputs if element is not None else ()
+        loose = element is None or not complete
+        place = node.names[0].span
+        named = {name: each.name.span for name, each in record.given.items() if name in outputs}
+        return Part(path, record.kind, element, conditions, place, inputs, outputs, loose, named)
+
+    def _port_names(self) -> list[str] | None:
+        """Return the names of all ports; None while it is not known how many there are."""
+        if not all(ports.known for ports in self.template.ports.values()):
+            return None
+        return [
+            ports.name if ports.count is None else f"{ports.name}[{number}]"
+            for ports in self.template.ports.values()
+            for number in range(1 if ports.count is None else ports.count)
+        ]
+
+    def _loop(self, node: ast.Statement, scope: Scope, turns: tuple[str, ...]) -> None:
+        assert isinstance(node, ast.Loop)  # noqa: S101
+        arrays: dict[str, Turns] = {}
+        for turn, value, known in turns_of(node, scope, self._evaluator):
+            inner = Scope(scope)
+            self._name(inner, node.name, "the loop's value", value)
+            self.declare(node.body.statements, inner, (*turns, f"[{turn}]"))
+            for name, binding in inner.names.items():
+                made = binding.value(self._context)
+                if isinstance(made, PartValue | InnerValue | Turns):
+                    arrays.setdefault(name, Turns(name, binding.span, {}, known)).turns[turn] = made
+            if len(self.template.parts) > self._context.limits.elements:
+                raise wrong(
+                    "E0602",
+                    f"more than {self._context.limits.elements:_} elements",
+                    node.span,
+                    remedy="loop over fewer values",
+                )
+        for name, array in arrays.items():
+            outside = ast.Name(text=name, span=array.span)
+            self._name(scope, outside, "an element of a loop", array)
+
+
+def as_record(value: Value, node: ast.Bind, evaluator: Evaluator) -> Record:
+    """Return what a binding of a device makes: a record of an element."""
+    if isinstance(value, KindValue):
+        return Record(value.kind, {}, node.value.span, evaluator)
+    if isinstance(value, Record):
+        return value
+    raise wrong(
+        "E0419",
+        "a binding in a device makes an element",
+        node.value.span,
+        label=f"this is {value.what}",
+        remedy=f"write `let {node.names[0].text} = …` for a value",
+        fix=in_a_let(node, value),
+    )
+
+
+def built(
+    record: Record, arguments: dict[str, Any], *, complete: bool, evaluator: Evaluator
+) -> Any:
+    """Return the object of a record; None if the kind refuses its arguments."""
+    if not complete:
+        samples = {name: sample(each) for name, each in record.kind.parameters.items()}
+        arguments = {
+            **{name: each for name, each in samples.items() if each is not None},
+            **arguments,
+        }
+    try:
+        return record.kind.build(**arguments)
+    except (ValueError, TypeError, OverflowError) as error:
+        if complete:
+            evaluator.context.tell(record.refused(error))
+        return None

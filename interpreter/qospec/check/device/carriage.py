@@ -1,0 +1,130 @@
+"""What moves where: cells or packets. A line, a port and most elements are for one of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from qospec.catalogue.kinds import Buffer
+from qospec.check.device import predicates
+from qospec.check.device.ports import Origin
+from qospec.check.evaluate.context import wrong
+from qospec.check.evaluate.dimensions import ANY_LAYER
+from qospec.check.records.layers import OF_LINE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from qospec.check.device.ports import Part, Template
+    from qospec.check.evaluate.context import Context
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.check.records.record import Record
+    from qospec.source import Span
+
+UNITS = {"cell": "cell", "packet": "pkt"}
+CARRIED = tuple(UNITS)
+
+
+def of_line(record: Record, arguments: Mapping[str, Any], evaluator: Evaluator) -> str:
+    """Return what a line carries; report a rate that counts other bits."""
+    carries = str(arguments.get("carries", "cell"))
+    rate = record.kind.parameter("rate")
+    if rate is not None and "rate" in record.given:
+        layer = getattr(record.value_of(rate, evaluator), "layer", "")
+        if layer not in ("", ANY_LAYER, OF_LINE[carries]):
+            evaluator.context.tell(
+                wrong(
+                    "E0212",
+                    f"the rate of a line of {carries}s counts @{OF_LINE[carries]}, not @{layer}",
+                    record.given["rate"].value.span,
+                    remedy=f"write `carries = {other(carries)}`, or give the rate "
+                    f"@{OF_LINE[carries]}",
+                )
+            )
+    return carries
+
+
+def other(carries: str) -> str:
+    """Return that of the two that is not meant."""
+    return CARRIED[carries == CARRIED[0]]
+
+
+def verify(template: Template, context: Context) -> None:
+    """Report elements and ports that are reached by what they are not for.
+
+    Where cells of one port have been, those of another tell nothing new.
+    """
+    seen: dict[str, set[Origin]] = {each: set() for each in CARRIED}
+    for ports in template.ports.values():
+        for index in range(1 if ports.count is None else ports.count):
+            start = Origin(port=(ports.name, index))
+            _follow(template, start, ports.carries, seen[ports.carries], context)
+
+
+def _follow(
+    template: Template, start: Origin, carries: str, seen: set[Origin], context: Context
+) -> None:
+    waiting = [start]
+    while waiting:
+        origin = waiting.pop()
+        end = template.wires.get(origin)
+        if end is None:
+            continue
+        place = template.places.get(origin)
+        if end.kind == "port" and template.ports[end.port[0]].carries != carries:
+            _tell(f"`{end.port[0]}` is a port of {other(carries)}s", start, carries, place, context)
+        if end.kind != "element":
+            continue
+        part = template.parts[end.part]
+        if not part.loose and carries not in carried_by(part):
+            what = " and ".join(f"{each}s" for each in carried_by(part)) or "neither"
+            way_out = _in_the_limit(part, carries)
+            _tell(f"`{part.path}` is for {what}", start, carries, place, context, way_out=way_out)
+            continue
+        onward = [Origin(end.part, output) for output in part.outputs]
+        waiting += [each for each in onward if each not in seen]
+        seen.update(onward)
+
+
+def _tell(
+    message: str,
+    start: Origin,
+    carries: str,
+    place: Span | None,
+    context: Context,
+    *,
+    way_out: str = "",
+) -> None:
+    if place is not None:
+        context.tell(
+            wrong(
+                "E0425",
+                f"{message}, and {carries}s come from `{start.port[0]}`",
+                place,
+                remedy=way_out
+                or f"take one for {carries}s, or declare the port `: {other(carries)}`",
+            )
+        )
+
+
+def _in_the_limit(part: Part, carries: str) -> str:
+    """Return the way out for an element that could be for these, but for what its limit counts."""
+    limit = getattr(part.element, "limit", None)
+    fits = carries in part.kind.carries
+    if fits and isinstance(limit, Buffer) and limit.unit == other(carries):
+        return f"its limit counts {limit.unit}s: write `{limit.amount:_} {UNITS[carries]}`"
+    return ""
+
+
+def carried_by(part: Part) -> tuple[str, ...]:
+    """Return what an element in place is for: by its kind, its fields and its conditions."""
+    fit = set(part.kind.carries)
+    for each in (part.element, getattr(part.element, "drop", None)):
+        own = getattr(each, "carries", None)
+        fit &= {own} if own is not None else fit
+    unit = getattr(getattr(part.element, "limit", None), "unit", "byte")
+    if unit in CARRIED:
+        fit &= {unit}
+    for condition in part.predicates:
+        for asked in predicates.attributes(condition):
+            fit &= {predicates.carrier(asked)}
+    return tuple(each for each in CARRIED if each in fit)

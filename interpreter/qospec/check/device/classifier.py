@@ -1,0 +1,219 @@
+"""The classes of a classifier together: items that none of them takes, and classes that take none.
+
+Conditions compare what they ask for with constants, so items are alike that lie alike to those. One
+of each sort is tried.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import islice, product
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from qospec.check.device.predicates import (
+    ADDRESSES,
+    CATEGORIES,
+    HIGHEST,
+    WORDS,
+    attributes,
+    carrier,
+    predicate,
+    spelt,
+)
+from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.records.spelling import parameter_of
+from qospec.model.expression import Attribute, Constant, Operation, evaluate, leaves
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.check.records.record import Record
+    from qospec.model.expression import Expression
+
+    Item = Mapping[str, Any]
+    """What a condition may ask of it, by attribute."""
+
+MOST_COMPARISONS = 500_000
+"""So many constants and attributes are looked at, in all items that are tried together."""
+
+
+def of_record(
+    record: Record, ports: Sequence[str] | None, evaluator: Evaluator
+) -> tuple[tuple[str, ...], tuple[Expression, ...], bool]:
+    """Return the names and conditions of a classifier's outputs, and whether they are right.
+
+    `ports` are those of its device, by name; None while it is not known how many there are.
+    """
+    own = [
+        (name, each)
+        for name, each in record.given.items()
+        if parameter_of(record.kind, name) is None
+    ]
+    conditions = []
+    for _, each in own:
+        try:
+            conditions.append(predicate(each.value, each.scope, evaluator))
+        except Refused as refused:
+            evaluator.context.tell(refused)
+    if len(conditions) < len(own) or not own:
+        if not own:
+            raise wrong(
+                "E0415",
+                f"`{record.kind.name}` has no classes",
+                record.span,
+                remedy="add one: `all = otherwise`",
+            )
+        return tuple(name for name, _ in own), (), False
+    asked = {name for each in conditions for name in attributes(each)}
+    if ports is None and "input" in asked:
+        return tuple(name for name, _ in own), tuple(conditions), True
+    missed = unclassified(conditions, ports or ())
+    if missed:
+        evaluator.context.tell(
+            wrong(
+                "E0415",
+                f"some {_carried(asked)}s fit no class",
+                record.span,
+                note=f"such as {missed}",
+                remedy="add a class for the others: `rest = otherwise`",
+            )
+        )
+    for number in () if missed else empty(conditions, ports or ()):
+        name, each = own[number]
+        evaluator.context.tell(
+            wrong(
+                "W0604",
+                f"nothing is of class `{name}`",
+                each.name.span,
+                note="the classes before it take all that fits",
+                remedy="move it up, or leave it out",
+            )
+        )
+    return tuple(name for name, _ in own), tuple(conditions), True
+
+
+def unclassified(predicates: Sequence[Expression], ports: Sequence[str]) -> str:
+    """Return an item that no class takes, in words; nothing if there is none."""
+    if any(map(_takes_all, predicates)):
+        return ""
+    for item in _items(predicates, ports):
+        if _class_of(item, predicates) is None:
+            return _described(item)
+    return ""
+
+
+def empty(predicates: Sequence[Expression], ports: Sequence[str]) -> list[int]:
+    """Return the classes, by number, that nothing can be of, for earlier ones take it.
+
+    The first `otherwise` is for what nobody thought of, and leaves nothing to those behind it.
+    """
+    behind = next((n for n, each in enumerate(predicates, 1) if _takes_all(each)), len(predicates))
+    return [*_untaken(predicates[:behind], ports), *range(behind, len(predicates))]
+
+
+def _takes_all(predicate: Expression) -> bool:
+    return isinstance(predicate, Constant) and predicate.value is True
+
+
+def _untaken(predicates: Sequence[Expression], ports: Sequence[str]) -> list[int]:
+    """Return the conditions, by number, that no item fits but one that fits an earlier one too.
+
+    None where a constant is not known yet, or where there are too many items to be tried.
+    """
+    if not all(each.text for each in _constants(predicates)):
+        return []
+    choices = _choices(predicates, ports)
+    if prod(len(values) for values in choices.values()) > _most_items(predicates):
+        return []
+    taken = {_class_of(item, predicates) for item in _items(predicates, ports)}
+    return [
+        number
+        for number, each in enumerate(predicates)
+        if number not in taken and not isinstance(each, Constant)
+    ]
+
+
+def _items(predicates: Sequence[Expression], ports: Sequence[str]) -> Iterator[Item]:
+    choices = _choices(predicates, ports)
+    for values in islice(product(*choices.values()), _most_items(predicates)):
+        yield dict(zip(choices, values, strict=True))
+
+
+def _most_items(predicates: Sequence[Expression]) -> int:
+    """Return how many items are tried: the fewer, the longer the conditions are."""
+    return max(MOST_COMPARISONS // max(sum(map(leaves, predicates)), 1), 1)
+
+
+def _carried(asked: Iterable[str]) -> str:
+    """Return what is sorted by what is asked of it: cells or packets."""
+    return "packet" if any(carrier(name) == "packet" for name in asked) else "cell"
+
+
+def _choices(predicates: Sequence[Expression], ports: Sequence[str]) -> dict[str, Sequence[Any]]:
+    """Return by attribute the values that are worth trying."""
+    asked = {name for each in predicates for name in attributes(each)}
+    if _carried(asked) == "cell":
+        paths = {int(each) for each in _compared(predicates, "virtual_path")}
+        near = sorted({0} | paths | {each + 1 for each in paths if each < HIGHEST["virtual_path"]})
+        return {
+            "category": CATEGORIES,
+            "clp": (Fraction(0), Fraction(1)),
+            "oam": (False, True),
+            "virtual_path": [Fraction(each) for each in near],
+        }
+    found: dict[str, Sequence[Any]] = {}
+    for name in sorted(name for name in asked if carrier(name) == "packet"):
+        if name in WORDS:
+            found[name] = WORDS[name][2]
+        elif name == "input":
+            found[name] = ports
+        else:
+            numbers = {0, *(int(each) for each in _compared(predicates, name))}
+            near = sorted({each + step for each in numbers for step in (-1, 0, 1)})
+            highest = HIGHEST.get(name)
+            lowest = -1 if name in ADDRESSES else 0
+            found[name] = [
+                Fraction(each)
+                for each in near
+                if each >= lowest and (highest is None or each <= highest)
+            ]
+    return found
+
+
+def _class_of(item: Item, predicates: Sequence[Expression]) -> int | None:
+    def read(leaf: Any) -> Any:
+        return item.get(leaf.name) if isinstance(leaf, Attribute) else None
+
+    fitting = (n for n, each in enumerate(predicates) if evaluate(each, read) is True)
+    return next(fitting, None)
+
+
+def _described(item: Item) -> str:
+    if "category" in item:
+        kind = f"{'OAM' if item['oam'] else 'user'} cells of {item['category']}"
+        return f"{kind} with CLP {item['clp']} and VPI {item['virtual_path']}"
+    told = [f"`{spelt(name)}` {value}" for name, value in item.items() if name not in ADDRESSES]
+    told += [f"another `{spelt(name)}`" for name in item if name in ADDRESSES]
+    return f"packets with {' and '.join(told)}"
+
+
+def _compared(predicates: Sequence[Expression], name: str) -> Iterator[Fraction]:
+    """Yield the numbers that an attribute is compared with."""
+    for each in predicates:
+        if not isinstance(each, Operation):
+            continue
+        if Attribute(name) in each.operands:
+            numbers = (constant.value for constant in _constants(each.operands))
+            yield from (value for value in numbers if isinstance(value, Fraction))
+        else:
+            yield from _compared(each.operands, name)
+
+
+def _constants(expressions: Sequence[Expression]) -> Iterator[Constant]:
+    for each in expressions:
+        if isinstance(each, Constant):
+            yield each
+        elif isinstance(each, Operation):
+            yield from _constants(each.operands)

@@ -1,0 +1,124 @@
+"""`invariant`: what holds in every run of a device, counted where its cells come, end and leave."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from qospec.check.device.observables import of_a, unobserved
+from qospec.check.device.ports import SIDES, Invariant, PartValue, PortValue, Turns
+from qospec.check.evaluate.clauses import refuse_clauses
+from qospec.check.evaluate.context import Refused, together, wrong
+from qospec.check.evaluate.criteria import called_twice, condition
+from qospec.model.expression import Counted, with_leaves
+from qospec.model.suite import Statement
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from qospec.check.device.ports import Template
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.check.evaluate.scope import Scope
+    from qospec.check.evaluate.values import Value
+    from qospec.model.expression import Expression, Leaf
+    from qospec.model.suite import Network
+
+Port = tuple[str, int]
+OF_PORTS = tuple(f"{side}.count" for side in SIDES)
+"""What is observed of a port, as an author asks for it."""
+
+
+def add(
+    node: ast.Criterion, scope: Scope, turns: str, template: Template, evaluator: Evaluator
+) -> None:
+    """Add an invariant to a device; a mistake in it is reported."""
+    try:
+        refuse_clauses(node, "an invariant", "holds in every run")
+        unobservable = list(_unobservable(node.condition, scope, evaluator))
+        if unobservable:
+            raise together(unobservable)
+        expression = condition(node.condition, scope, evaluator)
+    except Refused as refused:
+        evaluator.context.tell(refused)
+        return
+    text = " ".join(node.condition.span.text.split())
+    label = f"{node.label.text if node.label else text}{turns}"
+    known = next((each for each in template.invariants if each.label == label), None)
+    if known is not None:
+        evaluator.context.tell(called_twice(label, node.label or node.condition, known.span))
+    elif expression is not None:
+        template.invariants.append(Invariant(label, text, expression, node.span))
+
+
+def _unobservable(node: ast.Node, scope: Scope, evaluator: Evaluator) -> Iterator[Refused]:
+    """Yield each that asks an element or a port for what nobody observes."""
+    if isinstance(node, ast.Path):
+        known = scope.find(node.name.text)
+        value = known.value(evaluator.context) if known is not None else None
+        if isinstance(value, PartValue | PortValue | Turns):
+            yield from _not_offered(node, value)
+    for each in node.children():
+        yield from _unobservable(each, scope, evaluator)
+
+
+def _not_offered(node: ast.Path, value: Value) -> Iterator[Refused]:
+    while isinstance(value, Turns):
+        value = next(iter(value.turns.values()))
+    whose = of_a(value.part.kind) if isinstance(value, PartValue) else ("a port", OF_PORTS)
+    what, offered = whose
+    names = [each for each in node.trail if isinstance(each, ast.Name)]
+    text = node.span.text
+    if not names:
+        yield wrong(
+            "E0423",
+            f"`{text}` is nothing that is observed",
+            node.span,
+            note=f"observed of {what}: {' '.join(offered) or 'nothing'}",
+            remedy=f"ask for `{text}.{offered[0]}`" if offered else "",
+        )
+    elif ".".join(each.text for each in names) not in offered:
+        begin = names[0].span.start - node.span.start
+        yield unobserved(whose, text[: begin - 1], text[begin:], node.span)
+
+
+def placed(template: Template, node: str, line: Callable[[Port, str], str]) -> Iterator[Statement]:
+    """Yield the invariants of a device that stands at `node`.
+
+    `line` gives the path of the line by which cells come to a port (rx) or leave it (tx).
+    """
+    if not template.invariants:
+        return
+    paths = {part.path: f"{node}.{part.path}" for part in template.parts}
+    for ports in template.ports.values():
+        for index in range(1 if ports.count is None else ports.count):
+            for side in SIDES:
+                name = ports.name if ports.count is None else f"{ports.name}[{index}]"
+                paths[f"{name}.{side}"] = line((ports.name, index), side)
+
+    def whole(leaf: Leaf) -> Expression:
+        if not isinstance(leaf, Counted):
+            return leaf
+        return replace(leaf, path=paths[leaf.path], text=f"{node}.{leaf.text}")
+
+    for each in template.invariants:
+        expression = with_leaves(each.condition, whole)
+        yield Statement("invariant", f"{node}: {each.label}", each.text, expression, each.span)
+
+
+def of_networks(networks: Mapping[str, Network]) -> Iterator[Statement]:
+    """Yield the invariants of all devices of a case, a control's as those of that control."""
+    for name, network in networks.items():
+        yield from _elsewhere(network.invariants, name) if name else network.invariants
+
+
+def _elsewhere(statements: tuple[Statement, ...], network: str) -> Iterator[Statement]:
+
+    def there(leaf: Leaf) -> Expression:
+        if not isinstance(leaf, Counted):
+            return leaf
+        return replace(leaf, network=network, text=f"{network}.{leaf.text}")
+
+    for each in statements:
+        expression = with_leaves(each.expression, there)
+        yield replace(each, label=f"{network}.{each.label}", expression=expression)

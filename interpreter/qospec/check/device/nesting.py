@@ -1,0 +1,230 @@
+"""A device as a part of another: its elements become the outer one's, its ports mere names.
+
+Within a template no device is left inside: where the outer device wires `stage.entry.rx` and
+`stage.exit.tx`, the wires are joined with those behind the ports.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+from qospec.check.device.ports import End, Inner, Origin, Ports, PortValue, Template, Turns
+from qospec.check.device.predicates import attributes
+from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.values import POISON, Value
+from qospec.check.records.kinds import not_built
+from qospec.dataclass import dataclass
+from qospec.diagnostics import did_you_mean
+from qospec.model.expression import Counted, with_leaves
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from qospec.check.device.nodes import Design, DevicePlan
+    from qospec.check.evaluate.context import Context
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.model.expression import Expression, Leaf
+    from qospec.source import Span
+    from qospec.syntax import ast
+
+Port = tuple[str, int]
+
+NOWHERE = End("discard")
+ENTRY = Origin().part
+"""Instead of an element, of what comes in by a port."""
+
+
+@dataclass(frozen=True)
+class InnerValue(Value):
+    """A device inside another; its ports are ends of wires."""
+
+    what: ClassVar[str] = "a device"
+    inner: Inner
+    number: int
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+        """Return a port."""
+        template = self.inner.template
+        ports = template.ports.get(name.text)
+        if ports is not None:
+            return PortValue(ports, None, self.number, self.inner.path)
+        near = did_you_mean(name.text, template.ports)
+        raise wrong(
+            "E0401",
+            f"`{self.inner.path}` has no port `{name.text}`",
+            name.span,
+            label=f"did you mean `{near}`?" if near else "",
+            note=f"ports of {template.name}: {' '.join(template.ports) or 'none'}",
+            remedy=f"write `{near}`" if near else "",
+        )
+
+
+def alone(design: Design, node: ast.Node, evaluator: Evaluator) -> Value:
+    """Return a device with the parameters' defaults; a mistake is reported, and poisons it."""
+    try:
+        return design.alone(node, evaluator)
+    except Refused as refused:
+        evaluator.context.tell(refused)
+        return POISON
+
+
+def put_in(template: Template, plan: DevicePlan, path: ast.Name, context: Context) -> Value:
+    """Add a device, or an array of them; a mistake is reported, and poisons it."""
+    numbers = range(1 if plan.count is None else plan.count)
+    paths = [path.text if plan.count is None else f"{path.text}[{each}]" for each in numbers]
+    put: dict[int, Value] = {}
+    try:
+        for number in numbers:
+            put[number] = _put_in(template, plan.template, paths[number], path.span, context)
+    except Refused as refused:
+        context.tell(refused)
+        return POISON
+    return put[0] if plan.count is None else Turns(path.text, path.span, put, plan.known)
+
+
+def _put_in(template: Template, put: Template, path: str, span: Span, context: Context) -> Value:
+    """Add a device's elements and invariants to another's, under a path; raises Refused."""
+    if len(template.parts) + len(put.parts) > context.limits.elements:
+        many = f"more than {context.limits.elements:_} elements"
+        raise wrong("E0602", many, span, remedy="put fewer devices into it")
+    brought = 1 + len(put.parts) + len(put.machines) + len(put.invariants)
+    context.take_inner(brought, span)
+    inner = Inner(path, put, len(template.parts), span)
+    template.inners.append(inner)
+    for asking in (condition for part in put.parts for condition in part.predicates):
+        if "input" in attributes(asking):
+            raise not_built("a class that asks for the port of a device inside another", span)
+    own = {part.path for part in put.parts}
+    template.parts += [replace(part, path=f"{path}.{part.path}") for part in put.parts]
+    template.machines += put.machines
+
+    def whole(leaf: Leaf) -> Expression:
+        if not isinstance(leaf, Counted):
+            return leaf
+        if leaf.path not in own:
+            raise not_built("an invariant that counts at an inner device's port", span)
+        return replace(leaf, path=f"{path}.{leaf.path}", text=f"{path}.{leaf.text}")
+
+    for each in put.invariants:
+        condition = with_leaves(each.condition, whole)
+        template.invariants.append(
+            each._replace(label=f"{path}: {each.label}", condition=condition)
+        )
+    return InnerValue(inner, len(template.inners) - 1)
+
+
+def join(template: Template, context: Context) -> None:
+    """Join the wires of a device with those of the devices inside it, and report loose ends."""
+    if not template.inners:
+        return
+    outer, places = template.wires, template.places
+    template.wires = {origin: end for origin, end in outer.items() if origin.inner < 0}
+    template.places = dict(places)
+    for number, inner in enumerate(template.inners):
+        _verify(inner, number, outer, context)
+        for origin, end in inner.template.wires.items():
+            if origin.part >= 0:
+                shifted = Origin(inner.base + origin.part, origin.output)
+                template.wires[shifted] = _shifted(end, inner, number)
+                template.places[shifted] = inner.template.places[origin]
+            else:  # a way in, which need not be used
+                template.merged.add(_shifted(end, inner, number))
+        template.merged |= {_shifted(end, inner, number) for end in inner.template.merged}
+    for origin, end in template.wires.items():
+        last, by = _followed(end, template, outer, context)
+        template.wires[origin] = last
+        template.places[origin] = places.get(by, template.places[origin])
+
+
+def _shifted(end: End, inner: Inner, number: int) -> End:
+    if end.kind == "element":
+        return End("element", inner.base + end.part, end.input)
+    return End("port", port=end.port, inner=number) if end.kind == "port" else end
+
+
+def _followed(
+    end: End, template: Template, outer: dict[Origin, End], context: Context
+) -> tuple[End, Origin]:
+    """Return where a wire ends behind all ports of inner devices, and the last wire outside."""
+    passed: set[End] = set()
+    by = Origin()
+    while end.inner >= 0:
+        inner = template.inners[end.inner]
+        if end in passed:
+            message = f"this loop takes no time: it only passes ports of `{inner.path}`"
+            remedy = "put an element into it that takes time, such as `delay`"
+            context.tell(wrong("E0409", message, inner.span, remedy=remedy))
+            return NOWHERE, by
+        passed.add(end)
+        if end.kind == "port":
+            by = Origin(port=end.port, inner=end.inner)
+            end = outer.get(by, NOWHERE)
+        else:
+            behind = inner.template.wires.get(Origin(port=end.port), NOWHERE)
+            end = _shifted(behind, inner, end.inner)
+    return end, by
+
+
+def _verify(inner: Inner, number: int, outer: dict[Origin, End], context: Context) -> None:
+    """Report a port by which something leaves and goes nowhere, and a device that nothing feeds."""
+    fed = {end.port for end in outer.values() if end.inner == number}
+    reached = _reached(inner.template, fed)
+    leaving = {end.port for end in inner.template.wires.values() if end.kind == "port"}
+    for ports in inner.template.ports.values():
+        for port in _each(ports):
+            wired = Origin(port=port, inner=number) in outer
+            unused = ports.count is not None and port not in reached
+            if port in leaving and ports.known and not wired and not unused:
+                context.tell(_unwired(inner, ports, port))
+    entered = any(each.kind == "element" for each in _entries(inner.template))
+    if entered and not fed:
+        context.tell(
+            wrong(
+                "E0403",
+                f"nothing feeds `{inner.path}`",
+                inner.span,
+                label="declared here, never fed",
+                remedy=f"connect something to it (`… -> {inner.path}.port.rx`)",
+            )
+        )
+
+
+def _reached(template: Template, fed: Collection[Port]) -> set[Port]:
+    """Return the ports by which cells leave that come in by those that are fed.
+
+    A router sends cells only where their way leads on, so behind it nothing is lost.
+    """
+    found: set[Port] = set()
+    outputs: dict[int, list[End]] = {}
+    for origin, end in template.wires.items():
+        if origin.part >= 0 or origin.port in fed:
+            outputs.setdefault(origin.part, []).append(end)
+    ways = outputs.pop(ENTRY, [])
+    while ways:
+        end = ways.pop()
+        if end.kind == "port":
+            found.add(end.port)
+        elif end.kind == "element" and template.parts[end.part].kind.duty != "router":
+            ways += outputs.pop(end.part, [])
+    return found
+
+
+def _each(ports: Ports) -> list[Port]:
+    return [(ports.name, index) for index in range(1 if ports.count is None else ports.count)]
+
+
+def _entries(template: Template) -> list[End]:
+    return [end for origin, end in template.wires.items() if origin.part < 0]
+
+
+def _unwired(inner: Inner, ports: Ports, port: Port) -> Refused:
+    name = ports.name if ports.count is None else f"{ports.name}[{port[1]}]"
+    shown = f"{inner.path}.{name}.tx"
+    return wrong(
+        "E0402",
+        f"output `{shown}` goes nowhere",
+        inner.span,
+        label="cells leave it there",
+        remedy=f"connect it (`{shown} -> …`) or write `{shown} -> discard`",
+    )

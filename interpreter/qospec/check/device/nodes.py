@@ -1,0 +1,264 @@
+"""The nodes of a topology, by the names that its links and its tests use."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import field
+from typing import TYPE_CHECKING, ClassVar
+
+from qospec.check.device.ports import PartValue
+from qospec.check.evaluate import loops
+from qospec.check.evaluate.context import wrong
+from qospec.check.evaluate.values import Amount, Poison, Value, position
+from qospec.dataclass import dataclass
+from qospec.diagnostics import did_you_mean
+
+if TYPE_CHECKING:
+    from qospec.check.device.ports import Template
+    from qospec.check.evaluate.context import Refused
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.check.evaluate.scope import Scope
+    from qospec.check.records.record import Record
+    from qospec.source import Span
+    from qospec.syntax import ast
+
+
+@dataclass(frozen=True)
+class HostPlan(Value):
+    """`host(count = …)`, before it has a name."""
+
+    what: ClassVar[str] = "a host"
+    count: int | None
+    known: bool
+    slotted: bool
+
+
+class Design(Value, ABC):
+    """A device as it is declared, without parameters."""
+
+    what: ClassVar[str] = "a device"
+
+    @abstractmethod
+    def alone(self, node: ast.Node, evaluator: Evaluator) -> Value:
+        """Return a single one with the parameters' defaults."""
+
+
+@dataclass(frozen=True)
+class DevicePlan(Value):
+    """A device with its parameters and count, before it has a name."""
+
+    what: ClassVar[str] = "a device with its parameters"
+    template: Template
+    count: int | None
+    known: bool
+
+
+@dataclass(eq=False)
+class Node:
+    """One host or one device in place. `links` says by port where it is linked, `media` to what."""
+
+    path: str
+    template: Template | None
+    slotted: bool
+    known: bool
+    links: dict[tuple[str, int], Span] = field(default_factory=dict)
+    rates: dict[tuple[str, int], Value] = field(default_factory=dict)
+    media: dict[tuple[str, int], Record] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class NodeArray(Value):
+    """An array of hosts or devices."""
+
+    what: ClassVar[str] = "an array of nodes"
+    name: str
+    nodes: tuple[Node, ...]
+    known: bool
+
+    def item(self, key: Value, span: Span) -> Value:
+        """Return one of them."""
+        index = position(key, len(self.nodes), f"`{self.name}`", span, known=self.known)
+        return NodeValue(self.nodes[index or 0]) if self.nodes else Poison()
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+        """Refuse: one must be chosen first."""
+        raise wrong(
+            "E0401",
+            f"`{self.name}` is an array of {len(self.nodes)}",
+            name.span,
+            remedy=f"say which: `{self.name}[0].{name.text}`",
+        )
+
+
+@dataclass(frozen=True)
+class NodeValue(Value):
+    """One host or device."""
+
+    what: ClassVar[str] = "a node"
+    node: Node
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+        """Return a port of a device."""
+        template = self.node.template
+        if template is None:
+            raise wrong(
+                "E0401",
+                f"`{self.node.path}` is a host: it has one port, without a name",
+                name.span,
+                remedy=f"write `{self.node.path}`",
+            )
+        ports = template.ports.get(name.text)
+        part = _part(self.node, name.text)
+        if part is not None:
+            return part
+        if ports is None and any(p.path.startswith(f"{name.text}[") for p in template.parts):
+            return NodeParts(self.node, name.text)
+        if ports is None:
+            raise self._unknown(name, template)
+        if ports.count is None:
+            return NodePort(self.node, (name.text, 0), name.text)
+        return NodePorts(self.node, name.text, ports.count, ports.known and self.node.known)
+
+    def _unknown(self, name: ast.Name, template: Template) -> Refused:
+        paths = (part.path.partition("[")[0] for part in template.parts)
+        elements = [path for path in dict.fromkeys(paths) if path.isidentifier()]
+        near = did_you_mean(name.text, [*template.ports, *elements])
+        known = f"ports of {template.name}: {' '.join(template.ports)}"
+        if not template.ports:
+            known = f"{template.name} has no ports"
+        return wrong(
+            "E0401",
+            f"`{self.node.path}` has no port {'or element ' if elements else ''}`{name.text}`",
+            name.span,
+            label=f"did you mean `{near}`?" if near else "",
+            note=f"{known}; its elements: {' '.join(elements)}" if elements else known,
+            remedy=f"write `{near}`" if near else "",
+        )
+
+
+def _part(node: Node, path: str) -> PartValue | None:
+    """Return an element of a device in place."""
+    template = node.template
+    if template is None:
+        return None
+    for index, part in enumerate(template.parts):
+        if part.path == path:
+            return PartValue(index, part, device=node.path, carries=template.carries)
+    return None
+
+
+@dataclass(frozen=True)
+class NodeParts(Value):
+    """The elements of a device in place that one name stands for, one per turn of a loop."""
+
+    what: ClassVar[str] = "an array of elements"
+    node: Node
+    name: str
+
+    def item(self, key: Value, span: Span) -> Value:
+        """Return one of them."""
+        turn = key.value if isinstance(key, Amount) else None
+        part = _part(self.node, f"{self.name}[{turn}]")
+        if part is not None or isinstance(key, Poison):
+            return part or key
+        turns = [p.path for p in self.node.template.parts] if self.node.template else []
+        known = [each for each in turns if each.startswith(f"{self.name}[")]
+        raise wrong(
+            "E0215",
+            f"`{self.node.path}.{self.name}` has no such turn",
+            span,
+            note="there are " + " ".join(known),
+        )
+
+
+@dataclass(frozen=True)
+class NodePorts(Value):
+    """An array of ports of a device in place."""
+
+    what: ClassVar[str] = "an array of ports"
+    node: Node
+    name: str
+    count: int
+    known: bool
+
+    def item(self, key: Value, span: Span) -> Value:
+        """Return one of them."""
+        index = (
+            position(key, self.count, f"`{self.node.path}.{self.name}`", span, known=self.known)
+            or 0
+        )
+        return NodePort(self.node, (self.name, index), f"{self.name}[{index}]", known=self.known)
+
+
+@dataclass(frozen=True)
+class NodePort(Value):
+    """One port of a device in place."""
+
+    what: ClassVar[str] = "a port"
+    node: Node
+    port: tuple[str, int]
+    name: str
+    known: bool = True
+
+    @property
+    def path(self) -> str:
+        """Return its name for people."""
+        return f"{self.node.path}.{self.name}"
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+        """Return the rate of the line that is linked to the port."""
+        if name.text != "rate":
+            raise wrong(
+                "E0104",
+                f"a port of a topology has no field `{name.text}`",
+                name.span,
+                note="fields of a port: rate",
+            )
+        rate = self.node.rates.get(self.port)
+        if rate is None and self.port in self.node.links:  # what is wrong with it was told
+            return Poison()
+        if rate is None:
+            raise wrong("E0422", f"`{self.path}` is not linked, so it has no rate", name.span)
+        return rate
+
+
+@dataclass(frozen=True)
+class HostKind(Value):
+    """`host`: a port of the tester."""
+
+    what: ClassVar[str] = "`host`"
+
+    def item(self, key: Value, span: Span) -> Value:  # noqa: ARG002
+        """Refuse what others write for an array."""
+        remedy = f"write `host(count = {span.text})` for an array"
+        raise wrong("E0215", "`host` cannot be indexed", span, remedy=remedy)
+
+    def call(self, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:
+        """Return hosts: `count` of them, `slotted` or not."""
+        loops.once(call.arguments)
+        count, known, slotted = None, True, True
+        for argument in call.arguments:
+            name = argument.name.text if argument.name else ""
+            if name == "count":
+                count, known = loops.count_of(argument.value, scope, evaluator)
+            elif name == "slotted":
+                slotted = evaluator.truth(argument.value, scope) is not False
+            else:
+                raise wrong(
+                    "E0104",
+                    f"`host` has no parameter `{name}`"
+                    if name
+                    else "`host` takes named values only",
+                    argument.span,
+                    note="parameters of host: count slotted",
+                )
+        return HostPlan(count, known, slotted)
+
+    def copy(self, body: ast.Body, scope: Scope, evaluator: Evaluator) -> Value:  # noqa: ARG002
+        """Refuse fields: they are given between parentheses."""
+        raise wrong(
+            "E0104",
+            "a host's fields are given between parentheses",
+            body.span,
+            remedy="write `host(slotted = false)`",
+        )

@@ -1,0 +1,114 @@
+"""What is observed of an element of a device: what it loses, and what waits in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from qospec.check.evaluate.context import wrong
+from qospec.check.evaluate.values import Open, Value
+from qospec.dataclass import dataclass
+from qospec.diagnostics import did_you_mean
+from qospec.model.expression import Counted
+
+if TYPE_CHECKING:
+    from qospec.catalogue.kinds import Kind
+    from qospec.check.evaluate.context import Refused
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.source import Span
+    from qospec.syntax import ast
+    from qospec.units import Dimension
+
+STATISTICS = ("max", "mean")
+"""Of what waits."""
+
+
+def observed(kind: Kind) -> tuple[str, ...]:
+    """Return what is observed of an element of that kind, as an author asks for it."""
+    causes = lost_as(kind, "lost")
+    waiting = tuple(f"occupancy.{e}" for e in STATISTICS) if holds(kind) else ()
+    return (*(("lost", *causes) if causes else ()), *waiting)
+
+
+def holds(kind: Kind) -> bool:
+    """Return whether items wait in an element of a kind, so that there is an occupancy."""
+    return kind.duty == "queue" or getattr(kind.build, "holds", False)
+
+
+def lost_as(kind: Kind, name: str) -> tuple[str, ...]:
+    """Return the causes that a name stands for of which cells end at a kind of element.
+
+    A scheduler has none: what it refuses ends in the queue that it serves.
+    """
+    causes = () if kind.duty == "scheduler" else tuple(getattr(kind.build, "causes", ()))
+    return causes if name == "lost" else tuple(each for each in causes if each == name)
+
+
+def of_a(kind: Kind) -> tuple[str, tuple[str, ...]]:
+    """Return whose an element of a kind is, in words, and what is observed of it."""
+    return f"a {kind.name}", observed(kind)
+
+
+def unobserved(whose: tuple[str, tuple[str, ...]], path: str, asked: str, span: Span) -> Refused:
+    """Return the mistake of asking what stands at `path` for what is not observed of it.
+
+    Of several words that are `asked` for, the last may be one that is meant.
+    """
+    what, offered = whose
+    last = asked.rpartition(".")[2]
+    near = did_you_mean(asked, offered) or did_you_mean(last, offered)
+    return wrong(
+        "E0423",
+        f"`{path}.{asked}` is nothing that is observed",
+        span,
+        label=f"did you mean `{near}`?" if near else "",
+        note=f"observed of {what}: {' '.join(offered) or 'nothing'}",
+        remedy=f"write `{path}.{near}`" if near else "",
+    )
+
+
+@dataclass(frozen=True)
+class Ended(Open):
+    """How many ended at an element, all or those of a cause; nothing is below it."""
+
+    kind: Kind
+    path: str
+    asked: str
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+        """Say so: what was lost for a cause has a name of its own, `q.overflow`."""
+        raise unobserved(of_a(self.kind), self.path, f"{self.asked}.{name.text}", name.span)
+
+
+@dataclass(frozen=True)
+class Waiting(Value):
+    """What waits in a queue, a shaper or a processor: its `max` and its `mean`."""
+
+    what: ClassVar[str] = "what waits in a queue, a shaper or a processor"
+    path: str
+    dimension: Dimension
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+        """Return one of the two."""
+        if name.text not in STATISTICS:
+            near = did_you_mean(name.text, STATISTICS)
+            raise wrong(
+                "E0503",
+                f"`occupancy` has no statistic `{name.text}`",
+                name.span,
+                label=f"did you mean `{near}`?" if near else "",
+                note=f"statistics of occupancy: {' '.join(STATISTICS)}",
+                remedy=f"write `{near}`" if near else "",
+            )
+        text = f"{self.path}.occupancy.{name.text}"
+        counted = Counted("", self.path, None, self.dimension, text, name.text)
+        return Open(counted, self.dimension, exact=name.text == "max")
+
+    def unfinished(self, span: Span) -> Refused:
+        """Say that a statistic is missing."""
+        return wrong(
+            "E0502",
+            f"`{span.text}` is many values: say which is meant",
+            span,
+            note=f"statistics of occupancy: {' '.join(STATISTICS)}",
+            remedy=f"write `{span.text}.max`",
+        )

@@ -1,0 +1,292 @@
+"""What a device is made of, by the names that its wires use: ports, elements and arrays."""
+
+from __future__ import annotations
+
+from dataclasses import field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+
+from qospec.check.device.observables import Ended, Waiting, holds, lost_as, of_a, unobserved
+from qospec.check.evaluate.context import wrong
+from qospec.check.evaluate.values import Amount, Open, Poison, Value, position
+from qospec.dataclass import dataclass
+from qospec.diagnostics import did_you_mean
+from qospec.model.expression import Counted
+from qospec.units import CELLS, PACKETS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from qospec.catalogue.kinds import Kind
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.model.expression import Expression
+    from qospec.model.suite import Machine
+    from qospec.source import Span
+    from qospec.syntax import ast
+    from qospec.units import Dimension
+
+SIDES = ("rx", "tx")
+"""Of a port: where items come in, and where they leave."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """An element of a device. `element` is None when it could not be built or is not known yet.
+
+    `named` says where an output was given its name, if the text did so.
+    """
+
+    path: str
+    kind: Kind
+    element: Any
+    predicates: tuple[Expression, ...]
+    span: Span
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    loose: bool = False
+    named: Mapping[str, Span] = field(default_factory=dict)
+
+    @cached_property
+    def ends(self) -> frozenset[str]:
+        """Return the names of its inputs and outputs, and those of arrays of them."""
+        every = (*self.inputs, *self.outputs)
+        return frozenset(every) | {each.partition("[")[0] for each in every}
+
+
+class End(NamedTuple):
+    """Where a wire leads: an input of an element, a port, or the end of the way.
+
+    `inner` is the number of the device inside whose port it is: to enter by ("inner"), or to leave.
+    """
+
+    kind: Literal["element", "port", "inner", "terminate", "discard"]
+    part: int = -1
+    input: str = ""
+    port: tuple[str, int] = ("", 0)
+    inner: int = -1
+
+
+class Origin(NamedTuple):
+    """Where a wire begins: an output of an element, or (part -1) what comes in by a port.
+
+    Or it is what leaves by a port of the device inside with the number `inner`.
+    """
+
+    part: int = -1
+    output: str = ""
+    port: tuple[str, int] = ("", 0)
+    inner: int = -1
+
+
+@dataclass
+class Ports:
+    """A port or an array of them. `count` is None for a single one; `known` as of a list."""
+
+    name: str
+    count: int | None
+    known: bool
+    span: Span
+    carries: str = "cell"
+
+
+class Inner(NamedTuple):
+    """A device inside another: its path there, and the number of its first element."""
+
+    path: str
+    template: Template
+    base: int
+    span: Span
+
+
+class Invariant(NamedTuple):
+    """What holds in every run of a device; in its condition, paths are those within the device."""
+
+    label: str
+    text: str
+    condition: Expression
+    span: Span
+
+
+@dataclass
+class Template:
+    """A device with its parameters given, ready to be put into a topology any number of times.
+
+    `merged` holds where wires end that cannot be told from others in `wires`, for where they begin
+    depends on a parameter that is not known; and where the ports of inner devices lead. `inners`
+    are of use until all wires are joined. Where not `complete`, something in it was wrong.
+    """
+
+    name: str
+    parts: list[Part] = field(default_factory=list)
+    ports: dict[str, Ports] = field(default_factory=dict)
+    wires: dict[Origin, End] = field(default_factory=dict)
+    places: dict[Origin, Span] = field(default_factory=dict)
+    merged: set[End] = field(default_factory=set)
+    invariants: list[Invariant] = field(default_factory=list)
+    machines: list[Machine] = field(default_factory=list)
+    inners: list[Inner] = field(default_factory=list)
+    complete: bool = True
+
+    @property
+    def carries(self) -> str:
+        """Return what its elements count: packets as soon as one port carries them, else cells."""
+        return "packet" if any(p.carries == "packet" for p in self.ports.values()) else "cell"
+
+    @property
+    def sound(self) -> bool:
+        """Return whether nothing in it is wrong, and nothing of its elements unknown."""
+        return self.complete and not any(part.loose for part in self.parts)
+
+
+def counted_in(carries: str) -> Dimension:
+    """Return what is counted where cells pass, or packets."""
+    return PACKETS if carries == "packet" else CELLS
+
+
+@dataclass(frozen=True)
+class PortValue(Value):
+    """A port, an array of ports, or one of an array; of a device inside, if `inner` says which."""
+
+    what: ClassVar[str] = "a port"
+    ports: Ports
+    index: int | None = None
+    inner: int = -1
+    device: str = ""
+
+    def item(self, key: Value, span: Span) -> Value:
+        """Return one port of an array."""
+        if self.ports.count is None or self.index is not None:
+            raise wrong("E0215", f"`{self.ports.name}` is a single port", span)
+        index = position(
+            key, self.ports.count, f"`{self.ports.name}`", span, known=self.ports.known
+        )
+        return replace(self, index=0 if index is None else index)
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+        """Return the side where cells come in, or where they leave."""
+        if name.text not in SIDES:
+            raise wrong(
+                "E0401",
+                f"a port has no side `{name.text}`",
+                name.span,
+                remedy="write `.rx` for what comes in, `.tx` for what leaves",
+            )
+        if self.ports.count is not None and self.index is None:
+            raise wrong(
+                "E0401",
+                f"`{self.ports.name}` is an array of ports",
+                name.span,
+                remedy=f"say which: `{self.ports.name}[0].{name.text}`",
+            )
+        index = "" if self.index is None else f"[{self.index}]"
+        path = f"{self.ports.name}{index}.{name.text}"
+        path = f"{self.device}.{path}" if self.device else path
+        port = (self.ports.name, self.index or 0)
+        return SideValue(port, name.text, path, self.inner, self.ports.carries)
+
+
+@dataclass(frozen=True)
+class SideValue(Value):
+    """`port.rx` or `port.tx`."""
+
+    what: ClassVar[str] = "a side of a port"
+    port: tuple[str, int]
+    side: str
+    path: str
+    inner: int = -1
+    carries: str = "cell"
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+        """Return how many cells or packets pass here, as an invariant asks."""
+        if self.inner >= 0:
+            message = "what passes a port of a device inside is not observed"
+            raise wrong("E0423", message, name.span, remedy="ask for a port of the device itself")
+        if name.text != "count":
+            return super().field(name, evaluator)
+        counts, text = counted_in(self.carries), f"{self.path}.count"
+        return Open(Counted("", self.path, None, counts, text), counts, exact=True)
+
+
+@dataclass(frozen=True)
+class PartValue(Value):
+    """An element, or one of its inputs and outputs; of a `device` in place, or inside of one."""
+
+    what: ClassVar[str] = "an element"
+    index: int
+    part: Part
+    name: str = ""
+    device: str = ""
+    carries: str = "cell"
+
+    @property
+    def path(self) -> str:
+        """Return its name for people."""
+        return f"{self.device}.{self.part.path}" if self.device else self.part.path
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+        """Return the input or output of that name, the array of them, or what is observed here."""
+        lost = lost_as(self.part.kind, name.text)
+        if not self.name and (name.text not in self.part.ends or self.device):
+            if lost:
+                text, counts = f"{self.path}.{name.text}", counted_in(self.carries)
+                counted = Counted("", self.path, lost, counts, text)
+                kind, asked = self.part.kind, name.text
+                return Ended(counted, counts, exact=True, kind=kind, path=self.path, asked=asked)
+            if name.text == "occupancy" and holds(self.part.kind):
+                limit = getattr(self.part.element, "limit", None)
+                in_packets = getattr(limit, "unit", "") == "packet"
+                return Waiting(self.path, PACKETS if in_packets else counted_in(self.carries))
+        if self.device:
+            raise unobserved(of_a(self.part.kind), self.path, name.text, name.span)
+        if not self.part.loose and name.text not in self.part.ends:
+            raise self._unknown(name.text, name.span)
+        return replace(self, name=name.text)
+
+    def item(self, key: Value, span: Span) -> Value:
+        """Return one input or output of an array."""
+        known = (*self.part.inputs, *self.part.outputs)
+        if not self.name:
+            raise wrong("E0215", f"`{self.part.path}` is a single element", span)
+        array = [each for each in known if each.startswith(f"{self.name}[")]
+        unknown = isinstance(key, Poison) or (isinstance(key, Amount) and key.value is None)
+        if self.part.loose or unknown:
+            return replace(self, name=array[0] if array else f"{self.name}[0]")
+        index = position(key, len(array), f"`{self.part.path}.{self.name}`", span)
+        return replace(self, name=f"{self.name}[{index}]")
+
+    def _unknown(self, name: str, span: Span) -> Exception:
+        both = (("inputs", self.part.inputs), ("outputs", self.part.outputs))
+        near = did_you_mean(name, [*self.part.inputs, *self.part.outputs])
+        listed = "; ".join(f"its {what} are {' '.join(names)}" for what, names in both if names)
+        return wrong(
+            "E0401",
+            f"`{self.part.path}` has no input or output `{name}`",
+            span,
+            label=f"did you mean `{near}`?" if near else "",
+            note=listed,
+            remedy=f"write `{near}`" if near else "",
+        )
+
+
+@dataclass
+class Turns(Value):
+    """What a name bound inside `for` stands for outside: one thing per turn."""
+
+    what: ClassVar[str] = "an array of elements"
+    name: str
+    span: Span
+    turns: dict[int, Value]
+    known: bool
+
+    def item(self, key: Value, span: Span) -> Value:
+        """Return that of one turn."""
+        if isinstance(key, Poison) or not self.known:
+            return next(iter(self.turns.values()))
+        if not isinstance(key, Amount) or key.value is None:
+            return next(iter(self.turns.values()))
+        if key.value.denominator != 1 or int(key.value) not in self.turns:
+            turns = ", ".join(str(turn) for turn in list(self.turns)[:10])
+            raise wrong(
+                "E0215", f"`{self.name}` has no turn {key.value}", span, note=f"its turns: {turns}"
+            )
+        return self.turns[int(key.value)]

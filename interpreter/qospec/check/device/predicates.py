@@ -1,0 +1,284 @@
+"""What a classifier asks of a cell or a packet: small conditions over what can be told of it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from qospec.check.device.ports import PortValue
+from qospec.check.evaluate.context import all_of, wrong
+from qospec.check.evaluate.dimensions import NUMBER, named
+from qospec.check.evaluate.scope import Scope
+from qospec.check.evaluate.values import Amount, Poison, Series, Symbol, Truth, Value
+from qospec.check.records import addresses
+from qospec.check.records.kinds import not_built
+from qospec.diagnostics import did_you_mean
+from qospec.model.expression import Attribute, Constant, Expression, Operation
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qospec.check.evaluate.evaluator import Evaluator
+
+ATTRIBUTES = {
+    ("vc", "category"): "category",
+    ("vc", "path"): "virtual_path",
+    ("cell", "clp"): "clp",
+    ("cell", "oam"): "oam",
+    ("pkt", "dscp"): "dscp",
+    ("pkt", "precedence"): "precedence",
+    ("pkt", "priority"): "priority",
+    ("pkt", "traffic_class"): "traffic_class",
+    ("pkt", "exp"): "traffic_class",
+    ("pkt", "colour"): "colour",
+    ("pkt", "family"): "family",
+    ("pkt", "protocol"): "protocol",
+    ("pkt", "source_port"): "source_port",
+    ("pkt", "destination_port"): "destination_port",
+    ("pkt", "source_address"): "source_address",
+    ("pkt", "destination_address"): "destination_address",
+    ("pkt", "input"): "input",
+}
+"""What a class may ask for: of cells, and of packets."""
+LATER = ("frame",)
+"""What classes may ask of frames, once there are any."""
+CATEGORIES = ("cbr", "vbr_rt", "vbr_nrt", "ubr")
+WORDS = {
+    "category": ("a service category", "categories", CATEGORIES),
+    "protocol": ("a protocol", "protocols", ("udp", "tcp", "none")),
+    "family": ("a family of addresses", "families", ("ipv4", "ipv6")),
+    "colour": ("a colour", "colours", ("green", "yellow", "red")),
+}
+"""Attributes that are words: what each is called, and the words."""
+HIGHEST = {
+    "virtual_path": 4_095,
+    "clp": 1,
+    "dscp": 63,
+    "precedence": 7,
+    "priority": 7,
+    "traffic_class": 7,
+    "source_port": 65_535,
+    "destination_port": 65_535,
+}
+"""Attributes that are numbers from 0 to this."""
+ADDRESSES = ("source_address", "destination_address")
+"""Attributes that are addresses; conditions hold the numbers of `check.addresses`."""
+NAMED = (*WORDS, *ADDRESSES, "input")
+"""Attributes that are alike or not, and never less or more than another."""
+
+
+def predicate(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expression:
+    """Return the condition of a class; raises Refused."""
+    if isinstance(node, ast.Otherwise):
+        return Constant(value=True, dimension=None, text="otherwise")
+    if isinstance(node, ast.Unary) and node.operator == "not":
+        return Operation("not", (predicate(node.operand, scope, evaluator),))
+    if isinstance(node, ast.Binary) and node.operator in ("and", "or"):
+        sides = all_of(lambda side: predicate(side, scope, evaluator), (node.left, node.right))
+        return Operation(node.operator, tuple(sides))
+    if isinstance(node, ast.Compare):
+        return _compared(node, scope, evaluator)
+    if isinstance(node, ast.Member):
+        return _member(_attribute(node.item), node.collection, scope, evaluator)
+    if isinstance(node, ast.Range):
+        raise wrong(
+            "E0416",
+            f"`{node.span.text}` is not true or false",
+            node.span,
+            remedy="put the range into parentheses: `pkt.dscp in (8 .. 15)`",
+        )
+    attribute = _attribute(node)
+    if attribute.name != "oam":
+        raise wrong(
+            "E0416",
+            f"`{node.span.text}` is not true or false",
+            node.span,
+            remedy=f"compare it: `{node.span.text} == …`",
+        )
+    return attribute
+
+
+def _attribute(node: ast.Expression) -> Attribute:
+    if isinstance(node, ast.Path) and len(node.trail) == 1 and isinstance(node.trail[0], ast.Name):
+        known = ATTRIBUTES.get((node.name.text, node.trail[0].text))
+        if known is not None:
+            return Attribute(known)
+    if isinstance(node, ast.Path) and node.name.text in LATER:
+        raise not_built(node.span.text, node.span)
+    names = [".".join(pair) for pair in ATTRIBUTES]
+    last = node.span.text.rpartition(".")[2]
+    same = [name for name in names if name.endswith(f".{last}")]
+    near = did_you_mean(node.span.text, names) or next(iter(same), "")
+    raise wrong(
+        "E0416",
+        f"a class cannot ask for `{node.span.text}`",
+        node.span,
+        label=f"did you mean `{near}`?" if near else "",
+        note="it may ask for " + " ".join(names),
+    )
+
+
+def _compared(node: ast.Compare, scope: Scope, evaluator: Evaluator) -> Expression:
+    attribute = _attribute(node.left)
+    if attribute.name in NAMED and node.operator not in ("==", "!="):
+        raise wrong(
+            "E0203",
+            f"`{node.left.span.text}` is never less or more than another",
+            node.span,
+            remedy="ask with `==`, `!=` or `in`",
+        )
+    alike = _among(attribute, node.right, scope, evaluator)
+    if alike is not None:
+        return alike if node.operator == "==" else Operation("not", (alike,))
+    return Operation(node.operator, (attribute, _constant(attribute, node.right, scope, evaluator)))
+
+
+def _member(
+    attribute: Attribute, node: ast.Expression, scope: Scope, evaluator: Evaluator
+) -> Expression:
+    """Return that an attribute is one of a list or of a range."""
+    if isinstance(node, ast.Range) and node.step is None and attribute.name in HIGHEST:
+        first = _constant(attribute, node.first, scope, evaluator)
+        last = _constant(attribute, node.last, scope, evaluator)
+        return _between(attribute, first, last)
+    items = node.items if isinstance(node, ast.ListOf) else (node,)
+    alike = [_among(attribute, item, scope, evaluator) for item in items]
+    if alike and None not in alike:
+        return Operation("or", tuple(each for each in alike if each is not None))
+    return Operation("in", (attribute, _list(attribute, node, scope, evaluator)))
+
+
+def _between(attribute: Attribute, first: Constant, last: Constant) -> Expression:
+    ends = Operation(">=", (attribute, first)), Operation("<=", (attribute, last))
+    return Operation("and", ends)
+
+
+def _among(
+    attribute: Attribute, node: ast.Expression, scope: Scope, evaluator: Evaluator
+) -> Expression | None:
+    """Return that an attribute is an address, in a network, or a port; None if it is neither."""
+    if attribute.name == "input":
+        return _port(attribute, evaluator.value(node, scope), node, evaluator)
+    if attribute.name not in ADDRESSES:
+        return None
+    value = evaluator.plain(node, scope)
+    if isinstance(value, Poison):
+        return Constant(value=True, dimension=None)
+    each = value.items if isinstance(value, Series) else (value,)
+    found = []
+    for item in each:
+        ends = addresses.ends(item, spelt(attribute.name), node.span)
+        first, last = (Constant(Fraction(end), NUMBER, node.span.text) for end in ends)
+        found.append(_between(attribute, first, last))
+    return Operation("or", tuple(found))
+
+
+def _port(
+    attribute: Attribute, value: Value, node: ast.Expression, evaluator: Evaluator
+) -> Expression:
+    """Return that an item came into the device by a port, or by one of an array."""
+    if isinstance(value, Poison):
+        return Constant(value=True, dimension=None)
+    if not isinstance(value, PortValue) or value.inner >= 0:
+        raise wrong(
+            "E0204",
+            f"`{spelt(attribute.name)}` is a port of this device, not {value.what}",
+            node.span,
+            remedy="name a port: `pkt.input == west`",
+        )
+    ports, name = value.ports, value.ports.name
+    numbers = range(ports.count or 0) if value.index is None else (value.index,)
+    names = [name] if ports.count is None else [f"{name}[{number}]" for number in numbers]
+    for _ in names:
+        evaluator.context.take_step(node.span)
+    listed = tuple(Constant(each, None, node.span.text) for each in names)
+    return Operation("in", (attribute, Operation("list", listed)))
+
+
+def _list(
+    attribute: Attribute, node: ast.Expression, scope: Scope, evaluator: Evaluator
+) -> Expression:
+    if isinstance(node, ast.ListOf):
+        items = tuple(_constant(attribute, item, scope, evaluator) for item in node.items)
+        return Operation("list", items)
+    value = evaluator.plain(node, scope)
+    if isinstance(value, Series):
+        return Operation("list", tuple(_of(attribute, item, node) for item in value.items))
+    if isinstance(value, Poison):
+        return Operation("list", ())
+    raise wrong("E0204", f"`in` needs a list, this is {value.what}", node.span)
+
+
+def _constant(
+    attribute: Attribute, node: ast.Expression, scope: Scope, evaluator: Evaluator
+) -> Constant:
+    if attribute.name in WORDS:
+        words = WORDS[attribute.name][2]
+        own = isinstance(node, ast.Path) and node.name.text in words
+        return _of(attribute, evaluator.word(node, Scope() if own else scope), node)
+    return _of(attribute, evaluator.plain(node, scope), node)
+
+
+def _of(attribute: Attribute, value: Value, node: ast.Expression) -> Constant:
+    text = node.span.text
+    if isinstance(value, Poison):
+        return Constant(value=Fraction(0), dimension=NUMBER)
+    if attribute.name in WORDS:
+        return _word(attribute, value, node)
+    if attribute.name == "oam":
+        if isinstance(value, Truth) and value.value is not None:
+            return Constant(value.value, None, text)
+        raise wrong("E0204", f"`cell.oam` is true or false, not {value.what}", node.span)
+    if not isinstance(value, Amount) or value.dimension != NUMBER:
+        what = named(value.dimension) if isinstance(value, Amount) else value.what
+        raise wrong("E0204", f"a whole number is wanted, this is {what}", node.span)
+    if value.value is not None and value.value.denominator != 1:
+        raise wrong("E0204", f"a whole number is wanted, this is {text}", node.span)
+    number = value.value if value.value is not None else Fraction(0)
+    most = HIGHEST.get(attribute.name)
+    if most is not None and not (0 <= number <= most and number.denominator == 1):
+        between = "0 or 1" if most == 1 else f"a whole number from 0 to {most:_}"
+        high = number > most
+        raise wrong(
+            "E0205",
+            f"`{spelt(attribute.name)}` is {between}",
+            node.span,
+            label="too large" if high else "too small",
+            remedy=f"write at most {most:_}" if high else "write at least 0",
+        )
+    return Constant(number, NUMBER, "" if value.value is None else text)
+
+
+def _word(attribute: Attribute, value: Value, node: ast.Expression) -> Constant:
+    what, several, words = WORDS[attribute.name]
+    if isinstance(value, Symbol) and value.name in words:
+        return Constant(value.name, None, node.span.text)
+    name = value.name if isinstance(value, Symbol) else node.span.text
+    near = did_you_mean(name, words)
+    raise wrong(
+        "E0214",
+        f"`{name}` is not {what}",
+        node.span,
+        label=f"did you mean `{near}`?" if near else "",
+        note=f"{several}: " + " ".join(words),
+    )
+
+
+def spelt(attribute: str) -> str:
+    """Return an attribute as an author writes it."""
+    return next(".".join(pair) for pair, name in ATTRIBUTES.items() if name == attribute)
+
+
+def carrier(attribute: str) -> str:
+    """Return of what it is asked: of cells or of packets."""
+    return "packet" if spelt(attribute).startswith("pkt.") else "cell"
+
+
+def attributes(expression: Expression) -> Iterator[str]:
+    """Yield what a condition asks for."""
+    if isinstance(expression, Attribute):
+        yield expression.name
+    elif isinstance(expression, Operation):
+        for operand in expression.operands:
+            yield from attributes(operand)

@@ -1,0 +1,402 @@
+"""The wires of a device, and what must hold of them all.
+
+Queues and schedulers: each leads to the line that empties it, straight or by schedulers.
+
+Loops that take no time: in them, the emulation would turn for ever at one instant.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.check.device.ports import (
+    End,
+    Origin,
+    Part,
+    PartValue,
+    Ports,
+    PortValue,
+    SideValue,
+    Template,
+    Turns,
+)
+from qospec.check.evaluate.context import Context, Refused, wrong
+from qospec.check.evaluate.values import Poison, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qospec.check.device.ports import Part
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.check.evaluate.scope import Scope
+    from qospec.source import Span
+    from qospec.syntax import ast
+
+ENDINGS = ("discard", "terminate")
+
+
+class Side(NamedTuple):
+    """One of the two sides of an element, in words, and how a wire is written there."""
+
+    one: str
+    other: str
+    verb: str
+    wire: str
+
+
+OUTPUT = Side("output", "input", "begins", "{} -> …")
+INPUT = Side("input", "output", "ends", "… -> {}")
+
+
+def connect(wire: ast.Wire, scope: Scope, template: Template, evaluator: Evaluator) -> bool:
+    """Add a wire, piece by piece, and return whether all ends are known; raises Refused."""
+    values = [_value(end, scope, evaluator) for end in wire.ends]
+    if any(isinstance(value, Poison) for value in values):
+        return False
+    last = len(wire.ends) - 1
+    for place in range(last):
+        origin = _origin(values[place], wire.ends[place], middle=place > 0)
+        end = _end(values[place + 1], wire.ends[place + 1], middle=place + 1 < last)
+        _add(template, origin, end, wire.ends[place], evaluator.context)
+    return True
+
+
+def _value(end: ast.Path, scope: Scope, evaluator: Evaluator) -> Value | str:
+    if end.name.text in ENDINGS and not end.trail and scope.find(end.name.text) is None:
+        return end.name.text
+    return evaluator.value(end, scope)
+
+
+def _add(template: Template, origin: Origin, end: End, node: ast.Path, context: Context) -> None:
+    known = template.wires.get(origin)
+    if known is not None and known != end:
+        loose = origin.part < 0 and not _ports(template, origin).known
+        if loose or (origin.part >= 0 and template.parts[origin.part].loose):
+            template.merged.add(end)
+        else:
+            context.tell(
+                wrong(
+                    "E0404",
+                    f"`{node.span.text}` leads to two places",
+                    node.span,
+                    label="wired again here",
+                    other=(template.places[origin], "first wired here"),
+                    remedy="put an element between that chooses, such as `classify`",
+                )
+            )
+        return
+    template.wires[origin] = end
+    template.places[origin] = node.span
+
+
+def _ports(template: Template, origin: Origin) -> Ports:
+    whole = template if origin.inner < 0 else template.inners[origin.inner].template
+    return whole.ports[origin.port[0]]
+
+
+def _origin(value: Value | str, node: ast.Path, *, middle: bool) -> Origin:
+    if isinstance(value, SideValue):
+        if value.inner >= 0 and value.side == "rx":
+            raise wrong(
+                "E0407",
+                f"no wire begins at `{node.span.text}`: cells go into the device by it",
+                node.span,
+                remedy=f"write `{node.span.text.removesuffix('rx')}tx` for what leaves it",
+            )
+        if value.inner < 0 and value.side == "tx":
+            raise wrong(
+                "E0407",
+                f"no wire begins at `{node.span.text}`: cells leave by it",
+                node.span,
+                remedy=f"write `{node.span.text.removesuffix('tx')}rx` for what comes in",
+            )
+        return Origin(port=value.port, inner=value.inner)
+    if isinstance(value, PartValue):
+        return Origin(value.index, _named(value, node, OUTPUT, middle=middle))
+    raise _no_end(value, node, "begin")
+
+
+def _named(value: PartValue, node: ast.Path, side: Side, *, middle: bool) -> str:
+    """Return the output or input of an element that a wire's end means; the only one, if none."""
+    part = value.part
+    ours, theirs = part.outputs, part.inputs
+    if side is INPUT:
+        ours, theirs = theirs, ours
+    if value.name and not (middle and value.name in theirs):
+        if part.loose or value.name in ours:
+            return value.name
+        raise wrong(
+            "E0407",
+            f"`{node.span.text}` is an {side.other}: no wire {side.verb} there",
+            node.span,
+            note=f"{side.one}s of {part.path}: {' '.join(ours)}",
+        )
+    if part.loose or len(ours) == 1:
+        return ours[0] if ours else ""
+    raise wrong(
+        "E0408",
+        f"`{part.path}` has {len(ours)} {side.one}s: say which",
+        node.span,
+        note=f"{side.one}s of {part.path}: {' '.join(ours[:12])}",
+        remedy=f"write `{side.wire.format(f'{part.path}.{ours[0]}')}`" if ours else "",
+    )
+
+
+def _end(value: Value | str, node: ast.Path, *, middle: bool) -> End:
+    if isinstance(value, str):
+        if middle:
+            raise wrong(
+                "E0407", f"nothing follows `{value}`", node.span, remedy="end the wire here"
+            )
+        return End("discard" if value == "discard" else "terminate")
+    if isinstance(value, SideValue):
+        if value.inner >= 0 and value.side == "tx":
+            raise wrong(
+                "E0407",
+                f"no wire ends at `{node.span.text}`: cells leave the device by it",
+                node.span,
+                remedy=f"write `{node.span.text.removesuffix('tx')}rx` for what goes into it",
+            )
+        if value.inner < 0 and value.side == "rx":
+            raise wrong(
+                "E0407",
+                f"no wire ends at `{node.span.text}`: cells come in by it",
+                node.span,
+                remedy=f"write `{node.span.text.removesuffix('rx')}tx` for what leaves",
+            )
+        if middle:
+            raise wrong(
+                "E0407",
+                f"nothing follows `{node.span.text}`: cells have left",
+                node.span,
+                remedy="end the wire here",
+            )
+        return End("port" if value.inner < 0 else "inner", port=value.port, inner=value.inner)
+    if isinstance(value, PartValue):
+        return End("element", value.index, _named(value, node, INPUT, middle=middle))
+    raise _no_end(value, node, "end")
+
+
+def _no_end(value: Value | str, node: ast.Path, verb: str) -> Refused:
+    if isinstance(value, PortValue):
+        side = "rx" if (verb == "begin") == (value.inner < 0) else "tx"
+        return wrong(
+            "E0407",
+            f"`{node.span.text}` has two sides",
+            node.span,
+            remedy=f"write `{node.span.text}.{side}`",
+        )
+    if isinstance(value, Turns):
+        return wrong(
+            "E0408",
+            f"`{node.span.text}` is an array of elements",
+            node.span,
+            remedy=f"say which: `{node.span.text}[0]`",
+        )
+    what = value.what if isinstance(value, Value) else f"`{value}`"
+    return wrong("E0407", f"no wire can {verb} at {what}", node.span)
+
+
+def verify(template: Template, context: Context) -> None:
+    """Report outputs that go nowhere, inputs that nothing feeds, and queues without a line."""
+    ends = {*template.wires.values(), *template.merged}
+    fed = {(end.part, end.input) for end in ends if end.kind == "element"}
+    for index, part in enumerate(template.parts):
+        if part.loose and len(part.outputs) != 1:
+            continue
+        for name in part.outputs:
+            if Origin(index, name) not in template.wires:
+                reached = any((index, each) in fed for each in part.inputs)
+                context.tell(_unwired(part, name, fed=reached))
+        for name in () if part.loose else part.inputs:
+            if (index, name) not in fed:
+                context.tell(_unfed(part, name))
+    for ports in template.ports.values():
+        _received(template, ports, context)
+    verify_served(template, context)
+    verify_time(template, context)
+
+
+def _received(template: Template, ports: Ports, context: Context) -> None:
+    for index in range(1 if ports.count is None else ports.count):
+        if Origin(port=(ports.name, index)) not in template.wires:
+            name = ports.name if ports.count is None else f"{ports.name}[{index}]"
+            remedy = f"connect it (`{name}.rx -> …`) or write `{name}.rx -> discard`"
+            message = f"what comes in by `{name}` goes nowhere"
+            context.tell(wrong("E0410", message, ports.span, remedy=remedy))
+
+
+def _unwired(part: Part, name: str, *, fed: bool) -> Refused:
+    whole = len(part.outputs) == 1
+    shown = part.path if whole else f"{part.path}.{name}"
+    return wrong(
+        "E0402",
+        f"output `{shown}` goes nowhere",
+        part.named.get(name, part.span),
+        label="its output goes nowhere" if whole and fed else "declared here, never wired",
+        remedy=f"connect it (`{shown} -> …`) or write `{shown} -> discard`",
+    )
+
+
+def _unfed(part: Part, name: str) -> Refused:
+    shown = part.path if len(part.inputs) == 1 else f"{part.path}.{name}"
+    return wrong(
+        "E0403",
+        f"nothing feeds `{shown}`",
+        part.span,
+        label="declared here, never fed",
+        remedy=f"connect something to it (`… -> {shown}`)",
+    )
+
+
+MOST_LEVELS = 16
+"""So many schedulers may follow each other: each level takes its time for every packet."""
+
+
+def verify_served(template: Template, context: Context) -> None:
+    """Report what is not emptied by one line, or not alone at its place before it."""
+    ways = Counter(template.wires.values())
+    crowded = {end for end, count in ways.items() if count > 1}
+    for index, part in enumerate(template.parts):
+        if not part.kind.is_served or not part.outputs:
+            continue
+        if part.loose and len(part.outputs) != 1:
+            continue
+        origin = Origin(index, part.outputs[0])
+        end = template.wires.get(origin)
+        if end is None or end.kind == "discard":
+            continue
+        place = template.places[origin]
+        if not _is_served(template, end):
+            _tell_unserved(template, part, end, place, context)
+        elif end in crowded and _is_known(template, end):
+            _tell_crowded(template, part, end, place, context)
+        elif part.kind.duty == "scheduler":
+            _verify_levels(template, index, place, context)
+
+
+def _is_served(template: Template, end: End) -> bool:
+    if end.kind != "element":
+        return end.kind == "port"
+    return template.parts[end.part].kind.duty in ("line", "scheduler")
+
+
+def _is_known(template: Template, end: End) -> bool:
+    if end.kind == "port":
+        return template.ports[end.port[0]].known
+    return not template.parts[end.part].loose
+
+
+def _tell_unserved(template: Template, part: Part, end: End, place: Span, context: Context) -> None:
+    what = template.parts[end.part].path if end.kind == "element" else end.kind
+    context.tell(
+        wrong(
+            "E0405",
+            f"`{part.path}` must lead straight to a line, not to `{what}`",
+            place,
+            note="a queue is emptied by the line that it feeds, straight or by a scheduler",
+            remedy=f"move `{what}` before `{part.path}`" if end.kind == "element" else "",
+        )
+    )
+
+
+def _tell_crowded(template: Template, part: Part, end: End, place: Span, context: Context) -> None:
+    what, remedy = "its line", "put a scheduler such as `strict` before the line"
+    if end.kind == "element" and template.parts[end.part].kind.duty == "scheduler":
+        what = f"`{template.parts[end.part].path}.{end.input}`"
+        remedy = "give each an input of its own, or merge what comes before one queue"
+    context.tell(wrong("E0406", f"`{part.path}` shares {what} with others", place, remedy=remedy))
+
+
+def _verify_levels(template: Template, start: int, place: Span, context: Context) -> None:
+    """Report schedulers that follow each other for too long, or in a circle."""
+    path, index = [start], start
+    while len(path) <= MOST_LEVELS:
+        end = template.wires.get(Origin(index, template.parts[index].outputs[0]))
+        if end is None or end.kind != "element":
+            return
+        index = end.part
+        if template.parts[index].kind.duty != "scheduler":
+            return
+        if index in path:
+            if index == start and start == min(path):
+                _tell_circle([template.parts[each].path for each in path], place, context)
+            return
+        path.append(index)
+    context.tell(
+        wrong(
+            "E0606",
+            f"more than {MOST_LEVELS} schedulers follow each other from"
+            f" `{template.parts[start].path}` on",
+            place,
+            remedy="let one scheduler choose among more inputs",
+        )
+    )
+
+
+def _tell_circle(names: list[str], place: Span, context: Context) -> None:
+    context.tell(
+        wrong(
+            "E0405",
+            f"`{names[0]}` leads back to itself, and to no line",
+            place,
+            note=" -> ".join([*names, names[0]]),
+            remedy="let the last scheduler lead to a port's `tx`",
+        )
+    )
+
+
+def verify_time(template: Template, context: Context) -> None:
+    """Report a circle of elements that take no time: it would turn for ever at one instant."""
+    after: dict[int, list[int]] = {}
+    for origin, end in template.wires.items():
+        if origin.part >= 0 and end.kind == "element":
+            after.setdefault(origin.part, []).append(end.part)
+    instant = {index for index, part in enumerate(template.parts) if not _takes_time(part)}
+    done: set[int] = set()
+    for start in sorted(instant):
+        circle = _circle(start, after, instant, done)
+        if circle:
+            names = " -> ".join(template.parts[index].path for index in (*circle, circle[0]))
+            context.tell(
+                wrong(
+                    "E0409",
+                    f"this loop takes no time: {names}",
+                    template.parts[circle[0]].span,
+                    remedy="put an element into it that takes time, such as `delay`",
+                )
+            )
+            return
+
+
+def _circle(
+    start: int, after: dict[int, list[int]], instant: set[int], done: set[int]
+) -> list[int]:
+    path: list[int] = []
+    stack: list[tuple[int, Iterator[int]]] = []
+    if start in done:
+        return []
+    path.append(start)
+    above = {start}
+    stack.append((start, iter(after.get(start, ()))))
+    while stack:
+        index, following = stack[-1]
+        step = next((each for each in following if each in instant and each not in done), None)
+        if step is None:
+            done.add(index)
+            stack.pop()
+            above.discard(path.pop())
+        elif step in above:
+            return path[path.index(step) :]
+        else:
+            path.append(step)
+            above.add(step)
+            stack.append((step, iter(after.get(step, ()))))
+    return []
+
+
+def _takes_time(part: Part) -> bool:
+    if part.kind.is_served or part.kind.duty == "line" or part.element is None:
+        return True
+    return bool(part.element.least_delay_ps(None) > 0)

@@ -1,0 +1,338 @@
+"""Arithmetic and comparison of exact quantities with dimensions and layers.
+
+What must be measured becomes a small tree over the same rules: its mistakes show before a run.
+
+Equality of what is measured: what can be equal, and tolerances that would ask for it unseen.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.dimensions import ANY_LAYER, NUMBER, met, named, time_of_cells
+from qospec.check.evaluate.values import POISON, Amount, Open, Poison, Symbol, Truth, Value, Wording
+from qospec.model.expression import Constant, Expression, Operation
+from qospec.syntax import ast
+from qospec.units import CELL_RATE, CELLS, PACKET_RATE, RATE, RATIO, TIME, base_unit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qospec.check.evaluate.context import Limits
+    from qospec.source import Span
+    from qospec.syntax import ast
+    from qospec.units import Dimension
+
+VERBS = {"+": "add", "-": "subtract"}
+
+
+def binary(node: ast.Binary, left: Value, right: Value, limits: Limits) -> Value:
+    """Return `left + right` and its like."""
+    if isinstance(left, Poison) or isinstance(right, Poison):
+        return POISON
+    a, b = (
+        number(left, node.left.span, node.operator),
+        number(right, node.right.span, node.operator),
+    )
+    if node.operator in VERBS:
+        dimension = _equal(node, a, b)
+    elif node.operator == "/":
+        dimension = a.dimension / b.dimension
+    else:
+        if node.operator == "of" and a.dimension != NUMBER:
+            raise wrong(
+                "E0202",
+                f"`of` takes a ratio on its left, this is {named(a.dimension)}",
+                node.left.span,
+                remedy="write a ratio such as `80% of …`, or multiply with `*`",
+            )
+        dimension = a.dimension * b.dimension
+    if dimension.is_ratio:
+        dimension = NUMBER if _plain(node, a, b) else RATIO
+    layer = _layer(node, a, b, dimension)
+    if node.operator == "/" and isinstance(b, Amount) and b.value == 0:
+        raise wrong("E0209", "division by zero", node.right.span, label="this is 0")
+    if isinstance(a, Open) or isinstance(b, Open):
+        return _open(node, a, b, dimension, layer)
+    value = _worked_out(node, a, b, limits)
+    return Amount(value, dimension, layer, published=a.published or b.published)
+
+
+def negated(node: ast.Unary, operand: Value) -> Value:
+    """Return `-operand`."""
+    if isinstance(operand, Poison):
+        return POISON
+    a = number(operand, node.operand.span, "-")
+    if isinstance(a, Open):
+        negative = Operation("negate", (a.expression,), a.dimension)
+        return Open(negative, a.dimension, a.exact, layer=a.layer)
+    text = f"-{a.text}" if a.text and not a.text.startswith("-") else ""
+    return replace(a, value=None if a.value is None else -a.value, text=text)
+
+
+def number(value: Value, span: Span, sign: str) -> Amount | Open:
+    """Return the value, which must be one that can be reckoned with."""
+    if isinstance(value, Amount | Open):
+        return value
+    unfinished = value.unfinished(span)
+    if unfinished is not None:
+        raise unfinished
+    raise wrong("E0204", f"`{sign}` needs numbers, and this is {value.what}", span)
+
+
+def compared(node: ast.Compare, left: Value, right: Value) -> Truth | Operation:
+    """Return whether `left == right` and its like; the condition to judge if it is measured."""
+    if isinstance(left, Poison) or isinstance(right, Poison):
+        return Truth(None)
+    for value, span in ((left, node.left.span), (right, node.right.span)):
+        unfinished = value.unfinished(span)
+        if unfinished is not None:
+            raise unfinished
+    if not isinstance(left, Amount | Open) or not isinstance(right, Amount | Open):
+        return Truth(_same(node, left, right))
+    dimension = _comparable(left, right, node.left.span, node.right.span)
+    if isinstance(left, Open) or isinstance(right, Open):
+        if node.operator in ("==", "!=") and not countable(left, right):
+            raise never_equal(node, left, right)
+        return Operation(
+            node.operator,
+            (
+                constant(left, node.left.span, dimension),
+                constant(right, node.right.span, dimension),
+            ),
+        )
+    published = left.published or right.published
+    if left.value is None or right.value is None:
+        return Truth(None, published)
+    return Truth(_ORDER[node.operator](left.value, right.value), published)
+
+
+def within(node: ast.Within, value: Value, tolerance: Value, target: Value) -> Operation | None:
+    """Return the condition that a value is near another; None when an operand is in error."""
+    if any(isinstance(operand, Poison) for operand in (value, tolerance, target)):
+        return None
+    a = number(value, node.value.span, "within")
+    width = number(tolerance, node.tolerance.span, "within")
+    b = number(target, node.target.span, "within")
+    dimension = _comparable(a, b, node.value.span, node.target.span)
+    share = width.dimension.is_ratio and not width.dimension.counted
+    if not share:
+        _width(node, dimension, a, width)
+    if isinstance(width, Amount) and width.value is not None and width.value < 0:
+        raise wrong("E0205", "a tolerance cannot be negative", node.tolerance.span)
+    if nothing(width) or (share and nothing(b)):
+        narrow(node, a, b, share=share and not nothing(width))
+    return Operation(
+        "within share" if share else "within",
+        (
+            constant(a, node.value.span, dimension),
+            constant(width, node.tolerance.span, width.dimension if share else dimension),
+            constant(b, node.target.span, dimension),
+        ),
+    )
+
+
+def _width(node: ast.Within, dimension: Dimension, a: Amount | Open, width: Amount | Open) -> None:
+    """Refuse a tolerance that is no width of that dimension."""
+    if width.dimension != NUMBER:
+        _comparable(a, width, node.value.span, node.tolerance.span)
+    elif not dimension.is_ratio and not zero(width):
+        raise wrong(
+            "E0204",
+            f"the tolerance of {named(dimension)} is a percentage or a width, not a plain number",
+            node.tolerance.span,
+            remedy=f"write a percentage, or a width with the unit of `{node.target.span.text}`",
+        )
+
+
+def alike(left: Value, right: Value) -> bool:
+    """Return whether two values known before the run are equal."""
+    if isinstance(left, Amount) and isinstance(right, Amount):
+        return left.value == right.value and (left.dimension == right.dimension or left.value == 0)
+    return isinstance(left, Wording | Symbol | Truth) and left == right
+
+
+def constant(value: Amount | Open, span: Span, dimension: Dimension | None = None) -> Expression:
+    """Return a value as a leaf of a condition. A literal 0 takes the dimension of what it meets."""
+    if isinstance(value, Open):
+        return value.expression
+    text = value.text or " ".join(span.text.split())
+    number_or_zero = value.value if value.value is not None else Fraction(0)
+    kept = value.dimension if value.value != 0 or dimension is None else dimension
+    return Constant(number_or_zero, kept, text, published=value.published is not None)
+
+
+def _open(
+    node: ast.Binary, a: Amount | Open, b: Amount | Open, dimension: Dimension, layer: str
+) -> Open:
+    sign = "*" if node.operator == "of" else node.operator
+    alike = dimension if node.operator in VERBS else None
+    operands = (constant(a, node.left.span, alike), constant(b, node.right.span, alike))
+    exact = sign != "/" and all(side.exact for side in (a, b) if isinstance(side, Open))
+    return Open(Operation(sign, operands, dimension), dimension, exact, layer=layer)
+
+
+def _plain(node: ast.Binary, a: Amount | Open, b: Amount | Open) -> bool:
+    """Return whether a result without unit is a plain number, as 3 is, and no ratio, as 30% is."""
+    if node.operator == "of":
+        return b.dimension.counted
+    measured_ratio = node.operator == "/" and (isinstance(a, Open) or isinstance(b, Open))
+    return a.dimension.counted and b.dimension.counted and not measured_ratio
+
+
+def _equal(node: ast.Binary, a: Amount | Open, b: Amount | Open) -> Dimension:
+    if a.dimension == b.dimension or zero(b):
+        return a.dimension
+    if zero(a):
+        return b.dimension
+    preposition = "to" if node.operator == "+" else "from"
+    what = f"{VERBS[node.operator]} {named(b.dimension)} {preposition} {named(a.dimension)}"
+    raise wrong(
+        "E0202",
+        f"cannot {what}",
+        node.right.span,
+        label=f"this is {named(b.dimension)}",
+        other=(node.left.span, f"this is {named(a.dimension)}"),
+        remedy="give both the same kind of unit",
+    )
+
+
+def _comparable(left: Amount | Open, right: Amount | Open, first: Span, second: Span) -> Dimension:
+    if left.dimension == right.dimension or zero(right):
+        _agree(left, right, first, second)
+        return left.dimension
+    if zero(left):
+        return right.dimension
+    raise wrong(
+        "E0203",
+        f"cannot compare {named(left.dimension)} with {named(right.dimension)}",
+        second,
+        label=f"this is {named(right.dimension)}",
+        other=(first, f"this is {named(left.dimension)}"),
+        remedy=_remedy(left, right, second),
+    )
+
+
+def _remedy(left: Amount | Open, right: Amount | Open, second: Span) -> str:
+    what, plain = named(left.dimension), right.dimension == NUMBER
+    if plain and isinstance(right, Amount):
+        return f"give it a unit: {what} is wanted"
+    if what == "a time" and right.dimension == CELLS:
+        return time_of_cells(right.value if isinstance(right, Amount) else None, second.text)
+    if right.dimension == RATE and left.dimension in (CELL_RATE, PACKET_RATE):
+        return f"compare with {what}; `bit_rate` counts bits"
+    return f"compare with {what}"
+
+
+def _layer(node: ast.Binary, a: Amount | Open, b: Amount | Open, dimension: Dimension) -> str:
+    _agree(a, b, node.left.span, node.right.span)
+    return met(a.layer, b.layer) if dimension.has_data else ""
+
+
+def _agree(a: Amount | Open, b: Amount | Open, first: Span, second: Span) -> None:
+    if len({a.layer, b.layer} - {"", ANY_LAYER}) > 1:
+        raise wrong(
+            "E0212",
+            f"bits counted @{a.layer} meet bits counted @{b.layer}",
+            second,
+            label=f"@{b.layer}",
+            other=(first, f"@{a.layer}"),
+            remedy="count both at the same layer: no operator converts between layers",
+        )
+
+
+def _worked_out(node: ast.Binary, a: Amount, b: Amount, limits: Limits) -> Fraction | None:
+    if a.value is None or b.value is None:
+        return None
+    value = _RESULT[node.operator](a.value, b.value)
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) > limits.bits:
+        message = f"this number needs more than {limits.bits:_} bits"
+        raise wrong("E0604", message, node.span, remedy="make it of fewer, or of rounder ones")
+    return value
+
+
+def _same(node: ast.Compare, left: Value, right: Value) -> bool | None:
+    if type(left) is not type(right) or not isinstance(left, Wording | Symbol | Truth):
+        raise wrong(
+            "E0203",
+            f"cannot compare {left.what} with {right.what}",
+            node.right.span,
+            label=f"this is {right.what}",
+            other=(node.left.span, f"this is {left.what}"),
+        )
+    if node.operator not in ("==", "!="):
+        raise wrong("E0203", f"`{node.operator}` cannot order {left.what}", node.span)
+    if isinstance(left, Truth) and (left.value is None or right == Truth(None)):
+        return None
+    return (left == right) == (node.operator == "==")
+
+
+_RESULT: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "of": operator.mul,
+}
+_ORDER: dict[str, Callable[[Fraction, Fraction], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def countable(left: Amount | Open, right: Amount | Open) -> bool:
+    """Return whether equality can be judged: of counts, and of a ratio with 0."""
+    if all(side.exact for side in (left, right) if isinstance(side, Open)):
+        return True
+    return left.dimension == NUMBER and (zero(left) or zero(right))
+
+
+def zero(value: Amount | Open) -> bool:
+    """Return whether a value is the literal 0, which fits every dimension."""
+    return isinstance(value, Amount) and value.value == 0 and value.dimension == NUMBER
+
+
+def nothing(value: Amount | Open) -> bool:
+    """Return whether a value is 0, with a unit or without."""
+    return isinstance(value, Amount) and value.value == 0
+
+
+def never_equal(node: ast.Compare, left: Amount | Open, right: Amount | Open) -> Refused:
+    """Return the mistake of asking whether a measured time or rate is equal to something."""
+    remedy = f"write `{node.left.span.text} within 1% of {node.right.span.text}`"
+    for end, other, side in ((right, left, node.left), (left, right, node.right)):
+        if zero(end):
+            remedy = f"compare with a bound: `{side.span.text} < {_little(other.dimension)}`"
+    return wrong(
+        "E0213", "what is measured is never equal to the last digit", node.span, remedy=remedy
+    )
+
+
+def narrow(node: ast.Within, a: Amount | Open, b: Amount | Open, *, share: bool) -> None:
+    """Refuse a tolerance of no width, but where equality could be asked for as well."""
+    if not isinstance(a, Open) and not isinstance(b, Open):
+        return
+    literal = isinstance(node.target, ast.Number | ast.Quantity)
+    if countable(a, b) and not (share and literal):
+        return
+    width = f"{node.value.span.text} within {_little(a.dimension)} of {node.target.span.text}"
+    raise wrong(
+        "E0213",
+        f"{node.tolerance.span.text} of 0 is 0: this only holds for 0 itself"
+        if share
+        else "what is measured is never equal to the last digit, and this tolerance is 0",
+        node.tolerance.span,
+        remedy=f"write a width, such as `{width}`",
+    )
+
+
+def _little(dimension: Dimension) -> str:
+    return "1 us" if dimension == TIME else f"1 {base_unit(dimension)}".removesuffix(" 1")

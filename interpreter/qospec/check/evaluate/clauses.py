@@ -1,0 +1,133 @@
+"""What a statement says of itself: `as range`, what it claims, and `when`, where it applies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.check.evaluate.confidence import clause_of
+from qospec.check.evaluate.context import together, wrong
+from qospec.check.evaluate.criteria import condition
+from qospec.diagnostics import did_you_mean, respelling
+from qospec.model.expression import (
+    Constant,
+    found,
+    is_constant,
+    is_published,
+    observed,
+    without_readings,
+)
+from qospec.model.suite import CLAIMS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qospec.check.evaluate.context import Refused
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.check.evaluate.scope import Scope
+    from qospec.model.expression import Expression
+    from qospec.syntax import ast
+
+DECIDED = "nothing that is measured decides it here"
+"""Why a criterion does not apply that holds by what is known before the run."""
+
+
+def claim_of(node: ast.Criterion) -> str:
+    """Return what kind of claim a criterion makes, "" where it says none; raises Refused."""
+    if node.claim is None:
+        return ""
+    word, span = node.claim.text, node.claim.span
+    if word not in CLAIMS:
+        near = did_you_mean(word, CLAIMS)
+        raise wrong(
+            "E0517",
+            f"`{word}` is no kind of claim",
+            span,
+            label=f"did you mean `{near}`?" if near else "",
+            note="claims: " + " ".join(CLAIMS),
+            remedy=f"write `as {near}`" if near else "write one of them",
+            fix=respelling(span, word, CLAIMS),
+        )
+    if node.kind != "expect":
+        raise wrong(
+            "E0518",
+            f"`{node.kind}` makes no claim: it asks whether the test is valid",
+            span,
+            remedy=f"leave `as {word}` out, or write `expect`",
+        )
+    return word
+
+
+class When(NamedTuple):
+    """What the `when` of a statement comes to in a case.
+
+    Attributes:
+        met: Whether the statement applies; None where its `when` is in error.
+        idle: Why it does not apply; "" where it does.
+        published: Whether a published number decides that.
+    """
+
+    met: bool | None
+    idle: str = ""
+    published: bool = False
+
+    @property
+    def stand_in(self) -> Expression | None:
+        """Return what stands for the condition of a statement that does not apply."""
+        return Constant(value=True, dimension=None) if self.met is False else None
+
+
+def when_of(node: ast.Criterion | ast.Report, scope: Scope, evaluator: Evaluator) -> When:
+    """Return whether a statement applies in a case.
+
+    Raises:
+        Refused: If that hangs on what is only known after the run.
+    """
+    if node.when is None:
+        return When(met=True)
+    expression = condition(node.when, scope, evaluator)
+    if expression is None:
+        return When(met=None)
+    if not is_constant(expression):
+        leaf = (*observed(expression), *found(expression))[0]
+        raise wrong(
+            "E0207",
+            f"`when` is decided before the run, and `{leaf.text}` is known only after it",
+            node.when.span,
+            remedy="ask it in the condition itself; `when` asks what is swept, given or published",
+        )
+    met = without_readings(expression) is True
+    idle = "" if met else f"it applies when {' '.join(node.when.span.text.split())}"
+    return When(met, idle, is_published(expression))
+
+
+def refuse_clauses(node: ast.Criterion, what: str, why: str) -> None:
+    """Refuse the clauses that only the statements of a test have; raises Refused.
+
+    Args:
+        node: Of a device or a property.
+        what: What it is, "an invariant".
+        why: Why it has none of them, "holds in every run".
+    """
+    mistakes = list(_strange(node, what, why))
+    if mistakes:
+        raise together(mistakes)
+
+
+def _strange(node: ast.Criterion, what: str, why: str) -> Iterator[Refused]:
+    if node.confidence is not None:
+        yield wrong(
+            "E0512",
+            f"{what} {why}: there is no confidence in it",
+            clause_of(node),
+            remedy="leave `with … confidence` out",
+        )
+    if node.claim is not None:
+        remedy = f"leave `as {node.claim.text}` out"
+        yield wrong("E0518", f"{what} makes no claim", node.claim.span, remedy=remedy)
+    if node.when is not None:
+        yield wrong(
+            "E0518",
+            f"{what} {why}: it has no `when`",
+            node.when.span,
+            remedy="leave `when …` out; join what it depends on to the condition by `or`",
+        )

@@ -1,0 +1,128 @@
+"""`with 95% confidence`: which criteria may ask for it, and for how many repeats it asks."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from qospec.check.evaluate.context import wrong
+from qospec.check.evaluate.dimensions import named
+from qospec.check.evaluate.values import Amount, Poison
+from qospec.model.expression import Operation, observed
+from qospec.model.suite import FEWEST_REPEATS
+from qospec.source import Span
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.check.evaluate.scope import Scope
+    from qospec.check.evaluate.values import Value
+    from qospec.model.expression import Expression
+    from qospec.model.suite import Run
+
+LEAST, MOST = Fraction(1, 2), Fraction(99_999, 100_000)
+
+LAST_WORD = "confidence"
+"""With which the clause ends."""
+
+ORDERED = ("<", "<=", ">", ">=", "within", "within share")
+
+
+def confidence_of(
+    node: ast.Criterion,
+    expression: Expression | None,
+    scope: Scope,
+    evaluator: Evaluator,
+) -> Fraction | None:
+    """Return the confidence of a criterion, None where it asks for none; raises Refused."""
+    if node.confidence is None:
+        return None
+    value = evaluator.plain(node.confidence, scope)
+    if isinstance(value, Poison):
+        return None
+    confidence = _ratio(value, node.confidence)
+    if expression is not None:
+        _comparable(node, expression)
+    return confidence
+
+
+def _ratio(value: Value, node: ast.Expression) -> Fraction:
+    if not isinstance(value, Amount) or not value.dimension.is_ratio:
+        what = named(value.dimension) if isinstance(value, Amount) else value.what
+        raise wrong(
+            "E0204",
+            f"a confidence is a percentage, not {what}",
+            node.span,
+            remedy="write `with 95% confidence`",
+        )
+    if value.value is None or not LEAST < value.value <= MOST:
+        raise wrong(
+            "E0205",
+            "a confidence is more than 50% and at most 99.999%",
+            node.span,
+            remedy="write `with 95% confidence`",
+        )
+    return value.value
+
+
+def _comparable(node: ast.Criterion, expression: Expression) -> None:
+    """Refuse what repeats cannot be reckoned together for."""
+    clause = clause_of(node)
+    if not observed(expression):
+        raise wrong(
+            "E0512",
+            "a confidence is of what is measured, and nothing is measured here",
+            clause,
+            remedy="leave `with … confidence` out",
+        )
+    if isinstance(expression, Operation) and expression.operator in ORDERED:
+        return
+    sort = f"`{expression.operator}`" if isinstance(expression, Operation) else "this condition"
+    joined = isinstance(expression, Operation) and expression.operator in ("and", "or", "not")
+    raise wrong(
+        "E0512",
+        f"there is no confidence for {sort}: repeats are judged together by `<`, `>` or `within`",
+        clause,
+        other=(node.condition.span, "this is judged"),
+        note="without a confidence, `expect` holds in every repeat",
+        remedy="write a statement of its own for each part"
+        if joined
+        else "compare by `<`, `<=`, `>`, `>=` or `within`, or leave the confidence out",
+    )
+
+
+def repeated(node: ast.Criterion, test: ast.Test, run: Run | None) -> None:
+    """Refuse the confidence of a criterion in a test that is not repeated often enough."""
+    if run is None or run.repeat >= FEWEST_REPEATS:
+        return
+    statement = next((s for s in test.body.statements if isinstance(s, ast.Run)), None)
+    given = None
+    for each in statement.body.statements if statement is not None else ():
+        if isinstance(each, ast.Bind) and each.names[0].text == "repeat":
+            given = each
+    place = test.name.span
+    if given is not None:
+        place = given.span
+    elif statement is not None:
+        place = Span(statement.span.source, statement.span.end - 1, statement.span.end)
+    enough = f"repeat = {FEWEST_REPEATS}"
+    raise wrong(
+        "E0507",
+        f"a confidence of {_text(node)} needs at least {FEWEST_REPEATS} repeats",
+        clause_of(node),
+        other=(place, f"`repeat` is {run.repeat} here"),
+        remedy=f"write `{enough}`" if given is not None else f"add `{enough}` to `run`",
+    )
+
+
+def _text(node: ast.Criterion) -> str:
+    return node.confidence.span.text if node.confidence is not None else ""
+
+
+def clause_of(node: ast.Criterion) -> Span:
+    """Return where `with 95% confidence` stands."""
+    assert node.confidence is not None  # noqa: S101
+    source, behind = node.span.source, node.confidence.span
+    start = source.text.rfind("with", node.condition.span.end, behind.start)
+    end = source.text.find(LAST_WORD, behind.end, node.span.end)
+    return Span(source, start, end + len(LAST_WORD)) if start >= 0 and end >= 0 else behind

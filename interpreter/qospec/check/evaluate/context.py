@@ -1,0 +1,243 @@
+"""What every part of the checker needs: the catalogue, the limits, and where mistakes go."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, Protocol, TypeVar
+
+from qospec.dataclass import dataclass
+from qospec.diagnostics import Diagnostic, Label
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterable, Sequence
+
+    from qospec.catalogue.kinds import Catalogue
+    from qospec.check.evaluate.scope import Binding
+    from qospec.check.evaluate.values import Value
+    from qospec.diagnostics import Edit, Problems
+    from qospec.source import Span
+    from qospec.syntax import ast
+
+_Item = TypeVar("_Item")
+_Made = TypeVar("_Made")
+
+
+class Case(NamedTuple):
+    """A case of a sweep: its name, its test, and the variables with their places."""
+
+    name: str
+    test: Span
+    variables: tuple[tuple[str, Span], ...]
+
+    def said_of(self, diagnostic: Diagnostic) -> Diagnostic:
+        """Return a mistake with the case that it comes from, if it comes from a swept value.
+
+        So it does where it names one, or lies outside of the test: there, what is wrong with any
+        value was told before.
+        """
+        span = diagnostic.span
+        words = set(re.findall(r"\w+", span.text)) if span in self.test else None
+        for name, place in self.variables:
+            if (words is None or name in words) and not diagnostic.others:
+                swept = Label(place, f"in the case `{self.name}`")
+                return replace(diagnostic, others=(swept,))
+        return diagnostic
+
+
+class BuiltIns(Protocol):
+    """What names stand for that no file declares; `check.builtins` has it."""
+
+    def value(self, name: ast.Name) -> Value | None: ...  # noqa: D102 -- said there, as those below
+
+    def names(self) -> Iterable[str]: ...  # noqa: D102
+
+    def is_reserved(self, name: str) -> bool: ...  # noqa: D102
+
+    def module_of(self, name: str) -> str: ...  # noqa: D102
+
+    def remedy(self, name: str, declared: Container[str]) -> str: ...  # noqa: D102
+
+
+FEWER = "loop or sweep over fewer values, or check a part of the project"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a specification may ask for, so that checking always ends.
+
+    Attributes:
+        cases: Of all tests of one file.
+        elements: Of one topology.
+        inner: Of all devices inside devices of one check, each as often as it is put into one:
+            elements, machines, invariants, and the devices themselves.
+        items: Of a list, a range, or an array.
+        turns: Of all loops and sweeps of one check.
+        loops: Turns of the loops of one topology, device or case.
+        steps: How many values may be worked out in one check, each as often as it is.
+        errors: After how many checking ends.
+        bits: Of a number's numerator and denominator.
+        imports: How many files may be read.
+        depth: How many files may be read each for the import of the one before.
+    """
+
+    cases: int = 10_000
+    elements: int = 1_000_000
+    inner: int = 100_000
+    items: int = 100_000
+    turns: int = 100_000
+    loops: int = 10_000
+    steps: int = 1_000_000
+    errors: int = 100
+    bits: int = 4_096
+    imports: int = 1_000
+    depth: int = 100
+
+
+class Refused(Exception):  # noqa: N818 -- it is no error of ours
+    """A mistake in the text; ends the evaluation of the expression that holds it.
+
+    `also` are further ones that were found with it, and are told with it.
+    """
+
+    def __init__(self, diagnostic: Diagnostic, also: tuple[Refused, ...] = ()) -> None:
+        self.diagnostic = diagnostic
+        self.also = also
+        super().__init__(diagnostic.message)
+
+
+class Enough(Exception):  # noqa: N818 -- it is no error of ours
+    """So much is wrong, or so much would have to be worked out, that checking ends here."""
+
+
+def wrong(  # noqa: PLR0913 -- the parts of a message, by name
+    code: str,
+    message: str,
+    span: Span,
+    *,
+    label: str = "",
+    other: tuple[Span, str] | None = None,
+    note: str = "",
+    remedy: str = "",
+    fix: tuple[Edit, ...] = (),
+) -> Refused:
+    """Return a mistake to raise: what, where, another place, a fact, and the way out."""
+    others = (Label(*other),) if other else ()
+    notes = (note,) if note else ()
+    return Refused(Diagnostic(code, message, span, label, others, notes, remedy, fix))
+
+
+def together(mistakes: Sequence[Refused]) -> Refused:
+    """Return several mistakes as one to raise."""
+    first, *others = mistakes
+    return Refused(first.diagnostic, (*first.also, *others))
+
+
+def all_of(made: Callable[[_Item], _Made], items: Iterable[_Item]) -> list[_Made]:
+    """Return what is made of each; raises the mistakes of all of them as one."""
+    found: list[_Made] = []
+    mistakes: list[Refused] = []
+    for item in items:
+        try:
+            found.append(made(item))
+        except Refused as refused:
+            mistakes.append(refused)
+    if mistakes:
+        raise together(mistakes)
+    return found
+
+
+def too_deep(span: Span) -> Refused:
+    """Return the mistake of needing more levels of values within values than there can be."""
+    remedy = "name parts of it with `let`, and make what hangs on each other fewer"
+    return wrong("E0606", "this is nested too deeply", span, remedy=remedy)
+
+
+@dataclass
+class Context:
+    """Passed to all.
+
+    Attributes:
+        catalogue: The kinds that are built in.
+        problems: Where mistakes go.
+        limits: What a specification may ask for.
+        built_ins: What names stand for that no file declares.
+        evaluating: The chain of names that are being worked out just now.
+        calling: The declarations with parameters that are being worked out just now.
+        circular: Those that were found to be made of themselves.
+        judging: Whether flows have been made, and what is worked out belongs to criteria.
+        turns: How many turns of loops and points of sweeps there were.
+        looped: How many turns of loops, since a body began.
+        steps: How many values were worked out.
+        inner: How much was put into devices with the devices inside them.
+        case: Where a sweep gives the values of the case that is being worked out just now.
+        mistakes: How many were told, again and again counted; it rises when something is wrong.
+    """
+
+    catalogue: Catalogue
+    problems: Problems
+    limits: Limits
+    built_ins: BuiltIns
+    evaluating: list[Binding] = field(default_factory=list)
+    calling: list[Value] = field(default_factory=list)
+    circular: set[Value] = field(default_factory=set)
+    judging: bool = False
+    turns: int = 0
+    looped: int = 0
+    steps: int = 0
+    inner: int = 0
+    case: Case | None = None
+    mistakes: int = 0
+    _errors: int = 0
+    _told: set[tuple[str, str, int]] = field(default_factory=set)
+
+    def take_turn(self, span: Span) -> None:
+        """Count a turn of a loop or a point of a sweep; raises Enough beyond the limit."""
+        self.turns += 1
+        if self.turns > self.limits.turns:
+            self._end(f"loops and sweeps take more than {self.limits.turns:_} turns", span)
+
+    def take_loop(self, span: Span, within: int = 1) -> None:
+        """Count a turn of a loop; raises Enough if it, or what is `within`, goes beyond a limit."""
+        self.take_turn(span)
+        self.looped += 1
+        if self.looped + within - 1 > self.limits.loops:
+            self._end(f"the loops of one body take more than {self.limits.loops:_} turns", span)
+
+    def take_step(self, span: Span) -> None:
+        """Count a value that is worked out; raises Enough beyond the limit."""
+        self.steps += 1
+        if self.steps > self.limits.steps:
+            self._end(f"more than {self.limits.steps:_} values have to be worked out", span)
+
+    def take_inner(self, count: int, span: Span) -> None:
+        """Count what a device brings into another; raises Enough beyond the limit."""
+        self.inner += count
+        if self.inner > self.limits.inner:
+            what = f"more than {self.limits.inner:_} elements"
+            remedy = "put fewer devices into devices, or check a part of the project"
+            self._end(f"devices put into devices bring {what} with them", span, remedy)
+
+    def _end(self, message: str, span: Span, remedy: str = FEWER) -> NoReturn:
+        self.tell(wrong("E0608", message, span, remedy=remedy))
+        raise Enough
+
+    def tell(self, refused: Refused) -> None:
+        """Report a mistake, once for a place: what is evaluated again is not told again.
+
+        Raises Enough behind the last error that is worth telling.
+        """
+        self._tell(refused.diagnostic)
+        for each in refused.also:
+            self.tell(each)
+
+    def _tell(self, diagnostic: Diagnostic) -> None:
+        place = (diagnostic.code, diagnostic.span.source.name, diagnostic.span.start)
+        if diagnostic.severity == "error":
+            self.mistakes += 1
+        if place not in self._told:
+            self._told.add(place)
+            self.problems.add(self.case.said_of(diagnostic) if self.case else diagnostic)
+            self._errors += diagnostic.severity == "error"
+            if self._errors >= self.limits.errors:
+                raise Enough

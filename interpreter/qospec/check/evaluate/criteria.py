@@ -1,0 +1,144 @@
+"""Criteria: conditions whose leaves are constants and measurements."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.check.evaluate import arithmetic
+from qospec.check.evaluate.context import all_of, wrong
+from qospec.check.evaluate.goals import OpenTruth
+from qospec.check.evaluate.values import Amount, Open, Poison, Series, Truth, Value
+from qospec.model.expression import Constant, Expression, Operation
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from qospec.check.evaluate.context import Refused
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.check.evaluate.scope import Scope
+    from qospec.source import Span
+
+
+def condition(  # noqa: PLR0911 -- one way per sort of condition
+    node: ast.Expression, scope: Scope, evaluator: Evaluator
+) -> Expression | None:
+    """Return what `expect` and `require` judge; None where it is in error; raises Refused."""
+    if isinstance(node, ast.Binary) and node.operator in ("and", "or"):
+        return _combined(node.operator, (node.left, node.right), scope, evaluator)
+    if isinstance(node, ast.Unary) and node.operator == "not":
+        return _combined("not", (node.operand,), scope, evaluator)
+    if isinstance(node, ast.Compare):
+        return _compared(
+            node, evaluator.value(node.left, scope), evaluator.value(node.right, scope)
+        )
+    if isinstance(node, ast.Within):
+        value = evaluator.value(node.value, scope)
+        tolerance = evaluator.value(node.tolerance, scope)
+        return arithmetic.within(node, value, tolerance, evaluator.value(node.target, scope))
+    if isinstance(node, ast.Member):
+        return _member(
+            node, evaluator.value(node.item, scope), evaluator.value(node.collection, scope)
+        )
+    if isinstance(node, ast.Choose):
+        chosen = evaluator.truth(node.condition, scope)
+        return (
+            None
+            if chosen is None
+            else condition(node.value if chosen else node.otherwise, scope, evaluator)
+        )
+    return _truth(node, evaluator.value(node, scope))
+
+
+def reported(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expression | None:
+    """Return what `report` shows: a number, measured or not, or a condition."""
+    if isinstance(node, ast.Compare | ast.Within | ast.Member):
+        return condition(node, scope, evaluator)
+    if isinstance(node, ast.Binary) and node.operator in ("and", "or"):
+        return condition(node, scope, evaluator)
+    value = evaluator.value(node, scope)
+    if isinstance(value, Amount | Open):
+        return arithmetic.constant(value, node.span)
+    unfinished = value.unfinished(node.span)
+    if unfinished is not None:
+        raise unfinished
+    if isinstance(value, Truth | OpenTruth):
+        return _truth(node, value)
+    if isinstance(value, Poison):
+        return None
+    raise wrong("E0504", f"`report` shows numbers, this is {value.what}", node.span)
+
+
+def _combined(
+    operator: str, nodes: tuple[ast.Expression, ...], scope: Scope, evaluator: Evaluator
+) -> Expression | None:
+    made = all_of(lambda node: condition(node, scope, evaluator), nodes)
+    sides = [side for side in made if side is not None]
+    return Operation(operator, tuple(sides)) if len(sides) == len(nodes) else None
+
+
+def _compared(node: ast.Compare, left: Value, right: Value) -> Expression | None:
+    result = arithmetic.compared(node, left, right)
+    if isinstance(result, Operation):
+        return result
+    if isinstance(left, Amount) and isinstance(right, Amount):
+        dimension = right.dimension if left.value == 0 else left.dimension
+        sides = (
+            arithmetic.constant(left, node.left.span, dimension),
+            arithmetic.constant(right, node.right.span, dimension),
+        )
+        return Operation(node.operator, sides)
+    return _truth(node, result)
+
+
+def _member(node: ast.Member, item: Value, collection: Value) -> Expression | None:
+    if isinstance(item, Poison) or isinstance(collection, Poison):
+        return None
+    if not isinstance(collection, Series):
+        raise wrong("E0204", f"`in` needs a list, this is {collection.what}", node.collection.span)
+    if not isinstance(item, Amount | Open):
+        found = any(arithmetic.alike(item, each) for each in collection.items)
+        return Constant(found, None, node.span.text)
+    pairs: list[Expression] = []
+    for each in collection.items:
+        if isinstance(each, Poison):
+            return None
+        as_equal = ast.Compare(operator="==", left=node.item, right=node.collection, span=node.span)
+        arithmetic.compared(as_equal, item, each)
+        pairs.append(
+            arithmetic.constant(
+                arithmetic.number(each, node.collection.span, "in"), node.collection.span
+            )
+        )
+    leaf = arithmetic.constant(item, node.item.span)
+    return Operation("in", (leaf, Operation("list", tuple(pairs))))
+
+
+def _truth(node: ast.Expression, value: Value) -> Expression | None:
+    if isinstance(value, Poison):
+        return None
+    if isinstance(value, OpenTruth):
+        return value.expression
+    if isinstance(value, Truth):
+        if value.value is None:
+            return None
+        return Constant(value.value, None, node.span.text, published=value.published is not None)
+    unfinished = value.unfinished(node.span)
+    if unfinished is not None:
+        raise unfinished
+    what = "a number" if isinstance(value, Open | Amount) else value.what
+    raise wrong(
+        "E0504",
+        f"a criterion is true or false, this is {what}",
+        node.span,
+        remedy=f"compare it, such as `{node.span.text} > 0`" if what == "a number" else "",
+    )
+
+
+def called_twice(label: str, place: ast.Node, first: Span) -> Refused:
+    """Return the mistake of a statement that is called as one before it is."""
+    return wrong(
+        "E0509",
+        f"two statements are called `{label}`",
+        place.span,
+        other=(first, "first here"),
+        remedy="give one of them another label",
+    )

@@ -1,0 +1,305 @@
+"""Evaluates expressions. There is one evaluator: working a declaration out is how it is checked."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from qospec.check.evaluate import arithmetic, literals, mixes
+from qospec.check.evaluate.context import Refused, too_deep, wrong
+from qospec.check.evaluate.functions import FUNCTIONS
+from qospec.check.evaluate.scope import unknown
+from qospec.check.evaluate.values import (
+    POISON,
+    Amount,
+    Open,
+    Poison,
+    Series,
+    Symbol,
+    Table,
+    Truth,
+    Value,
+    Wording,
+    published_in,
+)
+from qospec.model.expression import Operation
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qospec.check.evaluate.context import Context
+    from qospec.check.evaluate.scope import Scope
+
+
+class Evaluator:
+    """Turns syntax into values."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self._methods: dict[type, Callable[[Any, Scope], Value]] = {
+            ast.Number: lambda node, _: literals.number(node, context.limits),
+            ast.Quantity: lambda node, _: literals.quantity(node, context.limits),
+            ast.Text: lambda node, _: Wording(node.text),
+            ast.Truth: lambda node, _: Truth(node.value),
+            ast.Layered: self._layered,
+            ast.Unary: self._unary,
+            ast.Binary: self._binary,
+            ast.Compare: self._compare,
+            ast.Within: self._within,
+            ast.Member: self._member,
+            ast.Range: self._range,
+            ast.Choose: self._choose,
+            ast.ListOf: self._list,
+            ast.TupleOf: self._list,
+            ast.MapOf: self._map,
+            ast.MixOf: lambda node, scope: mixes.mix(node, scope, self),
+            ast.Path: self._path,
+            ast.Call: self._call,
+            ast.Record: self._record,
+        }
+
+    def value(self, node: ast.Expression, scope: Scope) -> Value:
+        """Return the value; a mistake is reported, and poisons it."""
+        try:
+            return self.strict(node, scope)
+        except Refused as refused:
+            self.context.tell(refused)
+        except RecursionError:
+            self.context.tell(too_deep(node.span))
+        return POISON
+
+    def strict(self, node: ast.Expression, scope: Scope) -> Value:
+        """Return the value; raises Refused."""
+        self.context.take_step(node.span)
+        method = self._methods.get(type(node))
+        if method is None:
+            raise wrong("E0112", f"`{node.span.text}` does not belong here", node.span)
+        value = method(node, scope)
+        if value.parts > self.context.limits.items:
+            many = f"a value made of more than {self.context.limits.items:_} others"
+            raise wrong("E0603", many, node.span)
+        return value
+
+    def plain(self, node: ast.Expression, scope: Scope) -> Value:
+        """Return a value that a model may depend on: neither measured nor published."""
+        return self.known(self.value(node, scope), node)
+
+    def known(self, value: Value, node: ast.Expression) -> Value:
+        """Return the value, unless a measurement or a published number went into it."""
+        place = published_in(value)
+        if place is not None:
+            self.context.tell(
+                wrong(
+                    "E0208",
+                    "a published number may only be compared with",
+                    node.span,
+                    label="comes from a `reference`",
+                    other=(place, "published here"),
+                    remedy="write the number itself, and say where it is from in a `##` comment",
+                )
+            )
+            return POISON
+        if isinstance(value, Open):
+            self.context.tell(
+                wrong(
+                    "E0207",
+                    "what is measured cannot flow back into the test",
+                    node.span,
+                    remedy="measured values belong in `require`, `expect` and `report`",
+                )
+            )
+            return POISON
+        return value
+
+    def word(self, node: ast.Expression, scope: Scope) -> Value:
+        """Return a bare word as itself, unless it names a word or a text here."""
+        if not isinstance(node, ast.Path) or node.trail:
+            value = self.plain(node, scope)
+            return Symbol(value.text, node.span) if isinstance(value, Wording) else value
+        known = scope.find(node.name.text)
+        if known is not None:
+            value = known.value(self.context)
+            if isinstance(value, Wording):
+                return Symbol(value.text, node.span)
+            if isinstance(value, Symbol | Poison):
+                return value
+        return Symbol(node.name.text, node.span)
+
+    def truth(self, node: ast.Expression, scope: Scope) -> bool | None:
+        """Return a condition's value, which must be known before the run."""
+        value = self.plain(node, scope)
+        if isinstance(value, Truth):
+            return value.value
+        if not isinstance(value, Poison | Open):
+            self.context.tell(
+                wrong("E0204", f"a condition is wanted, this is {value.what}", node.span)
+            )
+        return None
+
+    def _layered(self, node: ast.Layered, scope: Scope) -> Value:
+        return literals.layered(node, self.strict(node.value, scope))
+
+    def _unary(self, node: ast.Unary, scope: Scope) -> Value:
+        if node.operator == "-":
+            return arithmetic.negated(node, self.value(node.operand, scope))
+        known = self._truth(node.operand, scope)
+        return Truth(None if known.value is None else not known.value, known.published)
+
+    def _binary(self, node: ast.Binary, scope: Scope) -> Value:
+        if node.operator not in ("and", "or"):
+            left, right = self.value(node.left, scope), self.value(node.right, scope)
+            return arithmetic.binary(node, left, right, self.context.limits)
+        first, second = self._truth(node.left, scope), self._truth(node.right, scope)
+        decisive = node.operator == "or"
+        published = first.published or second.published
+        if decisive in (first.value, second.value):
+            return Truth(decisive, published)
+        return Truth(None if None in (first.value, second.value) else not decisive, published)
+
+    def _truth(self, node: ast.Expression, scope: Scope) -> Truth:
+        value = self.value(node, scope)
+        if isinstance(value, Truth):
+            return value
+        if not isinstance(value, Poison):
+            raise wrong("E0204", f"a condition is wanted, this is {value.what}", node.span)
+        return Truth(None)
+
+    def _compare(self, node: ast.Compare, scope: Scope) -> Value:
+        result = arithmetic.compared(
+            node, self.value(node.left, scope), self.value(node.right, scope)
+        )
+        if isinstance(result, Operation):
+            raise _undecided(node)
+        return result
+
+    def _within(self, node: ast.Within, scope: Scope) -> Value:
+        parts = (node.value, node.tolerance, node.target)
+        values = [self.value(part, scope) for part in parts]
+        condition = arithmetic.within(node, *values)
+        if any(isinstance(value, Open) for value in values):
+            raise _undecided(node)
+        amounts = [value for value in values if isinstance(value, Amount)]
+        published = next((each.published for each in amounts if each.published), None)
+        numbers = [each.value for each in amounts if each.value is not None]
+        if condition is None or len(numbers) < len(parts):
+            return Truth(None, published)
+        value, tolerance, target = numbers
+        share = condition.operator == "within share"
+        reach = tolerance * abs(target) if share else tolerance
+        return Truth(abs(value - target) <= reach, published)
+
+    def _member(self, node: ast.Member, scope: Scope) -> Value:
+        collection = self.value(node.collection, scope)
+        if isinstance(collection, Poison):
+            return Truth(None)
+        if not isinstance(collection, Series):
+            raise wrong(
+                "E0204",
+                f"`in` needs a list, this is {collection.what}",
+                node.collection.span,
+                remedy="write a list `[…]`, or a range between parentheses: `in (1 .. 5)`",
+            )
+        item = self.value(node.item, scope)
+        found = any(arithmetic.alike(item, each) for each in collection.items)
+        return Truth(
+            found if collection.known else None, published_in(collection) or published_in(item)
+        )
+
+    def _range(self, node: ast.Range, scope: Scope) -> Value:
+        step = self.value(node.step, scope) if node.step else None
+        return literals.series(
+            node,
+            self.value(node.first, scope),
+            self.value(node.last, scope),
+            step,
+            self.context.limits,
+        )
+
+    def _choose(self, node: ast.Choose, scope: Scope) -> Value:
+        known = self._truth(node.condition, scope).value
+        if known is None:
+            self.value(node.otherwise, scope)
+            return self.value(node.value, scope)
+        return self.strict(node.value if known else node.otherwise, scope)
+
+    def _list(self, node: ast.ListOf | ast.TupleOf, scope: Scope) -> Value:
+        if len(node.items) > self.context.limits.items:
+            raise wrong(
+                "E0603",
+                f"a list of more than {self.context.limits.items:_} items",
+                node.span,
+                remedy="make it shorter",
+            )
+        return Series(tuple(self.value(item, scope) for item in node.items))
+
+    def _map(self, node: ast.MapOf, scope: Scope) -> Value:
+        entries: dict[Fraction | str, Value] = {}
+        pairs: dict[Fraction | str, ast.Pair] = {}
+        for pair in node.pairs:
+            key = literals.key(self.word(pair.key, scope), pair.key.span)
+            if key in entries:
+                raise wrong("E0102", f"the key {key} comes twice", pair.key.span)
+            entries[key], pairs[key] = self.value(pair.value, scope), pair
+        return Table(entries, pairs)
+
+    def _path(self, node: ast.Path, scope: Scope) -> Value:
+        within = bool(node.trail) and isinstance(node.trail[0], ast.Name)
+        value = self._named(node.name, scope, within=within)
+        for step in node.trail:
+            if isinstance(step, ast.Name):
+                value = value.field(step, self)
+            else:
+                value = value.item(self.index(step.value, value, scope), step.value.span)
+        return value
+
+    def index(self, node: ast.Expression, container: Value, scope: Scope) -> Value:
+        """Return an index; a map's may be a bare word."""
+        bare = isinstance(node, ast.Path) and scope.find(node.name.text) is None
+        return (
+            self.word(node, scope)
+            if bare and isinstance(container, Table)
+            else self.value(node, scope)
+        )
+
+    def _named(self, name: ast.Name, scope: Scope, *, within: bool) -> Value:
+        known = scope.find(name.text)
+        if known is not None:
+            return known.named(name.span, self.context)
+        lacking = scope.may_hold(name.text) or (within and scope.may_import(name.text))
+        built_ins = self.context.built_ins
+        # no field is of what is built in
+        own = lacking and (within or built_ins.is_reserved(name.text))
+        built_in = None if own else built_ins.value(name)
+        if built_in or lacking:
+            return built_in or POISON
+        everything = [*scope.known(), *built_ins.names()]
+        imported = built_ins.module_of(name.text) if within else ""
+        if imported:  # an import that is missing is told once
+            scope.outermost().unread |= {name.text}
+        remedy = "" if within else built_ins.remedy(name.text, scope.outermost().names)
+        if remedy:
+            raise wrong("E0101", f"nothing here is named `{name.text}`", name.span, remedy=remedy)
+        raise unknown(name.text, name.span, everything, imported=imported)
+
+    def _call(self, node: ast.Call, scope: Scope) -> Value:
+        if (
+            not node.path.trail
+            and node.path.name.text in FUNCTIONS
+            and not scope.find(node.path.name.text)
+        ):
+            return FUNCTIONS[node.path.name.text](self, node, scope)
+        return self._path(node.path, scope).call(node, scope, self)
+
+    def _record(self, node: ast.Record, scope: Scope) -> Value:
+        base = self.strict(node.base, scope)
+        return base.copy(node.body, scope, self)
+
+
+def _undecided(node: ast.Expression) -> Refused:
+    return wrong(
+        "E0207",
+        "what is measured cannot be decided before the run",
+        node.span,
+        remedy="measured values are compared in `require` and `expect`",
+    )

@@ -1,0 +1,318 @@
+"""Functions of measured values: the least, the greatest, the size, and the worst of a group.
+
+Random times and sizes by their law: `exponential(16 ms)`.
+
+The functions of the language: `min`, `max`, `abs`, `worst` of what is measured, and laws.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Context, Decimal, localcontext
+from fractions import Fraction
+from functools import cache
+from typing import TYPE_CHECKING, ClassVar
+
+from qospec.check.evaluate import arithmetic
+from qospec.check.evaluate.context import wrong
+from qospec.check.evaluate.dimensions import met, named
+from qospec.check.evaluate.mixes import BITS_OF_A_BYTE, Mix, one_layer
+from qospec.check.evaluate.values import POISON, Amount, Open, Poison, Truth, Value
+from qospec.dataclass import dataclass
+from qospec.model.expression import Measured, Operation
+from qospec.syntax import ast
+from qospec.units import DATA, TIME, number_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.check.evaluate.scope import Scope
+    from qospec.source import Span
+    from qospec.syntax import ast
+
+MORE_IS_BETTER = "more"
+"""What a metric's class says as `better` if its least value is the worst; else its greatest is."""
+
+
+def extreme(node: ast.Call, values: Sequence[Amount | Open | Poison]) -> Value:
+    """Return the least or greatest of values of which some are measured; raises Refused."""
+    known = [each for each in values if isinstance(each, Amount | Open)]
+    if len(known) < len(values):
+        return POISON
+    nodes = [argument.value for argument in node.arguments]
+    place = next((n for n, each in enumerate(known) if not _is_zero(each)), 0)
+    like, first = known[place], nodes[place]
+    for value, written in zip(known, nodes, strict=True):
+        order = ast.Compare(operator="<", left=first, right=written, span=node.span)
+        arithmetic.compared(order, like, value)
+        layer = met(like.layer, value.layer)
+        if layer != like.layer:
+            like, first = replace(like, layer=layer), written
+    return _open(node.path.name.text, known, [each.span for each in nodes], like)
+
+
+def size(value: Open) -> Open:
+    """Return a measured value without its sign."""
+    made = Operation("abs", (value.expression,), value.dimension)
+    return Open(made, value.dimension, value.exact, layer=value.layer)
+
+
+def worst(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
+    """Return a metric of the member of a group for which it is worst; raises Refused."""
+    if len(node.arguments) != 1 or node.arguments[0].name is not None:
+        raise wrong(
+            "E0105",
+            "`worst` takes one metric of a group",
+            node.span,
+            remedy="write `worst(user.delay.p99)`",
+        )
+    argument = node.arguments[0].value
+    value = evaluator.value(argument, scope)
+    if isinstance(value, Poison):
+        return value
+    unfinished = value.unfinished(argument.span)
+    if unfinished is not None:
+        raise unfinished
+    leaf = value.expression if isinstance(value, Open) else None
+    if not isinstance(value, Open) or not isinstance(leaf, Measured):
+        raise wrong(
+            "E0204",
+            "`worst` takes one metric of a group, as it is measured",
+            argument.span,
+            remedy="write `worst(user.delay.p99)`, and reckon with that",
+        )
+    if leaf.members is None:
+        raise wrong(
+            "E0215",
+            f"`{leaf.flow}` is no group: it has no worst member",
+            argument.span,
+            remedy=f"write `{argument.span.text}`",
+        )
+    kind = evaluator.context.catalogue.find("metric", leaf.metric)
+    better = getattr(kind.build, "better", "") if kind is not None else ""
+    members = [value_of(value, leaf, number) for number in range(leaf.members)]
+    operator = "min" if better == MORE_IS_BETTER else "max"
+    return _open(operator, members, [argument.span] * len(members), value)
+
+
+def value_of(value: Open, leaf: Measured, member: int) -> Open:
+    """Return what is measured of one member of the group that a leaf is measured of."""
+    whole = leaf.text.removeprefix(f"{leaf.network}." if leaf.network else "")
+    behind = whole.removeprefix(leaf.flow)
+    before = leaf.text.removesuffix(whole)
+    text = f"{before}{leaf.flow}[{member}]{behind}"
+    own = replace(leaf, member=member, members=None, text=text)
+    return replace(value, expression=own)
+
+
+def _open(
+    operator: str, values: Sequence[Amount | Open], places: Sequence[Span], like: Amount | Open
+) -> Open:
+    operands = tuple(
+        arithmetic.constant(value, place, like.dimension)
+        for value, place in zip(values, places, strict=True)
+    )
+    exact = all(value.exact for value in values if isinstance(value, Open))
+    made = Operation(operator, operands, like.dimension)
+    return Open(made, like.dimension, exact, layer=like.layer)
+
+
+def _is_zero(value: Amount | Open) -> bool:
+    return isinstance(value, Amount) and value.value == 0
+
+
+ENDS = ("min", "max")
+"""What limits a size."""
+WAYS_OUT = "write `exponential(16 ms)`, or `exponential(500 B, min = 40 B, max = 1_500 B)`"
+LARGEST_BYTES = 65_535
+"""Of an IP packet. Source: RFC 791, 3.1."""
+STEPS = 2**30
+"""Probabilities of sizes are whole numbers of so many parts."""
+EXACTLY = Context(prec=50)
+"""With so many digits no step of a probability depends on how it is rounded; unlike a double's, the
+exponential of a decimal has the same digits on every machine."""
+
+
+@dataclass(frozen=True)
+class Exponential(Value):
+    """A time that is drawn by the exponential law; fields that take one are `duration`s."""
+
+    what: ClassVar[str] = "a random time"
+    mean: Amount
+
+
+def exponential(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
+    """Return the exponential law of a mean: of times, or of sizes within limits; raises Refused."""
+    means = [each for each in node.arguments if each.name is None]
+    ends = {each.name.text: each.value for each in node.arguments if each.name is not None}
+    for argument in node.arguments:
+        if argument.name is not None and argument.name.text not in ENDS:
+            name = argument.name.text
+            raise wrong("E0104", f"`exponential` has no parameter `{name}`", node.span)
+    if len(means) != 1:
+        message = "`exponential` takes one time, the mean, or one size"
+        raise wrong("E0105", message, node.span, remedy=WAYS_OUT)
+    mean = evaluator.plain(means[0].value, scope)
+    if isinstance(mean, Poison):
+        return mean
+    if isinstance(mean, Amount) and mean.dimension == DATA:
+        return _sizes(mean, ends, node, scope, evaluator)
+    if not isinstance(mean, Amount) or mean.dimension != TIME:
+        what = named(mean.dimension) if isinstance(mean, Amount) else mean.what
+        message = f"`exponential` takes a time or a size, the mean, not {what}"
+        raise wrong("E0204", message, means[0].span, remedy=WAYS_OUT)
+    for name, value in ends.items():
+        raise wrong("E0104", f"`exponential` of a time has no parameter `{name}`", value.span)
+    return Exponential(mean)
+
+
+def _sizes(
+    mean: Amount,
+    ends: Mapping[str, ast.Expression],
+    node: ast.Call,
+    scope: Scope,
+    evaluator: Evaluator,
+) -> Value:
+    """Return the mix of sizes that the law comes to."""
+    if set(ends) != set(ENDS):
+        text = next(each.value.span.text for each in node.arguments if each.name is None)
+        raise wrong(
+            "E0105",
+            "`exponential` of a size needs `min` and `max`",
+            node.span,
+            note="no packet is shorter than its headers or longer than its link takes",
+            remedy=f"write `exponential({text}, min = 40 B, max = 1_500 B)`",
+        )
+    found = [mean]
+    for name in ENDS:
+        value = evaluator.plain(ends[name], scope)
+        if isinstance(value, Poison):
+            return value
+        if not isinstance(value, Amount) or value.dimension != DATA:
+            what = named(value.dimension) if isinstance(value, Amount) else value.what
+            raise wrong("E0204", f"`{name}` is a size, not {what}", ends[name].span)
+        found.append(value)
+    layer = one_layer({each.layer for each in found}, node.span)
+    known = [each.value / BITS_OF_A_BYTE for each in found if each.value is not None]
+    if len(known) < len(found):
+        return Mix(((None, None),), layer)
+    mean_bytes, least, largest = known
+    for name, size in zip(ENDS, (least, largest), strict=True):
+        _whole(name, size, ends[name].span)
+    if not (mean_bytes > 0 and least < largest):
+        message = "the mean of `exponential` is more than 0, and `min` is below `max`"
+        raise wrong("E0205", message, node.span)
+    parts = probabilities(mean_bytes, int(least), int(largest))
+    shown = (f"{number_text(size, exact=True)} B" for size in known)
+    law = "exponential({}, min = {}, max = {})".format(*shown)
+    sizes = tuple((Fraction(size * BITS_OF_A_BYTE), Fraction(many)) for size, many in parts)
+    return Mix(sizes, layer, law=law)
+
+
+def _whole(name: str, size: Fraction, span: Span) -> None:
+    if size.denominator != 1:
+        shown = number_text(size, exact=True)
+        raise wrong("E0206", f"`{name}` is counted in whole bytes, this is {shown}", span)
+    if not 0 < size <= LARGEST_BYTES:
+        message = f"`{name}` is at least 1 B and at most {LARGEST_BYTES:_} B"
+        raise wrong("E0205", message, span)
+
+
+@cache
+def probabilities(mean: Fraction, least: int, largest: int) -> tuple[tuple[int, int], ...]:
+    """Return sizes, each with its probability in `STEPS`, of an exponential one within limits.
+
+    What is drawn by the law is rounded to the nearest whole byte; what is then below the least or
+    above the largest is that. So with F(x) = 1 - exp(-x / mean) a size k between them has the
+    probability F(k + 1/2) - F(k - 1/2), and the mean is least + mean (exp(-least / mean) -
+    exp(-largest / mean)), but for less than 1 / (24 mean).
+
+    Args:
+        mean: Of the law without its limits, in bytes; more than 0.
+        least: In bytes; at least 1.
+        largest: More than the least.
+    """
+    with localcontext(EXACTLY):
+        reciprocal = Decimal(mean.denominator) / mean.numerator
+        beyond, step = (-(least + Decimal("0.5")) * reciprocal).exp(), (-reciprocal).exp()
+        below, parts = 0, []
+        for size in range(least, largest):
+            bound = int(((1 - beyond) * STEPS).to_integral_value())
+            parts.append((size, bound - below))
+            below, beyond = bound, beyond * step
+    parts.append((largest, STEPS - below))
+    return tuple((size, steps) for size, steps in parts if steps)
+
+
+def _least(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
+    return _extreme(evaluator, node, scope, largest=False)
+
+
+def _greatest(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
+    return _extreme(evaluator, node, scope, largest=True)
+
+
+def _extreme(evaluator: Evaluator, node: ast.Call, scope: Scope, *, largest: bool) -> Value:
+    values = _numbers(evaluator, node, scope)
+    if not values:
+        name = node.path.name.text
+        raise wrong("E0105", f"`{name}` takes one value or more", node.span, remedy="give it some")
+    if any(isinstance(value, Open) for value in values):
+        return extreme(node, values)
+    known = [value for value in values if isinstance(value, Amount | Poison)]
+    best = known[0]
+    for argument, value in zip(node.arguments[1:], known[1:], strict=True):
+        if isinstance(best, Poison) or isinstance(value, Poison):
+            best = POISON
+            continue
+        comparison = ast.Compare(
+            operator=">" if largest else "<",
+            left=argument.value,
+            right=node.arguments[0].value,
+            span=node.span,
+        )
+        better = arithmetic.compared(comparison, value, best)
+        layer, published = met(value.layer, best.layer), value.published or best.published
+        unknown = None in (value.value, best.value)
+        best = value if isinstance(better, Truth) and better.value else best
+        best = replace(best, layer=layer, published=published)
+        if unknown:
+            best = replace(best, value=None, text="")
+    return best
+
+
+def _size(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
+    values = _numbers(evaluator, node, scope)
+    if len(values) != 1:
+        raise wrong("E0105", "`abs` takes one value", node.span)
+    (value,) = values
+    if isinstance(value, Poison):
+        return value
+    if isinstance(value, Open):
+        return size(value)
+    known = None if value.value is None else abs(value.value)
+    return Amount(known, value.dimension, value.layer, published=value.published)
+
+
+def _numbers(evaluator: Evaluator, node: ast.Call, scope: Scope) -> list[Amount | Open | Poison]:
+    """Return the arguments; a mistake in one is reported, and poisons it."""
+    name = node.path.name.text
+    found: list[Amount | Open | Poison] = []
+    for argument in node.arguments:
+        if argument.name is not None:
+            raise wrong("E0104", f"`{name}` has no parameter `{argument.name.text}`", argument.span)
+        value = evaluator.value(argument.value, scope)
+        if not isinstance(value, Poison):
+            value = arithmetic.number(value, argument.value.span, name)
+        found.append(value)
+    return found
+
+
+FUNCTIONS = {
+    "min": _least,
+    "max": _greatest,
+    "abs": _size,
+    "worst": worst,
+    "exponential": exponential,
+}

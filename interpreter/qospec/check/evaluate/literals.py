@@ -1,0 +1,288 @@
+"""Numbers, quantities, layers and ranges: from text to exact values.
+
+What may have been meant by a unit that is none. Source: `misread` of spec/units.toml.
+"""
+
+from __future__ import annotations
+
+import functools
+from difflib import get_close_matches
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.dimensions import ANY_LAYER, LAYERS, NUMBER, named, written
+from qospec.check.evaluate.mixes import Mix
+from qospec.check.evaluate.values import Amount, Poison, Series, Symbol, Value, Wording
+from qospec.diagnostics import Edit, did_you_mean, respelling
+from qospec.units import number_text, table, tables, unit
+
+if TYPE_CHECKING:
+    from qospec.check.evaluate.context import Limits
+    from qospec.source import Span
+    from qospec.syntax import ast
+
+DIGITS = 300
+ROUNDED = "round it, or take a larger unit"
+
+
+def number(node: ast.Number, limits: Limits) -> Value:
+    """Return a number without a unit."""
+    return Amount(_exact(node.text, node.span, limits), NUMBER, text=node.span.text)
+
+
+def quantity(node: ast.Quantity, limits: Limits) -> Value:
+    """Return a number with its unit, in base units. Source: spec/2-quantities.md."""
+    known = unit(node.unit)
+    if known is None:
+        raise _no_unit(node)
+    value = _exact(node.number, node.span, limits) * known.factor
+    return Amount(value, known.dimension, text=node.span.text)
+
+
+def _no_unit(node: ast.Quantity) -> Refused:
+    meant = misreading(node.unit)
+    listed = dict.fromkeys(each.canonical for each in table()[0].values())
+    return wrong(
+        "E0201",
+        f"`{meant.part}` is not a unit",
+        node.span,
+        label=meant.question,
+        note="" if meant.readings or meant.question else f"units: {' '.join(listed)}",
+        remedy=meant.help(node.number),
+        fix=_other_unit(node, meant),
+    )
+
+
+def _other_unit(node: ast.Quantity, meant: Misreading) -> tuple[Edit, ...]:
+    """Return the edit that writes the only unit that can have been meant."""
+    plain = "".join(node.span.text.split()) == node.number + node.unit
+    way = meant.written(node.number, meant.readings[0]) if meant.sure and plain else ""
+    return (Edit(node.span, way),) if way else ()
+
+
+def _exact(text: str, span: Span, limits: Limits) -> Fraction:
+    if len(text) > DIGITS:
+        raise wrong("E0604", f"this number has more than {DIGITS} digits", span, remedy=ROUNDED)
+    value = _fraction(text)
+    if value.numerator.bit_length() > limits.bits:
+        message = f"this number needs more than {limits.bits:_} bits"
+        raise wrong("E0604", message, span, remedy=ROUNDED)
+    return value
+
+
+@functools.lru_cache(maxsize=10_000)
+def _fraction(text: str) -> Fraction:
+    return Fraction(text.replace("_", ""))
+
+
+def layered(node: ast.Layered, value: Value) -> Value:
+    """Return `value @layer`."""
+    layer = node.layer.text
+    if layer not in LAYERS:
+        near = did_you_mean(layer, LAYERS)
+        raise wrong(
+            "E0211",
+            f"`@{layer}` is not a layer",
+            node.layer.span,
+            label=f"did you mean `@{near}`?" if near else "",
+            note="layers: " + " ".join(f"@{each}" for each in LAYERS),
+            fix=respelling(node.layer.span, layer, LAYERS),
+        )
+    if isinstance(value, Poison):
+        return value
+    if isinstance(value, Mix) and value.layer in ("", ANY_LAYER, layer):
+        return value.counted(layer)
+    if not isinstance(value, Amount) or not value.dimension.has_data:
+        what = named(value.dimension) if isinstance(value, Amount) else value.what
+        remedy = f"write `{node.value.span.text}` without `@{layer}`"
+        if isinstance(value, Series):
+            remedy = f"several sizes are a mix: `mix {{ 40 B: 7, 576 B: 4 }} @{layer}`"
+            remedy += f", or `mix [40 B, 576 B] @{layer}` to keep an order"
+        raise wrong(
+            "E0211",
+            f"{what} has no layer",
+            node.span,
+            label="only sizes of data and rates of data count bits",
+            remedy=remedy,
+        )
+    if value.layer not in ("", ANY_LAYER, layer):
+        raise wrong("E0212", f"these bits are counted @{value.layer} already", node.span)
+    text = f"{value.text} @{layer}" if value.text else ""
+    return Amount(value.value, value.dimension, layer, text, value.published)
+
+
+def key(value: Value, span: Span) -> Fraction | str:
+    """Return a map's key."""
+    if isinstance(value, Amount) and value.value is not None:
+        return value.value
+    if isinstance(value, Symbol):
+        return value.name
+    if isinstance(value, Wording):
+        return value.text
+    raise wrong("E0204", f"a key is a number, a text or a word, this is {value.what}", span)
+
+
+def _alike(node: ast.Range, first: Amount, last: Amount, width: Amount) -> None:
+    """Refuse a range whose ends and step are not of one dimension."""
+    for side, value in ((node.last, last), (node.step, width)):
+        if (
+            side is not None
+            and value.dimension != first.dimension
+            and 0 not in (value.value, first.value)
+        ):
+            how = "to" if side is node.last else "in steps of"
+            raise wrong(
+                "E0203",
+                f"a range from {named(first.dimension)} {how} {named(value.dimension)}",
+                side.span,
+                label=f"this is {named(value.dimension)}",
+                other=(node.first.span, f"this is {named(first.dimension)}"),
+            )
+
+
+def upwards(node: ast.Range, first: Amount, last: Amount, width: Fraction | None = None) -> str:
+    """Return how to write a range that runs downwards; maybe its first end lacks a `%`.
+
+    `width` is that of its steps, if it goes by steps.
+    """
+    start, end = (first.value or Fraction(0), node.first.span.text), node.last.span.text
+    if end.endswith("%") and start[1].replace("_", "").replace(".", "", 1).isdigit():
+        start = start[0] / 100, f"{start[1]}%"
+    (low, lowest), (high, highest) = sorted([start, (last.value or Fraction(0), end)])
+    step = f" step {node.step.span.text}" if node.step else ""
+    if width is not None and node.step is None and highest.endswith("%"):
+        step = " step …"
+    elif width is not None and (high - low) % width:
+        highest = written(high - (high - low) % width, first.text)
+    return f"write `{lowest} .. {highest}{step}`"
+
+
+def series(node: ast.Range, first: Value, last: Value, step: Value | None, limits: Limits) -> Value:
+    """Return the values from `first` to `last`, both included."""
+    for side, value in ((node.first, first), (node.last, last), (node.step, step)):
+        if isinstance(value, Poison):
+            return value
+        if side is not None and not isinstance(value, Amount):
+            raise wrong("E0204", "a range runs over numbers known before the run", side.span)
+    assert isinstance(first, Amount)  # noqa: S101 -- seen above
+    assert isinstance(last, Amount)  # noqa: S101
+    width = _step(node, first, step)
+    _alike(node, first, last, width)
+    if first.value is None or last.value is None or width.value is None:
+        return Series((Amount(None, first.dimension, first.layer),), known=False)
+    if width.value <= 0:
+        raise wrong(
+            "E0217", "the step of a range must be more than 0", (node.step or node.first).span
+        )
+    count = (last.value - first.value) // width.value + 1
+    if count < 0:
+        raise wrong(
+            "E0217",
+            "this range runs downwards",
+            node.span,
+            label="from high to low",
+            remedy=upwards(node, first, last, width.value),
+        )
+    if count > 0 and (last.value - first.value) % width.value:
+        ends = written(first.value + (count - 1) * width.value, last.text or width.text)
+        step_by = f" step {node.step.span.text}" if node.step else ""
+        raise wrong(
+            "E0217",
+            f"no step of this range ends at `{node.last.span.text}`",
+            node.last.span,
+            label=f"the last ends at {ends}",
+            remedy=f"write `{node.first.span.text} .. {ends}{step_by}`",
+        )
+    if count > limits.items:
+        message = f"a range of more than {limits.items:_} values"
+        raise wrong("E0603", message, node.span, remedy="make it shorter, or its `step` wider")
+    return Series(tuple(_at(first, width, turn) for turn in range(int(count))))
+
+
+def _step(node: ast.Range, first: Amount, step: Value | None) -> Amount:
+    if isinstance(step, Amount):
+        return step
+    if (
+        first.dimension != NUMBER
+        or (first.value or Fraction(0)).denominator != 1
+        or "%" in first.text
+    ):
+        raise wrong(
+            "E0217",
+            f"a range of {named(first.dimension).removeprefix('a ')} values needs `step`",
+            node.span,
+            remedy=f"write `{node.span.text} step …`",
+        )
+    return Amount(Fraction(1), NUMBER)
+
+
+def _at(first: Amount, width: Amount, turn: int) -> Amount:
+    value = (first.value or Fraction(0)) + (width.value or Fraction(0)) * turn
+    dimension = first.dimension if first.value else width.dimension
+    text = first.text if turn == 0 and first.value else written(value, width.text or first.text)
+    return Amount(value, dimension, first.layer, text, first.published)
+
+
+class Misreading(NamedTuple):
+    """The part that is no unit, what to ask the reader, and the units that may be meant."""
+
+    part: str
+    question: str
+    readings: tuple[str, ...]
+    sure: bool = False
+    """Whether `spec/units.toml` knows one reading, and nothing to ask."""
+    scale: Fraction = Fraction(1)
+    """How many of the reading one of what was written is."""
+
+    def help(self, number: str) -> str:
+        """Return the ways out: "`200 Mbit/s` or `200 MB/s` (= 1600 Mbit/s)"."""
+        ways = [self.written(number, reading) for reading in self.readings]
+        shown = [f"`{way}`" for way in ways if way]
+        last = unit(self.readings[-1]) if len(shown) > 1 else None
+        if last is not None and last.canonical.startswith(("B", "kB", "MB", "GB", "TB")):
+            bits = last.factor * Fraction(number.replace("_", ""))
+            first = unit(self.readings[0])
+            if first is not None and first.dimension == last.dimension:
+                shown[-1] += f" (= {number_text(bits / first.factor)} {first.canonical})"
+        return " or ".join(shown)
+
+    def written(self, number: str, reading: str) -> str:
+        """Return a number of what was written in the unit of a reading; "" if decimals cannot."""
+        if self.scale != 1:
+            number = number_text(Fraction(number.replace("_", "")) * self.scale, exact=True)
+        if "/" in number:
+            return ""
+        return f"{number}{reading}" if reading == "%" else f"{number} {reading}"
+
+
+def misreading(text: str) -> Misreading:
+    """Return what may have been meant by a unit that is none. There may be no reading."""
+    simple, _ = table()
+    parts = text.split("/")
+    wrong = next((part for part in parts if part not in simple), text)
+    listed = tables()["misread"].get(wrong)
+    row = listed or _other_capitals(wrong)
+    units = row["units"]
+    if not units:
+        # A near spelling with another first letter would be another prefix: a thousand times off.
+        units = get_close_matches(wrong, [known for known in simple if known[0] == wrong[:1]], n=1)
+    candidates = ["/".join(each if part == wrong else part for part in parts) for each in units]
+    readings = tuple(candidate for candidate in candidates if unit(candidate) is not None)
+    factor, question = Fraction(row.get("is", "1").replace("_", "")), row.get("ask", "")
+    if factor != 1:
+        question = f"each is {number_text(factor, exact=True)} {units[0]}"
+    scale = factor if wrong == parts[0] else 1 / factor
+    sure = listed is not None and len(readings) == 1 and "ask" not in row
+    return Misreading(wrong, question, readings, sure, scale)
+
+
+def _other_capitals(wrong: str) -> dict[str, Any]:
+    """Return all that may be meant by what is spelt so but for its capitals."""
+    rows = tables()["misread"].items()
+    alike = [row for each, row in rows if each.lower() == wrong.lower() and "is" not in row]
+    spelt = [known.canonical for each, known in table()[0].items() if each.lower() == wrong.lower()]
+    spelt += [each for row in alike for each in row["units"]]
+    units = list(dict.fromkeys(spelt))
+    asked = {row["ask"] for row in alike if row["units"] == units and "ask" in row}
+    return {"units": units, "ask": next(iter(asked), "")}

@@ -1,0 +1,172 @@
+"""What all bodies share: loops, and statements that do not belong where they stand.
+
+How many of something there are.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.scope import settled
+from qospec.check.evaluate.values import POISON, Amount, Poison, Series, Truth, Value, Wording
+from qospec.diagnostics import Edit
+from qospec.source import Span
+from qospec.syntax import ast
+from qospec.units import number_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.check.evaluate.scope import Scope
+    from qospec.syntax import ast
+
+_WHOLE = re.compile(r"[0-9_]{1,20}")
+_BINDS = re.compile(r"\w+\s*=")
+_JOINED = r"(->|--)\s*{0}\b|\b{0}(\.\w+)?\s*(->|--)"
+"""A name that wires or links speak of: no value is meant by it."""
+
+HOMES: dict[type, tuple[str, str]] = {
+    ast.Port: ("`port`", "a device"),
+    ast.Wire: ("a wire", "a device"),
+    ast.Link: ("`link`", "a topology"),
+    ast.Flow: ("`flow`", "a test"),
+    ast.Sweep: ("`sweep`", "a test"),
+    ast.Control: ("`control`", "a test"),
+    ast.Run: ("`run`", "a test"),
+    ast.Criterion: ("a criterion", "a test"),
+    ast.Report: ("`report`", "a test"),
+    ast.Skip: ("`skip`", "a test"),
+    ast.Search: ("`search`", "a test"),
+    ast.Goal: ("`goal`", "a search"),
+    ast.Machine: ("a machine", "a device"),
+    ast.ForAll: ("`forall`", "a property"),
+    ast.State: ("`state`", "a machine"),
+    ast.Transition: ("`on`", "a state of a machine"),
+    ast.Bind: ("a binding", "a device, a topology or a record"),
+    ast.Loop: ("`for`", "a device, a topology or a test"),
+    ast.Let: ("`let`", "a file or a body"),
+}
+
+
+def misplaced(statement: ast.Statement, here: str) -> Refused:
+    """Return the mistake of a statement that does not belong here."""
+    what, home = HOMES[type(statement)]
+    if isinstance(statement, ast.Criterion) and statement.kind == "invariant":
+        what, home = "an invariant", "a device"
+    return wrong(
+        "E0112",
+        f"{what} does not belong in {here}",
+        statement.span,
+        label=f"it belongs in {home}",
+        remedy="move it there",
+    )
+
+
+def veil(node: ast.Bind, scope: Scope) -> bool:
+    """Declare the names of a binding that was refused, so that nobody misses them.
+
+    Returns whether there was any.
+    """
+    missing = [name for name in node.names if scope.find(name.text) is None]
+    for name in missing:
+        scope.names[name.text] = settled(name, "a name", POISON)
+    return bool(missing)
+
+
+def in_a_let(node: ast.Bind, value: Value) -> tuple[Edit, ...]:
+    """Return the edit that makes a `let` of a binding, if its value is one and it is one name's."""
+    plain = isinstance(value, Amount | Series | Truth | Wording)
+    if not (plain and len(node.names) == 1 and _BINDS.match(node.span.text)):
+        return ()
+    if re.search(_JOINED.format(node.names[0].text), node.span.source.text):
+        return ()
+    return (Edit(Span(node.span.source, node.span.start, node.span.start), "let "),)
+
+
+def written_values(node: ast.Expression) -> int:
+    """Return how many values a list or a range of whole numbers has, if it is written out."""
+    if isinstance(node, ast.ListOf):
+        return len(node.items)
+    if not isinstance(node, ast.Range) or node.step is not None:
+        return 0
+    first, last = (
+        int(end.text) if isinstance(end, ast.Number) and _WHOLE.fullmatch(end.text) else None
+        for end in (node.first, node.last)
+    )
+    return 0 if first is None or last is None else max(last - first + 1, 0)
+
+
+def _turns_within(body: ast.Body) -> int:
+    """Return how many turns the loops of a body take at least."""
+    loops = (each for each in body.statements if isinstance(each, ast.Loop))
+    return sum(written_values(loop.values) * (1 + _turns_within(loop.body)) for loop in loops)
+
+
+def turns_of(
+    node: ast.Loop, scope: Scope, evaluator: Evaluator
+) -> Iterator[tuple[int, Value, bool]]:
+    """Yield per turn of a loop: its index, the value of its name, and whether that is known.
+
+    The index of a turn is its value where that is a whole number, else the turn's number from 0.
+    """
+    values = evaluator.plain(node.values, scope)
+    if isinstance(values, Poison):
+        yield 0, values, False
+        return
+    if not isinstance(values, Series):
+        raise wrong(
+            "E0204", f"`for` runs over a list or a range, this is {values.what}", node.values.span
+        )
+    natural = all(
+        isinstance(item, Amount)
+        and item.value is not None
+        and item.value.denominator == 1
+        and item.value >= 0
+        for item in values.items
+    )
+    most = len(values.items) * (1 + _turns_within(node.body)) if values.known else 1
+    for number, item in enumerate(values.items):
+        evaluator.context.take_loop(node.values.span, most if number == 0 else 1)
+        turn = (
+            int(item.value)
+            if natural and isinstance(item, Amount) and item.value is not None
+            else number
+        )
+        yield turn, item, values.known
+
+
+def count_of(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> tuple[int, bool]:
+    """Return how many of an array there are, and whether that is known.
+
+    Where it depends on a parameter that is not known, one stands for all.
+    """
+    value = evaluator.plain(node, scope)
+    if isinstance(value, Poison) or (isinstance(value, Amount) and value.value is None):
+        return 1, False
+    if not isinstance(value, Amount) or not value.dimension.is_ratio or value.value is None:
+        raise wrong("E0204", f"a count is a whole number, this is {value.what}", node.span)
+    if value.value.denominator != 1 or value.value < 0:
+        shown = number_text(value.value, exact=True)
+        raise wrong("E0205", f"a count is a whole number from 0, this is {shown}", node.span)
+    if value.value > evaluator.context.limits.items:
+        raise wrong(
+            "E0603",
+            f"an array of more than {evaluator.context.limits.items:_}",
+            node.span,
+            remedy="make it smaller",
+        )
+    return int(value.value), True
+
+
+def once(arguments: Sequence[ast.Argument]) -> None:
+    """Refuse an argument that is given twice by its name."""
+    seen: dict[str, ast.Argument] = {}
+    for each in arguments:
+        name = each.name.text if each.name is not None else ""
+        if name and name in seen:
+            first = (seen[name].span, "first here")
+            raise wrong("E0114", f"`{name}` is given twice", each.span, other=first)
+        seen[name] = each

@@ -1,0 +1,216 @@
+"""Sizes of packets: by their number, `mix { 40 B: 7, 576 B: 4 }`, in order, `mix [40 B, 576 B]`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar
+
+from qospec.catalogue.kinds import Load, SizeMix
+from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.dimensions import ANY_LAYER, LAYERS, NUMBER, named
+from qospec.check.evaluate.values import Amount, Poison, Series, Value
+from qospec.dataclass import dataclass
+from qospec.syntax import ast
+from qospec.units import DATA, PACKET_RATE, RATE, number_text
+
+if TYPE_CHECKING:
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.check.evaluate.scope import Scope
+    from qospec.source import Span
+
+BITS_OF_A_BYTE = 8
+PACKET_LAYERS = tuple(layer for layer in LAYERS if layer != "cell")
+
+
+@dataclass(frozen=True)
+class Mix(Value):
+    """Sizes in bits, each with its weight; None where a parameter is not known.
+
+    If `in_order`, a size comes as many times in a row as its weight. `law` is what gives them all.
+    """
+
+    what: ClassVar[str] = "a mix of sizes"
+    sizes: tuple[tuple[Fraction | None, Fraction | None], ...]
+    layer: str = ""
+    in_order: bool = False
+    law: str = ""
+
+    def counted(self, layer: str) -> Mix:
+        """Return the same, counted in a layer."""
+        return replace(self, layer=layer)
+
+
+def mix(node: ast.MixOf, scope: Scope, evaluator: Evaluator) -> Value:
+    """Return a mix; raises Refused."""
+    if isinstance(node.sizes, ast.MapOf):
+        return _by_weight(node.sizes, node.span, scope, evaluator)
+    return _in_order(node.sizes, node.span, scope, evaluator)
+
+
+def _in_order(node: ast.ListOf, span: Span, scope: Scope, evaluator: Evaluator) -> Value:
+    listed = evaluator.strict(node, scope)  # refuses more than a list may have
+    assert isinstance(listed, Series)  # noqa: S101 -- a list is one
+    found: list[Amount] = []
+    for item, value in zip(node.items, listed.items, strict=True):
+        known = evaluator.known(value, item)
+        if isinstance(known, Poison):
+            return known
+        found += _sizes(known, item.span)
+    if not found:
+        raise wrong(
+            "E0205",
+            "this mix has no sizes",
+            span,
+            remedy="list at least one size: `mix [40 B, 576 B]`",
+        )
+    layer = one_layer({size.layer for size in found}, span)
+    return Mix(tuple((size.value, Fraction(1)) for size in found), layer, in_order=True)
+
+
+def _by_weight(node: ast.MapOf, span: Span, scope: Scope, evaluator: Evaluator) -> Value:
+    parts: dict[Fraction | None, Fraction | None] = {}
+    layers: set[str] = set()
+    single: set[Fraction | None] = set()
+    for pair in node.pairs:
+        sizes = evaluator.plain(pair.key, scope)
+        weight = evaluator.plain(pair.value, scope)
+        if isinstance(sizes, Poison) or isinstance(weight, Poison):
+            return Poison()
+        each = _weight(weight, pair.value.span)
+        many = _sizes(sizes, pair.key.span)
+        for size in many:
+            layers.add(size.layer)
+            if size.value in single and size.value is not None and len(many) == 1:
+                raise wrong("E0102", f"the size `{pair.key.span.text}` comes twice", pair.key.span)
+            before = parts.get(size.value, Fraction(0))
+            if each is None or before is None:
+                parts[size.value] = None
+            else:
+                parts[size.value] = before + each / len(many)
+        single |= {size.value for size in many if len(many) == 1}
+    layer = one_layer(layers, span)
+    if not parts or not any(weight is None or weight for weight in parts.values()):
+        raise wrong(
+            "E0205",
+            "the weights of this mix sum to zero" if parts else "this mix has no sizes",
+            span,
+            remedy="give at least one size a weight: `mix { 40 B: 7, 576 B: 4 }`",
+        )
+    return Mix(tuple((size, weight) for size, weight in parts.items()), layer)
+
+
+def one_layer(layers: set[str], span: Span) -> str:
+    """Return the one layer in which the sizes of a mix are counted; "" if there are none."""
+    if ANY_LAYER in layers:
+        return ANY_LAYER
+    if len(layers) > 1:
+        raise wrong("E0212", "the sizes of a mix are counted in one layer", span)
+    return next(iter(layers), "")
+
+
+def _sizes(value: Value, span: Span) -> tuple[Amount, ...]:
+    items = value.items if isinstance(value, Series) else (value,)
+    for item in items:
+        if not isinstance(item, Amount) or item.dimension != DATA:
+            what = named(item.dimension) if isinstance(item, Amount) else item.what
+            remedy = f"give it a unit: `{span.text} B`" if what == "a number" else ""
+            raise wrong("E0204", f"a mix is made of sizes, this is {what}", span, remedy=remedy)
+    return tuple(item for item in items if isinstance(item, Amount))
+
+
+def _weight(value: Value, span: Span) -> Fraction | None:
+    if not isinstance(value, Amount) or value.dimension != NUMBER:
+        what = named(value.dimension) if isinstance(value, Amount) else value.what
+        raise wrong(
+            "E0204",
+            f"a weight is a plain number, this is {what}",
+            span,
+            note="weights count packets, never bytes",
+        )
+    if value.value is not None and value.value < 0:
+        raise wrong("E0205", "a weight is at least 0", span)
+    return value.value
+
+
+def size_mix(value: Value, name: str, span: Span) -> SizeMix | None:
+    """Return the sizes of a field as the catalogue has them; None if they are not known yet."""
+    if isinstance(value, Amount) and value.dimension == DATA:
+        value = Mix(((value.value, Fraction(1)),), value.layer)
+    if not isinstance(value, Mix):
+        what = named(value.dimension) if isinstance(value, Amount) else value.what
+        raise wrong(
+            "E0204",
+            f"`{name}` is a size or a mix of sizes, not {what}",
+            span,
+            remedy="write `200 B @ip`, or `mix { 40 B: 7, 576 B: 4, 1_500 B: 1 } @ip`",
+        )
+    if value.layer == ANY_LAYER:
+        return None
+    layer_of_packets(value.layer, "size", span)
+    found: list[tuple[int, Fraction]] = []
+    for size, weight in value.sizes:
+        if size is None or weight is None:
+            return None
+        amount = size / BITS_OF_A_BYTE
+        if amount.denominator != 1:
+            shown = number_text(amount, exact=True)
+            raise wrong("E0206", f"`{name}` is counted in whole bytes, this is {shown}", span)
+        if amount <= 0:
+            raise wrong("E0205", f"`{name}` must be more than 0", span)
+        if weight:
+            found.append((int(amount), weight))
+    common = math.lcm(*(weight.denominator for _, weight in found))
+    whole = [int(weight * common) for _, weight in found]
+    divisor = math.gcd(*whole)
+    sizes = (size for size, _ in found)
+    parts = tuple((size, each // divisor) for size, each in zip(sizes, whole, strict=True))
+    return SizeMix(parts, value.layer, value.in_order, value.law)
+
+
+def load(value: Value, name: str, span: Span) -> Load | None:
+    """Return the rate of a field of packets as the catalogue has it; None if not known yet."""
+    if not isinstance(value, Amount):
+        raise wrong(
+            "E0204", f"`{name}` is a rate, not {value.what}", span, label=f"this is {value.what}"
+        )
+    if value.dimension == RATE and value.layer != ANY_LAYER:
+        layer_of_packets(value.layer, "rate", span)
+    elif value.dimension not in (RATE, PACKET_RATE):
+        raise wrong(
+            "E0202",
+            f"`{name}` is a rate of bits or packets, not {named(value.dimension)}",
+            span,
+            remedy="write `64 kbit/s @ip` or `40 pkt/s`",
+        )
+    if value.value is None:
+        return None
+    if value.value <= 0:
+        raise wrong("E0205", f"`{name}` must be more than 0", span, label="too small")
+    return Load(value.value, value.layer)
+
+
+def layer_of_packets(layer: str, what: str, span: Span) -> None:
+    """Hold a rate or a size of packets to say in which of their layers it counts."""
+    listed = " ".join(f"@{each}" for each in PACKET_LAYERS)
+    if not layer:
+        raise _unsaid(what, listed, span)
+    if layer not in PACKET_LAYERS:
+        raise wrong(
+            "E0212",
+            f"packets are not counted @{layer}",
+            span,
+            note=f"layers of packets: {listed}",
+            remedy="count them at one of these",
+        )
+
+
+def _unsaid(what: str, listed: str, span: Span) -> Refused:
+    return wrong(
+        "E0210",
+        f"this {what} does not say which bits it counts",
+        span,
+        note=f"traffic {what}s need a layer; those of packets: {listed}",
+        remedy=f"for IP packets write `{span.text} @ip`",
+    )

@@ -1,0 +1,221 @@
+"""Names and what they stand for. No name is declared twice or hides another, at any level."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.values import POISON
+from qospec.diagnostics import did_you_mean
+from qospec.units import unit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from qospec.check.evaluate.context import Context
+    from qospec.check.evaluate.values import Value
+    from qospec.source import Span
+    from qospec.syntax import ast
+
+DEEPEST = 60
+"""How many names may hang on each other in a chain."""
+
+
+_ELSEWHERE = {"yes": "true", "no": "false"}
+_NOTHING = frozenset({"null", "none", "nil"})
+"""How others write truths, and that there is no value."""
+_STATISTICS = {
+    **dict.fromkeys(("percentile", "quantile", "perc", "pctl"), "p99"),
+    **dict.fromkeys(("mean", "avg", "average"), "mean"),
+    "median": "p50",
+    **dict.fromkeys(("std", "stddev"), "std"),
+}
+"""What other tools have functions for, by name, and a statistic to show for it."""
+_NEAR = 40
+_BEFORE_UNIT = re.compile(r"([0-9][0-9_.]*(?: *[A-Za-z]+(?= */))?) *(/?) *$")
+
+
+class Binding:
+    """A name and its value, worked out when it is first asked for.
+
+    Attributes:
+        name: The name.
+        span: Where it was declared.
+        what: What it is, for messages: "a parameter", "a device".
+        instead: Of what a search tries, and of what is made of that: what a criterion asks for.
+    """
+
+    def __init__(self, name: str, span: Span, what: str, make: Callable[[], Value]) -> None:
+        self.name = name
+        self.span = span
+        self.what = what
+        self.instead = ""
+        self._make = make
+        self._value: Value | None = None
+
+    def value(self, context: Context) -> Value:
+        """Return the value; a mistake in it is reported where it is, and poisons the value."""
+        if self._value is None:
+            if self in context.evaluating:
+                raise self._cycle(context.evaluating)
+            if len(context.evaluating) >= DEEPEST:
+                raise wrong(
+                    "E0605",
+                    f"more than {DEEPEST} names hang on each other in a chain that ends here",
+                    self.span,
+                    remedy="write the value of one of them where it is used",
+                )
+            context.evaluating.append(self)
+            try:
+                self._value = self._make()
+            except Refused as refused:
+                context.tell(refused)
+                self._value = POISON
+            finally:
+                context.evaluating.pop()
+        if self.instead:
+            for each in context.evaluating:
+                each.instead = self.instead
+        return self._value
+
+    def named(self, span: Span, context: Context) -> Value:
+        """Return the value where an expression names it; raises Refused.
+
+        A criterion that is judged once cannot mean one of the many values that a search tries.
+        """
+        value = self.value(context)
+        if self.instead and context.judging and not context.evaluating:
+            raise wrong(
+                "E0515",
+                f"a search tries many values of `{self.name}`: say which is meant",
+                span,
+                remedy=f"write what a goal has found: `{self.instead}`",
+            )
+        return value
+
+    def _cycle(self, evaluating: list[Binding]) -> Refused:
+        chain = [binding.name for binding in evaluating[evaluating.index(self) :]]
+        if len(chain) == 1:
+            message = f"`{self.name}` is declared by itself"
+            remedy = "give it another name than what it is made of"
+        else:
+            message = f"`{self.name}` depends on itself: " + " -> ".join([*chain, self.name])
+            remedy = "give one of them a value that does not need the others"
+        return wrong("E0103", message, self.span, remedy=remedy)
+
+
+def settled(name: ast.Name, what: str, value: Value) -> Binding:
+    """Return a name whose value is known."""
+    return Binding(name.text, name.span, what, lambda: value)
+
+
+class Scope:
+    """One level of names within another.
+
+    A `veiled` one lacks names by a mistake that was told: what is not found may be one of them.
+    `unread` are the names that may have been declared in what could not be read, `missed` those
+    that may have been meant by imports of which there is no file.
+    """
+
+    def __init__(self, parent: Scope | None = None, unread: frozenset[str] = frozenset()) -> None:
+        self.parent = parent
+        self.unread = unread
+        self.missed: frozenset[str] = frozenset()
+        self.names: dict[str, Binding] = {}
+        self.veiled = False
+
+    def find(self, name: str) -> Binding | None:
+        """Return what a name stands for here."""
+        found = self.names.get(name)
+        if found is None and self.parent is not None:
+            return self.parent.find(name)
+        return found
+
+    def may_hold(self, name: str) -> bool:
+        """Return whether a name that is not found may be here but for a mistake that was told."""
+        here = self.veiled or name in self.unread
+        return here or (self.parent is not None and self.parent.may_hold(name))
+
+    def all_unread(self) -> frozenset[str]:
+        """Return the names in what could not be read, here and around."""
+        return self.parent.all_unread() | self.unread if self.parent else self.unread
+
+    def may_import(self, name: str) -> bool:
+        """Return whether a name is like that of an import of which there is no file."""
+        above = self.parent is not None and self.parent.may_import(name)
+        return above or bool(did_you_mean(name, self.missed))
+
+    def outermost(self) -> Scope:
+        """Return the names of the file."""
+        return self.parent.outermost() if self.parent else self
+
+    def known(self) -> Iterator[str]:
+        """Yield all names that can be used here."""
+        scope: Scope | None = self
+        while scope is not None:
+            yield from scope.names
+            scope = scope.parent
+
+    def declare(self, binding: Binding, context: Context) -> None:
+        """Add a name; one that is taken here stays what it was, one from around is told and hidden.
+
+        Hidden, because whoever declares it here means this one: one slip is told once.
+        """
+        known = self.find(binding.name)
+        if known is not None and known.span != binding.span:
+            context.tell(clash(binding, known))
+            if binding.name in self.names:
+                return
+        self.names[binding.name] = binding
+
+
+def clash(binding: Binding, known: Binding) -> Refused:
+    """Return the mistake of using a name that is taken; of two in a file the later is to blame."""
+    first, again = known, binding
+    if known.span.source == binding.span.source:
+        first, again = sorted((known, binding), key=lambda each: each.span.start)
+    return wrong(
+        "E0102",
+        f"`{binding.name}` is declared already",
+        again.span,
+        label=f"declared again here as {again.what}",
+        other=(first.span, f"first declared here as {first.what}"),
+        remedy="choose another name: no name may be declared twice or hide another",
+    )
+
+
+def unknown(
+    name: str, span: Span, known: list[str], inside: str = "", imported: str = ""
+) -> Refused:
+    """Return the mistake of using a name that nobody declared; `imported` is what would.
+
+    `inside` is the file that has only those that are `known`.
+    """
+    near = _ELSEWHERE.get(name.lower()) or did_you_mean(name, [*known, "true", "false"])
+    way_out = f"write `import {imported}` below the first line" if imported else ""
+    way_out = way_out or ("" if inside else "declare it, or import the file that does")
+    remedy = f"write `{near}`" if near else way_out
+    if not near and name.lower() in _STATISTICS:
+        remedy = (
+            "a statistic stands behind what is measured,"
+            f" as in `flow.delay.{_STATISTICS[name.lower()]}`"
+        )
+    elif not near and name.lower() in _NOTHING:
+        remedy = "leave out what has no value"
+    elif unit(name) is not None:
+        near, remedy = "", _as_unit(name, span)
+    label = f"did you mean `{near}`?" if near else ""
+    where = f"in `{inside}`" if inside else "here"
+    note = f"`{inside}` declares {' '.join(known) or 'nothing'}" if inside else ""
+    message = f"nothing {where} is named `{name}`"
+    return wrong("E0101", message, span, label=label, note=note, remedy=remedy)
+
+
+def _as_unit(name: str, span: Span) -> str:
+    """Return how to write a unit that stands apart from its number."""
+    line = span.source.text[max(0, span.start - _NEAR) : span.start].rpartition("\n")[2]
+    number = _BEFORE_UNIT.search(line)
+    if number is None:
+        return f"declare it; the unit `{name}` stands right behind a number, as in `1 {name}`"
+    return f"write `{number[1]}{'/' if number[2] else ' '}{name}`"

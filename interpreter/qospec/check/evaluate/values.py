@@ -1,0 +1,294 @@
+"""What an expression stands for while a specification is checked."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+from qospec.check.evaluate.context import Refused, wrong
+from qospec.dataclass import dataclass
+from qospec.model.expression import leaves
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from fractions import Fraction
+
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.check.evaluate.scope import Scope
+    from qospec.model.expression import Expression
+    from qospec.source import Span
+    from qospec.syntax import ast
+    from qospec.units import Dimension
+
+
+class Value:
+    """Anything that an expression can stand for. `what` names the sort for messages."""
+
+    what: ClassVar[str] = "a value"
+
+    @property
+    def parts(self) -> int:
+        """Return of how many values it is made, each as often as it is in it."""
+        return 1
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+        """Return what `value.name` stands for."""
+        raise wrong("E0104", f"{self.what} has no field `{name.text}`", name.span)
+
+    def item(self, key: Value, span: Span) -> Value:  # noqa: ARG002
+        """Return what `value[key]` stands for."""
+        raise wrong("E0215", f"{self.what} cannot be indexed", span)
+
+    def call(self, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:  # noqa: ARG002
+        """Return what `value(arguments)` stands for."""
+        raise wrong("E0114", f"{self.what} takes no arguments", call.span)
+
+    def copy(self, body: ast.Body, scope: Scope, evaluator: Evaluator) -> Value:  # noqa: ARG002
+        """Return what `value { field = … }` stands for."""
+        raise wrong("E0104", f"{self.what} has no fields to change", body.span)
+
+    def unfinished(self, span: Span) -> Refused | None:  # noqa: ARG002
+        """Return the mistake of using it as it is, where more of a path must follow."""
+        return None
+
+
+class Poison(Value):
+    """The value of a mistake that was reported, or of what cannot be known; it is silent."""
+
+    what: ClassVar[str] = "something unknown"
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+        """Return itself."""
+        return self
+
+    def item(self, key: Value, span: Span) -> Value:  # noqa: ARG002
+        """Return itself."""
+        return self
+
+    def call(self, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:
+        """Check the arguments, and return itself."""
+        for argument in call.arguments:
+            evaluator.value(argument.value, scope)
+        return self
+
+    def copy(self, body: ast.Body, scope: Scope, evaluator: Evaluator) -> Value:  # noqa: ARG002
+        """Return itself."""
+        return self
+
+
+POISON = Poison()
+
+
+@dataclass(frozen=True)
+class Amount(Value):
+    """A number or quantity, exact, in base units.
+
+    Attributes:
+        value: None while a declaration is checked on its own and this depends on a parameter.
+        dimension: Of the value.
+        layer: Which bits are counted; "" for none said.
+        text: As the author wrote it, when it was written as it is.
+        published: The place of the reference's value that went into it.
+    """
+
+    what: ClassVar[str] = "a number"
+    value: Fraction | None
+    dimension: Dimension
+    layer: str = ""
+    text: str = field(default="", compare=False)
+    published: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Wording(Value):
+    """A text."""
+
+    what: ClassVar[str] = "a text"
+    text: str
+    published: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Symbol(Value):
+    """A bare word that stands for itself, such as a choice.
+
+    `resolved` is false for a word in a sweep that might as well be a name that nobody declared.
+    """
+
+    what: ClassVar[str] = "a word"
+    name: str
+    span: Span = field(compare=False)
+    resolved: bool = field(default=True, compare=False)
+
+    def copy(self, body: ast.Body, scope: Scope, evaluator: Evaluator) -> Value:  # noqa: ARG002
+        """Refuse to be the name of a device, or of an element, that is chosen elsewhere."""
+        raise wrong(
+            "E0104",
+            f"`{self.name}` is a word here, and has no fields to change",
+            body.span,
+            remedy="sweep over devices of your own, and take one by a parameter of type `Device`",
+        )
+
+    def unfinished(self, span: Span) -> Refused | None:  # noqa: ARG002
+        """Return the mistake of a sweep's word that turns out to be meant as a name."""
+        if self.resolved:
+            return None
+        return wrong(
+            "E0101",
+            f"nothing here is named `{self.name}`",
+            self.span,
+            remedy="declare it; a word stands for itself only where a field offers it as a choice",
+        )
+
+
+@dataclass(frozen=True)
+class Truth(Value):
+    """True, false, or not known yet."""
+
+    what: ClassVar[str] = "a truth value"
+    value: bool | None
+    published: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Series(Value):
+    """A list or a range. When not `known`, `items` holds one that stands for all."""
+
+    what: ClassVar[str] = "a list"
+    items: tuple[Value, ...]
+    known: bool = True
+
+    @cached_property
+    def parts(self) -> int:
+        """Return how many values are in it."""
+        return sum(item.parts for item in self.items)
+
+    @cached_property
+    def published(self) -> Span | None:
+        """Return where a published item of it stands. Kept: lists of lists may share items."""
+        return _first_published(self.items)
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+        """Say that its items may have fields."""
+        raise wrong(
+            "E0104",
+            f"a list has no field `{name.text}`",
+            name.span,
+            remedy=f"ask an item, as in `[0].{name.text}`, or each of them: `for one in … {{ … }}`",
+        )
+
+    def item(self, key: Value, span: Span) -> Value:
+        """Return the item at that place, from 0."""
+        index = position(key, len(self.items), "this list", span, known=self.known)
+        return POISON if index is None else self.items[index]
+
+
+@dataclass(frozen=True)
+class Table(Value):
+    """A map; keys are numbers or words. `pairs` are its entries as they are written."""
+
+    what: ClassVar[str] = "a map"
+    entries: Mapping[Fraction | str, Value]
+    pairs: Mapping[Fraction | str, ast.Pair] = field(default_factory=dict, compare=False)
+
+    @cached_property
+    def parts(self) -> int:
+        """Return how many values are in it."""
+        return sum(entry.parts for entry in self.entries.values())
+
+    @cached_property
+    def published(self) -> Span | None:
+        """Return where a published entry of it stands."""
+        return _first_published(self.entries.values())
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+        """Refuse: an entry is asked for by its key between brackets."""
+        known = name.text in self.entries
+        raise wrong(
+            "E0104",
+            f"a map has no field `{name.text}`",
+            name.span,
+            remedy=f"write `[{name.text}]` for its entry" if known else "",
+        )
+
+    @cached_property
+    def _written(self) -> Mapping[str, ast.Pair]:
+        return {str(key): pair for key, pair in self.pairs.items()}
+
+    def pair(self, key: str, whole: Span) -> ast.Pair | None:
+        """Return an entry as it is written, if that is within `whole`: a map may have a name."""
+        found = self._written.get(key)
+        return found if found is not None and found.span in whole else None
+
+    def item(self, key: Value, span: Span) -> Value:
+        """Return the value under that key."""
+        wanted: Fraction | str | None
+        if isinstance(key, Amount):
+            wanted = key.value
+        elif isinstance(key, Wording):
+            wanted = key.text
+        else:
+            wanted = key.name if isinstance(key, Symbol) else None
+        if wanted is None and isinstance(key, Amount | Poison):
+            return POISON
+        if wanted is None:
+            raise wrong("E0204", f"a key is a number, a text or a word, this is {key.what}", span)
+        if wanted not in self.entries:
+            keys = ", ".join(str(entry) for entry in self.entries)
+            raise wrong(
+                "E0216", f"this map has no entry {wanted}", span, note=f"its entries: {keys}"
+            )
+        return self.entries[wanted]
+
+
+@dataclass(frozen=True)
+class Open(Value):
+    """What must be measured.
+
+    Attributes:
+        expression: What is worked out when it has been measured.
+        dimension: Of the value.
+        exact: Whether it is a count, which may be compared with `==`.
+        layer: As of `Amount`.
+    """
+
+    what: ClassVar[str] = "a measured value"
+    expression: Expression
+    dimension: Dimension
+    exact: bool
+    layer: str = field(default="", kw_only=True)
+
+    @property
+    def parts(self) -> int:
+        """Return how many constants and measured values are in it."""
+        return leaves(self.expression)
+
+
+def position(key: Value, length: int, what: str, span: Span, *, known: bool = True) -> int | None:
+    """Return the place that an index means, or None when it cannot be known."""
+    if isinstance(key, Poison):
+        return None
+    if not isinstance(key, Amount):
+        raise wrong("E0215", f"an index is a whole number, this is {key.what}", span)
+    if not known:
+        return 0
+    if key.value is None:
+        return None
+    if key.value.denominator != 1 or not 0 <= key.value < length:
+        extent = f"0 to {length - 1}" if length else "none: it is empty"
+        raise wrong(
+            "E0215", f"{what} has no item {key.value}", span, note=f"its items are {extent}"
+        )
+    return int(key.value)
+
+
+def published_in(value: Value) -> Span | None:
+    """Return where a reference's number went into a value, if one did."""
+    if isinstance(value, Amount | Wording | Truth):
+        return value.published
+    return value.published if isinstance(value, Series | Table) else None
+
+
+def _first_published(items: Iterable[Value]) -> Span | None:
+    return next((place for item in items if (place := published_in(item))), None)

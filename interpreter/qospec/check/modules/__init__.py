@@ -1,0 +1,1 @@
+"""Files: projects, imports, and the library."""

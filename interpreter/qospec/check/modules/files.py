@@ -1,0 +1,245 @@
+"""Files as the system has them: which are named, and their text. Nothing but a file is opened."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from qospec.check.evaluate.context import Refused, wrong
+from qospec.diagnostics import did_you_mean
+from qospec.resources import STDLIB
+from qospec.source import Source, Span
+from qospec.syntax.limits import LONGEST
+from qospec.twin.form import TEXT_SUFFIX, YAML_SUFFIXES, is_ours, is_yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from qospec.syntax import ast
+
+MOST_BYTES = 4 * LONGEST + 3
+"""Of a file: no character takes more than 4, and a mark of 3 may come first."""
+
+NO_SUCH = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
+"""Errors of the system that say that there is nothing of a name."""
+
+SUFFIXES = (TEXT_SUFFIX, *YAML_SUFFIXES)
+"""Of files that hold a specification."""
+
+
+def named(path: Path, but: Sequence[Path] = ()) -> Sequence[Path]:
+    """Return the file of that name, or what is `below` the folder; raises Refused."""
+    if not is_folder(path):
+        return [path]
+    found = below(path, but)
+    if not found:
+        raise wrong(
+            "E0106",
+            f"no .qos file is in {path}",
+            nowhere(path),
+            remedy="name a file, or a folder that holds .qos files",
+        )
+    return found
+
+
+def below(folder: Path, but: Sequence[Path] = ()) -> list[Path]:
+    """Return the specifications in a folder, at any depth, `but` for these; raises Refused.
+
+    They are its `.qos` files, and those YAML files whose first key says so: others are not ours.
+    """
+    return [path for path in importable(folder, but) if not is_yaml(path.name) or _is_ours(path)]
+
+
+def importable(folder: Path, but: Sequence[Path] = ()) -> list[Path]:
+    """Return the files in a folder that an import may mean, at any depth; raises Refused.
+
+    Links to folders are not followed, so that the walk ends.
+    """
+    left_out = {each for each in but if each != real(folder)}
+
+    def walk() -> Iterator[tuple[Path, str]]:
+        for parent, folders, names in os.walk(folder, onerror=refuse):
+            here = real(Path(parent)) if left_out else Path(parent)
+            folders[:] = [name for name in folders if here / name not in left_out]
+            yield from ((Path(parent), name) for name in names if here / name not in left_out)
+
+    def refuse(error: OSError) -> None:
+        raise _unreadable(Path(error.filename), nowhere(folder), _reason(error)) from error
+
+    return sorted(
+        parent / name
+        for parent, name in walk()
+        if name.endswith(SUFFIXES) and not is_folder(parent / name)
+    )
+
+
+def _is_ours(path: Path) -> bool:
+    try:
+        return is_ours(content(path, None).decode("utf-8", "replace"))
+    except Refused:
+        return False
+
+
+def inside(file: Path, folder: Path) -> Path:
+    """Return a file that was found in a folder; raises Refused if a link leads out of there."""
+    root = root_of(folder / "any")
+    if not real(file).is_relative_to(root):
+        raise wrong(
+            "E0110",
+            f"{shown(file)} is a link that leads out of the project, to {real(file)}",
+            nowhere(file),
+            note=f"the project's root is {shown(root)}",
+            remedy="copy the file into the project, or name it by itself",
+        )
+    return file
+
+
+def is_folder(path: Path) -> bool:
+    """Return whether a folder is there; what cannot be looked at is none."""
+    return stat.S_ISDIR(_mode(path))
+
+
+def is_file(path: Path) -> bool:
+    """Return whether a file is there that can be read to its end."""
+    return stat.S_ISREG(_mode(path))
+
+
+def there(path: Path) -> bool:
+    """Return whether something has that name, even what cannot be read."""
+    try:
+        path.lstat()
+    except OSError as error:
+        return error.errno not in NO_SUCH
+    return True
+
+
+def _mode(path: Path) -> int:
+    try:
+        return path.stat().st_mode
+    except OSError:
+        return 0
+
+
+def real(path: Path) -> Path:
+    """Return the path without links. Unlike `Path.resolve` it bears links that lead in a circle."""
+    return Path(os.path.realpath(path))
+
+
+def root_of(file: Path) -> Path:
+    """Return the nearest folder above that holds a `qos.toml`, else the file's own."""
+    folder = real(file).parent
+    return next((above for above in [folder, *folder.parents] if there(above / "qos.toml")), folder)
+
+
+def shown(path: Path) -> str:
+    """Return a path as short as it can be said here."""
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+
+
+def nowhere(path: Path) -> Span:
+    """Return the place of a mistake that is of a file and not of its text."""
+    return Span(Source(shown(path), ""), 0, 0)
+
+
+def too_many(most: int, span: Span) -> Refused:
+    """Return the mistake of having more files to read than may be read."""
+    message = f"more than {most} files are read"
+    return wrong("E0607", message, span, remedy="check a part of the project")
+
+
+def too_far(most: int, span: Span) -> Refused:
+    """Return the mistake of files that import files that import files, too often."""
+    message = f"more than {most} files import one another in a row"
+    return wrong("E0607", message, span, remedy="import what is needed where it is needed")
+
+
+def neighbours(folder: Path) -> list[str]:
+    """Return the names of what is in a folder, as the system spells them."""
+    try:
+        return sorted(entry.name for entry in os.scandir(folder))
+    except OSError:
+        return []
+
+
+def common_root(found: Sequence[Path]) -> Path:
+    """Return the root of the project of some files; of several projects, what holds them all."""
+    roots = [root_of(file) for file in found]
+    return Path(os.path.commonpath(roots)) if roots else Path.cwd()
+
+
+def recorded(path: Path, root: Path) -> str:
+    """Return a file's path as records have it: `std/...` of the library, else from the root on."""
+    library = real(STDLIB)
+    if path.is_relative_to(library):
+        return Path("std", path.relative_to(library)).as_posix()
+    return Path(os.path.relpath(path, root)).as_posix()
+
+
+def source(path: Path, importer: ast.Import | None, root: Path | None = None) -> Source:
+    """Return the text of a file, by its path as it was written; raises Refused.
+
+    `root` is what its path in records is relative to, if it is to be in one.
+    """
+    found = real(path)
+    recorded_as = recorded(found, root) if root else ""
+    return decoded(shown(found), content(path, importer), importer, recorded_as)
+
+
+def decoded(name: str, data: bytes, importer: ast.Import | None, recorded_as: str = "") -> Source:
+    """Return the text of a file's bytes, of one more than the most; raises Refused."""
+    if len(data) > MOST_BYTES:
+        raise wrong(
+            "E0012",
+            f"this file has more than {LONGEST:_} characters",
+            Span(Source(name, ""), 0, 0),
+            remedy="split it, and import its parts",
+        )
+    try:
+        return Source(name, data.decode("utf-8"), recorded_as)
+    except UnicodeDecodeError as error:
+        text = data[: error.start].decode("utf-8")
+        raise wrong(
+            "E0109",
+            f"{name} is not UTF-8: byte {data[error.start]:#04x} at offset {error.start}",
+            Span(Source(name, text), len(text), len(text)),
+            other=(importer.span, "imported here") if importer else None,
+            remedy="save it as UTF-8",
+        ) from error
+
+
+def content(path: Path, importer: ast.Import | None) -> bytes:
+    """Return the bytes of a file, and one beyond the most; raises Refused."""
+    span = importer.span if importer else nowhere(path)
+    try:
+        mode = path.stat().st_mode
+        if not stat.S_ISREG(mode):
+            what = "it is a folder" if stat.S_ISDIR(mode) else "it is not a regular file"
+            raise _unreadable(path, span, what)
+        with path.open("rb") as file:
+            return file.read(MOST_BYTES + 1)
+    except OSError as error:
+        missing = isinstance(error, FileNotFoundError)
+        raise _unreadable(path, span, _reason(error), missing=missing) from error
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
+
+
+def _unreadable(path: Path, span: Span, reason: str, *, missing: bool = False) -> Refused:
+    link = ""
+    with suppress(OSError):
+        link = f"it is a link to {path.readlink()}: "
+    beside = [name for name in neighbours(path.parent) if name.endswith(SUFFIXES)]
+    near = did_you_mean(path.name, beside) if missing and not link else ""
+    return wrong(
+        "E0106" if missing else "E0108",
+        f"{shown(path)} cannot be read: {link}{reason}",
+        span,
+        remedy=f"did you mean {path.with_name(near)}?" if near else "name a file that can be read",
+    )

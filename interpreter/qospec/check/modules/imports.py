@@ -1,0 +1,239 @@
+"""Finds the file of an import: in the library, in a package, in the project, or beside."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.modules import files
+from qospec.diagnostics import did_you_mean
+from qospec.resources import STDLIB
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Sequence
+    from pathlib import Path
+
+    from qospec.check.modules.project import Project
+    from qospec.syntax import ast
+
+
+_CODE_POINT = re.compile("ef|le|df|voice_admit|af[1-4][1-3]|cs[0-7]")
+"""The names of `dscp.qos` of the library."""
+
+_DEVICES = {"switch": "ethernet_switch", "bridge": "ethernet_switch"}
+"""What is written for a device of `devices/generic.qos`; a `router` is an element."""
+
+
+class Place(NamedTuple):
+    """Where the imports of a file are looked for: under a root, and in a project's packages."""
+
+    root: Path
+    project: Project
+
+
+class _Way(NamedTuple):
+    """A file that an import may mean: a folder, the parts below, and the root of what is there."""
+
+    folder: Path
+    root: Path
+    parts: Sequence[str]
+
+    @property
+    def file(self) -> Path:
+        return self.files[0]
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Return what it may be called: the language has two forms."""
+        *before, last = self.parts
+        folder = self.folder.joinpath(*before)
+        return tuple(folder / f"{last}{suffix}" for suffix in files.SUFFIXES)
+
+
+class Missing(Refused):
+    """There is no such file; `near` is the name that may have been meant."""
+
+    def __init__(self, refused: Refused, near: str) -> None:
+        self.near = near
+        super().__init__(refused.diagnostic)
+
+
+def find(each: ast.Import, importing: Path, where: Place, most: int) -> tuple[Path, Place]:
+    """Return the file of an import, and where its own imports are looked for.
+
+    Args:
+        each: The import.
+        importing: The file that holds it.
+        where: Where that file's imports are looked for.
+        most: How many files a package may have.
+
+    Raises:
+        Missing: If there is none.
+        Refused: If there are two, or it leads out of the project, or is not what was pinned.
+    """
+    ways = _ways(each, importing, where, most)
+    found = {
+        files.real(file): (way, file)
+        for way in ways
+        for file in way.files
+        if files.there(file) and _is_spelt_so(file, len(way.parts))
+    }
+    if not found:
+        raise _missing(each, ways, list(where.project.packages))
+    if len(found) > 1:
+        one, two, *_ = (files.shown(file) for file in found)
+        raise wrong(
+            "E0111",
+            f"two files fit this import: {one} and {two}",
+            each.span,
+            remedy="rename one of them",
+        )
+    ((resolved, (way, file)),) = found.items()
+    _verify(each, resolved, way.root, where)
+    return file, Place(way.root, where.project)
+
+
+def _ways(each: ast.Import, importing: Path, where: Place, most: int) -> list[_Way]:
+    first, *rest = (name.text for name in each.path)
+    package = where.project.package(first, each.span, most)
+    inner = STDLIB if first == "std" else package.folder if package else None
+    ways = [_Way(inner, inner, rest)] if inner is not None and rest else []
+    if first != "std":
+        folders = dict.fromkeys([where.root, importing.parent])
+        ways += [_Way(folder, where.root, [first, *rest]) for folder in folders]
+    return ways
+
+
+def _is_spelt_so(file: Path, depth: int) -> bool:
+    """Return whether folders and file have these very names; some systems take a for A."""
+    for path in [file, *file.parents][:depth]:
+        beside = files.neighbours(path.parent)
+        if path.name not in beside and path.name.lower() in map(str.lower, beside):
+            return False
+    return True
+
+
+def _verify(each: ast.Import, resolved: Path, root: Path, where: Place) -> None:
+    """Refuse a file outside of its root, or one of a package that is not imported as such."""
+    if not resolved.is_relative_to(files.real(root)):
+        raise wrong(
+            "E0110",
+            f"this import leads out of the project, to {resolved}",
+            each.span,
+            note=f"the project's root is {files.shown(root)}",
+            remedy="copy the file into the project: links may not lead out of it",
+        )
+    owner = where.project.owner(resolved)
+    if owner is not None and root not in (owner.folder, STDLIB):
+        inner = resolved.relative_to(owner.folder).with_suffix("").parts
+        raise wrong(
+            "E0117",
+            f"this file is of the package `{owner.name}`, whose files are pinned",
+            each.span,
+            other=(owner.place, "pinned here"),
+            remedy=f"write `import {'.'.join([owner.name, *inner])}`",
+        )
+
+
+def _missing(each: ast.Import, ways: Sequence[_Way], packages: Sequence[str]) -> Missing:
+    written = [name.text for name in each.path]
+    better, foreign = _nearest(written, ways, packages)
+    better = better or of_library(written[-1])
+    remedy = f"write `import {better}`" if better else ""
+    label = f"did you mean `{better}`?" if better else ""
+    looked = " and ".join(dict.fromkeys(files.shown(way.file) for way in ways))
+    note = f"looked for {looked}" if looked else f"`{written[0]}` is a folder"
+    folder = next((way.file.with_suffix("") for way in ways if _is_folder(way)), None)
+    if folder is not None:
+        note, label, remedy = f"{files.shown(folder)} is a folder", "", "name a file in it"
+        inner = _stems(files.neighbours(folder))
+        remedy += f": `import {'.'.join([*written, inner[0]])}`" if inner else ""
+    message = f"no file for `import {'.'.join(written)}`"
+    refused = wrong("E0106", message, each.span, label=label, note=note + foreign, remedy=remedy)
+    return Missing(refused, better.rpartition(".")[2])
+
+
+def newcomer(name: str, names: Container[str]) -> str:
+    """Return what to write for a name that everybody expects and the library has; "" if none.
+
+    Args:
+        name: A name that nothing known has.
+        names: Those that the file declares and imports.
+    """
+    word = name.lower()
+    module, written = "", ""
+    if _CODE_POINT.fullmatch(word):
+        module, written = "dscp", f"dscp.{word}"
+    elif word in _DEVICES:
+        module, written = "devices.generic", f"generic.{_DEVICES[word]}(ports = 2)"
+    known = not module or module.rpartition(".")[2] in names
+    way_in = "" if known else f", with `import std.{module}` below the first line"
+    return f"write `{written}`{way_in}" if module else ""
+
+
+def of_library(name: str) -> str:
+    """Return the import of the library's file of that name; "" if there is none."""
+    found = (file for file in files.importable(STDLIB) if file.stem == name)
+    file = next(found, None)
+    return (
+        "" if file is None else ".".join(["std", *file.relative_to(STDLIB).with_suffix("").parts])
+    )
+
+
+def _is_folder(way: _Way) -> bool:
+    folder = way.file.with_suffix("")
+    return files.is_folder(folder) and _is_spelt_so(folder, len(way.parts))
+
+
+def _nearest(
+    written: Sequence[str], ways: Sequence[_Way], packages: Sequence[str]
+) -> tuple[str, str]:
+    """Return the import that may be meant, and what is odd about a file that only looks like it."""
+    for way in ways:
+        folder = way.folder
+        before = len(written) - len(way.parts)
+        for place, part in enumerate(way.parts):
+            beside = files.neighbours(folder)
+            last = place == len(way.parts) - 1
+            if not last and part in beside:
+                folder /= part
+                continue
+            known = _stems(beside) if last else [name for name in beside if "." not in name]
+            known += packages if before + place == 0 else []
+            near = _like(part, known)
+            if near and near != part and near.isidentifier() and near.isascii():
+                return ".".join([*written[: before + place], near, *way.parts[place + 1 :]]), ""
+            if near and not near.isascii():
+                return "", _foreign(near)
+            break
+    return "", ""
+
+
+def _stems(names: Sequence[str]) -> list[str]:
+    return [
+        name.removesuffix(suffix)
+        for name in names
+        for suffix in files.SUFFIXES
+        if name.endswith(suffix)
+    ]
+
+
+def _like(part: str, known: Sequence[str]) -> str:
+    same = [name for name in known if name.lower() == part.lower() or _looks_like(name, part)]
+    return same[0] if same else did_you_mean(part, known)
+
+
+def _looks_like(name: str, part: str) -> bool:
+    """Return whether a name differs only by letters that no name in a text can have."""
+    return len(name) == len(part) and all(
+        letter == other or not letter.isascii() for letter, other in zip(name, part, strict=True)
+    )
+
+
+def _foreign(name: str) -> str:
+    import unicodedata
+
+    strange = next(letter for letter in name if not letter.isascii())
+    called = unicodedata.name(strange, "no letter").lower()
+    return f"; there is `{name}`, but its U+{ord(strange):04X} is {called}"

@@ -1,0 +1,164 @@
+"""Finds the files that are named and those that they import, each once.
+
+`import std.media` is `media.qos` of the library. Any other import is a file of a package that
+`qos.lock` pins, or one below the project's root, or beside the file that imports it. The root is
+the nearest folder above that holds a `qos.toml`, else the folder of the file that was named.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from qospec.check.evaluate.context import Refused
+from qospec.check.modules import files
+from qospec.check.modules.imports import Missing, Place, find
+from qospec.check.modules.project import Projects
+from qospec.dataclass import dataclass
+from qospec.diagnostics import Diagnostic, Label
+from qospec.twin.form import tree_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qospec.check.evaluate.context import Context
+    from qospec.source import Source
+    from qospec.syntax import ast
+
+
+@dataclass
+class Unit:
+    """One file, read.
+
+    `imports` holds what its import names stand for, if that could be read; `missed` the names that
+    may have been meant by the imports of which there is no file.
+    """
+
+    path: Path
+    source: Source
+    tree: ast.File | None
+    named: bool
+    imports: dict[str, Unit] = field(default_factory=dict)
+    missed: set[str] = field(default_factory=set)
+
+
+class Loader:
+    """Reads files; knows which it has read, and which are being read just now."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._units: dict[Path, Unit | None] = {}
+        self._reading: list[tuple[Path, ast.Import | None]] = []
+        self._projects = Projects(context.tell)
+        self._root = Path()
+
+    def load(self, paths: Sequence[Path]) -> tuple[Unit, ...]:
+        """Return the files named (of folders all specifications) and those they import.
+
+        Without a name they are those that the project here says, else all below the current folder.
+        """
+        found: list[tuple[Path, Path]] = []
+        for path in paths or self._projects.here():
+            try:
+                found += [(file, path) for file in files.named(path, self._left_out(path))]
+            except Refused as refused:
+                self._context.tell(refused)
+        self._root = files.common_root([file for file, _ in found])
+        for file, path in found:
+            self._named(file, path)
+        named = {files.real(file) for file, _ in found}
+        units = [unit for unit in self._units.values() if unit is not None]
+        for unit in units:
+            unit.named = unit.path in named
+        return tuple(units)
+
+    def _named(self, file: Path, given: Path) -> None:
+        try:
+            if file is not given:
+                files.inside(file, given)
+            self._read(file, self._place(file), None)
+        except Refused as refused:
+            self._context.tell(refused)
+
+    def _place(self, file: Path) -> Place:
+        """Return where the imports of a file that was named are looked for; raises Refused.
+
+        A file of a package is that which was pinned, and its imports begin where they do if it is
+        imported, unless it is of a project within the package.
+        """
+        root = files.root_of(file)
+        pinned = self._projects.pinning(file)
+        if pinned is not None:
+            project, package = pinned
+            project.package(package.name, None, self._context.limits.imports)
+            if not root.is_relative_to(package.folder):
+                return Place(package.folder, project)
+        return Place(root, self._projects.at(root))
+
+    def _left_out(self, path: Path) -> Sequence[Path]:
+        return (
+            self._projects.at(files.root_of(path / "any")).exclude if files.is_folder(path) else ()
+        )
+
+    def _read(self, written: Path, where: Place, importer: ast.Import | None) -> Unit | None:
+        path = files.real(written)
+        if any(path == reading for reading, _ in self._reading):
+            raise self._cycle(path, importer)
+        if path in self._units:
+            return self._units[path]
+        if len(self._units) >= self._context.limits.imports:
+            span = importer.span if importer else files.nowhere(path)
+            raise files.too_many(self._context.limits.imports, span)
+        if importer is not None and len(self._reading) >= self._context.limits.depth:
+            raise files.too_far(self._context.limits.depth, importer.span)
+        self._reading.append((path, importer))
+        try:
+            self._units[path] = None
+            return self._parse(path, files.source(written, importer, self._root), where, importer)
+        except Refused as refused:
+            self._context.tell(refused)
+            return None
+        finally:
+            self._reading.pop()
+
+    def _parse(self, path: Path, source: Source, where: Place, importer: ast.Import | None) -> Unit:
+        before = len(self._context.problems.errors)
+        tree = tree_of(source, self._context.problems)
+        self._context.mistakes += len(self._context.problems.errors) - before
+        unit = Unit(path, source, tree, named=importer is None)
+        for each in tree.imports if tree else ():
+            try:
+                file, beyond = find(each, path, where, self._context.limits.imports)
+                found = self._read(file, beyond, each)
+            except Missing as missing:
+                if where.project.sound:
+                    self._context.tell(missing)
+                unit.missed |= {each.name, missing.near} - {""}
+                continue
+            except Refused as refused:
+                self._context.tell(refused)
+                continue
+            if found is not None:
+                unit.imports[each.name] = found
+        del self._units[path]  # so that what a file imports stands before it
+        self._units[path] = unit
+        return unit
+
+    def _cycle(self, path: Path, importer: ast.Import | None) -> Refused:
+        names = [reading for reading, _ in self._reading]
+        chain = self._reading[names.index(path) + 1 :]
+        places = [each for _, each in [*chain, (path, importer)] if each is not None]
+        shown = " -> ".join(
+            [files.shown(path), *(files.shown(file) for file, _ in chain), files.shown(path)]
+        )
+        return Refused(
+            Diagnostic(
+                "E0107",
+                f"these files import each other: {shown}",
+                places[-1].span,
+                label="closes the circle",
+                others=tuple(Label(each.span, "imported here") for each in places[:-1]),
+                help="move what both need into a file of its own",
+            )
+        )

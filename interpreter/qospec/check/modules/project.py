@@ -1,0 +1,265 @@
+"""A project: what `qos.toml` at its root says of it, and the packages that `qos.lock` pins.
+
+A package is a folder of the project whose files are known by their hash, so that what a
+specification means cannot change unseen. Nothing is fetched.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import field
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.modules import files
+from qospec.dataclass import dataclass
+from qospec.syntax.text import EDITION
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from qospec.check.modules.toml import Table
+    from qospec.source import Span
+
+SETTINGS: Mapping[str, Mapping[str, type]] = {
+    "project": {"name": str, "edition": int, "paths": list, "exclude": list},
+}
+"""The tables of `qos.toml` and their fields."""
+
+LOCK = "qos.lock"
+
+PINNED: Mapping[str, type] = {"folder": str, "sha256": str}
+"""The fields of a package in `qos.lock`."""
+
+OUTSIDE = "a project is complete in its own folder: name a path below that of qos.toml"
+
+
+class Package(NamedTuple):
+    """A package as it is pinned: its folder, the hash of its files, and where that is written."""
+
+    name: str
+    folder: Path
+    sha256: str
+    place: Span
+
+
+@dataclass
+class Project:
+    """A root, and what is said there. `sound` is false if something of that is wrong.
+
+    `paths` are checked where none is named; `exclude` are passed over in a folder that is named.
+    """
+
+    root: Path
+    name: str = ""
+    paths: tuple[Path, ...] = ()
+    exclude: tuple[Path, ...] = ()
+    packages: dict[str, Package] = field(default_factory=dict)
+    sound: bool = True
+    _hashes: dict[str, str] = field(default_factory=dict)
+
+    def package(self, name: str, importer: Span | None, most: int) -> Package | None:
+        """Return a package whose files are those that were pinned; raises Refused.
+
+        Args:
+            name: What it is called.
+            importer: The import that asks for it; None if a file of it was named.
+            most: How many files it may have.
+        """
+        found = self.packages.get(name)
+        if found is not None:
+            other = (importer, "imported here") if importer else None
+            if name not in self._hashes:
+                self._hashes[name] = _hash(found, other, most)
+            _verify(found, self._hashes[name], other)
+        return found
+
+    def owner(self, file: Path) -> Package | None:
+        """Return the package that a file belongs to, the innermost if one is in another."""
+        owners = [each for each in self.packages.values() if file.is_relative_to(each.folder)]
+        return max(owners, key=lambda each: len(each.folder.parts), default=None)
+
+
+class Projects:
+    """The projects that files belong to, each read once; what is wrong with one is told."""
+
+    def __init__(self, tell: Callable[[Refused], None]) -> None:
+        self._tell = tell
+        self._known: dict[Path, Project] = {}
+
+    def at(self, root: Path) -> Project:
+        """Return the project of a root."""
+        if root not in self._known:
+            self._known[root] = project(root, self._tell)
+        return self._known[root]
+
+    def here(self) -> Sequence[Path]:
+        """Return what a command takes without a path: what the project names, else this folder."""
+        return self.at(files.root_of(Path("any"))).paths or (Path(),)
+
+    def pinning(self, file: Path) -> tuple[Project, Package] | None:
+        """Return the package that a file belongs to, and the project whose `qos.lock` pins it."""
+        path = files.real(file)
+        for root in path.parents:
+            if files.there(root / LOCK):
+                made = self.at(root)
+                owner = made.owner(path)
+                if owner is not None:
+                    return made, owner
+        return None
+
+
+def is_pinned(file: Path) -> bool:
+    """Return whether a file is of a package, and so stays as it is."""
+    return Projects(lambda _: None).pinning(file) is not None
+
+
+def project(root: Path, tell: Callable[[Refused], None]) -> Project:
+    """Return the project of a root; what is wrong with it is told, and left out."""
+    made = Project(root)
+    for name, take in (("qos.toml", _settings), (LOCK, _packages)):
+        path = root / name
+        if not files.there(path):
+            continue
+        from qospec.check.modules import toml
+
+        try:
+            mistakes = list(take(made, toml.read(path)))
+        except Refused as refused:
+            mistakes = [refused]
+        for mistake in mistakes:
+            tell(mistake)
+            made.sound = False
+    return made
+
+
+def _settings(made: Project, whole: Table) -> Iterator[Refused]:
+    yield from whole.known(dict.fromkeys(SETTINGS, dict), "table")
+    own = whole.table("project")
+    if own is None:
+        return
+    yield from own.known(SETTINGS["project"])
+    edition = own.fields.get("edition")
+    if isinstance(edition, int) and edition != int(EDITION):
+        yield wrong(
+            "E0002",
+            f"edition {edition} of the language is not known",
+            own.place("edition", value=True),
+            remedy=f"write `edition = {EDITION}`",
+        )
+    name = own.fields.get("name")
+    made.name = name if isinstance(name, str) else ""
+    for key in ("paths", "exclude"):
+        found = []
+        listed = own.fields.get(key)
+        for written in listed if isinstance(listed, list) else ():
+            if not isinstance(written, str):
+                continue
+            try:
+                found.append(_below(made.root, written, own.place(key, value=True)))
+            except Refused as refused:
+                yield refused
+        setattr(made, key, tuple(found))
+
+
+def _packages(made: Project, whole: Table) -> Iterator[Refused]:
+    yield from whole.known({"package": dict}, "table")
+    pinned = whole.table("package")
+    for name in pinned.fields if pinned else ():
+        own = pinned.table(name) if pinned else None
+        if own is None or name == "std" or not (name.isidentifier() and name.isascii()):
+            yield wrong(
+                "E0116",
+                "`std` is the library that comes with the language"
+                if name == "std"
+                else f"`{name}` cannot be a package",
+                whole.place() if pinned is None else pinned.place(name),
+                remedy="write `[package.name]` with a name of letters, digits and `_`",
+            )
+            continue
+        mistakes = list(own.known(PINNED)) or list(_missing(own))
+        yield from mistakes
+        if mistakes:
+            continue
+        try:
+            folder = _below(made.root, own.fields["folder"], own.place("folder", value=True))
+        except Refused as refused:
+            yield refused
+            continue
+        place = own.place("sha256", value=True)
+        made.packages[name] = Package(name, folder, own.fields["sha256"], place)
+
+
+def _missing(own: Table) -> Iterator[Refused]:
+    for key in PINNED:
+        if key not in own.fields:
+            yield wrong(
+                "E0105", f"{own.name} needs `{key}`", own.place(), remedy=f'add `{key} = "…"`'
+            )
+
+
+def _below(root: Path, written: str, place: Span) -> Path:
+    """Return a path of the project as it was written there; raises Refused if it is none."""
+    parts = PurePosixPath(written)
+    if not written or "\0" in written or parts.is_absolute() or ".." in parts.parts:
+        raise wrong("E0110", f"`{written}` is not a path of the project", place, remedy=OUTSIDE)
+    path = files.real(root / parts)
+    if not path.is_relative_to(files.real(root)):
+        raise wrong(
+            "E0110",
+            f"`{written}` leads out of the project, to {path}",
+            place,
+            remedy="copy it into the project: links may not lead out of it",
+        )
+    if not files.is_folder(path) and not files.is_file(path):
+        raise wrong("E0106", f"no file or folder is at `{written}`", place, remedy="correct it")
+    return path
+
+
+def _hash(package: Package, other: tuple[Span, str] | None, most: int) -> str:
+    if not files.is_folder(package.folder):
+        raise wrong(
+            "E0117",
+            f"the package `{package.name}` is no folder",
+            package.place,
+            other=other,
+            remedy="put its files back, or correct `folder`",
+        )
+    return fingerprint(package.folder, most)
+
+
+def _verify(package: Package, found: str, other: tuple[Span, str] | None) -> None:
+    if found != package.sha256:
+        raise wrong(
+            "E0117",
+            f"the package `{package.name}` is not what was pinned",
+            package.place,
+            other=other,
+            note="a file of it was changed, added or taken away",
+            remedy=f'if that is meant, write `sha256 = "{found}"`',
+        )
+
+
+def fingerprint(folder: Path, most: int) -> str:
+    """Return the hash of what may be imported from a folder: SHA-256 of names, lengths and bytes.
+
+    Args:
+        folder: Where they are, at any depth.
+        most: How many files there may be.
+
+    Raises:
+        Refused: If there are more, or one cannot be read.
+    """
+    import hashlib
+
+    digest = hashlib.sha256()
+    found = files.importable(folder)
+    if len(found) > most:
+        raise files.too_many(most, files.nowhere(folder))
+    named = sorted((file.relative_to(folder).as_posix(), file) for file in found)
+    for name, file in named:
+        data = files.content(file, None)
+        digest.update(os.fsencode(f"{name}\0{len(data)}\0"))
+        digest.update(data)
+    return digest.hexdigest()

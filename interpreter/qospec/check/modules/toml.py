@@ -1,0 +1,148 @@
+"""Files of TOML with the places of their keys, so that a mistake in one is told where it stands."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.modules import files
+from qospec.diagnostics import did_you_mean
+from qospec.source import Source, Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+LONGEST = 200_000
+"""Characters of a file: these are short lists."""
+
+HEADER = re.compile(r"^[ \t]*\[([^\[\]\n]+)\]", re.MULTILINE)
+KEY = re.compile(r"^[ \t]*([A-Za-z0-9_\"'-][A-Za-z0-9_\"' .\t-]*?)[ \t]*=[ \t]*", re.MULTILINE)
+VALUE = re.compile(r"\[[^\]]*\]|\{[^}\n]*\}|\"[^\"\n]*\"|'[^'\n]*'|[^#\n]*[^#\s]")
+AT = re.compile(r" ?\(at (?:line (\d+), column (\d+)|end of document)\)$")
+
+NAMES = {
+    str: "a text",
+    int: "a whole number",
+    list: "a list of texts",
+    dict: "a table",
+    bool: "true or false",
+    float: "a number with a point",
+}
+"""Sorts of TOML, for messages."""
+
+Fields = dict[str, Any]
+
+
+class Table:
+    """One table of a file: its fields, and where each stands."""
+
+    def __init__(self, source: Source, path: tuple[str, ...], fields: Fields) -> None:
+        self.path = path
+        self.fields = fields
+        self._source = source
+
+    @property
+    def name(self) -> str:
+        """Return what it is called in messages."""
+        return f"[{'.'.join(self.path)}]" if self.path else self._source.name
+
+    def place(self, key: str = "", *, value: bool = False) -> Span:
+        """Return where a key stands, or its value; of the table itself without a key."""
+        places = _places(self._source)
+        whole = (*self.path, key) if key else self.path
+        behind = places.get((*whole, "=")) if value else None
+        while whole and whole not in places:
+            whole = whole[:-1]
+        return behind or places.get(whole) or Span(self._source, 0, 0)
+
+    def known(self, known: Mapping[str, type], what: str = "field") -> Iterator[Refused]:
+        """Yield a mistake for each field that is none of these, or of another sort."""
+        for key, value in self.fields.items():
+            wanted = known.get(key)
+            if wanted is None:
+                near = did_you_mean(key, known)
+                yield wrong(
+                    "E0104",
+                    f"{self.name} has no {what} `{key}`",
+                    self.place(key),
+                    label=f"did you mean `{near}`?" if near else "",
+                    note=f"{what}s of {self.name}: {' '.join(known)}",
+                    remedy=f"write `{near}`" if near else "take it out",
+                )
+            elif not _is_a(value, wanted):
+                found = NAMES.get(type(value), "a date")
+                yield wrong(
+                    "E0204",
+                    f"`{key}` is {NAMES[wanted]}, not {found}",
+                    self.place(key, value=True),
+                )
+
+    def table(self, key: str) -> Table | None:
+        """Return the table of that name, if it is one."""
+        fields = self.fields.get(key)
+        return Table(self._source, (*self.path, key), fields) if isinstance(fields, dict) else None
+
+
+def read(path: Path) -> Table:
+    """Return what a file of TOML holds; raises Refused."""
+    source = files.source(path, None)
+    if len(source.text) > LONGEST:
+        raise wrong(
+            "E0116",
+            f"{source.name} has more than {LONGEST:_} characters",
+            Span(source, 0, 0),
+            remedy="make it shorter",
+        )
+    try:
+        return Table(source, (), tomllib.loads(source.text))
+    except RecursionError:
+        message, place = "it is nested too deeply", Span(source, 0, 0)
+    except ValueError as error:  # besides TOMLDecodeError: a number of too many digits
+        message, place = _mistake(str(error), source)
+    raise wrong(
+        "E0116",
+        f"{source.name} is not TOML: {message}",
+        place,
+        remedy='write tables as `[name]` and fields as `name = "value"`, each on its line',
+    )
+
+
+def _mistake(said: str, source: Source) -> tuple[str, Span]:
+    at = AT.search(said)
+    words = said[: at.start()] if at else said
+    start = len(source.text)
+    if at is None:
+        words, start = words.partition(":")[0], 0
+    elif at[1]:
+        line = min(int(at[1]), len(source.line_starts))
+        start = source.line_starts[line - 1] + int(at[2]) - 1
+    start = min(start, len(source.text))
+    return words[:1].lower() + words[1:], Span(source, start, min(start + 1, len(source.text)))
+
+
+def _is_a(value: object, wanted: type) -> bool:
+    if wanted is list:
+        return isinstance(value, list) and all(isinstance(each, str) for each in value)
+    return isinstance(value, wanted) and not (wanted is int and isinstance(value, bool))
+
+
+def _places(source: Source) -> dict[tuple[str, ...], Span]:
+    """Return where the keys stand that are written line by line; of values, under key and "="."""
+    found: dict[tuple[str, ...], Span] = {}
+    above: tuple[str, ...] = ()
+    marks = [*HEADER.finditer(source.text), *KEY.finditer(source.text)]
+    for mark in sorted(marks, key=lambda each: each.start()):
+        parts = tuple(part.strip(" \t\"'") for part in mark[1].split("."))
+        here = Span(source, *mark.span(1))
+        if mark.re is HEADER:
+            above = parts
+            found.setdefault(above, here)
+            continue
+        found.setdefault((*above, *parts), here)
+        value = VALUE.match(source.text, mark.end())
+        if value is not None:
+            found.setdefault((*above, *parts, "="), Span(source, *value.span()))
+    return found

@@ -1,0 +1,1 @@
+"""Records of kinds: fields, layers, addresses, and the parameters of declarations."""

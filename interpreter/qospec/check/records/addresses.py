@@ -1,0 +1,114 @@
+"""Addresses of packets, such as "10.1.0.7" or "2001:db8::1", and networks that a class asks for.
+
+For a class each address is a number, and so is each end of a network.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from qospec.check.evaluate.context import wrong
+from qospec.check.evaluate.values import Value, Wording
+
+if TYPE_CHECKING:
+    from qospec.source import Span
+
+VERSION_6 = 2**32
+"""Addresses of IPv6 are numbered behind those of IPv4."""
+NONE = -1
+
+_PREFIX = re.compile("0|[1-9][0-9]{0,2}")
+_ZONE = "a zone (`%`) means something on one host only"
+_NETWORK = "a network is no address: name one within it"
+
+
+def address(value: Value, name: str, span: Span) -> str:
+    """Return the address of a field in its shortest form; raises Refused."""
+    import ipaddress
+
+    text = _text(value, name, span, f'{name} = "10.1.0.7"')
+    try:
+        return str(ipaddress.ip_address(_plain(text)))
+    except ValueError:
+        raise wrong(
+            "E0214",
+            f'"{text}" is no address',
+            span,
+            note=_ZONE if "%" in text else _NETWORK if "/" in text else "",
+            remedy='write one of IPv4 or of IPv6: "10.1.0.7", "2001:db8::1"',
+        ) from None
+
+
+def rank(text: str) -> int:
+    """Return the number of an address; NONE of what has none."""
+    import ipaddress
+
+    if not text:
+        return NONE
+    address = ipaddress.ip_address(text)
+    return int(address) + (VERSION_6 if address.version == 6 else 0)  # noqa: PLR2004
+
+
+def ends(value: Value, name: str, span: Span) -> tuple[int, int]:
+    """Return the numbers of the first and the last address that a text stands for.
+
+    Raises:
+        Refused: It is no address and no network.
+    """
+    import ipaddress
+
+    text = _text(value, name, span, f'{name} in "10.1.0.0/16"')
+    try:
+        network = ipaddress.ip_network(_plain(text))
+    except ValueError:
+        meant = _masked(text)
+        raise wrong(
+            "E0214",
+            f'"{text}" is no address and no network',
+            span,
+            note=_why(text) if meant else "",
+            remedy=f'write "{meant}"' if meant else 'write one such as "10.1.0.7" or "10.1.0.0/16"',
+        ) from None
+    return rank(str(network[0])), rank(str(network[-1]))
+
+
+def _text(value: Value, name: str, span: Span, example: str) -> str:
+    if isinstance(value, Wording):
+        return value.text
+    raise wrong(
+        "E0204",
+        f"`{name}` is an address, not {value.what}",
+        span,
+        remedy=f"write a text: `{example}`",
+    )
+
+
+def _plain(text: str) -> str:
+    """Return a text in which an address may stand; raises ValueError for another."""
+    prefix = text.partition("/")[2]
+    if "%" in text or ("/" in text and not _PREFIX.fullmatch(prefix)):
+        raise ValueError
+    return text
+
+
+def _why(text: str) -> str:
+    """Return what is wrong with a network that can be guessed."""
+    prefix = text.partition("/")[2]
+    if "%" in text:
+        return _ZONE
+    if "." in prefix:
+        return "a mask is written as the number of its bits"
+    return "bits behind the prefix are set" if _PREFIX.fullmatch(prefix) else "a prefix is a number"
+
+
+def _masked(text: str) -> str:
+    """Return the address or the network that was meant; nothing if it is none."""
+    import ipaddress
+
+    bare = re.sub("%[^/]*", "", text)
+    try:
+        network = str(ipaddress.ip_network(bare, strict=False))
+    except ValueError:
+        return ""
+    return network if "/" in bare else bare

@@ -1,0 +1,297 @@
+"""Fields of a kind: from a value to the type that the kind declares, with its bounds."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal
+
+from qospec.catalogue.kinds import REQUIRED, Buffer, Duration
+from qospec.check.evaluate import mixes
+from qospec.check.evaluate.context import Refused, all_of, wrong
+from qospec.check.evaluate.dimensions import BASE_UNITS, NUMBER, named, written_in
+from qospec.check.evaluate.functions import Exponential
+from qospec.check.evaluate.values import (
+    POISON,
+    Amount,
+    Poison,
+    Series,
+    Symbol,
+    Table,
+    Truth,
+    Value,
+    Wording,
+)
+from qospec.check.records import layers
+from qospec.check.records.addresses import address
+from qospec.diagnostics import did_you_mean, respelling
+from qospec.source import Span
+from qospec.units import CELL_RATE, CELLS, DATA, PACKETS, RATE, Dimension, number_text
+
+if TYPE_CHECKING:
+    from qospec.catalogue.kinds import Domain, Kind, Parameter
+
+NUMERIC: dict[str, tuple[Dimension, Fraction]] = {
+    **BASE_UNITS,
+    "ratio": (NUMBER, Fraction(1)),
+    "integer": (NUMBER, Fraction(1)),
+}
+"""Per domain of numbers: its dimension, and one base unit of the engine in the language's."""
+
+WHOLE = ("time", "data", "cells", "packets", "integer")
+"""Domains that the engine counts in whole base units."""
+
+BUFFERS: dict[Dimension, tuple[Literal["cell", "packet", "byte"], int]] = {
+    CELLS: ("cell", 1),
+    PACKETS: ("packet", 1),
+    DATA: ("byte", 8),
+}
+"""By dimension of a limit: what it counts, and how many base units that is."""
+
+BITS_OF_A_CELL = {
+    "": "53 B/cell @cell",
+    "cell": "53 B/cell @cell",
+    "payload": "48 B/cell @payload",
+}
+"""What makes cells of bits, by the layer that counts them; no other is counted in cells."""
+
+
+BY_MARK = {"limits by mark": "buffer", "ratios by mark": "ratio"}
+MAPS = {"weights": "ratio", "counts": "integer", "sizes": "data", "codes": "integer", **BY_MARK}
+"""Per domain of maps from names, or from the numbers of marks: the domain of what is under each."""
+
+
+def convert(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
+    """Return the value as the field's own type; None if it cannot be known yet; raises Refused."""
+    if isinstance(value, Poison):
+        return None
+    domain = parameter.domain
+    name = parameter.alias or parameter.name
+    if domain.name in NUMERIC:
+        return _number(value, parameter, kind, span)
+    if domain.name in MAPS:
+        return _map(value, parameter, kind, span)
+    if domain.name in ("duration", "times"):
+        timed = _duration if domain.name == "duration" else _times
+        return timed(value, parameter, kind, span)
+    if domain.name in ("choice", "buffer"):
+        chosen = _choice if domain.name == "choice" else _buffer
+        return chosen(value, name, domain, span)
+    others = {
+        "truth": _truth,
+        "names": _names,
+        "load": mixes.load,
+        "size mix": mixes.size_mix,
+        "address": address,
+    }
+    return others[domain.name](value, name, span)
+
+
+def from_default(parameter: Parameter) -> Value:
+    """Return a field's default as a value of the language."""
+    default, domain = parameter.default, parameter.domain
+    if default is REQUIRED or default is None:
+        return POISON
+    if domain.name in NUMERIC and isinstance(default, int | Fraction):
+        dimension, factor = NUMERIC[domain.name]
+        return Amount(default * factor, dimension)
+    return Truth(default) if isinstance(default, bool) else POISON
+
+
+def _number(value: Value, parameter: Parameter, kind: Kind, span: Span) -> int | Fraction | None:
+    dimension, factor = NUMERIC[parameter.domain.name]
+    name = parameter.alias or parameter.name
+    if not isinstance(value, Amount):
+        raise _sort(name, named(dimension), value.what, span)
+    if value.dimension != dimension and value.value != 0:
+        raise _dimension(name, dimension, value, span)
+    if value.dimension == dimension and parameter.domain.name in ("rate", "data"):
+        layers.verify(value, parameter, kind, span)
+    if value.value is None:
+        return None
+    amount = value.value / factor
+    result = (
+        _whole(amount, name, parameter.domain, span) if parameter.domain.name in WHOLE else amount
+    )
+    _bounds(result, name, parameter.domain, span)
+    return result
+
+
+def _duration(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Duration | None:
+    mean = replace(parameter, domain=replace(parameter.domain, name="time"))
+    if isinstance(value, Exponential):
+        mean_ps = _number(value.mean, mean, kind, span)
+        return None if mean_ps is None else Duration(int(mean_ps), "exponential")
+    mean_ps = _number(value, mean, kind, span)
+    return None if mean_ps is None else Duration(int(mean_ps))
+
+
+def _times(
+    value: Value, parameter: Parameter, kind: Kind, span: Span
+) -> tuple[int | Fraction, ...] | None:
+    if not isinstance(value, Series):
+        raise _sort(parameter.name, "a list of times", value.what, span)
+    entry = replace(parameter, domain=replace(parameter.domain, name="time"))
+    found = [convert(each, entry, kind, span) for each in value.items]
+    return tuple(found) if value.known and None not in found else None
+
+
+def _dimension(name: str, dimension: Dimension, value: Amount, span: Span) -> Refused:
+    remedy = f"write {named(dimension)}"
+    if dimension == CELL_RATE and value.dimension == RATE and value.layer in BITS_OF_A_CELL:
+        written = (
+            span.text
+            if re.fullmatch(r"[\w.]+( *[\w/]+)?( *@\w+)?", span.text)
+            else f"({span.text})"
+        )
+        remedy = f"divide by the bits of a cell: `{written} / ({BITS_OF_A_CELL[value.layer]})`"
+    elif value.dimension == NUMBER:
+        remedy = "give it a unit"
+    return wrong(
+        "E0202",
+        f"`{name}` is {named(dimension)}, not {named(value.dimension)}",
+        span,
+        label=f"this is {named(value.dimension)}",
+        remedy=remedy,
+    )
+
+
+def _sort(name: str, wanted: str, what: str, span: Span) -> Refused:
+    return wrong("E0204", f"`{name}` is {wanted}, not {what}", span, label=f"this is {what}")
+
+
+def _whole(amount: Fraction, name: str, domain: Domain, span: Span) -> int:
+    if amount.denominator == 1:
+        return int(amount)
+    if domain.name == "time":
+        rounded = round(amount)
+        if rounded == 0:
+            raise wrong(
+                "E0206",
+                f"`{name}` is less than half a picosecond",
+                span,
+                note="times are whole picoseconds",
+                remedy="write `0 s` if none is meant",
+            )
+        return rounded
+    units = {"data": "bytes", "cells": "cells", "packets": "packets"}.get(domain.name, "numbers")
+    raise wrong(
+        "E0206",
+        f"`{name}` is counted in whole {units}, this is {number_text(amount, exact=True)}",
+        span,
+        remedy="write a whole number",
+    )
+
+
+def _bounds(amount: int | Fraction, name: str, domain: Domain, span: Span) -> None:
+    if domain.low is not None and amount < domain.low:
+        least = written_in(domain.low, domain.name, span.text)
+        limit = "more than 0" if amount <= 0 < domain.low else f"at least {least}"
+        raise wrong(
+            "E0205",
+            f"`{name}` must be {limit}",
+            span,
+            label="too small",
+            remedy=f"write at least {least}",
+        )
+    if domain.high is not None and amount > domain.high:
+        most = written_in(domain.high, domain.name, span.text)
+        raise wrong(
+            "E0205",
+            f"`{name}` must be at most {most}",
+            span,
+            label="too large",
+            remedy=f"write at most {most}",
+        )
+
+
+def _truth(value: Value, name: str, span: Span) -> bool | None:
+    if not isinstance(value, Truth):
+        raise _sort(name, "true or false", value.what, span)
+    return value.value
+
+
+def _choice(value: Value, name: str, domain: Domain, span: Span) -> str:
+    text = (
+        value.name
+        if isinstance(value, Symbol)
+        else value.text
+        if isinstance(value, Wording)
+        else None
+    )
+    if text is None:
+        raise _sort(name, "one of " + ", ".join(domain.choices), value.what, span)
+    if text not in domain.choices:
+        place = value.span if isinstance(value, Symbol) else span
+        near = did_you_mean(text, domain.choices)
+        raise wrong(
+            "E0214",
+            f"`{name}` cannot be `{text}`",
+            span,
+            label=f"did you mean `{near}`?" if near else "",
+            other=(place, "from here") if place != span else None,
+            note=f"choices of {name}: " + " ".join(domain.choices),
+            remedy=f"write `{near}`" if near else "choose one of them",
+            fix=respelling(place, text, domain.choices),
+        )
+    return text
+
+
+def _names(value: Value, name: str, span: Span) -> tuple[str, ...] | None:
+    if not isinstance(value, Series):
+        raise _sort(name, "a list of names", value.what, span)
+    found: dict[str, None] = {}
+    for item in value.items:
+        if isinstance(item, Poison):
+            return None
+        if not isinstance(item, Symbol):
+            raise _sort(name, "a list of names", f"a list with {item.what}", span)
+        if item.name in found:
+            raise wrong("E0102", f"`{item.name}` comes twice in `{name}`", item.span)
+        found[item.name] = None
+    return tuple(found)
+
+
+def _map(
+    value: Value, parameter: Parameter, kind: Kind, span: Span
+) -> tuple[tuple[str, Any], ...] | None:
+    domain = replace(parameter.domain, name=MAPS[parameter.domain.name])
+    if parameter.domain.name == "codes" and isinstance(value, Amount):
+        code = convert(value, replace(parameter, domain=domain), kind, span)
+        return None if code is None else (("", code),)
+    if not isinstance(value, Table):
+        keys = "marks" if parameter.domain.name in BY_MARK else "names"
+        raise _sort(parameter.name, f"a map from {keys} to numbers", value.what, span)
+    if parameter.domain.name not in BY_MARK and any(not isinstance(k, str) for k in value.entries):
+        raise _sort(parameter.name, "a map from names", "a map from numbers", span)
+
+    def converted(key: Fraction | str) -> tuple[str, Any]:
+        entry = replace(parameter, name=f"{parameter.name}[{key}]", alias="", domain=domain)
+        pair = value.pair(str(key), span)
+        place = pair.value.span if pair else span
+        return str(key), convert(value.entries[key], entry, kind, place)
+
+    found = all_of(converted, value.entries)
+    return None if any(amount is None for _, amount in found) else tuple(found)
+
+
+def _buffer(value: Value, name: str, domain: Domain, span: Span) -> Buffer | None:
+    if not isinstance(value, Amount):
+        raise _sort(name, "a number of cells or packets or a size", value.what, span)
+    if value.dimension not in BUFFERS:
+        raise wrong(
+            "E0202",
+            f"`{name}` is a number of cells or packets or a size, not {named(value.dimension)}",
+            span,
+            remedy="write `64 cell`, `64 pkt` or `16 KiB`",
+        )
+    if value.value is None:
+        return None
+    unit, size = BUFFERS[value.dimension]
+    amount = value.value / size
+    if amount.denominator != 1:
+        shown = number_text(amount, exact=True)
+        raise wrong("E0206", f"`{name}` is counted in whole {unit}s, this is {shown}", span)
+    _bounds(amount, name, domain, span)
+    return Buffer(int(amount), unit)

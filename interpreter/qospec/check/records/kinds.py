@@ -1,0 +1,63 @@
+"""Kinds of the catalogue as values, and the words that are not built yet."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from qospec.check.evaluate.context import wrong
+from qospec.check.evaluate.values import Value
+from qospec.check.records import record
+from qospec.dataclass import dataclass
+
+if TYPE_CHECKING:
+    from qospec.catalogue.kinds import Kind
+    from qospec.check.evaluate.context import Refused
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.check.evaluate.scope import Scope
+    from qospec.source import Span
+    from qospec.syntax import ast
+
+LATER = frozenset(
+    [
+        "abr",
+        "frames",
+        "tcp",
+        "calls",
+        "shaped",
+        "pcap",
+        "trace",
+        "esp",
+        "esp_open",
+        "deliver",
+        "crossbar",
+        "frame",
+    ]
+)
+"""Words of the language that the interpreter cannot carry out yet."""
+
+
+def not_built(word: str, span: Span, remedy: str = "leave it out for now") -> Refused:
+    """Return the refusal of a word that is known and cannot be carried out."""
+    return wrong(
+        "E0190",
+        f"`{word}` is part of the language but not built yet",
+        span,
+        note="nothing is ignored: a test that leaves something out is worse than none",
+        remedy=remedy,
+    )
+
+
+@dataclass(frozen=True)
+class KindValue(Value):
+    """A kind of the catalogue: a record of it is written `kind { field = value }`."""
+
+    what: ClassVar[str] = "a kind"
+    kind: Kind
+
+    def call(self, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:
+        """Return a record: arguments are its fields, by name or in order."""
+        return record.from_arguments(self.kind, call, scope, evaluator)
+
+    def copy(self, body: ast.Body, scope: Scope, evaluator: Evaluator) -> Value:
+        """Return a record of this kind."""
+        return record.Record(self.kind, {}, body.span, evaluator).copy(body, scope, evaluator)

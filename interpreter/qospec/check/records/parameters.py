@@ -1,0 +1,313 @@
+"""Parameters of declarations: from the arguments of a use to the names of the body.
+
+Values that stand for unknown parameters while a declaration is checked on its own.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from qospec.catalogue.kinds import REQUIRED, Buffer, Duration, Load, SizeMix
+from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.dimensions import ANY_LAYER, NUMBER, TYPES, named
+from qospec.check.evaluate.scope import Binding, Scope, settled
+from qospec.check.evaluate.values import POISON, Amount, Open, Poison, Symbol, Truth, Value, Wording
+from qospec.check.records.fields import MAPS
+from qospec.check.records.record import Record
+from qospec.diagnostics import did_you_mean, respelling
+from qospec.syntax import ast
+from qospec.units import number_text
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Sequence
+
+    from qospec.catalogue.kinds import Parameter
+    from qospec.check.evaluate.evaluator import Evaluator
+
+WORDS = ("Bool", "Text", "Name", "Device", "Traffic", "Line")
+"""Types that are no quantities."""
+
+NOUNS = {
+    "Bool": "true or false",
+    "Text": "a text",
+    "Name": "a word",
+    "Device": "a device",
+    "Traffic": "traffic",
+    "Line": "a line",
+}
+_UNITS = {"Count": "cell", "Packets": "pkt", "Frames": "frame", "Calls": "call"}
+"""Of what is counted."""
+
+
+class Signature:
+    """The parameters of one declaration, checked once."""
+
+    def __init__(
+        self, name: str, parameters: Sequence[ast.Parameter], home: Scope, evaluator: Evaluator
+    ) -> None:
+        self.name = name
+        self.parameters = {each.name.text: each for each in parameters}
+        self._home = home
+        self._evaluator = evaluator
+        seen: dict[str, ast.Parameter] = {}
+        for each in parameters:
+            _known_type(each, evaluator)
+            if each.name.text in seen:
+                evaluator.context.tell(
+                    wrong(
+                        "E0102",
+                        f"`{each.name.text}` is declared already",
+                        each.name.span,
+                        other=(seen[each.name.text].name.span, "first declared here"),
+                        remedy="choose another name",
+                    )
+                )
+            seen[each.name.text] = each
+
+    def bind(
+        self, arguments: Sequence[ast.Argument], caller: Scope, use: ast.Node
+    ) -> tuple[Scope, tuple[Value, ...]] | None:
+        """Return the body's outermost names and their values, or None if the use is wrong."""
+        given = self._match(arguments)
+        scope = Scope(self._home)
+        before = self._evaluator.context.mistakes
+        for name, each in self.parameters.items():
+            if name in given:
+                value = self._argument(each, given[name].value, caller)
+                self._declare(scope, each, value)
+            elif each.default is not None:
+                self._declare_default(scope, each, each.default)
+            else:
+                self._evaluator.context.tell(
+                    wrong(
+                        "E0105",
+                        f"`{self.name}` needs `{name}`",
+                        use.span,
+                        other=(each.span, "declared here"),
+                        remedy=f"add `{name} = …`",
+                    )
+                )
+                return None
+        values = tuple(
+            scope.names[name].value(self._evaluator.context)
+            for name in self.parameters
+            if name in scope.names
+        )
+        if self._evaluator.context.mistakes > before:
+            return None
+        return scope, values
+
+    def alone(self, *, defaults: bool) -> Scope:
+        """Return the names of a body that is checked on its own, unknown or by default."""
+        scope = Scope(self._home)
+        for each in self.parameters.values():
+            if each.default is not None:
+                self._declare_default(scope, each, each.default)
+                if not defaults and each.name.text in scope.names:
+                    scope.names[each.name.text].value(self._evaluator.context)
+                    scope.names.pop(each.name.text)
+            if each.name.text not in scope.names:
+                self._declare(scope, each, unknown_of(each.annotation.text))
+            if each.name.text not in scope.names:  # it is taken, and that was told
+                scope.names[each.name.text] = settled(each.name, "a parameter", POISON)
+        return scope
+
+    def has_defaults(self) -> bool:
+        """Return whether every parameter has a default."""
+        return all(each.default is not None for each in self.parameters.values())
+
+    def _declare(self, scope: Scope, each: ast.Parameter, value: Value) -> None:
+        scope.declare(settled(each.name, "a parameter", value), self._evaluator.context)
+
+    def _declare_default(self, scope: Scope, each: ast.Parameter, default: ast.Expression) -> None:
+        binding = Binding(
+            each.name.text,
+            each.name.span,
+            "a parameter",
+            lambda: self._argument(each, default, scope),
+        )
+        scope.declare(binding, self._evaluator.context)
+
+    def _argument(self, each: ast.Parameter, node: ast.Expression, scope: Scope) -> Value:
+        if each.annotation.text == "Name":
+            value = self._evaluator.word(node, scope)
+        else:
+            value = self._evaluator.plain(node, scope)
+        try:
+            return fit(value, each, node)
+        except Refused as refused:
+            self._evaluator.context.tell(refused)
+            return POISON
+
+    def _match(self, arguments: Sequence[ast.Argument]) -> dict[str, ast.Argument]:
+        given: dict[str, ast.Argument] = {}
+        order = list(self.parameters)
+        for place, argument in enumerate(arguments):
+            if argument.name is None and place >= len(order):
+                most = {0: "no values", 1: "one value at most"}.get(
+                    len(order), f"{len(order)} values at most"
+                )
+                raise wrong("E0114", f"`{self.name}` takes {most}", argument.span)
+            name = argument.name.text if argument.name else order[place]
+            if name not in self.parameters:
+                raise self._unknown(name, argument, given)
+            if name in given:
+                raise wrong(
+                    "E0114",
+                    f"`{name}` is given twice",
+                    argument.span,
+                    other=(given[name].span, "first here"),
+                )
+            given[name] = argument
+        return given
+
+    def _unknown(self, name: str, argument: ast.Argument, given: Container[str]) -> Refused:
+        near = did_you_mean(name, self.parameters)
+        fix = respelling((argument.name or argument).span, name, self.parameters)
+        known = " ".join(self.parameters)
+        return wrong(
+            "E0104",
+            f"`{self.name}` has no parameter `{name}`",
+            (argument.name or argument).span,
+            label=f"did you mean `{near}`?" if near else "",
+            note=f"parameters of {self.name}: {known}"
+            if known
+            else f"{self.name} has no parameters",
+            remedy=f"write `{near}`" if near else "",
+            fix=fix if fix and fix[0].text not in given else (),
+        )
+
+
+def _known_type(each: ast.Parameter, evaluator: Evaluator) -> None:
+    known = [*TYPES, *WORDS]
+    left_out = not each.annotation.span.text  # which has been told
+    if each.annotation.text not in known and not left_out:
+        near = did_you_mean(each.annotation.text, known)
+        evaluator.context.tell(
+            wrong(
+                "E0115",
+                f"`{each.annotation.text}` is not a type",
+                each.annotation.span,
+                label=f"did you mean `{near}`?" if near else "",
+                note="types: " + " ".join(known),
+                fix=respelling(each.annotation.span, each.annotation.text, known),
+            )
+        )
+
+
+def let_value(
+    node: ast.Let, scope: Scope, evaluator: Evaluator, *, criteria: bool = False
+) -> Value:
+    """Return the value of a `let`, which has the type that it says; raises Refused.
+
+    Where `criteria` is set, it may be measured or published.
+    """
+    if node.annotation is not None and node.annotation.text == "Name":
+        value = evaluator.word(node.value, scope)
+    else:
+        value = evaluator.strict(node.value, scope)
+    if not criteria:
+        value = evaluator.known(value, node.value)
+    if node.annotation is None:
+        return value
+    as_parameter = ast.Parameter(
+        name=node.name, annotation=node.annotation, default=None, span=node.annotation.span
+    )
+    _known_type(as_parameter, evaluator)
+    return value if isinstance(value, Open) else fit(value, as_parameter, node.value)
+
+
+def unknown_of(annotation: str) -> Value:
+    """Return the value of a parameter that is not known, only its type."""
+    if annotation in TYPES:
+        dimension = TYPES[annotation]
+        return Amount(None, dimension, ANY_LAYER if dimension.has_data else "")
+    return Truth(None) if annotation == "Bool" else POISON
+
+
+def fit(value: Value, each: ast.Parameter, node: ast.Expression) -> Value:
+    """Return the value if it is of the parameter's type; raises Refused."""
+    annotation = each.annotation.text
+    if isinstance(value, Poison) or (annotation not in TYPES and annotation not in WORDS):
+        return value
+    wanted = NOUNS.get(annotation) or (
+        "a whole number" if annotation == "Int" else named(TYPES[annotation])
+    )
+    if annotation in TYPES:
+        if isinstance(value, Amount) and _measures(value, annotation):
+            return Amount(value.value, TYPES[annotation], value.layer, value.text, value.published)
+        what = named(value.dimension) if isinstance(value, Amount) else value.what
+        if isinstance(value, Amount) and annotation == "Int" and value.dimension == NUMBER:
+            shown = "" if value.value is None else number_text(value.value, exact=True)
+            what = value.text or shown
+    else:
+        if _is_a(value, annotation):
+            return value
+        what = value.what
+    raise wrong(
+        "E0204",
+        f"`{each.name.text}` is {wanted}, not {what}",
+        node.span,
+        label=f"this is {what}",
+        other=(each.span, f"declared as {annotation} here"),
+        remedy=_other_type(value, annotation),
+    )
+
+
+def _other_type(value: Value, annotation: str) -> str:
+    """Return what to write if counts of another kind were meant."""
+    if not isinstance(value, Amount) or annotation not in _UNITS:
+        return ""
+    if value.dimension == NUMBER and value.value is not None:
+        return f"write `{number_text(value.value, exact=True)} {_UNITS[annotation]}`"
+    meant = [name for name in _UNITS if TYPES[name] == value.dimension]
+    return f"if these are meant, declare it as `{meant[0]}`" if meant else ""
+
+
+def _measures(value: Amount, annotation: str) -> bool:
+    if value.dimension != TYPES[annotation] and value.value != 0:
+        return False
+    return annotation != "Int" or value.value is None or value.value.denominator == 1
+
+
+def _is_a(value: Value, annotation: str) -> bool:
+    if annotation == "Bool":
+        return isinstance(value, Truth)
+    if annotation == "Text":
+        return isinstance(value, Wording)
+    if annotation == "Name":
+        return isinstance(value, Symbol)
+    if annotation == "Device":
+        return value.what == "a device"
+    if not isinstance(value, Record):
+        return annotation == "Traffic" and value.what == "traffic"
+    return value.kind.role == "traffic" if annotation == "Traffic" else value.kind.duty == "line"
+
+
+SAMPLES: dict[str, Any] = {
+    "names": ("first",),
+    "truth": False,
+    "times": (1,),
+    "buffer": Buffer(1, "cell"),
+    "load": Load(Fraction(1), ""),
+    "duration": Duration(1),
+    "size mix": SizeMix(((64, 1),), "ip"),
+    **dict.fromkeys(MAPS, (("first", 1),)),
+}
+"""By domain, what is no number."""
+WHOLE = ("time", "data", "cells", "integer")
+
+
+def sample(parameter: Parameter) -> Any:
+    """Return a value that the parameter may have; None if it is left out."""
+    domain = parameter.domain
+    if parameter.default is not REQUIRED:
+        return None
+    if domain.choices:
+        return domain.choices[0]
+    if domain.name in SAMPLES:
+        return SAMPLES[domain.name]
+    low = max(domain.low if domain.low is not None else 1, 1)
+    value = low if domain.high is None else min(low, domain.high)
+    return int(value) if domain.name in WHOLE else Fraction(value)

@@ -1,0 +1,334 @@
+"""Records: `kind { field = value }` and copies of them, which recompute like a spreadsheet.
+
+A field's value may name the other fields of its record. It is worked out in the record that is used
+in the end, so overriding one field changes what depends on it.
+
+A record in a field of another: from what the field holds to the object that is meant.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from qospec.catalogue.kinds import NESTED, REQUIRED
+from qospec.check.evaluate.context import Refused, together, wrong
+from qospec.check.evaluate.scope import Binding, Scope
+from qospec.check.evaluate.values import Poison, Series, Table, Value
+from qospec.check.records import fields
+from qospec.check.records.field_scope import FieldScope
+from qospec.check.records.layers import by_carrier
+from qospec.check.records.spelling import (
+    ARTICLES,
+    SOURCE,
+    missing,
+    nearest,
+    parameter_of,
+    spellings,
+    unknown_field,
+)
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from qospec.catalogue.kinds import Kind, Parameter, Role
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.check.evaluate.values import Value
+    from qospec.source import Span
+
+
+class Field(NamedTuple):
+    """A field as written, where it was written, and the names that it may use."""
+
+    name: ast.Name
+    value: ast.Expression
+    scope: Scope
+
+
+class Record(Value):
+    """A kind with the fields that were given; they are worked out when they are asked for.
+
+    `excused` are fields that were given, it seems, in a way that was told to be wrong. `kept` is
+    what was worked out of it and is right: many cases send the same and are linked by the same.
+    """
+
+    what: ClassVar[str] = "a record"
+
+    def __init__(
+        self,
+        kind: Kind,
+        given: Mapping[str, Field],
+        span: Span,
+        evaluator: Evaluator,
+        excused: frozenset[str] = frozenset(),
+    ) -> None:
+        self.kind = kind
+        self.given = given
+        self.span = span
+        self._evaluator = evaluator
+        self.excused = excused
+        self._bindings = {name: self._bound(name, each) for name, each in given.items()}
+        self.kept: dict[str, Any] = {}
+
+    def copy(self, body: ast.Body, scope: Scope, evaluator: Evaluator) -> Value:
+        """Return a copy with the fields of `body` in place of its own."""
+        fresh: dict[str, Field] = {}
+        written = _assignments(body, evaluator)
+        names = [name for name, _ in written]
+        for name, value in written:
+            add_field(self.kind, fresh, Field(name, value, scope), names, evaluator)
+        excused = self.excused | _excused(self.kind, names, scope)
+        return Record(self.kind, {**self.given, **fresh}, body.span, evaluator, excused)
+
+    def within(self, contract: Record) -> Record:
+        """Return this source of some traffic with what it takes from there."""
+        scope = FieldScope(Scope(), contract, SOURCE.name)
+        given = dict(self.given)
+        for name, of in self.kind.from_contract.items():
+            own, theirs = (ast.Name(text=each, span=self.span) for each in (name, of))
+            path = ast.Path(name=theirs, trail=(), span=self.span)
+            given.setdefault(name, Field(own, path, scope))
+        return Record(self.kind, given, self.span, self._evaluator, self.excused)
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+        """Return the value of a field."""
+        parameter = parameter_of(self.kind, name.text)
+        if parameter is None:
+            raise unknown_field(self.kind, name)
+        return self.value_of(parameter, evaluator)
+
+    def value_of(self, parameter: Parameter, evaluator: Evaluator) -> Value:
+        """Return the value given, or the default."""
+        if parameter.name in self._bindings:
+            return self._bindings[parameter.name].value(evaluator.context)
+        return fields.from_default(parameter)
+
+    def arguments(self, evaluator: Evaluator) -> tuple[dict[str, Any], bool]:
+        """Return the fields as the kind's own types, and whether all are known and right."""
+        if "arguments" in self.kept:
+            return dict(self.kept["arguments"]), True
+        found: dict[str, Any] = {}
+        complete = True
+        for parameter in self.kind.parameters.values():
+            each = self.given.get(parameter.name)
+            if each is None:
+                if parameter.default is REQUIRED:
+                    complete = False
+                    if parameter.name not in self.excused:
+                        evaluator.context.tell(missing(self.kind, parameter, self.span))
+                continue
+            value, place = self.value_of(parameter, evaluator), each.value.span
+            try:
+                converted = (
+                    built(value, parameter, place, evaluator)
+                    if parameter.domain.name in NESTED
+                    else fields.convert(
+                        value, by_carrier(parameter, self, evaluator), self.kind, place
+                    )
+                )
+            except Refused as refused:
+                evaluator.context.tell(refused)
+                converted = None
+            if converted is None:
+                complete = False
+            else:
+                found[parameter.name] = converted
+        if complete:
+            self.kept["arguments"] = dict(found)
+        return found, complete
+
+    def _bound(self, name: str, each: Field) -> Binding:
+        return Binding(
+            each.name.text, each.name.span, "a field", lambda: self._work_out(name, each)
+        )
+
+    def _work_out(self, name: str, each: Field) -> Value:
+        scope = FieldScope(each.scope, self, name)
+        parameter = parameter_of(self.kind, name)
+        domain = parameter.domain.name if parameter else ""
+        evaluator = self._evaluator
+        if domain == "choice":
+            return self._choice(each, scope, parameter.domain.choices if parameter else ())
+        if domain in NESTED and (own := self._nested(NESTED[domain], each.value, scope)):
+            return own
+        if domain == "names" and isinstance(each.value, ast.ListOf):
+            return Series(tuple(evaluator.word(item, scope) for item in each.value.items))
+        return evaluator.known(evaluator.strict(each.value, scope), each.value)
+
+    def _choice(self, each: Field, scope: Scope, choices: tuple[str, ...]) -> Value:
+        own = isinstance(each.value, ast.Path) and each.value.name.text in choices
+        return self._evaluator.word(each.value, Scope() if own else scope)
+
+    def _nested(self, role: Role, node: ast.Expression, scope: Scope) -> Value | None:
+        """Return the record that begins with the name of a kind of this role, if one does.
+
+        In such a field the kind is meant, whatever else bears its name: a port may be called `red`.
+        """
+        base = node.base if isinstance(node, ast.Record) else node
+        path = base.path if isinstance(base, ast.Call) else base
+        kinds = self._evaluator.context.catalogue.of(role)
+        kind = kinds.get(path.name.text) if isinstance(path, ast.Path) and not path.trail else None
+        if kind is None:
+            return None
+        made: Value = Record(kind, {}, node.span, self._evaluator)
+        if isinstance(base, ast.Call):
+            made = from_arguments(kind, base, scope, self._evaluator)
+        if isinstance(node, ast.Record):
+            made = made.copy(node.body, scope, self._evaluator)
+        return made
+
+    def refused(self, error: Exception, other: tuple[Span, str] | None = None) -> Refused:
+        """Return what its kind says against its fields, one mistake for each of the arguments.
+
+        A copy that leaves a field as it was is told nothing new. `other` is another place that
+        matters, with what to say there.
+        """
+        remedy = getattr(error, "remedy", "")
+        said = [str(each) for each in error.args or (error,)]
+        return together(
+            [wrong("E0301", each, self._place(each), other=other, remedy=remedy) for each in said]
+        )
+
+    def _place(self, said: str) -> Span:
+        """Return where the field stands that is named first, or its entry: `low` or `low[64]`.
+
+        That may be a field of a record in one of its own.
+        """
+        name, _, key = said.partition(":")[0].partition("[")
+        parameter = parameter_of(self.kind, name)
+        field = self.given.get(parameter.name) if parameter else None
+        if parameter is None or field is None:
+            return place_of(name, self.given) or self.span
+        value = self.value_of(parameter, self._evaluator) if key else None
+        whole = field.value.span
+        pair = value.pair(key[:-1], whole) if isinstance(value, Table) else None
+        return pair.key.span if pair else whole
+
+    def binding(self, name: str) -> Binding | None:
+        """Return the field of that name or abbreviation, if it was given or has a default."""
+        parameter = parameter_of(self.kind, name)
+        if parameter is None:
+            return None
+        if parameter.name in self._bindings:
+            return self._bindings[parameter.name]
+        if parameter.default in (REQUIRED, None):
+            return None
+        return Binding(name, self.span, "a field", lambda: fields.from_default(parameter))
+
+
+def from_arguments(kind: Kind, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:
+    """Return a record whose fields are given as arguments, by name or in order."""
+    given: dict[str, Field] = {}
+    order = list(kind.parameters)
+    names = [argument.name for argument in call.arguments if argument.name]
+    for place, argument in enumerate(call.arguments):
+        name = argument.name
+        if name is None:
+            if place >= len(order):
+                raise wrong(
+                    "E0114", f"`{kind.name}` takes at most {len(order)} values", argument.span
+                )
+            name = ast.Name(text=order[place], span=argument.span)
+        add_field(kind, given, Field(name, argument.value, scope), names, evaluator)
+    return Record(kind, given, call.span, evaluator, _excused(kind, names, scope))
+
+
+def add_field(
+    kind: Kind,
+    given: dict[str, Field],
+    each: Field,
+    beside: Sequence[ast.Name],
+    evaluator: Evaluator,
+) -> None:
+    """Add a field under its full name; report it if there is none or it came before.
+
+    `beside` are the names of all fields that are given with it.
+    """
+    parameter = parameter_of(kind, each.name.text)
+    if parameter is None and not kind.open_fields:
+        evaluator.context.tell(unknown_field(kind, each.name, beside))
+        return
+    full = parameter.name if parameter else each.name.text
+    if full in given:
+        evaluator.context.tell(
+            wrong(
+                "E0114",
+                f"`{each.name.text}` is given twice",
+                each.name.span,
+                other=(given[full].name.span, "first here"),
+                remedy="keep one of them",
+            )
+        )
+        return
+    given[full] = each
+
+
+def fields_of(
+    kind: Kind, binds: Sequence[ast.Bind], body: ast.Body, scope: Scope, evaluator: Evaluator
+) -> dict[str, Any]:
+    """Return what the bindings of a body give the fields of a kind; mistakes are reported."""
+    own = ast.Body(statements=tuple(binds), span=body.span)
+    record = Record(kind, {}, body.span, evaluator).copy(own, scope, evaluator)
+    return record.arguments(evaluator)[0] if isinstance(record, Record) else {}
+
+
+def _excused(kind: Kind, names: Sequence[ast.Name], scope: Scope) -> frozenset[str]:
+    """Return the fields that may be meant by unknown names, and those in what was not read."""
+    known = spellings(kind)
+    strangers = [] if kind.open_fields else [name for name in names if name.text not in known]
+    meant = [nearest(name.text, known) for name in strangers]
+    near = {known[each].name for each in meant if each}
+    if not all(meant):  # any field may have been meant
+        near |= set(kind.parameters)
+    return frozenset(near | {known[name].name for name in scope.all_unread() & known.keys()})
+
+
+def _assignments(body: ast.Body, evaluator: Evaluator) -> list[tuple[ast.Name, ast.Expression]]:
+    found: list[tuple[ast.Name, ast.Expression]] = []
+    for statement in body.statements:
+        if isinstance(statement, ast.Bind):
+            found += [(name, statement.value) for name in statement.names]
+        else:
+            evaluator.context.tell(
+                wrong(
+                    "E0112",
+                    "a record holds fields only",
+                    statement.span,
+                    remedy="write `field = value`",
+                )
+            )
+    return found
+
+
+def built(value: Value, parameter: Parameter, span: Span, evaluator: Evaluator) -> Any:
+    """Return the object of the record that a field holds; None if it is wrong or not known yet.
+
+    Raises:
+        Refused: It is none of the kinds that the field holds, or the kind refuses its fields.
+    """
+    if isinstance(value, Poison):
+        return None
+    kind, role = getattr(value, "kind", None), NESTED[parameter.domain.name]
+    if kind is None or kind.role != role:
+        raise wrong(
+            "E0204",
+            f"`{parameter.name}` is {ARTICLES[role]}, "
+            f"not {ARTICLES[kind.role] if kind else value.what}",
+            span,
+            note=f"there are: {' '.join(evaluator.context.catalogue.of(role))}",
+        )
+    record: Any = value
+    if not hasattr(value, "arguments"):  # the kind by its name alone
+        record = value.copy(ast.Body(statements=(), span=span), Scope(), evaluator)
+    arguments, complete = record.arguments(evaluator)
+    try:
+        return kind.build(**arguments) if complete else None
+    except ValueError as error:
+        raise record.refused(error) from error
+
+
+def place_of(name: str, given: Mapping[str, Field]) -> Span | None:
+    """Return where a record that one of these fields holds gives a field of that name."""
+    bodies = (each.value.body for each in given.values() if isinstance(each.value, ast.Record))
+    binds = (each for body in bodies for each in body.statements if isinstance(each, ast.Bind))
+    return next((b.value.span for b in binds if name in [n.text for n in b.names]), None)

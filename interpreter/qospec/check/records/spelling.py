@@ -1,0 +1,106 @@
+"""The fields of a kind by every spelling, and the words for one that is misspelt or missing."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from qospec.catalogue.kinds import Domain, Parameter
+from qospec.check.evaluate.context import Refused, wrong
+from qospec.diagnostics import NEAR, respelling
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from qospec.catalogue.kinds import Kind
+    from qospec.source import Span
+    from qospec.syntax import ast
+
+ARTICLES = {
+    "traffic": "a kind of traffic",
+    "element": "an element",
+    "arrivals": "an arrival process",
+    "dropping": "a drop policy",
+    "metric": "a metric",
+}
+"""By role, what one of its kinds is called."""
+
+SOURCE = Parameter("source", Domain("arrivals"), None)
+"""A field of every kind of traffic: what is emitted, apart from what is declared."""
+
+
+_ELSEWHERE = {
+    "run": {
+        "duration": "measure",
+        "time": "measure",
+        "length": "measure",
+        "repetitions": "repeat",
+        "trials": "repeat",
+        "runs": "repeat",
+    },
+}
+"""By kind, what other tools call its fields."""
+
+
+def parameter_of(kind: Kind, name: str) -> Parameter | None:
+    """Return the field of that name or abbreviation."""
+    if name == SOURCE.name and kind.role == "traffic":
+        return SOURCE
+    return kind.parameter(name)
+
+
+def spellings(kind: Kind) -> dict[str, Parameter]:
+    """Return the fields of a kind by their names and abbreviations."""
+    known = {
+        spelling: each
+        for each in kind.parameters.values()
+        for spelling in (each.name, each.alias)
+        if spelling
+    }
+    if kind.role == "traffic":
+        known[SOURCE.name] = SOURCE
+    return known
+
+
+def nearest(name: str, known: Mapping[str, Parameter]) -> str:
+    """Return the spelling that was meant, it seems; "" if none was."""
+    return next(iter(get_close_matches(name, known, n=1, cutoff=NEAR)), "")
+
+
+def unknown_field(kind: Kind, name: ast.Name, beside: Iterable[ast.Name] = ()) -> Refused:
+    """Return the mistake of a field that a kind does not have, with those that it has.
+
+    `beside` are the names that are given with it: what they give was not meant by this one.
+    """
+    known = spellings(kind)
+    fix = respelling(name.span, name.text, known)
+    given = {known[each.text].name for each in beside if each.text in known}
+    if fix and known[fix[0].text].name in given:
+        fix = ()
+    near = _ELSEWHERE.get(kind.name, {}).get(name.text.lower()) or nearest(name.text, known)
+    meant = near
+    if near and known[near].alias == near:
+        meant = f"{near}` ({known[near].name.replace('_', ' ')})"
+    label = f"did you mean `{meant}`?".replace(")`?", ")?") if near else ""
+    listed = " ".join(dict.fromkeys(each.alias or each.name for each in known.values()))
+    return wrong(
+        "E0104",
+        f"`{kind.name}` has no field `{name.text}`",
+        name.span,
+        label=label,
+        note=f"fields of {kind.name}: {listed}" if listed else f"{kind.name} has no fields",
+        remedy=f"write `{near}`" if near else "",
+        fix=fix,
+    )
+
+
+def missing(kind: Kind, parameter: Parameter, span: Span) -> Refused:
+    """Return the mistake of leaving out a field that must be given."""
+    name = parameter.alias or parameter.name
+    meaning = f" ({parameter.name.replace('_', ' ')})" if name != parameter.name else ""
+    return wrong(
+        "E0105",
+        f"`{kind.name}` needs `{name}`{meaning}",
+        span,
+        remedy=f"add `{name} = …`",
+    )

@@ -1,0 +1,203 @@
+"""One case of a test: its networks, flows, run and statements, for one point of its sweeps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.check.device import invariants
+from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.scope import Binding, Scope, clash, settled
+from qospec.check.evaluate.values import POISON, Series, Value
+from qospec.check.records.parameters import let_value
+from qospec.check.test import flows as flow_rules
+from qospec.check.test.loops import FlowTurns, Loops, elsewhere
+from qospec.check.test.measurements import ControlValue, FlowValue
+from qospec.check.test.run_settings import run_of, skipped
+from qospec.check.test.search import Searching
+from qospec.check.test.statements import Judged
+from qospec.model.suite import Case, Flow, Network
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.check.test.sweeps import Combination
+    from qospec.check.topology.flatten import Networks
+
+FLOWS = ("a flow", "a flow of a loop")
+"""What names of flows are, for messages."""
+
+
+class Stage:
+    """The names of a case: those of the file, then the topology's, then its own."""
+
+    def __init__(
+        self, test: ast.Test, home: Scope, points: Combination, evaluator: Evaluator
+    ) -> None:
+        self.nodes = Scope(home)
+        self.scope = Scope(self.nodes)
+        self._home = home
+        self._context = evaluator.context
+        for point in points:
+            self.scope.declare(point.binding, self._context)
+        for statement in test.body.statements:
+            if isinstance(statement, ast.Let):
+                self._let(statement, evaluator)
+
+    def _let(self, node: ast.Let, evaluator: Evaluator) -> None:
+        made = Binding(
+            node.name.text,
+            node.name.span,
+            "a value",
+            lambda: let_value(node, self.scope, evaluator, criteria=True),
+        )
+        self.scope.declare(made, self._context)
+
+    def furnish(self, names: dict[str, Binding]) -> None:
+        """Add the names of the topology."""
+        for name, binding in names.items():
+            for taken in (self._home.find(name), self.scope.names.get(name)):
+                if taken is not None and taken.span != binding.span:
+                    self._context.tell(clash(taken, binding))
+            self.nodes.names[name] = binding
+
+
+class CaseBuilder:
+    """Works out the statements of a test, values first, then flows, then criteria."""
+
+    def __init__(
+        self, test: ast.Test, stage: Stage, networks: Networks, evaluator: Evaluator
+    ) -> None:
+        self._test = test
+        self._stage = stage
+        self._scope = stage.scope
+        self._networks = networks
+        self._evaluator = evaluator
+        self._context = evaluator.context
+        self._loops = Loops(evaluator)
+        self._flows: dict[str, FlowValue] = {}
+        self._built: list[Flow] = []
+
+    def build(self, name: str, points: Combination) -> Case | None:
+        """Return the case, or None if something of it is wrong."""
+        before, self._context.looped = self._context.mistakes, 0
+        found: dict[str, Network] = {}
+        laid = self._networks.of(self._test.topology, self._scope)
+        if laid is not None:
+            self._stage.furnish(laid.names)
+            if laid.network is not None:
+                found[""] = laid.network
+        self._stage.nodes.veiled = laid is None
+        body = self._test.body.statements
+        searching = Searching(self._test, self._evaluator)
+        searching.declare(self._scope)
+        for statement in body:
+            self._guard(lambda each: self._flow(each, self._scope, ""), statement)
+        searching.close()
+        for statement in body:
+            self._guard(lambda each: self._control(each, found), statement)
+        self._flow_list()
+        run = run_of(self._test, searching.search, self._scope, self._evaluator)
+        judged = Judged(self._test, run, self._loops, self._evaluator)
+        for statement in body:
+            self._guard(lambda each: judged.add(each, self._scope, ""), statement)
+        why = skipped(body, self._scope, self._evaluator)
+        for binding in self._scope.names.values():
+            self._guard(lambda each: each.value(self._context), binding)
+        if self._context.mistakes > before or run is None or "" not in found:
+            return None
+        parameters = tuple((point.binding.name, point.text) for point in points)
+        statements = (*judged.statements, *invariants.of_networks(found))
+        flows = tuple(self._built)
+        return Case(name, parameters, found, flows, run, statements, why, searching.search)
+
+    def _guard(self, act: object, what: object) -> None:
+        try:
+            act(what)  # type: ignore[operator]
+        except Refused as refused:
+            self._context.tell(refused)
+
+    def _flow(self, node: ast.Statement, scope: Scope, turn: str) -> None:
+        if isinstance(node, ast.Loop) and _makes_flows(node):
+            self._flows_of_turns(node, scope, turn)
+        if not isinstance(node, ast.Flow):
+            return
+        name = f"{node.name.text}{turn}"
+        if name in self._flows and turn:
+            raise wrong(
+                "E0102",
+                f"two flows are called `{name}`",
+                node.name.span,
+                remedy="loop over values that differ, and give each loop's flows another name",
+            )
+        made, many, carries = flow_rules.flow(node, name, scope, self._evaluator)
+        if not carries:  # what is measured of it hangs on what is wrong with it
+            scope.declare(settled(node.name, FLOWS[0], POISON), self._context)
+            return
+        value = FlowValue("", name, many, carries=carries)
+        self._flows[name] = value
+        scope.declare(settled(node.name, FLOWS[0], value), self._context)
+        if made is not None:
+            self._built.append(made)
+
+    def _flows_of_turns(self, node: ast.Loop, scope: Scope, around: str) -> None:
+        """Make the flows of each turn; outside they are arrays by the turns' indices."""
+        arrays: dict[str, tuple[Binding, dict[int, Value]]] = {}
+        for turn in self._loops.opened(node, scope):
+            for statement in node.body.statements:
+                inner = f"{around}[{turn.number}]"
+                self._guard(lambda each, t=turn, i=inner: self._flow(each, t.scope, i), statement)
+            for name, binding in turn.scope.names.items():
+                if binding.what in FLOWS:
+                    value = binding.value(self._context)
+                    arrays.setdefault(name, (binding, {}))[1][turn.number] = value
+        for name, (binding, turns) in arrays.items():
+            outside = ast.Name(text=name, span=binding.span)
+            array = FlowTurns(f"{name}{around}", turns)
+            scope.declare(settled(outside, FLOWS[1], array), self._context)
+
+    def _flow_list(self) -> None:
+        known = self._scope.find("flows")
+        if known is not None:
+            message = "`flows` is the list of all flows of a test: no name hides it"
+            self._context.tell(wrong("E0102", message, known.span, remedy="choose another name"))
+            return
+        listed = Series(tuple(self._flows.values()))
+        self._scope.names["flows"] = Binding(
+            "flows", self._test.name.span, "all flows", lambda: listed
+        )
+
+    def _declared(self) -> dict[str, Value]:
+        """Return the flows by the names that they have outside of loops."""
+        own = [each for each in self._scope.names.values() if each.what in FLOWS]
+        return {each.name: each.value(self._context) for each in own}
+
+    def _control(self, node: ast.Statement, found: dict[str, Network]) -> None:
+        if not isinstance(node, ast.Control):
+            return
+        flows = {n: elsewhere(flow, node.name.text) for n, flow in self._declared().items()}
+        value = ControlValue(flows)
+        self._scope.declare(settled(node.name, "a control", value), self._context)
+        laid = self._networks.of(node.topology, self._scope)
+        if laid is None or laid.network is None:
+            return
+        found[node.name.text] = laid.network
+        if "" in found:
+            here, there = ({host.path for host in each.hosts} for each in (found[""], laid.network))
+            if here != there:
+                first = min(here ^ there)
+                where = "the test's topology" if first in here else "the control's"
+                raise wrong(
+                    "E0417",
+                    "a control has the hosts of the test's topology",
+                    node.topology.span,
+                    label=f"only {where} has `{first}`",
+                    other=(self._test.topology.span, "the test's topology"),
+                    remedy="give both the same hosts, as many of each",
+                )
+
+
+def _makes_flows(node: ast.Loop) -> bool:
+    return any(
+        isinstance(each, ast.Flow) or (isinstance(each, ast.Loop) and _makes_flows(each))
+        for each in node.body.statements
+    )

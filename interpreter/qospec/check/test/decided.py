@@ -1,0 +1,205 @@
+"""Criteria of which some cases ask nothing: the sweep's values decide them, or their `when` does.
+
+`size != 64 B or user.lost == 0` asks of one size only, and looks as if it asked of all. It says the
+same, and says where, as `user.lost == 0 when size == 64 B`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.check.evaluate.clauses import DECIDED
+from qospec.check.evaluate.context import wrong
+from qospec.diagnostics import Edit
+from qospec.model.expression import Operation, is_constant
+from qospec.source import Span
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from qospec.check.evaluate.context import Refused
+    from qospec.model.expression import Expression
+    from qospec.model.suite import Case, Statement
+
+OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+"""Each comparison with the one that holds where it does not."""
+
+
+def by_place(cases: Iterable[Case]) -> list[list[Statement]]:
+    """Return the statements of all cases, those that are written in one place together."""
+    found: dict[tuple[str, int], list[Statement]] = {}
+    for case in cases:
+        for each in case.statements:
+            found.setdefault((each.span.source.name, each.span.start), []).append(each)
+    return list(found.values())
+
+
+def is_unmet(statement: Statement) -> bool:
+    """Return whether a statement's own `when` leaves it out."""
+    return statement.idle not in ("", DECIDED)
+
+
+def warnings(test: ast.Test, cases: Sequence[Case]) -> Iterator[Refused]:
+    """Yield a warning for each statement of a test that asks less than it seems to."""
+    written = {node.condition.span.start: node for node in _criteria(test.body)}
+    for statements in by_place(cases):
+        node = written.get(statements[0].span.start)
+        asked = [each for each in statements if not is_unmet(each)]
+        if node is None or not asked:
+            continue
+        settled = sum(each.idle == DECIDED for each in asked)
+        if 0 < settled < len(asked):
+            yield _decided(node, asked, settled, "cases" if len(asked) <= len(cases) else "turns")
+        if settled < len(asked) and node.kind == "expect" and node.claim is None:
+            yield from _unclaimed(node, asked)
+    yield from _never(test.body, cases)
+
+
+def _criteria(body: ast.Body) -> Iterator[ast.Criterion]:
+    for node in body.statements:
+        if isinstance(node, ast.Criterion):
+            yield node
+        elif isinstance(node, ast.Loop):
+            yield from _criteria(node.body)
+
+
+# ---- what says too little
+
+
+def _unclaimed(node: ast.Criterion, statements: Sequence[Statement]) -> Iterator[Refused]:
+    if any(each.published for each in statements):
+        yield wrong(
+            "W0610",
+            "this asks for a published number, and does not say what it claims of it",
+            node.condition.span,
+            remedy="write `as exact`, `as calibrated`, `as range` or `as shape` behind it",
+        )
+
+
+def _never(body: ast.Body, cases: Sequence[Case]) -> Iterator[Refused]:
+    """Yield a warning for each statement whose `when` is false wherever it stands."""
+    met = {
+        (each.span.start, is_unmet(each)) for statements in by_place(cases) for each in statements
+    }
+    for node in _conditional(body):
+        first = node.condition if isinstance(node, ast.Criterion) else _first(node.value)
+        start = first.span.start
+        if (start, True) in met and (start, False) not in met and node.when is not None:
+            yield wrong(
+                "W0609",
+                "this never applies: its `when` is false in every case",
+                node.when.span,
+                remedy="leave the statement out, or ask for what some case has",
+            )
+
+
+def _conditional(body: ast.Body) -> Iterator[ast.Criterion | ast.Report]:
+    for node in body.statements:
+        if isinstance(node, ast.Criterion | ast.Report) and node.when is not None:
+            yield node
+        elif isinstance(node, ast.Loop):
+            yield from _conditional(node.body)
+
+
+def _first(value: ast.Expression) -> ast.Expression:
+    return value.items[0] if isinstance(value, ast.ListOf) and value.items else value
+
+
+# ---- what is decided beforehand
+
+
+def _decided(
+    node: ast.Criterion, statements: Sequence[Statement], settled: int, what: str
+) -> Refused:
+    whose = "the sweep's" if what == "cases" else "the loop's"
+    made = _rewritten(node, [each.expression for each in statements])
+    remedy = "say by `when` where it applies, and write a statement of its own for each part"
+    if made:
+        remedy = f"write `{made[0]}`"
+    elif all(is_constant(each.expression) for each in statements):
+        remedy = "ask for what is measured, or leave cases out by `where` on the sweep"
+    return wrong(
+        "W0608",
+        f"decided by {whose} values alone in {settled:_} of {len(statements):_} {what}",
+        node.condition.span,
+        note="it is not applicable there, and does not count as a pass",
+        remedy=remedy,
+        fix=made[1] if made else (),
+    )
+
+
+def _rewritten(
+    node: ast.Criterion, expressions: Sequence[Expression]
+) -> tuple[str, tuple[Edit, ...]] | None:
+    """Return `B when not A` for `A or B` with the edits that make it; None if that is not sure."""
+    operands = _alternatives(node.condition, expressions)
+    known = [all(map(is_constant, of)) for _, of in operands]
+    kept = [operand for (operand, _), settled in zip(operands, known, strict=True) if not settled]
+    if not kept:
+        return None
+    first = known.index(False)
+    leading = known == [True] * first + [False] * len(kept)
+    if node.when is not None or len(kept) == len(known) or not (leading or not any(known[:first])):
+        return None
+    if not leading and known != [False] * len(kept) + [True] * (len(known) - len(kept)):
+        return None
+    source = node.span.source
+    start, end = _outer(operands[0][0], node), _outer(operands[-1][0], node)
+    inner, last = _outer(kept[0], node), _outer(kept[-1], node)
+    cut = Span(source, start.start, inner.start) if leading else Span(source, last.end, end.end)
+    conditions = [
+        _negated(operand, node) for (operand, _), k in zip(operands, known, strict=True) if k
+    ]
+    when = " and ".join(
+        f"({text})" if loose and len(conditions) > 1 else text for text, loose in conditions
+    )
+    if "#" in cut.text or cut.text.count("(") != cut.text.count(")"):
+        return None
+    left = " ".join(source.text[inner.start : last.end].split())
+    behind = Span(source, node.span.end, node.span.end)
+    return f"{left} when {when}", (Edit(cut, ""), Edit(behind, f" when {when}"))
+
+
+def _alternatives(
+    node: ast.Expression, expressions: Sequence[Expression]
+) -> list[tuple[ast.Expression, list[Expression]]]:
+    """Return what `or` joins, each with what it comes to in each case."""
+    if not isinstance(node, ast.Binary) or node.operator != "or":
+        return [(node, list(expressions))]
+    sides: list[list[Expression]] = [[], []]
+    for each in expressions:
+        assert isinstance(each, Operation)  # noqa: S101 -- it is made of this node
+        for side, operand in zip(sides, each.operands, strict=True):
+            side.append(operand)
+    return _alternatives(node.left, sides[0]) + _alternatives(node.right, sides[1])
+
+
+def _outer(node: ast.Expression, within: ast.Criterion) -> Span:
+    """Return where an operand stands with the parentheses around it."""
+    text, start, end = node.span.source.text, node.span.start, node.span.end
+    while True:
+        before, behind = text[:start].rstrip(), text[end:].lstrip()
+        left, right = len(before) - 1, len(text) - len(behind)
+        if not (before.endswith("(") and behind.startswith(")") and within.span.start <= left):
+            return Span(node.span.source, start, end)
+        start, end = left, right + 1
+
+
+def _negated(node: ast.Expression, within: ast.Criterion) -> tuple[str, bool]:
+    """Return a condition that holds where another does not, and whether it is one of `or`."""
+    if isinstance(node, ast.Compare):
+        text, span = node.span.source.text, node.span
+        sign = text[node.left.span.end : node.right.span.start]
+        turned = sign.replace(node.operator, OPPOSITE[node.operator])
+        left, right = text[span.start : node.left.span.end], text[node.right.span.start : span.end]
+        return " ".join(f"{left}{turned}{right}".split()), False
+    if isinstance(node, ast.Unary):
+        return " ".join(_outer(node.operand, within).text.split()), False
+    if isinstance(node, ast.Binary):
+        sides = [_negated(each, within) for each in (node.left, node.right)]
+        if node.operator == "and":
+            return " or ".join(text for text, _ in sides), True
+        return " and ".join(f"({text})" if loose else text for text, loose in sides), False
+    text = " ".join(node.span.text.split())
+    return f"not {text}" if isinstance(node, ast.Path) else f"not ({text})", False

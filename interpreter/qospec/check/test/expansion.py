@@ -1,0 +1,201 @@
+"""Expands the tests of a file into cases."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from qospec.check.evaluate import context
+from qospec.check.evaluate.context import Refused, too_deep, wrong
+from qospec.check.evaluate.loops import written_values
+from qospec.check.evaluate.values import Poison, Series, Wording
+from qospec.check.test import decided, tautologies
+from qospec.check.test.case import CaseBuilder, Stage
+from qospec.check.test.sweeps import case_name, combinations
+from qospec.model.expression import is_constant
+from qospec.model.suite import Case, Test
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.check.evaluate.scope import Scope
+    from qospec.check.modules.loader import Unit
+    from qospec.check.test.sweeps import Combination
+    from qospec.check.topology.flatten import Networks
+    from qospec.source import Span
+
+
+def expanded(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) -> list[Test]:
+    """Return the tests of a file with their cases; what is wrong is reported and left out."""
+    tests: list[Test] = []
+    room = evaluator.context.limits.cases
+    for node in unit.tree.declarations if unit.tree else ():
+        if isinstance(node, ast.Test):
+            expansion = _Expansion(node, home, networks, evaluator)
+            cases = expansion.cases(room)
+            room -= len(cases)
+            if not (unit.tree and unit.tree.unread) and not all(map(_is_judged, cases)):
+                evaluator.context.tell(_unexpected(node, cases))
+            if any(map(_is_judged, cases)):
+                for idle in (*tautologies.criteria(cases), *decided.warnings(node, cases)):
+                    evaluator.context.tell(idle)
+            covers = tuple(text for text, _ in expansion.texts("covers"))
+            lacking = expansion.not_reproduced()
+            tests.append(Test(node.name.text, node.doc, covers, cases, node.span, lacking))
+    return tests
+
+
+def _is_judged(case: Case) -> bool:
+    """Return whether a `require` or `expect` measures something; else it is inconclusive."""
+    return any(each.judges and not is_constant(each.expression) for each in case.statements)
+
+
+def _unexpected(node: ast.Test, cases: Sequence[Case]) -> Refused:
+    without = [case for case in cases if not _is_judged(case)]
+    if len(without) < len(cases):
+        return wrong(
+            "W0602",
+            f"nothing is expected of {len(without):_} of {len(cases):_} cases of this test",
+            node.name.span,
+            note=f"`{without[0].name}` is inconclusive when run: nothing that applies measures",
+            remedy="leave such cases out by `where` on the sweep, or say what must hold there",
+        )
+    kinds = {each.kind for case in cases for each in case.statements if each.kind != "invariant"}
+    only_reports = kinds == {"report"}
+    return wrong(
+        "W0602",
+        "nothing is expected of this test",
+        node.name.span,
+        note="it is measured when run, and passes nothing"
+        if only_reports
+        else "without a `require` or `expect` that measures something it is inconclusive when run",
+        remedy="say what must hold, such as `expect user.lost == 0 cell`",
+    )
+
+
+class _Expansion:
+    """One test."""
+
+    def __init__(
+        self, node: ast.Test, home: Scope, networks: Networks, evaluator: Evaluator
+    ) -> None:
+        self._node = node
+        self._home = home
+        self._networks = networks
+        self._evaluator = evaluator
+        self._context = evaluator.context
+
+    def cases(self, room: int) -> tuple[Case, ...]:
+        """Return the cases, `room` at most; none after the first that is wrong."""
+        built: dict[str, Case] = {}
+        try:
+            for points in self._points(room):
+                name = case_name(self._node.name.text, points)
+                if name in built:
+                    raise wrong(
+                        "E0508",
+                        f"two cases are called `{name}`",
+                        self._sweep().span,
+                        remedy="sweep over different values",
+                    )
+                before = self._context.mistakes
+                self._context.case = self._case(name, points)
+                stage = Stage(self._node, self._home, points, self._evaluator)
+                case = CaseBuilder(self._node, stage, self._networks, self._evaluator).build(
+                    name, points
+                )
+                if case is None or self._context.mistakes > before:
+                    return ()
+                built[name] = case
+        except Refused as refused:
+            self._context.tell(refused)
+            return ()
+        except RecursionError:
+            self._context.tell(too_deep(self._node.name.span))
+            return ()
+        finally:
+            self._context.case = None
+        return tuple(built.values())
+
+    def _case(self, name: str, points: Combination) -> context.Case | None:
+        variables = tuple((each.binding.name, each.binding.span) for each in points)
+        return context.Case(name, self._node.span, variables) if variables else None
+
+    def _points(self, room: int) -> Iterator[Combination]:
+        sweeps = [each for each in self._node.body.statements if isinstance(each, ast.Sweep)]
+        count = 0
+        before = self._context.mistakes
+        if not any(each.where for each in sweeps):
+            self._fit(math.prod(written_values(each.values) or 1 for each in sweeps), room)
+        for points in combinations(sweeps, self._scope_of, self._evaluator):
+            count += 1
+            self._fit(count, room)
+            if self._context.mistakes > before:
+                return
+            yield points
+        if not count and self._context.mistakes == before:
+            raise wrong(
+                "E0506",
+                f"no case of `{self._node.name.text}` is left",
+                self._sweep().span,
+                remedy="loosen its `where`",
+            )
+
+    def _fit(self, count: int, room: int) -> None:
+        """Refuse more cases than there is room for."""
+        if count > room:
+            raise wrong(
+                "E0601",
+                f"more than {self._context.limits.cases:_} cases in one file",
+                self._sweep().span,
+                remedy="sweep over fewer values, or split the file",
+            )
+
+    def _scope_of(self, points: Combination) -> Scope:
+        return Stage(self._node, self._home, points, self._evaluator).scope
+
+    def _sweep(self) -> ast.Node:
+        sweeps = [each for each in self._node.body.statements if isinstance(each, ast.Sweep)]
+        return sweeps[-1] if sweeps else self._node.name
+
+    def not_reproduced(self) -> tuple[tuple[str, str], ...]:
+        """Return what of a publication is not reproduced, and why."""
+        found = []
+        for text, place in self.texts("not_reproduced"):
+            what, _, why = (part.strip() for part in text.partition(":"))
+            if what and why:
+                found.append((what, why))
+            else:
+                self._context.tell(
+                    wrong(
+                        "E0519",
+                        "what is not reproduced needs a reason",
+                        place,
+                        remedy='write `"what: why"`, such as `"figure 3: no cause is named"`',
+                    )
+                )
+        return tuple(found)
+
+    def texts(self, name: str) -> tuple[tuple[str, Span], ...]:
+        """Return the texts of `covers = […]` or its like, each with its place."""
+        found: list[tuple[str, Span]] = []
+        for statement in self._node.body.statements:
+            if isinstance(statement, ast.Bind) and statement.names[0].text == name:
+                node = statement.value
+                value = self._evaluator.plain(node, self._home)
+                items = value.items if isinstance(value, Series) else (value,)
+                places = node.items if isinstance(node, ast.ListOf) else (node,) * len(items)
+                for item, place in zip(items, places, strict=True):
+                    if isinstance(item, Wording):
+                        found.append((item.text, place.span))
+                    elif not isinstance(item, Poison):
+                        self._context.tell(
+                            wrong(
+                                "E0204",
+                                f"`{name}` is a list of texts, not {item.what}",
+                                statement.value.span,
+                            )
+                        )
+        return tuple(found)

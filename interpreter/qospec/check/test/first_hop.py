@@ -1,0 +1,144 @@
+"""What a flow sends on the link at its origin: cells or packets, and packets how framed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from qospec.check.device.body import built
+from qospec.check.evaluate.context import together, wrong
+
+if TYPE_CHECKING:
+    from qospec.catalogue.kinds import Kind
+    from qospec.check.device.nodes import Node
+    from qospec.check.evaluate.context import Refused
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.check.records.record import Record
+    from qospec.check.test.sources import Emitted
+    from qospec.source import Span
+    from qospec.syntax import ast
+
+HOST_PORT = ("", 0)
+PLACES = {
+    "priority": ("VLAN tag", "vlan_tags = 1"),
+    "traffic_class": ("MPLS label", "labels = 1"),
+}
+"""Marks that not every frame bears: where they stand, and the field of a line that makes room."""
+
+
+class Sending(NamedTuple):
+    """Traffic, built: its kind, what it declares, what it emits, and its arguments.
+
+    Of packets, `stream` is what is sent on the first link. What emits them is given by
+    `emitted`, or by the traffic itself, and is not built before the rate of packets is known.
+    """
+
+    kind: Kind
+    traffic: Any
+    arrivals: Any
+    arguments: dict[str, Any]
+    emitted: Emitted | None = None
+    stream: Any = None
+
+
+def on(
+    record: Record,
+    sending: Sending,
+    flow: tuple[ast.Flow, str],
+    origins: tuple[Node, ...],
+    evaluator: Evaluator,
+) -> Sending | None:
+    """Return what is sent on the links of the origins; None if one is wrong; raises Refused.
+
+    `record` is the traffic of the `flow`, which is given with its name.
+    """
+    node, name = flow
+    packets = hasattr(sending.traffic, "stream")
+    lines = [_line(origin, evaluator) for origin in origins if HOST_PORT in origin.media]
+    for line, origin in zip(lines, origins, strict=False):
+        if line is not None and (line.carries == "packet") != packets:
+            sent = "packets" if packets else "cells"
+            raise wrong(
+                "E0309",
+                f"`{name}` sends {sent}, and the link of `{origin.path}` carries {line.carries}s",
+                node.span,
+                other=(origin.links[HOST_PORT], "linked here"),
+                remedy=f"take a medium for {sent}, or traffic of another kind",
+            )
+    if not packets:
+        return sending
+    if not any(origin.links for origin in origins):
+        raise _unlinked(node, name, origins)
+    if not lines or None in lines:
+        return None
+    framed = {line.encapsulation for line in lines if line is not None}
+    if len(framed) > 1:
+        raise wrong(
+            "E0309",
+            f"the links at the origins of `{name}` frame packets in different ways",
+            node.span,
+            remedy="give them one medium, or make flows of their own",
+        )
+    (link,) = framed
+    linked = origins[0].links[HOST_PORT]
+    begins = (linked, f"linked here, where `{name}` begins")
+    unborne = [
+        _unborne(mark, record.given[mark].value.span, name, begins)
+        for mark in PLACES
+        if sending.arguments.get(mark) is not None and not link.bears(mark)
+    ]
+    if unborne:
+        raise together(unborne)
+    try:
+        stream = sending.traffic.stream(link)
+    except ValueError as error:
+        raise record.refused(error, begins) from error
+    return sending._replace(arrivals=_arrivals(sending, stream, evaluator), stream=stream)
+
+
+def _arrivals(sending: Sending, stream: Any, evaluator: Evaluator) -> Any:
+    if sending.arrivals is not None:
+        return sending.arrivals
+    if sending.emitted is None:
+        process, given = stream.source
+        kind = evaluator.context.catalogue.find("arrivals", process)
+        assert kind is not None  # noqa: S101 -- traffic names what is in the catalogue
+        return kind.build(**given)
+    kind, given = sending.emitted.kind, sending.emitted.arguments
+    try:
+        return kind.build.at_rate(stream.contract.peak_cell_rate, **given)  # type: ignore[attr-defined]
+    except ValueError as error:
+        raise sending.emitted.record.refused(error) from error
+
+
+def _unborne(mark: str, written: Span, name: str, begins: tuple[Span, str]) -> Refused:
+    place, field = PLACES[mark]
+    frame = f"frame on its link has {'an' if place.startswith('M') else 'a'} {place}"
+    return wrong(
+        "E0426",
+        f"`{name}` marks packets with `{mark}`, and no {frame}",
+        written,
+        other=begins,
+        remedy=f"take a medium with room for it: `{{ {field} }}`",
+    )
+
+
+def _unlinked(node: ast.Flow, name: str, origins: tuple[Node, ...]) -> Refused:
+    return wrong(
+        "E0308",
+        f"no way leads packets of `{name}` from `{origins[0].path}`",
+        node.span,
+        note="no link is there",
+        remedy=f"add a `link`, or name other hosts for `{name}`",
+    )
+
+
+def _line(origin: Node, evaluator: Evaluator) -> Any:
+    """Return the line of a host's link; None if it is wrong."""
+    medium = origin.media[HOST_PORT]
+    line = medium.kept.get("line")
+    if line is None:
+        arguments, complete = medium.arguments(evaluator)
+        line = built(medium, arguments, complete=True, evaluator=evaluator) if complete else None
+        if line is not None:
+            medium.kept["line"] = line
+    return line

@@ -1,0 +1,210 @@
+"""Flows of a test: what they send, and from where to where."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.check.declarations import traffic_of
+from qospec.check.device.body import built
+from qospec.check.device.nodes import NodeArray, NodeValue
+from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.values import Poison
+from qospec.check.records.record import Record
+from qospec.check.test import first_hop
+from qospec.check.test.first_hop import Sending
+from qospec.check.test.sources import of_packets, own_load, source_of
+from qospec.model.suite import Flow
+
+if TYPE_CHECKING:
+    from qospec.check.device.nodes import Node
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.check.evaluate.scope import Scope
+    from qospec.syntax import ast
+
+Ends = tuple[tuple[str, ...], int | None]
+"""The hosts at one end of a flow, and how many they are if they are an array."""
+
+
+def flow(
+    node: ast.Flow, name: str, scope: Scope, evaluator: Evaluator
+) -> tuple[Flow | None, int | None, str]:
+    """Return a flow of that name, how many members it has, and whether it is of cells or packets.
+
+    The flow is None if something of it is wrong, and what it is of "" if that cannot be known.
+    """
+    origins, many = _hosts(node.origin, scope, evaluator)
+    targets, others = _hosts(node.target, scope, evaluator)
+    record = record_of(node, scope, evaluator)
+    packets = record is not None and hasattr(record.kind.build, "stream")
+    sending = None if record is None else _sending(record, node, name, origins, evaluator)
+    carries = "" if record is None else "packet" if packets else "cell"
+    if origins is None or targets is None:
+        return None, many, carries
+    try:
+        starts = tuple(each.path for each in origins)
+        stops = tuple(each.path for each in targets)
+        _verify(node, name, (starts, many), (stops, others))
+    except Refused as refused:
+        evaluator.context.tell(refused)
+        return None, many, carries
+    return sending and _built(node, name, sending, (starts, stops)), many, carries
+
+
+def _verify(node: ast.Flow, name: str, origin: Ends, target: Ends) -> None:
+    """Refuse ends that do not make pairs of hosts."""
+    origins, many = origin
+    targets, others = target
+    if len(origins) != len(targets) or (many is None) != (others is None):
+        raise wrong(
+            "E0303",
+            f"{_count(many)} cannot be paired with {_count(others)}",
+            node.target.span,
+            label=_count(others),
+            other=(node.origin.span, _count(many)),
+            remedy="give arrays of equal length, or one host of each",
+        )
+    if not origins:
+        raise wrong("E0303", f"`{name}` has no members: these arrays are empty", node.origin.span)
+    same = [start for start, stop in zip(origins, targets, strict=True) if start == stop]
+    if same:
+        raise wrong(
+            "E0304",
+            f"`{name}` begins and ends at `{same[0]}`",
+            node.target.span,
+            other=(node.origin.span, "begins here"),
+            remedy="choose another host",
+        )
+
+
+def _count(many: int | None) -> str:
+    return "a single host" if many is None else f"an array of {many}"
+
+
+def _hosts(
+    node: ast.Path, scope: Scope, evaluator: Evaluator
+) -> tuple[tuple[Node, ...] | None, int | None]:
+    value = evaluator.value(node, scope)
+    if isinstance(value, Poison):
+        return None, None
+    nodes = (
+        value.nodes
+        if isinstance(value, NodeArray)
+        else (value.node,)
+        if isinstance(value, NodeValue)
+        else ()
+    )
+    if not isinstance(value, NodeArray | NodeValue) or any(
+        each.template is not None for each in nodes
+    ):
+        what = "a device" if isinstance(value, NodeValue) else value.what
+        refused = wrong(
+            "E0306",
+            f"a flow runs between hosts, `{node.span.text}` is {what}",
+            node.span,
+            remedy="name a host of the topology",
+        )
+        evaluator.context.tell(refused)
+        return None, None
+    return nodes, len(nodes) if isinstance(value, NodeArray) else None
+
+
+def record_of(node: ast.Flow, scope: Scope, evaluator: Evaluator) -> Record | None:
+    """Return the traffic of a flow, with what the flow changes; a mistake is reported."""
+    try:
+        value = evaluator.strict(node.traffic, scope)
+        if node.body is not None:
+            value = value.copy(node.body, scope, evaluator)
+        value = traffic_of(value, node.traffic, evaluator)
+    except Refused as refused:
+        evaluator.context.tell(refused)
+        return None
+    return value if isinstance(value, Record) else None
+
+
+def _sending(
+    record: Record,
+    node: ast.Flow,
+    name: str,
+    origins: tuple[Node, ...] | None,
+    evaluator: Evaluator,
+) -> Sending | None:
+    sending = sent(record, evaluator)
+    if sending is None or origins is None:
+        return sending
+    try:
+        return first_hop.on(record, sending, (node, name), origins, evaluator)
+    except Refused as refused:
+        evaluator.context.tell(refused)
+        return None
+
+
+def _built(
+    node: ast.Flow, name: str, sending: Sending, ends: tuple[tuple[str, ...], tuple[str, ...]]
+) -> Flow:
+    kind, arguments = sending.kind, sending.arguments
+    defaults = {each.name: each.default for each in kind.parameters.values()}
+    shared = {**defaults, **arguments}
+    return Flow(
+        name,
+        kind,
+        sending.traffic,
+        sending.arrivals,
+        *ends,
+        connections=shared["connections"],
+        phases=shared["phases"],
+        clp=shared.get("clp", 0),
+        virtual_path=shared.get("virtual_path", 0),
+        span=node.span,
+        stream=sending.stream,
+    )
+
+
+def sent(record: Record, evaluator: Evaluator) -> Sending | None:
+    """Return what a record of traffic declares and what it emits; None if that is wrong."""
+    known: Sending | None = record.kept.get("sending")
+    if known is None:
+        packets = hasattr(record.kind.build, "stream")
+        known = _packets(record, evaluator) if packets else _cells(record, evaluator)
+        if known is not None:
+            record.kept["sending"] = known
+    return known
+
+
+def _cells(record: Record, evaluator: Evaluator) -> Sending | None:
+    arguments, complete = record.arguments(evaluator)
+    source = source_of(record, evaluator)
+    if not complete:
+        built(record, arguments, complete=False, evaluator=evaluator)
+        return None
+    traffic = built(record, arguments, complete=True, evaluator=evaluator)
+    if traffic is None or isinstance(source, Poison):
+        return None
+    if source is not None:
+        source = source.within(record)
+        given, whole = source.arguments(evaluator)
+        arrivals = built(source, given, complete=True, evaluator=evaluator) if whole else None
+    else:
+        name, given = traffic.conforming_source()
+        kind = evaluator.context.catalogue.find("arrivals", name)
+        arrivals = kind.build(**given) if kind is not None else None
+    return None if arrivals is None else Sending(record.kind, traffic, arrivals, arguments)
+
+
+def _packets(record: Record, evaluator: Evaluator) -> Sending | None:
+    """Return what packets are sent; how many, the first link may have a say in."""
+    arguments, complete = record.arguments(evaluator)
+    emitted = of_packets(record, evaluator)
+    arrivals = None
+    if isinstance(emitted, Poison):
+        complete = False
+    elif emitted is not None and emitted.whole:
+        given = dict(emitted.arguments)
+        arrivals = built(emitted.record, given, complete=True, evaluator=evaluator)
+        if arrivals is None:
+            return None
+        load, rate = own_load(record.kind, arrivals)
+        arguments[load] = rate
+    traffic = built(record, arguments, complete=complete, evaluator=evaluator)
+    if not complete or traffic is None or isinstance(emitted, Poison):
+        return None
+    return Sending(record.kind, traffic, arrivals, arguments, emitted)

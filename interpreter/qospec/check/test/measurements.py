@@ -1,0 +1,309 @@
+"""What can be measured of a flow: `user[2].oam.delay.p99`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from qospec.catalogue.statistics import ABOVE, PATTERNS, above, offers
+from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.dimensions import LAYERS, METRICS, named
+from qospec.check.evaluate.values import Amount, Open, Value, position
+from qospec.dataclass import dataclass
+from qospec.diagnostics import did_you_mean
+from qospec.model.expression import Measured
+from qospec.units import IN_PACKETS, PS_PER_S, RATIO, TIME
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from qospec.catalogue.kinds import Catalogue, Kind
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.check.evaluate.scope import Scope
+    from qospec.source import Span
+    from qospec.syntax import ast
+
+CAUSES = "causes"
+"""Stands for all that elements lose items for, among the statistics that a metric offers."""
+DISCARDED = "discarded"
+"""The cause of what is wired to `discard`."""
+
+ELSEWHERE = {
+    "median": "p50",
+    "avg": "mean",
+    "average": "mean",
+    "stddev": "std",
+    "stdev": "std",
+    "sd": "std",
+    "minimum": "min",
+    "maximum": "max",
+    "p0": "min",
+    "p100": "max",
+    "latency": "delay",
+    "rtt": "delay",
+    "jitter": "cdv_2pt",
+    "loss": "lost",
+    "dropped": "lost",
+}
+"""What statistics and metrics are called elsewhere, and what is meant by it here."""
+
+
+@dataclass(frozen=True)
+class FlowValue(Value):
+    """A flow, one member of it, or the OAM cells of either. `members` is None if it is no array."""
+
+    what: ClassVar[str] = "a flow"
+    network: str
+    flow: str
+    members: int | None
+    member: int | None = None
+    oam: bool = False
+    carries: str = "cell"
+
+    @property
+    def path(self) -> str:
+        """Return it as written."""
+        network = f"{self.network}." if self.network else ""
+        member = "" if self.member is None else f"[{self.member}]"
+        return f"{network}{self.flow}{member}{'.oam' if self.oam else ''}"
+
+    def on(self, network: str) -> FlowValue:
+        """Return the same flow on another network."""
+        return replace(self, network=network)
+
+    def item(self, key: Value, span: Span) -> Value:
+        """Return one member."""
+        if self.members is None or self.member is not None:
+            raise wrong(
+                "E0215", f"`{self.path}` is a single flow", span, remedy=f"write `{self.path}`"
+            )
+        return replace(self, member=position(key, self.members, f"`{self.flow}`", span))
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+        """Return a metric, or its OAM cells."""
+        if name.text == "oam" and not self.oam and self.carries == "cell":
+            return replace(self, oam=True)
+        kind = evaluator.context.catalogue.find("metric", name.text)
+        if kind is None:
+            raise _unknown_metric(self.carries, name, evaluator.context.catalogue.of("metric"))
+        if self.carries not in kind.carries:
+            raise _not_measured_of(self.carries, name, evaluator.context.catalogue.of("metric"))
+        metric = MetricValue(self, kind, name.text, _causes(evaluator.context.catalogue))
+        if "" in metric.statistics:
+            whole = metric.measured("")
+            return OpenMetric(whole.expression, whole.dimension, whole.exact, metric)
+        return metric if metric.statistics else metric.measured("")
+
+    def unfinished(self, span: Span) -> Refused:
+        """Say that a flow is no number."""
+        return wrong(
+            "E0502",
+            f"`{self.path}` is a flow: say what of it is meant",
+            span,
+            remedy=f"write a metric, such as `{self.path}.lost`",
+        )
+
+
+@dataclass(frozen=True)
+class MetricValue(Value):
+    """A metric of which a statistic must be named: `user.delay`."""
+
+    what: ClassVar[str] = "a metric"
+    flow: FlowValue
+    kind: Kind
+    spelling: str
+    causes: tuple[str, ...] = ()
+
+    @property
+    def statistics(self) -> tuple[str, ...]:
+        """Return the statistics that it offers, those of `statistic.PATTERNS` in short."""
+        offered = self.kind.statistics(self.flow.carries)
+        return tuple(
+            each for offer in offered for each in (self.causes if offer == CAUSES else (offer,))
+        )
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+        """Return a statistic."""
+        if name.text == Above.name and "p*" in self.statistics:
+            return Above(self)
+        if not offers(self.statistics, name.text):
+            raise self._unknown(name)
+        return self.measured(name.text)
+
+    def measured(self, statistic: str) -> Open:
+        """Return what will be measured."""
+        measured = self.leaf(statistic)
+        cls: Any = self.kind.build
+        layer = statistic if measured.dimension.has_data and statistic in LAYERS else ""
+        exact = bool(getattr(cls, "exact", False))
+        return Open(measured, measured.dimension, exact, layer=layer)
+
+    def leaf(self, statistic: str) -> Measured:
+        """Return a statistic as a term of a condition."""
+        cls: Any = self.kind.build
+        flow = self.flow
+        dimension = METRICS[cls.dimension]
+        if flow.carries == "packet":
+            dimension = IN_PACKETS.get(dimension, dimension)
+        ends = (getattr(cls, end, None) for end in ("least", "most"))
+        text = f"{flow.path}.{self.spelling}" + (f".{statistic}" if statistic else "")
+        forms = [p for p in PATTERNS.values() if p.form.fullmatch(statistic)]
+        forms += [PATTERNS["p*"]] * bool(ABOVE.fullmatch(statistic))
+        return Measured(
+            flow.network,
+            flow.flow,
+            flow.member,
+            flow.oam,
+            self.kind.name,
+            statistic,
+            dimension,
+            text,
+            flow.members if flow.member is None else None,
+            frozenset(cls.needs).union(*(each.needs for each in forms)),
+            *(None if end is None else Fraction(end) for end in ends),
+        )
+
+    def unfinished(self, span: Span) -> Refused:
+        """Say that a statistic is missing."""
+        return wrong(
+            "E0502",
+            f"`{self.flow.path}.{self.spelling}` is many values: say which is meant",
+            span,
+            note=self._offered(),
+            remedy=f"write `{span.text}.{self.statistics[0]}`",
+        )
+
+    def _offered(self) -> str:
+        named = [each for each in self.statistics if each and each not in PATTERNS]
+        plural = [PATTERNS[each].plural for each in self.statistics if each in PATTERNS]
+        plural += ["shares such as above(1 ms)"] if "p*" in self.statistics else []
+        return f"statistics of {self.spelling}: {', and '.join([' '.join(named), *plural])}"
+
+    def _unknown(self, name: ast.Name) -> Refused:
+        """Return the mistake of a statistic that there is not."""
+        named = [each for each in self.statistics if each and each not in PATTERNS]
+        meant = ELSEWHERE.get(name.text.lower(), "")
+        known = meant and offers(self.statistics, meant)
+        near = meant if known else did_you_mean(name.text, named)
+        remedy = f"write `{near}`" if near else ""
+        for each in self.statistics:
+            # Not every number is a quantile, and not every one is that of a packet.
+            if not near and each in PATTERNS and PATTERNS[each].nearly.match(name.text):
+                remedy = PATTERNS[each].remedy
+        return wrong(
+            "E0503",
+            f"`{self.spelling}` has no statistic `{name.text}`",
+            name.span,
+            label=f"did you mean `{near}`?" if near else "",
+            note=self._offered(),
+            remedy=remedy,
+        )
+
+
+@dataclass(frozen=True)
+class Above(Value):
+    """`user.delay.above`, to be called with a bound: the share of the delays that exceed it."""
+
+    what: ClassVar[str] = "a share"
+    name: ClassVar[str] = "above"
+    metric: MetricValue
+
+    @property
+    def path(self) -> str:
+        """Return it as written."""
+        return f"{self.metric.flow.path}.{self.metric.spelling}.above"
+
+    def call(self, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:
+        """Return what will be measured."""
+        if len(call.arguments) != 1 or call.arguments[0].name is not None:
+            raise self.unfinished(call.span)
+        node = call.arguments[0].value
+        bound = evaluator.known(evaluator.strict(node, scope), node)
+        if not isinstance(bound, Amount) or bound.dimension != TIME:
+            what = named(bound.dimension) if isinstance(bound, Amount) else bound.what
+            raise wrong("E0204", f"the bound of `above` is a time, not {what}", node.span)
+        value = bound.value or Fraction(0)
+        if value < 0:
+            raise wrong("E0205", "the bound of `above` is below 0", node.span)
+        measured = replace(
+            self.metric.leaf(above(int(value * PS_PER_S))),
+            dimension=RATIO,
+            text=f"{self.path}({node.span.text})",
+            least=Fraction(0),
+            most=Fraction(1),
+        )
+        return Open(measured, RATIO, exact=False)
+
+    def unfinished(self, span: Span) -> Refused:
+        """Say that the bound is missing."""
+        message = f"`{self.path}` needs a bound: the share that exceeds it is meant"
+        return wrong("E0502", message, span, remedy=f"write `{self.path}(1 ms)`")
+
+
+@dataclass(frozen=True)
+class OpenMetric(Open):
+    """A metric that is a number, and has others below it: `user.lost`, `user.lost.overflow`."""
+
+    metric: MetricValue
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+        """Return a statistic."""
+        return self.metric.field(name, evaluator)
+
+
+@dataclass(frozen=True)
+class ControlValue(Value):
+    """A control: the same flows, as they are on another topology."""
+
+    what: ClassVar[str] = "a control"
+    flows: Mapping[str, Value]
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+        """Return a flow."""
+        known = self.flows.get(name.text)
+        if known is None:
+            near = did_you_mean(name.text, self.flows)
+            raise wrong(
+                "E0101",
+                f"no flow is named `{name.text}`",
+                name.span,
+                label=f"did you mean `{near}`?" if near else "",
+                remedy=f"write `{near}`" if near else "",
+            )
+        return known
+
+
+def _causes(catalogue: Catalogue) -> tuple[str, ...]:
+    """Return for what items are lost anywhere."""
+    return tuple(sorted(catalogue.causes | {DISCARDED}))
+
+
+def _not_measured_of(carries: str, name: ast.Name, known: Mapping[str, Kind]) -> Refused:
+    usual = {each: kind for each, kind in known.items() if carries in kind.carries}
+    meant = ELSEWHERE.get(name.text, "")
+    near = meant if any(meant in (e.name, *e.aliases) for e in usual.values()) else ""
+    return wrong(
+        "E0501",
+        f"`{name.text}` is not measured of {carries}s",
+        name.span,
+        label=f"did you mean `{near}`?" if near else "",
+        note=f"metrics of {carries}s: " + " ".join(sorted(usual)),
+        remedy=f"write `{near}`" if near else "",
+    )
+
+
+def _unknown_metric(carries: str, name: ast.Name, of_all: Mapping[str, Kind]) -> Refused:
+    known = {each: kind for each, kind in of_all.items() if carries in kind.carries}
+    spellings = [spelling for each in known.values() for spelling in (each.name, *each.aliases)]
+    meant = ELSEWHERE.get(name.text.lower(), "")
+    near = meant if meant in spellings else did_you_mean(name.text, [*spellings, "oam"])
+    shown = (min((each.name, *each.aliases[:1]), key=len) for each in known.values())
+    return wrong(
+        "E0501",
+        f"`{name.text}` is nothing that is measured",
+        name.span,
+        label=f"did you mean `{near}`?" if near else "",
+        note="metrics: " + " ".join(sorted(shown)),
+        remedy=f"write `{near}`" if near else "",
+    )

@@ -1,0 +1,139 @@
+"""`run { warmup = 0 s, measure = 60 s, repeat = 1, … }`.
+
+`skip unless condition "why"`: cases that are left out, with the reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Kind, Parameter
+from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.records.record import Record
+from qospec.model.suite import MOST_REPEATS, Run
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.check.evaluate.scope import Scope
+    from qospec.model.suite import Search
+
+
+class Running:
+    """What the fields of `run` say."""
+
+    warmup: int
+    """How long flows send before anything is measured."""
+    measure: int
+    """How long is measured."""
+    repeat: int
+    """How many trials there are, each with draws of its own."""
+    overload: bool
+    """Whether flows may ask for more than a line carries."""
+    common_draws: bool
+    """Whether all cases of the test draw the same random numbers."""
+
+
+RUN = Kind(
+    name="run",
+    role="element",
+    duty="element",
+    summary="How a case is run.",
+    source="spec/6-procedures.md",
+    parameters={
+        "warmup": Parameter("warmup", Domain("time", 0, LONGEST_PS), 0),
+        "measure": Parameter("measure", Domain("time", 1, LONGEST_PS), REQUIRED),
+        "repeat": Parameter("repeat", Domain("integer", 1, MOST_REPEATS), 1),
+        "overload": Parameter("overload", Domain("truth"), default=False),
+        "common_draws": Parameter("common_draws", Domain("truth"), default=False),
+    },
+    build=Running,
+)
+"""`run` has fields like any kind, and is checked as one."""
+
+
+SEARCHED = replace(RUN, parameters={name: RUN.parameters[name] for name in ("warmup", "repeat")})
+"""Of a test with a search: the search says the rest."""
+
+
+def run_of(test: ast.Test, search: Search | None, scope: Scope, evaluator: Evaluator) -> Run | None:
+    """Return how a test is run, or None if it does not say so rightly.
+
+    A search says itself how long its trials are, and may ask for more than a line carries.
+    """
+    searching = any(isinstance(each, ast.Search) for each in test.body.statements)
+    found = [statement for statement in test.body.statements if isinstance(statement, ast.Run)]
+    if not found and searching:
+        return _searched({}, search)
+    if not found:
+        if not scope.may_hold("run"):
+            message = f"`{test.name.text}` does not say how long to measure"
+            remedy = "add `run { measure = 10 s }`"
+            evaluator.context.tell(wrong("E0505", message, test.name.span, remedy=remedy))
+        return None
+    if len(found) > 1:
+        evaluator.context.tell(
+            wrong(
+                "E0102",
+                "`run` is declared already",
+                found[1].span,
+                other=(found[0].span, "first declared here"),
+                remedy="keep one of them",
+            )
+        )
+    kind = SEARCHED if searching else RUN
+    record = Record(kind, {}, found[0].span, evaluator).copy(found[0].body, scope, evaluator)
+    if not isinstance(record, Record):
+        return None
+    arguments, complete = record.arguments(evaluator)
+    if not complete or "repeat" in record.excused - record.given.keys():
+        return None
+    if searching:
+        return _searched(arguments, search)
+    given: dict[str, Any] = {"warmup": 0, "repeat": 1, **arguments}
+    return Run(
+        int(Fraction(given["warmup"])),
+        given["measure"],
+        given["repeat"],
+        given.get("overload", False),
+        given.get("common_draws", False),
+    )
+
+
+def _searched(given: dict[str, Any], search: Search | None) -> Run | None:
+    if search is None or not search.goals:
+        return None
+    longest_ps = max(goal.trial_ps for goal in search.goals)
+    return Run(int(given.get("warmup", 0)), longest_ps, given.get("repeat", 1), overload=True)
+
+
+def skipped(statements: Sequence[ast.Statement], scope: Scope, evaluator: Evaluator) -> str:
+    """Return why a case is left out: the first reason whose condition is false; "" if none is.
+
+    The condition is of values that are known before the run; a mistake in it is reported.
+    """
+    reasons = [
+        node.reason.text.strip()
+        for node in statements
+        if isinstance(node, ast.Skip) and not _goes_on(node, scope, evaluator)
+    ]
+    return reasons[0] if reasons else ""
+
+
+def _goes_on(node: ast.Skip, scope: Scope, evaluator: Evaluator) -> bool:
+    if not node.reason.text.strip():
+        evaluator.context.tell(_no_reason(node))
+    return evaluator.truth(node.condition, scope) is not False
+
+
+def _no_reason(node: ast.Skip) -> Refused:
+    return wrong(
+        "E0513",
+        "a case that is left out needs a reason",
+        node.reason.span,
+        remedy="say why: the report shows it",
+    )

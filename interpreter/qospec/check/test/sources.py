@@ -1,0 +1,138 @@
+"""The source of some traffic: what is emitted, apart from what is declared.
+
+That of cells says itself how many it sends. That of packets need not: where the traffic gives a
+rate, the source leaves one field out (its class calls it `paced`), which then follows from the
+rate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from qospec.catalogue.kinds import Load
+from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.values import Poison
+from qospec.check.records.kinds import KindValue, not_built
+from qospec.check.records.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from qospec.catalogue.kinds import Kind
+    from qospec.check.evaluate.evaluator import Evaluator
+
+OF_PACKETS = {"cells": "packets", "cell rate": "packet rate"}
+"""What the fields of a source of packets count, by what they count of cells."""
+
+
+class Emitted(NamedTuple):
+    """An arrival process by its kind and arguments; `whole` if these say how many it sends."""
+
+    kind: Kind
+    arguments: Mapping[str, Any]
+    whole: bool
+    record: Record
+
+
+def source_of(record: Record, evaluator: Evaluator) -> Record | Poison | None:
+    """Return the source that some traffic gives; None if it gives none."""
+    if "source" not in record.given:
+        return None
+    place = record.given["source"].value.span
+    binding = record.binding("source")
+    value = binding.value(evaluator.context) if binding is not None else Poison()
+    if isinstance(value, KindValue):
+        value = Record(value.kind, {}, place, evaluator)
+    if isinstance(value, Poison):
+        return value
+    if not isinstance(value, Record) or value.kind.role != "arrivals":
+        evaluator.context.tell(
+            wrong(
+                "E0307",
+                f"`source` is an arrival process, not {value.what}",
+                place,
+                note="arrival processes: " + " ".join(evaluator.context.catalogue.of("arrivals")),
+                remedy="write one, such as `burst { size = 10 cell, every = 1 ms }`",
+            )
+        )
+        return Poison()
+    return value
+
+
+def of_packets(record: Record, evaluator: Evaluator) -> Emitted | Poison | None:
+    """Return what packets are sent by; None if they come by the `gaps` of their own rate."""
+    source = source_of(record, evaluator)
+    load = _load(record.kind)
+    try:
+        if source is None:
+            if load and load not in record.given and load not in record.excused:
+                raise _without_rate(record, load)
+            return None
+        if not load:
+            raise not_built(f"source` of `{record.kind.name}", record.given["source"].value.span)
+        return source if isinstance(source, Poison) else _emitted(record, source, load, evaluator)
+    except Refused as refused:
+        evaluator.context.tell(refused)
+        return Poison()
+
+
+def _emitted(
+    record: Record, source: Record, load: str, evaluator: Evaluator
+) -> Emitted | Poison | None:
+    place, paced = record.given["source"].value.span, getattr(source.kind.build, "paced", "")
+    if "gaps" in record.given:
+        raise wrong(
+            "E0301",
+            "`gaps` and `source` both say how packets come",
+            place,
+            other=(record.given["gaps"].name.span, "said here"),
+            remedy="keep one of them",
+        )
+    given = load in record.given
+    if given and (not paced or paced in source.given):
+        raise wrong(
+            "E0301",
+            f"`{load}` and the source both say how many packets come",
+            source.given[paced].name.span if paced else place,
+            other=(record.given[load].name.span, "said here"),
+            remedy=f"leave out `{paced or load}`",
+        )
+    if not given and paced and paced not in source.given and paced not in source.excused:
+        raise _without_rate(record, load, f"`{paced}` in its source")
+    kind = _kind_of_packets(source.kind, without=paced if given else "")
+    counted = Record(kind, source.given, source.span, evaluator, source.excused)
+    arguments, complete = counted.arguments(evaluator)
+    return Emitted(source.kind, arguments, not given, source) if complete else Poison()
+
+
+def _without_rate(record: Record, load: str, otherwise: str = "a source that has one") -> Refused:
+    return wrong(
+        "E0105",
+        f"`{record.kind.name}` needs `{load}`",
+        record.span,
+        note=f"or {otherwise}",
+        remedy=f"add `{load} = …`",
+    )
+
+
+def _kind_of_packets(kind: Kind, *, without: str) -> Kind:
+    """Return the kind of a source as packets have it, and without the field that follows."""
+    parameters = {
+        name: replace(
+            each,
+            domain=replace(each.domain, name=OF_PACKETS.get(each.domain.name, each.domain.name)),
+        )
+        for name, each in kind.parameters.items()
+        if name != without
+    }
+    return replace(kind, parameters=parameters)
+
+
+def own_load(kind: Kind, arrivals: Any) -> tuple[str, Load]:
+    """Return the field that says how many packets there are, and what their source says: of one."""
+    return _load(kind), Load(arrivals.mean_cell_rate(1), "")
+
+
+def _load(kind: Kind) -> str:
+    return str(getattr(kind.build, "load", ""))

@@ -1,0 +1,172 @@
+"""What a test judges and reports: its `require`, `expect` and `report`, those of loops repeated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.check.evaluate.clauses import DECIDED, claim_of, when_of
+from qospec.check.evaluate.confidence import confidence_of, repeated
+from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.criteria import called_twice, condition, reported
+from qospec.check.evaluate.loops import misplaced
+from qospec.check.test.intervals import every_of
+from qospec.model.expression import is_published, observed, without_readings
+from qospec.model.suite import Run, Statement
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from fractions import Fraction
+
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.check.evaluate.scope import Scope
+    from qospec.check.test.loops import Loops
+    from qospec.model.expression import Expression
+
+HERE = "a test"
+FIELDS = ("covers", "not_reproduced")
+"""What a test binds."""
+ELSEWHERE = (ast.Flow, ast.Control, ast.Run, ast.Sweep, ast.Let, ast.Skip, ast.Search)
+"""Statements of a test that others work out."""
+IN_LOOPS = (ast.Flow, ast.Let)
+"""Those of them that a loop may hold."""
+
+
+class Clauses(NamedTuple):
+    """What a statement has beside its condition, as `Statement` has it."""
+
+    confidence: Fraction | None = None
+    claim: str = ""
+    idle: str = ""
+    published: bool = False
+    every_ps: int | None = None
+
+
+class Judged:
+    """Collects the statements of a case; `run` is how it is run, None if that is in error."""
+
+    def __init__(self, test: ast.Test, run: Run | None, loops: Loops, evaluator: Evaluator) -> None:
+        self.statements: list[Statement] = []
+        self._test = test
+        self._run = run
+        self._loops = loops
+        self._evaluator = evaluator
+        self._context = evaluator.context
+        self._labels: dict[str, ast.Node] = {}
+        searches = (each for each in test.body.statements if isinstance(each, ast.Search))
+        self._search = next(searches, None)
+
+    def add(self, node: ast.Statement, scope: Scope, turn: str) -> None:
+        """Add what a statement judges or reports; loops repeat their statements."""
+        if isinstance(node, ast.Criterion) and node.kind != "invariant":
+            self._criterion(node, scope, turn)
+        elif isinstance(node, ast.Report):
+            self._report(node, scope, turn)
+        elif isinstance(node, ast.Loop):
+            self._loop(node, scope, turn)
+        elif not isinstance(node, IN_LOOPS if turn else ELSEWHERE):
+            if isinstance(node, ast.Bind) and not turn and node.names[0].text in FIELDS:
+                return
+            raise _stray(node, "a loop" if turn else HERE)
+
+    def _loop(self, node: ast.Loop, scope: Scope, turn: str) -> None:
+        for each in self._loops.opened(node, scope):
+            for statement in node.body.statements:
+                try:
+                    self.add(statement, each.scope, f"{turn}[{each.shown}]")
+                except Refused as refused:
+                    self._context.tell(refused)
+            for binding in each.scope.names.values():
+                binding.value(self._context)
+
+    def _criterion(self, node: ast.Criterion, scope: Scope, turn: str) -> None:
+        claim = claim_of(node)
+        when = when_of(node, scope, self._evaluator)
+        clauses = Clauses(claim=claim, idle=when.idle, published=when.published)
+        if not when.met:  # what it asks may make no sense here: it is not worked out
+            self._add(node, node.condition, when.stand_in, turn, clauses)
+            return
+        expression = condition(node.condition, scope, self._evaluator)
+        if node.kind == "expect":
+            self._decided(node.condition, expression)
+        confidence = confidence_of(node, expression, scope, self._evaluator)
+        if confidence is not None:
+            run, self._run = self._run, None  # what is few for one is few for all, and told once
+            repeated(node, self._test, run)
+        if expression is not None:
+            idle = DECIDED if without_readings(expression) is True else ""
+            published = when.published or is_published(expression)
+            clauses = Clauses(confidence, claim, idle, published)
+        self._add(node, node.condition, expression, turn, clauses)
+
+    def _decided(self, node: ast.Expression, expression: Expression | None) -> None:
+        """Refuse to measure the flows of a search, which are sent many times: at which load?"""
+        measured = observed(expression) if expression is not None else ()
+        if self._search is not None and measured:
+            raise wrong(
+                "E0515",
+                f"a search runs many trials: of which is `{measured[0].text}` meant?",
+                node.span,
+                other=(self._search.name.span, "searched here"),
+                remedy="judge what a goal has found; a `require` is judged in every trial",
+            )
+
+    def _report(self, node: ast.Report, scope: Scope, turn: str) -> None:
+        when = when_of(node, scope, self._evaluator)
+        items: Sequence[ast.Expression] = (node.value,)
+        if isinstance(node.value, ast.ListOf):
+            items = node.value.items
+            if node.label is not None and len(items) > 1:
+                raise wrong(
+                    "E0510",
+                    "a label names one value",
+                    node.label.span,
+                    remedy="write a `report` with its own label for each",
+                )
+        for item in items:
+            if not when.met:
+                self._add(node, item, when.stand_in, turn, Clauses(idle=when.idle))
+                continue
+            try:
+                expression = reported(item, scope, self._evaluator)
+                self._decided(item, expression)
+                every_ps = every_of(node, expression, self._run, scope, self._evaluator)
+            except Refused as refused:
+                self._context.tell(refused)
+                continue
+            self._add(node, item, expression, turn, Clauses(every_ps=every_ps))
+
+    def _add(
+        self,
+        statement: ast.Criterion | ast.Report,
+        node: ast.Expression,
+        expression: Expression | None,
+        turn: str,
+        clauses: Clauses,
+    ) -> None:
+        kind = "report" if isinstance(statement, ast.Report) else statement.kind
+        name = statement.label
+        text = " ".join(node.span.text.split())
+        label = f"{name.text if name else text}{turn}"
+        place = name or node
+        known = self._labels.get(label)
+        if known is not None and (name is not None or kind != "report"):
+            raise called_twice(label, place, known.span)
+        self._labels.setdefault(label, place)
+        if expression is not None:
+            said = {"expect": "expect", "require": "require"}.get(kind, "report")
+            self.statements.append(
+                Statement(said, label, text, expression, node.span, *clauses)  # type: ignore[arg-type]
+            )
+
+
+def _stray(node: ast.Statement, here: str) -> Refused:
+    if isinstance(node, ast.Bind):
+        return wrong(
+            "E0104",
+            f"a test has no field `{node.names[0].text}`",
+            node.span,
+            note="fields of a test: " + " ".join(FIELDS),
+            remedy=f"write `let {node.names[0].text} = …` for a value",
+        )
+    return misplaced(node, here)

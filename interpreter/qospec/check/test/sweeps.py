@@ -1,0 +1,163 @@
+"""Sweeps of a test: one case per combination of values, with a name that is safe in any shell."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.check.evaluate.context import wrong
+from qospec.check.evaluate.scope import Binding, settled
+from qospec.check.evaluate.values import Amount, Poison, Series, Symbol, Truth, Value, Wording
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.check.evaluate.scope import Scope
+
+UNSAFE = re.compile(r"[^A-Za-z0-9._=,:%+-]")
+
+
+class Point(NamedTuple):
+    """One value of a sweep's variable: its binding, and its text as written."""
+
+    binding: Binding
+    text: str
+    named: bool
+
+
+Combination = tuple[Point, ...]
+
+
+def combinations(
+    sweeps: Sequence[ast.Sweep], scope_of: Callable[[Combination], Scope], evaluator: Evaluator
+) -> Iterator[Combination]:
+    """Yield all combinations, in order of writing; a later sweep may depend on an earlier one."""
+    yield from _product(sweeps, (), scope_of, evaluator)
+
+
+def _product(
+    sweeps: Sequence[ast.Sweep],
+    sofar: Combination,
+    scope_of: Callable[[Combination], Scope],
+    evaluator: Evaluator,
+) -> Iterator[Combination]:
+    if not sweeps:
+        yield sofar
+        return
+    first, *rest = sweeps
+    for row in _rows(first, scope_of(sofar), evaluator):
+        evaluator.context.take_turn(first.span)
+        points = (*sofar, *row)
+        if first.where is None or evaluator.truth(first.where, scope_of(points)) is not False:
+            yield from _product(rest, points, scope_of, evaluator)
+
+
+def _rows(sweep: ast.Sweep, scope: Scope, evaluator: Evaluator) -> list[Combination]:
+    if len(sweep.names) == 1:
+        name = sweep.names[0]
+        return [
+            (_point(name, value, text, named=True),)
+            for value, text in _values(sweep.values, scope, evaluator)
+        ]
+    return _zipped(sweep, scope, evaluator)
+
+
+def _point(name: ast.Name, value: Value, text: str, *, named: bool) -> Point:
+    return Point(settled(name, "a sweep's variable", value), safe(text), named)
+
+
+def _values(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> list[tuple[Value, str]]:
+    if isinstance(node, ast.ListOf):
+        for row in node.items:
+            if isinstance(row, ast.TupleOf):
+                names = ", ".join(f"x_{place + 1}" for place in range(len(row.items)))
+                raise wrong(
+                    "E0506",
+                    f"a row of {len(row.items)} values is swept by as many names",
+                    row.span,
+                    remedy=f"write `sweep ({names}) in …`",
+                )
+        values = [(_item(item, scope, evaluator), item.span.text) for item in node.items]
+    else:
+        series = evaluator.plain(node, scope)
+        if isinstance(series, Poison):
+            return []
+        if not isinstance(series, Series):
+            raise wrong(
+                "E0506",
+                f"`sweep` runs over a list or a range, this is {series.what}",
+                node.span,
+                remedy="write `in [first, second]` or `in first .. last step width`",
+            )
+        values = [(item, _text(item)) for item in series.items]
+    if not values:
+        raise wrong("E0506", "this sweep has no values", node.span)
+    return values
+
+
+def _item(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Value:
+    if isinstance(node, ast.Path) and not node.trail and scope.find(node.name.text) is None:
+        return replace(Symbol(node.name.text, node.span), resolved=False)
+    return evaluator.plain(node, scope)
+
+
+def _text(value: Value) -> str:
+    if isinstance(value, Amount):
+        return value.text or str(value.value)
+    if isinstance(value, Wording):
+        return value.text
+    if isinstance(value, Symbol):
+        return value.name
+    return str(value.value).lower() if isinstance(value, Truth) else value.what
+
+
+def _zipped(sweep: ast.Sweep, scope: Scope, evaluator: Evaluator) -> list[Combination]:
+    if not isinstance(sweep.values, ast.ListOf):
+        raise wrong(
+            "E0506",
+            "several names are swept over a list of rows",
+            sweep.values.span,
+            remedy="write `in [(1, 2), (3, 4)]`",
+        )
+    rows: list[list[tuple[Value, str]]] = []
+    for row in sweep.values.items:
+        if not isinstance(row, ast.TupleOf | ast.ListOf) or len(row.items) != len(sweep.names):
+            raise wrong(
+                "E0506",
+                f"a row of {len(sweep.names)} values is wanted",
+                row.span,
+                other=(sweep.names[0].span.to(sweep.names[-1].span), "a value for each of these"),
+                remedy="write it as `(" + ", ".join(name.text for name in sweep.names) + ")`",
+            )
+        rows.append([(_item(item, scope, evaluator), item.span.text) for item in row.items])
+    if not rows:
+        raise wrong("E0506", "this sweep has no values", sweep.values.span)
+    distinct = len({safe(row[0][1]) for row in rows}) == len(rows)
+    return [
+        tuple(
+            _point(name, value, text, named=place == 0 or not distinct)
+            for place, (name, (value, text)) in enumerate(zip(sweep.names, row, strict=True))
+        )
+        for row in rows
+    ]
+
+
+def safe(text: str) -> str:
+    """Return a value as written without what a shell would touch."""
+    words = (
+        text.replace(" ", "")
+        .replace("/", "_per_")
+        .replace("@", "-")
+        .replace("µ", "u")
+        .replace("μ", "u")
+    )
+    return UNSAFE.sub("", words)
+
+
+def case_name(test: str, points: Combination) -> str:
+    """Return `test:x=1,y=5us`."""
+    named = ",".join(f"{point.binding.name}={point.text}" for point in points if point.named)
+    return f"{test}:{named}" if named else test

@@ -1,0 +1,133 @@
+"""Criteria that cannot fail: they guard nothing, and look as if they did.
+
+A value lies between bounds: a constant's, those that a metric's class declares, and what arithmetic
+makes of them. What holds for all values between the bounds, or compares a thing with itself, always
+holds. Nothing is proved beyond that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.test.decided import by_place, is_unmet
+from qospec.model.bounds import bounds
+from qospec.model.expression import (
+    Attribute,
+    Counted,
+    Measured,
+    Operation,
+    is_constant,
+    is_published,
+    with_leaves,
+    without_readings,
+)
+from qospec.model.suite import JUDGED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from qospec.model.expression import Expression, Leaf
+    from qospec.model.suite import Case, Statement
+    from qospec.source import Span
+
+SAME = "both sides are the same"
+SETTLED = "its sides can come to nothing else"
+UNMEASURED = "it measures nothing"
+WITHOUT = "it holds without what is measured"
+
+NEVER_OF_THE_SAME = ("!=", "<", ">")
+OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+MIRRORED = {">": "<", ">=": "<="}
+
+
+def criteria(cases: Sequence[Case]) -> Iterator[Refused]:
+    """Yield a warning for each criterion that holds in all cases, whatever is measured."""
+    for statements in by_place(cases):
+        asked = [each for each in statements if each.kind in JUDGED and not is_unmet(each)]
+        reasons = [reason(each.expression) for each in asked]
+        if reasons and all(reasons):
+            kind, example = asked[0].kind, "user.sent within 1% of user.planned"
+            if kind == "expect":
+                example = "user.lost == 0"
+            if is_published(asked[0].expression) and reasons[0] == UNMEASURED:
+                yield _no_criterion(asked[0])
+            else:
+                yield never_fails(kind, reasons[0], asked[0].span, example)
+
+
+def _no_criterion(statement: Statement) -> Refused:
+    """Return the warning of published numbers that are compared with each other."""
+    label = "" if statement.label == statement.text else f"{statement.label}: "
+    return wrong(
+        "W0601",
+        f"`{statement.kind}` never fails here: no device has a part in published numbers",
+        statement.span,
+        remedy=f"write `report {label}{statement.text}`, which shows whether they agree",
+    )
+
+
+def never_fails(kind: str, why: str, span: Span, example: str) -> Refused:
+    """Return the warning of a criterion that holds whatever happens."""
+    remedy = f"{kind} what may turn out otherwise, such as `{example}`"
+    return wrong("W0601", f"`{kind}` never fails here: {why}", span, remedy=remedy)
+
+
+def reason(expression: Expression) -> str:
+    """Return why a condition never fails; nothing if it may."""
+    if is_constant(expression):
+        return UNMEASURED if without_readings(expression) is True else ""
+    return _always(expression)
+
+
+def _always(expression: Expression, *, wanted: bool = True) -> str:
+    """Return why a condition is never other than `wanted`; nothing if it may be."""
+    if not isinstance(expression, Operation) or is_constant(expression):
+        known = is_constant(expression) and without_readings(expression) is wanted
+        return WITHOUT if known else ""
+    operator, operands = expression.operator, expression.operands
+    if operator == "not":
+        return _always(operands[0], wanted=not wanted)
+    if operator in ("and", "or"):
+        reasons = [_always(each, wanted=wanted) for each in operands]
+        enough = any if (operator == "or") == wanted else all
+        return next(filter(None, reasons)) if enough(reasons) else ""
+    if _of_the_same(expression):
+        return SAME if (operator not in NEVER_OF_THE_SAME) is wanted else ""
+    if operator not in OPPOSITE:
+        return ""
+    return _ordered(operator if wanted else OPPOSITE[operator], *operands)
+
+
+def _ordered(operator: str, left: Expression, right: Expression) -> str:
+    """Return why `left < right` and its like hold for all values between their bounds."""
+    if operator in MIRRORED:
+        operator, left, right = MIRRORED[operator], right, left
+    below, above = bounds(left).most, bounds(right).least
+    if below is None or above is None or below > above:
+        return ""
+    if below == above and operator == "<":
+        return ""
+    if isinstance(left, Measured):
+        return f"{left.text} is at most {below}"
+    if isinstance(right, Measured | Counted):
+        return f"{right.text} is at least {above}"
+    return SETTLED
+
+
+def _of_the_same(comparison: Operation) -> bool:
+    """Return whether a thing is compared with itself."""
+    first, last = _bare(comparison.operands[0]), _bare(comparison.operands[-1])
+    if comparison.operator == "in":
+        return isinstance(last, Operation) and first in last.operands
+    return first == last
+
+
+def _bare(expression: Expression) -> Expression:
+    """Return an expression without how it was written."""
+
+    def unwritten(leaf: Leaf) -> Expression:
+        return leaf if isinstance(leaf, Attribute) else replace(leaf, text="")
+
+    return with_leaves(expression, unwritten)

@@ -1,0 +1,1 @@
+"""Topologies: nodes and links, dissolved into one flat network."""

@@ -1,0 +1,296 @@
+"""Works out the body of a topology: its nodes, and the links between them."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from qospec.check.declarations import DeviceValue
+from qospec.check.device import carriage
+from qospec.check.device.nodes import (
+    DevicePlan,
+    HostKind,
+    HostPlan,
+    Node,
+    NodeArray,
+    NodePort,
+    NodePorts,
+    NodeValue,
+)
+from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.loops import in_a_let, misplaced, turns_of, veil
+from qospec.check.evaluate.scope import Binding, Scope, settled
+from qospec.check.evaluate.values import POISON, Poison, Value
+from qospec.check.records.kinds import KindValue
+from qospec.check.records.parameters import let_value
+from qospec.check.records.record import Record
+from qospec.dataclass import dataclass
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.source import Span
+
+HERE = "a topology"
+HOST_PORT = ("", 0)
+T = TypeVar("T")
+
+End = tuple[Node, tuple[str, int], str, bool]
+"""An end of a link: its node, its port, its path, and whether it is known which one it is."""
+
+
+class Cable(NamedTuple):
+    """A link: both ends (node, port, path) and the line that each direction becomes."""
+
+    left: tuple[Node, tuple[str, int], str]
+    right: tuple[Node, tuple[str, int], str]
+    medium: Record
+    span: Span
+
+
+@dataclass
+class Layout:
+    """A topology with its parameters given: what is there, before it is made flat."""
+
+    name: str
+    nodes: list[Node] = field(default_factory=list)
+    cables: list[Cable] = field(default_factory=list)
+    names: dict[str, Binding] = field(default_factory=dict)
+    complete: bool = True
+
+
+def layout(topology: ast.Topology, scope: Scope, evaluator: Evaluator) -> Layout:
+    """Return a topology with the parameters of `scope`; mistakes are reported."""
+    builder = _Builder(topology, evaluator)
+    before, evaluator.context.looped = evaluator.context.mistakes, 0
+    body = Scope(scope)
+    builder.declare(topology.body.statements, body, outermost=True)
+    for link, where in builder.links:
+        builder.link(link, where)
+    for binding in body.names.values():
+        binding.value(evaluator.context)
+    builder.layout.names = body.names
+    builder.layout.complete = builder.layout.complete and evaluator.context.mistakes == before
+    return builder.layout
+
+
+class _Builder:
+    """Collects what the statements of a topology declare; links wait until all is declared."""
+
+    def __init__(self, topology: ast.Topology, evaluator: Evaluator) -> None:
+        self.layout = Layout(topology.name.text)
+        self.links: list[tuple[ast.Link, Scope]] = []
+        self._evaluator = evaluator
+        self._context = evaluator.context
+        self._elements = 0
+        self._media: dict[int, Record] = {}
+
+    def declare(
+        self, statements: Sequence[ast.Statement], scope: Scope, *, outermost: bool
+    ) -> None:
+        """Declare the values and nodes of a body, then what its loops hold."""
+        for statement in statements:
+            try:
+                self._early(statement, scope, outermost=outermost)
+            except Refused as refused:
+                self._context.tell(refused)
+        for statement in statements:
+            try:
+                if isinstance(statement, ast.Bind) and outermost:
+                    self._bind(statement, scope)
+                elif isinstance(statement, ast.Loop):
+                    self._loop(statement, scope)
+            except Refused as refused:
+                self._context.tell(refused)
+            if isinstance(statement, ast.Bind) and veil(statement, scope):
+                self.layout.complete = False
+
+    def _early(self, statement: ast.Statement, scope: Scope, *, outermost: bool) -> None:
+        if isinstance(statement, ast.Let):
+            self._let(statement, scope)
+        elif isinstance(statement, ast.Link):
+            self.links.append((statement, scope))
+        elif isinstance(statement, ast.Bind):
+            if not outermost:
+                raise wrong(
+                    "E0112",
+                    "a node is declared outside of loops",
+                    statement.span,
+                    remedy="declare an array: `a = host(count = 4)`",
+                )
+        elif not isinstance(statement, ast.Loop):
+            raise misplaced(statement, HERE)
+
+    def _let(self, node: ast.Let, scope: Scope) -> None:
+        made = Binding(
+            node.name.text,
+            node.name.span,
+            "a value",
+            lambda: let_value(node, scope, self._evaluator),
+        )
+        scope.declare(made, self._context)
+
+    def _loop(self, node: ast.Loop, scope: Scope) -> None:
+        for _, value, _ in turns_of(node, scope, self._evaluator):
+            inner = Scope(scope)
+            inner.declare(settled(node.name, "the loop's value", value), self._context)
+            self.declare(node.body.statements, inner, outermost=False)
+
+    def _bind(self, node: ast.Bind, scope: Scope) -> None:
+        plan = self._evaluator.value(node.value, scope)
+        if isinstance(plan, HostKind):
+            plan = HostPlan(None, known=True, slotted=True)
+        elif isinstance(plan, DeviceValue):
+            plan = plan.alone(node.value, self._evaluator)
+        for name in node.names:
+            value = self._nodes(name, plan, node)
+            scope.declare(settled(name, "a node", value), self._context)
+
+    def _nodes(self, name: ast.Name, plan: Value, node: ast.Bind) -> Value:
+        if isinstance(plan, Poison):
+            self.layout.complete = False
+            return POISON
+        if not isinstance(plan, HostPlan | DevicePlan):
+            what = f"`{plan.kind.name}`" if isinstance(plan, KindValue) else plan.what
+            raise wrong(
+                "E0420",
+                f"a binding in a topology makes nodes, this is {what}",
+                node.value.span,
+                remedy=self._for_a_value(name.text, plan, node),
+                fix=in_a_let(node, plan),
+            )
+        template = plan.template if isinstance(plan, DevicePlan) else None
+        self.layout.complete &= template is None or template.sound
+        slotted = isinstance(plan, HostPlan) and plan.slotted
+        many = 1 if plan.count is None else plan.count
+        self._elements += many * (len(template.parts) if template else 1)
+        if self._elements > self._context.limits.elements:
+            self.layout.complete = False
+            raise wrong(
+                "E0602",
+                f"a topology of more than {self._context.limits.elements:_} elements",
+                node.span,
+                remedy="make it smaller",
+            )
+        if plan.count is None:
+            made = Node(name.text, template, slotted, plan.known)
+            self.layout.nodes.append(made)
+            return NodeValue(made)
+        nodes = tuple(Node(f"{name.text}[{i}]", template, slotted, plan.known) for i in range(many))
+        self.layout.nodes += nodes
+        return NodeArray(name.text, nodes, plan.known)
+
+    def _for_a_value(self, name: str, value: Value, node: ast.Bind) -> str:
+        """Return what to write for a value that is bound as if it were a node."""
+        kind = value.kind if isinstance(value, KindValue | Record) else None
+        if kind is not None and kind.role == "element":
+            return "an element stands in a `device`; `import std.devices.generic` has simple ones"
+        line = self._context.catalogue.find("element", "line")
+        text = node.span.source.text
+        above = text[text.rfind("\n", 0, node.span.start) + 1 : node.span.start]
+        if line is not None and line.parameter(name) and "link" in above.split():
+            return f"a medium is changed in braces: `via … {{ {name} = {node.value.span.text} }}`"
+        return f"write `let {name} = …` for a value"
+
+    def link(self, node: ast.Link, scope: Scope) -> None:
+        """Add a link; a mistake in it is reported, and leaves no other end without a link."""
+        left = self._told(self._end, node.left, scope)
+        right = self._told(self._end, node.right, scope)
+        medium = self._told(self._medium, node, scope)
+        if left is not None and right is not None and medium is not None:
+            self._told(self._join, node, left, right, medium)
+            return
+        self.layout.complete = False
+        for end, place in ((left, node.left), (right, node.right)):
+            if end is not None:
+                end[0].links.setdefault(end[1], place.span)
+
+    def _told(self, act: Callable[..., T], *given: object) -> T | None:
+        try:
+            return act(*given)
+        except Refused as refused:
+            self._context.tell(refused)
+            return None
+
+    def _join(self, node: ast.Link, left: End, right: End, medium: Record) -> None:
+        """Join two ends; raises Refused."""
+        if left[0] is right[0] and left[1] == right[1] and left[3]:
+            raise wrong("E0411", f"`{left[2]}` is linked to itself", node.span)
+        rate = medium.kind.parameter("rate")
+        carries = carriage.of_line(medium, medium.arguments(self._evaluator)[0], self._evaluator)
+        for end, place in ((left, node.left), (right, node.right)):
+            known = end[0].links.get(end[1])
+            if known is not None and end[3]:
+                raise wrong(
+                    "E0411",
+                    f"`{end[2]}` is linked already",
+                    place.span,
+                    label="linked again here",
+                    other=(known, "first linked here"),
+                    remedy="use another port",
+                )
+            self._fits(end[0], end[1], carries, place)
+            end[0].links[end[1]] = place.span
+            end[0].media[end[1]] = medium
+            if rate is not None:
+                end[0].rates[end[1]] = medium.value_of(rate, self._evaluator)
+        self.layout.cables.append(Cable(left[:3], right[:3], medium, node.span))
+
+    def _end(self, node: ast.Path, scope: Scope) -> End | None:
+        value = self._evaluator.value(node, scope)
+        if isinstance(value, Poison):
+            return None
+        if isinstance(value, NodePort):
+            return value.node, value.port, value.path, value.node.known and value.known
+        if isinstance(value, NodeValue) and value.node.template is None:
+            return value.node, HOST_PORT, value.node.path, value.node.known
+        remedy = ""
+        if isinstance(value, NodeArray | NodePorts):
+            remedy = f"say which: `{node.span.text}[0]`"
+        elif isinstance(value, NodeValue) and value.node.template:
+            port = next(iter(value.node.template.ports), "")
+            remedy = f"say which port: `{node.span.text}.{port}`" if port else ""
+        raise wrong(
+            "E0412",
+            f"a link ends at a host or a port, `{node.span.text}` is {value.what}",
+            node.span,
+            remedy=remedy,
+        )
+
+    def _fits(self, node: Node, port: tuple[str, int], carries: str, place: ast.Path) -> None:
+        """Report a port of packets at a line of cells, and the other way round."""
+        ports = None if node.template is None else node.template.ports.get(port[0])
+        if ports is not None and ports.carries != carries:
+            self._context.tell(
+                wrong(
+                    "E0425",
+                    f"`{place.span.text}` is a port of {ports.carries}s, and this link carries "
+                    f"{carries}s",
+                    place.span,
+                    other=(ports.span, "declared here"),
+                    remedy=f"take a medium for {ports.carries}s",
+                )
+            )
+
+    def _medium(self, node: ast.Link, scope: Scope) -> Record | None:
+        value = self._evaluator.value(node.medium, scope)
+        if isinstance(value, KindValue):
+            value = Record(value.kind, {}, node.medium.span, self._evaluator)
+        if node.body is not None:
+            value = value.copy(node.body, scope, self._evaluator)
+        if isinstance(value, Poison):
+            return None
+        if not isinstance(value, Record) or value.kind.duty != "line":
+            what = f"a {value.kind.name}" if isinstance(value, Record) else value.what
+            raise wrong(
+                "E0413",
+                f"a link needs a line, `{node.medium.span.text}` is {what}",
+                node.medium.span,
+                remedy="write a medium such as `media.stm1`, or `line { rate = … }`",
+            )
+        if id(value) not in self._media:
+            value.arguments(self._evaluator)  # so that its mistakes are told
+            self._media[id(value)] = value
+        return value

@@ -1,0 +1,260 @@
+"""Dissolves a topology into one flat network of elements and wires.
+
+Networks of topologies with their arguments: each is worked out once for all cases.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from qospec.check.declarations import TopologyValue
+from qospec.check.device import invariants
+from qospec.check.device.body import built
+from qospec.check.device.ports import End, Origin
+from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.values import Poison
+from qospec.check.topology import body
+from qospec.model.suite import Host, Instance, Network, Wire
+from qospec.syntax import ast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qospec.catalogue.kinds import Kind
+    from qospec.check.device.nodes import Node
+    from qospec.check.device.ports import Template
+    from qospec.check.evaluate.evaluator import Evaluator
+    from qospec.check.evaluate.scope import Binding, Scope
+    from qospec.check.evaluate.values import Value
+    from qospec.check.records.record import Record
+    from qospec.check.topology.body import Cable, Layout
+    from qospec.model.suite import Network, Statement
+
+Port = tuple[str, int]
+
+
+def network(layout: Layout, evaluator: Evaluator) -> Network | None:
+    """Return the flat network, or None if a line of it is wrong."""
+    return _Flattening(layout, evaluator).run()
+
+
+class _Flattening:
+    """Numbers the elements first, then draws the wires between the numbers."""
+
+    def __init__(self, layout: Layout, evaluator: Evaluator) -> None:
+        self._layout = layout
+        self._evaluator = evaluator
+        self._elements: list[Instance] = []
+        self._wires: list[Wire] = []
+        self._numbers: dict[int, dict[int, int]] = {}
+        self._hosts: dict[int, int] = {}
+        self._leaving: dict[tuple[int, Port], int] = {}
+        self._arriving: dict[tuple[int, Port], int] = {}
+        self._entries: dict[str, str] = {}
+        self._unserved: dict[tuple[int, frozenset[Port]], frozenset[int]] = {}
+        self._built: dict[tuple[int, bool], Any] = {}
+
+    def run(self) -> Network | None:
+        """Return the network."""
+        nodes = self._layout.nodes
+        for node in nodes:
+            if node.template is None:
+                self._hosts[id(node)] = len(self._hosts)
+            else:
+                self._place(node, node.template)
+        fine = [self._lay(cable) for cable in self._layout.cables]
+        if not all(fine):
+            return None
+        for node in nodes:
+            if node.template is not None:
+                self._wire(node, node.template)
+        for cable in self._layout.cables:
+            self._arrive(cable.left, cable.right)
+            self._arrive(cable.right, cable.left)
+        hosts = tuple(
+            Host(node.path, self._leaving.get((id(node), ("", 0)), -1))
+            for node in nodes
+            if node.template is None
+        )
+        held = tuple(
+            statement
+            for node in nodes
+            if node.template is not None
+            for statement in self._invariants(node, node.template)
+        )
+        machines = tuple(
+            (node.path, machine)
+            for node in nodes
+            if node.template is not None
+            for machine in node.template.machines
+        )
+        elements, wires = tuple(self._elements), tuple(self._wires)
+        return Network(self._layout.name, elements, wires, hosts, held, machines, self._entries)
+
+    def _invariants(self, node: Node, template: Template) -> Iterator[Statement]:
+        """Return what holds of a device in its place: what it counts is found by whole paths."""
+
+        def line(port: Port, side: str) -> str:
+            lines = self._leaving if side == "tx" else self._arriving
+            number = lines.get((id(node), port))
+            return "" if number is None else self._elements[number].path
+
+        return invariants.placed(template, node.path, line)
+
+    def _place(self, node: Node, template: Template) -> None:
+        """Number a device's elements, without those that wait for a line that is not there."""
+        unlinked = frozenset(
+            (ports.name, index)
+            for ports in template.ports.values()
+            for index in range(1 if ports.count is None else ports.count)
+            if (ports.name, index) not in node.links
+        )
+        key = (id(template), unlinked)
+        if key not in self._unserved:
+            self._unserved[key] = _unserved(template, unlinked)
+        numbers: dict[int, int] = {}
+        for index, part in enumerate(template.parts):
+            if index not in self._unserved[key]:
+                numbers[index] = len(self._elements)
+                path = f"{node.path}.{part.path}"
+                self._elements.append(
+                    Instance(path, part.kind, part.element, part.predicates, part.span)
+                )
+        self._numbers[id(node)] = numbers
+
+    def _lay(self, cable: Cable) -> bool:
+        for start, stop in ((cable.left, cable.right), (cable.right, cable.left)):
+            element = self._line(
+                cable.medium, slotted=start[0].template is None and start[0].slotted
+            )
+            if element is None:
+                return False
+            self._leaving[id(start[0]), start[1]] = len(self._elements)
+            kind: Kind = cable.medium.kind
+            self._elements.append(
+                Instance(f"{start[2]} -> {stop[2]}", kind, element, (), cable.span)
+            )
+        return True
+
+    def _line(self, medium: Record, *, slotted: bool) -> Any:
+        key = (id(medium), slotted)
+        if key not in self._built:
+            arguments, complete = medium.arguments(self._evaluator)
+            if slotted and "slotted" in medium.kind.parameters:
+                arguments["slotted"] = True
+            if complete:
+                rate = medium.kind.parameter("rate")
+                if rate is not None and "rate" not in arguments:
+                    self._evaluator.context.tell(
+                        wrong("E0105", "this line has no rate", medium.span)
+                    )
+            self._built[key] = (
+                built(medium, arguments, complete=True, evaluator=self._evaluator)
+                if complete
+                else None
+            )
+        return self._built[key]
+
+    def _wire(self, node: Node, template: Template) -> None:
+        numbers = self._numbers[id(node)]
+        for origin, end in template.wires.items():
+            if origin.part in numbers:
+                output = template.parts[origin.part].outputs.index(origin.output)
+                self._wires.append(self._wire_to(numbers[origin.part], output, node, template, end))
+
+    def _wire_to(self, element: int, output: int, node: Node, template: Template, end: End) -> Wire:
+        if end.kind == "terminate":
+            return Wire(element, output, "terminate")
+        if end.kind == "element":
+            number = self._numbers[id(node)].get(end.part)
+            if number is not None:
+                place = template.parts[end.part].inputs.index(end.input)
+                return Wire(element, output, "element", number, place)
+        if end.kind == "port":
+            line = self._leaving.get((id(node), end.port))
+            if line is not None:
+                return Wire(element, output, "element", line, 0)
+        return Wire(element, output, "discard")
+
+    def _arrive(self, start: tuple[Node, Port, str], stop: tuple[Node, Port, str]) -> None:
+        """Draw the wire from the end of a line into the node where it ends."""
+        line = self._leaving[id(start[0]), start[1]]
+        node, port, _ = stop
+        self._arriving[id(node), port] = line
+        if node.template is None:
+            self._wires.append(Wire(line, 0, "host", self._hosts[id(node)]))
+            return
+        single = node.template.ports[port[0]].count is None
+        self._entries[self._elements[line].path] = port[0] if single else f"{port[0]}[{port[1]}]"
+        end = node.template.wires.get(Origin(port=port), End("discard"))
+        self._wires.append(self._wire_to(line, 0, node, node.template, end))
+
+
+def _unserved(template: Template, unlinked: frozenset[Port]) -> frozenset[int]:
+    """Return the queues and schedulers of a device that lead to no line."""
+    found: set[int] = set()
+    grown = True
+    while grown:
+        grown = False
+        for origin, end in template.wires.items():
+            if (
+                origin.part < 0
+                or origin.part in found
+                or not template.parts[origin.part].kind.is_served
+            ):
+                continue
+            if (
+                end.kind == "discard"
+                or (end.kind == "port" and end.port in unlinked)
+                or (end.kind == "element" and end.part in found)
+            ):
+                found.add(origin.part)
+                grown = True
+    return frozenset(found)
+
+
+class Laid(NamedTuple):
+    """A topology in use: the names that a test sees, and the network if all of it is right."""
+
+    names: dict[str, Binding]
+    network: Network | None
+
+
+class Networks:
+    """What was worked out, by declaration and arguments."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._evaluator = evaluator
+        self._known: dict[tuple[TopologyValue, tuple[Value, ...]], Laid] = {}
+
+    def of(self, node: ast.Path | ast.Call, scope: Scope) -> Laid | None:
+        """Return the network that `topology(arguments)` stands for; None if that is in error."""
+        path = node.path if isinstance(node, ast.Call) else node
+        arguments = node.arguments if isinstance(node, ast.Call) else ()
+        value = self._evaluator.value(path, scope)
+        if isinstance(value, Poison):
+            return None
+        try:
+            if not isinstance(value, TopologyValue):
+                raise wrong(
+                    "E0421",
+                    f"a test is on a topology, `{path.span.text}` is {value.what}",
+                    path.span,
+                    remedy="name a topology",
+                )
+            bound = value.signature.bind(arguments, scope, node)
+        except Refused as refused:
+            self._evaluator.context.tell(refused)
+            return None
+        if bound is None:
+            return None
+        inside, values = bound
+        return self._laid(value, inside, values)
+
+    def _laid(self, value: TopologyValue, inside: Scope, values: tuple[Value, ...]) -> Laid:
+        key = (value, values)
+        if key not in self._known:
+            laid = body.layout(value.node, inside, self._evaluator)
+            found = network(laid, self._evaluator) if laid.complete else None
+            self._known[key] = Laid(laid.names, found)
+        return self._known[key]
