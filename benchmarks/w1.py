@@ -23,12 +23,13 @@ from figures import Figure, MismatchError
 from qospec.catalogue.kinds import Buffer
 from qospec.elements.fifo import Fifo
 from qospec.elements.line import Line
-from qospec.engine import delays, graph
-from qospec.engine.connections import Connections, Contract
-from qospec.engine.draws import Draws
 from qospec.engine.experiment import END, Experiment, Node, Source, Watch, Wire
-from qospec.engine.observation import Observation
-from qospec.engine.sizes import CELLS
+from qospec.engine.graph import emulation
+from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.measure import delays
+from qospec.engine.measure.observation import Observation
+from qospec.engine.random import Draws
+from qospec.engine.source.sizes import CELLS
 from qospec.traffic.constant import Constant
 
 FLOWS = 4_000
@@ -173,12 +174,14 @@ def check(seen: Observation, peer: InC) -> None:
 def speed() -> list[Figure]:
     """Measure 20 simulated seconds, ours and C's in turns."""
     ours, queued = experiment(SECONDS), experiment(SECONDS, queues=True)
-    seen = graph.run(ours)
+    seen = emulation.run(ours)
     hops = int(seen.received.sum()) * HOPS / 1e6
     with tempfile.TemporaryDirectory() as folder:
         library = figures.compiled("w1", Path(folder))
         if library is None:
-            seconds, behind = figures.medians(lambda: graph.run(ours), lambda: graph.run(queued))
+            seconds, behind = figures.medians(
+                lambda: emulation.run(ours), lambda: emulation.run(queued)
+            )
             return [
                 Figure("w1.speed", hops / seconds, "M cell-hops/s"),
                 Figure("w1.fifo", hops / behind, "M cell-hops/s"),
@@ -186,9 +189,9 @@ def speed() -> list[Figure]:
         peer = InC(library, SECONDS)
         peer.run()
         check(seen, peer)
-        check(graph.run(queued), peer)
+        check(emulation.run(queued), peer)
         seconds, behind, peers = figures.medians(
-            lambda: graph.run(ours), lambda: graph.run(queued), peer.run
+            lambda: emulation.run(ours), lambda: emulation.run(queued), peer.run
         )
     ratio, target = peers / seconds, "ratio >= 0.8"
     in_c, unit = hops / peers, "M cell-hops/s"
@@ -205,5 +208,5 @@ def measure() -> list[Figure]:
 
 
 if __name__ == "__main__":
-    graph.run(experiment(int(sys.argv[1])))
+    emulation.run(experiment(int(sys.argv[1])))
     print(figures.largest_mib())

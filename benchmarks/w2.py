@@ -27,15 +27,17 @@ from qospec.elements.classify import Classify
 from qospec.elements.drr import Drr
 from qospec.elements.line import Line
 from qospec.elements.strict import Strict
-from qospec.engine import delays, graph, transmission
-from qospec.engine.combined import Combined
-from qospec.engine.connections import Connections, Contract
-from qospec.engine.draws import Draws
-from qospec.engine.dropping import Waiting
 from qospec.engine.experiment import END, Experiment, Node, Source, Watch, Wire
+from qospec.engine.graph import emulation
+from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.line import transmission
 from qospec.engine.marks import VALUES, marked
-from qospec.engine.observation import Observation
-from qospec.engine.sizes import Sizes
+from qospec.engine.measure import delays
+from qospec.engine.measure.observation import Observation
+from qospec.engine.queue.drop_policy import Waiting
+from qospec.engine.random import Draws
+from qospec.engine.scheduler.scheduler import Combined
+from qospec.engine.source.sizes import Sizes
 from qospec.traffic.poisson import Poisson
 from qospec.units import PS_PER_S
 
@@ -236,16 +238,16 @@ def check(seen: Observation, peer: InC) -> None:
 def speed(name: str, library: ctypes.CDLL | None) -> Figure:
     """Measure a minute at one load, ours and C's in turns."""
     ours = experiment(SECONDS, LOADS[name])
-    seen = graph.run(ours)
+    seen = emulation.run(ours)
     packets = int(seen.planned.sum()) / 1e6
     target = f">= {LEAST_SPEED} M packets/s and ratio >= 0.6"
     if library is None:
-        (seconds,) = figures.medians(lambda: graph.run(ours))
+        (seconds,) = figures.medians(lambda: emulation.run(ours))
         return Figure(f"w2.speed.{name}", packets / seconds, "M packets/s", target=target)
     peer = InC(library, SECONDS, LOADS[name])
     peer.run()
     check(seen, peer)
-    seconds, peers = figures.medians(lambda: graph.run(ours), peer.run)
+    seconds, peers = figures.medians(lambda: emulation.run(ours), peer.run)
     return Figure(
         f"w2.speed.{name}",
         packets / seconds,
@@ -266,5 +268,5 @@ def measure() -> list[Figure]:
 
 
 if __name__ == "__main__":
-    graph.run(experiment(int(sys.argv[1]), LOADS["120"]))
+    emulation.run(experiment(int(sys.argv[1]), LOADS["120"]))
     print(figures.largest_mib())

@@ -17,11 +17,11 @@ import numpy as np
 from figures import Figure, MismatchError
 
 from qospec.elements.gcra import Gcra
-from qospec.engine import graph
-from qospec.engine.batch import Batch
-from qospec.engine.connections import Connections, Contract
-from qospec.engine.draws import Draws
 from qospec.engine.element import Setting
+from qospec.engine.graph import emulation
+from qospec.engine.items.batch import Batch
+from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.random import Draws
 
 FLOWS = 4_000
 CELLS = 10_000_000
@@ -35,10 +35,10 @@ FIELDS = ("due_ps", "part", "increment_ps", "increment_part", "denominator", "to
 def cells() -> list[Batch]:
     """Return the cells in batches."""
     draws = Draws(("w3",)).stream()
-    sizes, marks = np.full(graph.CHUNK, 53, np.int32), np.zeros(graph.CHUNK, np.uint16)
+    sizes, marks = np.full(emulation.CHUNK, 53, np.int32), np.zeros(emulation.CHUNK, np.uint16)
     batches, now_ps = [], 0
-    for start in range(0, CELLS, graph.CHUNK):
-        count = min(graph.CHUNK, CELLS - start)
+    for start in range(0, CELLS, emulation.CHUNK):
+        count = min(emulation.CHUNK, CELLS - start)
         at_ps = now_ps + np.cumsum(draws.integers(0, 2 * GAP_PS, count))
         now_ps = int(at_ps[-1])
         flow = draws.integers(0, FLOWS, count).astype(np.int32)
@@ -62,7 +62,7 @@ class Police:
         self._element, self._setting = Gcra(), Setting(connections, Draws(("w3",)))
         self._batches = batches
         self._inputs = [columns(batch) for batch in batches]
-        self._violates = np.empty(graph.CHUNK, np.uint8)
+        self._violates = np.empty(emulation.CHUNK, np.uint8)
         self._out = Batch(*(np.empty_like(column) for column in batches[0]))
 
     def ours(self, seen: list[np.ndarray] | None = None) -> None:
@@ -103,7 +103,7 @@ def columns(batch: Batch) -> ctypes.c_void_p:
 
 def measure() -> list[Figure]:
     """Return all figures of W3."""
-    graph.keep_memory()
+    emulation.keep_memory()
     batches, found = cells(), []
     with tempfile.TemporaryDirectory() as folder:
         library = figures.compiled("w3", Path(folder))

@@ -12,7 +12,7 @@ import queues
 from asked import SERVICE_PS, Row, delays, question, warmup
 
 from qospec.catalogue.statistics import bound_of
-from qospec.engine.tally import Delays
+from qospec.engine.measure.tally import Delays
 from qospec.model.expression import Constant, Measured, Operation
 from qospec.model.suite import Statement
 from qospec.run.confidence import judge_together

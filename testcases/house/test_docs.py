@@ -14,8 +14,8 @@ from qospec.catalogue.kinds import PACKAGES, Catalogue, Kind, discover
 from qospec.check.device.observables import lost_as
 from qospec.cli import qos
 from qospec.engine.arrays import np
-from qospec.engine.batch import Batch
-from qospec.engine.tally import Delays, Tally
+from qospec.engine.items.batch import Batch
+from qospec.engine.measure.tally import Delays, Tally
 from qospec.report.render import render
 
 ROOT = Path(__file__).parents[2]

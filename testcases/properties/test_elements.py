@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from qospec.catalogue.kinds import Buffer, discover
 from qospec.elements.gcra import Gcra
 from qospec.elements.shape import Shape
-from qospec.engine import kernel, transmission
-from qospec.engine.batch import FOREVER_PS, Batch, empty, joined
+from qospec.engine import kernel
 from qospec.engine.element import Setting
+from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
+from qospec.engine.line import transmission
 
 ELEMENTS = discover(("qospec.elements",)).of("element")
 

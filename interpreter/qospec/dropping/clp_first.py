@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import Ratio, dropping
 from qospec.dataclass import dataclass
-from qospec.engine.dropping import DropPolicy, Rule
+from qospec.engine.queue.drop_policy import DropPolicy, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import Limit, dropping
 from qospec.dataclass import dataclass
-from qospec.engine.averaging import Averaging
-from qospec.engine.dropping import Curve, DropPolicy, Probability, Rule
+from qospec.engine.queue.admission import Averaging
+from qospec.engine.queue.drop_policy import Curve, DropPolicy, Probability, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

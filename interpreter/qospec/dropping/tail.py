@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import dropping
 from qospec.dataclass import dataclass
-from qospec.engine.dropping import DropPolicy
+from qospec.engine.queue.drop_policy import DropPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from qospec.catalogue.kinds import Buffer
-    from qospec.engine.dropping import Rule
+    from qospec.engine.queue.drop_policy import Rule
 
 
 @dropping(source="RFC 3290, 7.1.3 (tail drop)")

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import LimitsByMark, dropping
 from qospec.dataclass import dataclass
-from qospec.engine.dropping import ClassMark, DropPolicy, Rule, same_unit, values, verify_keys
+from qospec.engine.queue.drop_policy import (
+    ClassMark,
+    DropPolicy,
+    Rule,
+    same_unit,
+    values,
+    verify_keys,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

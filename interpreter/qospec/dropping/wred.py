@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import LimitsByMark, RatiosByMark, dropping
 from qospec.dataclass import dataclass
-from qospec.engine.averaging import Averaging
-from qospec.engine.dropping import ClassMark, Curve, DropPolicy, Rule, values, verify_keys
+from qospec.engine.queue.admission import Averaging
+from qospec.engine.queue.drop_policy import ClassMark, Curve, DropPolicy, Rule, values, verify_keys
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

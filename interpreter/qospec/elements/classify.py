@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, ClassVar
 from qospec.catalogue.kinds import element
 from qospec.dataclass import dataclass
 from qospec.engine.element import Step
-from qospec.engine.parting import WAYS, routed, routes
+from qospec.engine.items.partition import WAYS, routed, routes
 
 if TYPE_CHECKING:
-    from qospec.engine.batch import Batch
-    from qospec.engine.clock import Clock
     from qospec.engine.element import Setting
-    from qospec.engine.parting import Routes
+    from qospec.engine.items.batch import Batch
+    from qospec.engine.items.partition import Routes
+    from qospec.engine.line.clock import Clock
 
 
 @element(source="RFC 3290, 4 (classifiers)", duty="classifier", open_fields=True)

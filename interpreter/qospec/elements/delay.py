@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import Time, element
 from qospec.dataclass import dataclass
-from qospec.engine.batch import FOREVER_PS
 from qospec.engine.element import Step
+from qospec.engine.items.batch import FOREVER_PS
 
 if TYPE_CHECKING:
-    from qospec.engine.batch import Batch
-    from qospec.engine.clock import Clock
     from qospec.engine.element import Setting
+    from qospec.engine.items.batch import Batch
+    from qospec.engine.line.clock import Clock
 
 
 @element(source="ITU-T I.356 (cell transfer delay)")

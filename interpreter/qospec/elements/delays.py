@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 from qospec.catalogue.kinds import LONGEST_PS, Domain, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.batch import FOREVER_PS, Batch, empty, joined
 from qospec.engine.element import Step
+from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Times
-    from qospec.engine.clock import Clock
     from qospec.engine.element import Setting
+    from qospec.engine.line.clock import Clock
 
 Delaying = Annotated[tuple[int, ...], Domain("times", 0, LONGEST_PS)]
 """Whole picoseconds."""

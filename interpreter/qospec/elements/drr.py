@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.kinds import Data, Weights, element
 from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
-from qospec.engine.policy import Policy
-from qospec.engine.weighted import Weighted
+from qospec.engine.scheduler.policy import Policy
+from qospec.engine.scheduler.scheduler import Weighted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from qospec.engine.clock import Clock
-    from qospec.engine.scheduler_tree import Tree
+    from qospec.engine.line.clock import Clock
+    from qospec.engine.scheduler.tree import Tree
 
 LARGEST_QUANTUM = 2**40
 

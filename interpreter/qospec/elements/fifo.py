@@ -6,14 +6,11 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
 
 from qospec.catalogue.kinds import Domain, Limit, element
 from qospec.dataclass import dataclass
-from qospec.engine import admission, dropping, tail_drop, transmission
-from qospec.engine.admission import LET_IN, OVERFLOW, SINCE, fate, fate_by_limit
 from qospec.engine.arrays import np
-from qospec.engine.dropping import DropPolicy, Waiting
 from qospec.engine.element import Step
 from qospec.engine.kernel import kernel, linked
-from qospec.engine.ledger import losses_of
-from qospec.engine.transmission import (
+from qospec.engine.line import tail_drop, transmission
+from qospec.engine.line.transmission import (
     DENOMINATOR,
     FREE,
     LEAD,
@@ -27,15 +24,19 @@ from qospec.engine.transmission import (
     next_slot,
     service_time,
 )
+from qospec.engine.queue import admission, drop_policy
+from qospec.engine.queue.admission import LET_IN, OVERFLOW, SINCE, fate, fate_by_limit
+from qospec.engine.queue.drop_policy import DropPolicy, Waiting
+from qospec.engine.queue.losses import losses_of
 
 if TYPE_CHECKING:
-    from qospec.engine.admission import Gate
     from qospec.engine.arrays import Sizes, Whole
-    from qospec.engine.batch import Batch
-    from qospec.engine.clock import Clock
-    from qospec.engine.dropping import Doors
     from qospec.engine.element import Loss, Setting
-    from qospec.engine.tail_drop import Passage
+    from qospec.engine.items.batch import Batch
+    from qospec.engine.line.clock import Clock
+    from qospec.engine.line.tail_drop import Passage
+    from qospec.engine.queue.admission import Gate
+    from qospec.engine.queue.drop_policy import Doors
 
 HEAD, TAIL, WAITING = 0, 1, 2
 PLACES = 256
@@ -97,12 +98,12 @@ class Fifo:
 
     def __post_init__(self) -> None:
         if self.drop is not None:
-            dropping.verify(self.drop, self.limit)
+            drop_policy.verify(self.drop, self.limit)
 
     @property
     def discards_for(self) -> tuple[str, ...]:
         """Return those of all causes that it may discard for."""
-        return dropping.causes(self.drop, self.limit)
+        return drop_policy.causes(self.drop, self.limit)
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -119,7 +120,7 @@ class Fifo:
         line = transmission.line_of(setting.clock)
         assert setting.clock is not None  # noqa: S101 -- or there were no line
         queue = Waiting("", self.limit, self.drop)
-        doors = dropping.doors_of([queue], setting.draws, setting.clock)
+        doors = drop_policy.doors_of([queue], setting.draws, setting.clock)
         state = State(line, setting.size_bytes, setting.owns_times, doors)
         if doors.selective:
             state.queue = self._queue_of(state, 0)

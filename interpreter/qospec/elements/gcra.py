@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple,
 from qospec.catalogue.kinds import Domain, Names, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.connections import Category
-from qospec.engine.descriptor import LONGEST_TOLERANCE_PS
 from qospec.engine.element import Loss, Step
+from qospec.engine.items.connections import Category
+from qospec.engine.items.partition import split
 from qospec.engine.kernel import kernel
 from qospec.engine.marks import CLP
-from qospec.engine.parting import split
+from qospec.engine.source.contract import LONGEST_TOLERANCE_PS
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from qospec.engine.arrays import Marks
-    from qospec.engine.batch import Batch
-    from qospec.engine.clock import Clock
-    from qospec.engine.connections import Contract
     from qospec.engine.element import Setting
+    from qospec.engine.items.batch import Batch
+    from qospec.engine.items.connections import Contract
+    from qospec.engine.line.clock import Clock
 
     Tests = NDArray[void]
     """Records of the fields of TEST."""

@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from qospec.catalogue.kinds import DelayPerLength, Domain, Length, Time, Truth, element
 from qospec.dataclass import dataclass
-from qospec.engine import alike, transmission
 from qospec.engine.arrays import np
-from qospec.engine.batch import Batch
-from qospec.engine.clock import Clock
 from qospec.engine.element import Step
 from qospec.engine.encapsulation import (
     LABEL_BYTES,
@@ -19,8 +16,11 @@ from qospec.engine.encapsulation import (
     TAG_BYTES,
     Encapsulation,
 )
+from qospec.engine.items.batch import Batch
 from qospec.engine.kernel import kernel
-from qospec.engine.transmission import (
+from qospec.engine.line import tail_drop, transmission
+from qospec.engine.line.clock import Clock
+from qospec.engine.line.transmission import (
     BYTE_PART,
     DENOMINATOR,
     FREE,
@@ -179,8 +179,8 @@ def _sent(state: State, batch: Batch) -> Batch:
         smallest, largest = int(sizes.min()), int(sizes.max())
     check_load(line, batch, smallest, largest)
     if smallest == largest and not state.slotted:
-        return alike.sent_freely(
-            line, batch, largest, room_ps=alike.NO_LIMIT_PS, owns_times=state.owns_times
+        return tail_drop.sent_freely(
+            line, batch, largest, room_ps=tail_drop.NO_LIMIT_PS, owns_times=state.owns_times
         )[0]
     left_ps = at_ps if state.owns_times else np.empty(len(at_ps), np.int64)
     began_ps = np.empty(len(at_ps) if state.stamps else 0, np.int64)

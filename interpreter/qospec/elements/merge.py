@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 from qospec.catalogue.kinds import Domain, element
 from qospec.dataclass import dataclass
 from qospec.engine.element import Step
-from qospec.engine.merge import merged
+from qospec.engine.items.merge import merged
 
 if TYPE_CHECKING:
-    from qospec.engine.batch import Batch
-    from qospec.engine.clock import Clock
     from qospec.engine.element import Setting
+    from qospec.engine.items.batch import Batch
+    from qospec.engine.line.clock import Clock
 
 
 @element(source="ITU-T I.321 (cell multiplexing)")

@@ -8,12 +8,12 @@ from qospec.catalogue.kinds import element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Step
-from qospec.engine.parting import split
+from qospec.engine.items.partition import split
 
 if TYPE_CHECKING:
-    from qospec.engine.batch import Batch
-    from qospec.engine.clock import Clock
     from qospec.engine.element import Setting
+    from qospec.engine.items.batch import Batch
+    from qospec.engine.line.clock import Clock
 
 
 @element(source="ITU-T I.610 (F5 flow: OAM cells of a VC within the VC)", carries=("cell",))

@@ -10,15 +10,15 @@ from qospec.catalogue.kinds import CellRate, Domain, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Step
+from qospec.engine.items.partition import uninitialised
 from qospec.engine.kernel import kernel
-from qospec.engine.parting import uninitialised
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Times, Whole
-    from qospec.engine.batch import Batch
-    from qospec.engine.clock import Clock
     from qospec.engine.element import Setting
+    from qospec.engine.items.batch import Batch
+    from qospec.engine.line.clock import Clock
 
 CELL_BYTES = 53
 LARGEST_DENOMINATOR = 2**62

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 from qospec.catalogue.kinds import element
 from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
-from qospec.engine.meter import ABBREVIATIONS, GREEN, RED, Action, Meter, State, elapsed
-from qospec.engine.token_bucket import Bucket, cost, covers, fill, take
+from qospec.engine.meter.meter import ABBREVIATIONS, GREEN, RED, Action, Meter, State, elapsed
+from qospec.engine.meter.token_bucket import Bucket, cost, covers, fill, take
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Marks
-    from qospec.engine.batch import Batch
+    from qospec.engine.items.batch import Batch
 
 
 @kernel

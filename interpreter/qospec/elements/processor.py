@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 from qospec.catalogue.kinds import Domain, Limit, Time, Truth, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.batch import FOREVER_PS, Batch, empty
 from qospec.engine.element import Loss, Step
-from qospec.engine.interruptions import Hiccups, Interruptions, Periodic
-from qospec.engine.processing import (
+from qospec.engine.items.batch import FOREVER_PS, Batch, empty
+from qospec.engine.processor.interruptions import Hiccups, Interruptions, Periodic
+from qospec.engine.processor.service import (
     FREE,
     HEAD,
     LEFT,
@@ -29,8 +29,8 @@ from qospec.engine.processing import (
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Marks
-    from qospec.engine.clock import Clock
     from qospec.engine.element import Setting
+    from qospec.engine.line.clock import Clock
 
 Ways = Annotated[int, Domain("integer", 1, 255)]
 PerPacket = Annotated[int, Domain("time", 1, 10**11)]

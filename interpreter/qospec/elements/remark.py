@@ -13,9 +13,9 @@ from qospec.engine.marks import ALL, COLOURS, MARKS, VALUES
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Bits
-    from qospec.engine.batch import Batch
-    from qospec.engine.clock import Clock
     from qospec.engine.element import Setting
+    from qospec.engine.items.batch import Batch
+    from qospec.engine.line.clock import Clock
 
 CODES = tuple(name for name in ALL if name not in ("clp", "colour"))
 """What a number is written into."""

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import element
 from qospec.dataclass import dataclass
-from qospec.engine.meter import ABBREVIATIONS, ThreeColours, check_excess, green_else_yellow
-from qospec.engine.token_bucket import Bucket, BucketSize, TokenRate
+from qospec.engine.meter.meter import ABBREVIATIONS, ThreeColours, check_excess, green_else_yellow
+from qospec.engine.meter.token_bucket import Bucket, BucketSize, TokenRate
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Marks
-    from qospec.engine.batch import Batch
-    from qospec.engine.meter import State
+    from qospec.engine.items.batch import Batch
+    from qospec.engine.meter.meter import State
 
 
 @element(source="RFC 4115, 3", abbreviations=ABBREVIATIONS, carries=("packet",))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qospec.catalogue.kinds import Time, element
 from qospec.dataclass import dataclass
-from qospec.engine.fabric import Fabric, Ways
+from qospec.engine.switching import Fabric, Ways
 
 
 @element(source="RFC 1812, 5.2 (forwarding walk-through)", duty="router", carries=("packet",))

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from qospec.catalogue.kinds import Limit, element
 from qospec.dataclass import dataclass
-from qospec.engine import token_bucket
 from qospec.engine.arrays import np
-from qospec.engine.batch import FOREVER_PS
 from qospec.engine.element import Loss, Step
+from qospec.engine.items.batch import FOREVER_PS
+from qospec.engine.items.partition import split
 from qospec.engine.kernel import kernel
-from qospec.engine.parting import split
-from qospec.engine.token_bucket import (
+from qospec.engine.meter import token_bucket
+from qospec.engine.meter.token_bucket import (
     BYTE,
     FULL,
     FULL_PART,
@@ -27,9 +27,9 @@ from qospec.engine.token_bucket import (
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Marks, Times, Whole
-    from qospec.engine.batch import Batch
-    from qospec.engine.clock import Clock
     from qospec.engine.element import Setting
+    from qospec.engine.items.batch import Batch
+    from qospec.engine.line.clock import Clock
 
 NOW, HEAD, WAITING = 0, 1, 2
 KEPT, TOO_LONG, NO_ROOM = 0, 1, 2

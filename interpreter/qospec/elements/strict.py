@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.kinds import Names, element
 from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel, unsigned
-from qospec.engine.policy import Policy
-from qospec.engine.scheduling import Scheduler
+from qospec.engine.scheduler.policy import Policy
+from qospec.engine.scheduler.scheduler import Scheduler
 
 if TYPE_CHECKING:
-    from qospec.engine.scheduler_tree import Tree
+    from qospec.engine.scheduler.tree import Tree
 
 
 @kernel

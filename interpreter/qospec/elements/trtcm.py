@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.kinds import element
 from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
-from qospec.engine.meter import (
+from qospec.engine.meter.meter import (
     ABBREVIATIONS,
     GREEN,
     RED,
@@ -17,11 +17,11 @@ from qospec.engine.meter import (
     borne,
     elapsed,
 )
-from qospec.engine.token_bucket import Bucket, BucketSize, TokenRate, cost, covers, fill, take
+from qospec.engine.meter.token_bucket import Bucket, BucketSize, TokenRate, cost, covers, fill, take
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Marks
-    from qospec.engine.batch import Batch
+    from qospec.engine.items.batch import Batch
 
 
 @kernel

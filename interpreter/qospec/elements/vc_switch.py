@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from qospec.catalogue.kinds import Domain, Time, element
 from qospec.dataclass import dataclass
-from qospec.engine.fabric import Fabric, Ways
+from qospec.engine.switching import Fabric, Ways
 
 
 @element(source="ITU-T I.311 (VC and VP switching)", duty="router", carries=("cell",))

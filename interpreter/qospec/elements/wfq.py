@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.kinds import Weights, element
 from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
-from qospec.engine.policy import Policy
-from qospec.engine.virtual_time import CLOCK, clock_fields, costs_of, position, proceed
-from qospec.engine.weighted import Weighted
+from qospec.engine.scheduler.policy import Policy
+from qospec.engine.scheduler.scheduler import Weighted
+from qospec.engine.scheduler.virtual_time import CLOCK, clock_fields, costs_of, position, proceed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from qospec.engine.clock import Clock
-    from qospec.engine.scheduler_tree import Tree
+    from qospec.engine.line.clock import Clock
+    from qospec.engine.scheduler.tree import Tree
 
 
 @kernel

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import Counts, element
 from qospec.dataclass import dataclass
-from qospec.engine import turns
 from qospec.engine.kernel import kernel
-from qospec.engine.policy import Policy
-from qospec.engine.weighted import Weighted
+from qospec.engine.scheduler import round_robin
+from qospec.engine.scheduler.policy import Policy
+from qospec.engine.scheduler.scheduler import Weighted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from qospec.engine.clock import Clock
-    from qospec.engine.scheduler_tree import Tree
+    from qospec.engine.line.clock import Clock
+    from qospec.engine.scheduler.tree import Tree
 
 
 @kernel
@@ -41,11 +41,11 @@ class Wrr(Weighted):
 
     policy = Policy(
         "wrr",
-        turns.chosen,
+        round_robin.chosen,
         served=_served,
-        finished=turns.finished,
-        fields=turns.FIELDS,
-        rows=turns.ROWS,
+        finished=round_robin.finished,
+        fields=round_robin.FIELDS,
+        rows=round_robin.ROWS,
     )
 
     def fields(self, clock: Clock) -> Mapping[str, int | tuple[int, ...]]:

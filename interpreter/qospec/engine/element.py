@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from qospec.engine.arrays import Indices, Marks, Times
-    from qospec.engine.batch import Batch
-    from qospec.engine.clock import Clock
-    from qospec.engine.connections import Connections, Contract
-    from qospec.engine.draws import Draws
-    from qospec.engine.dropping import Waiting
+    from qospec.engine.items.batch import Batch
+    from qospec.engine.items.connections import Connections, Contract
+    from qospec.engine.line.clock import Clock
+    from qospec.engine.queue.drop_policy import Waiting
+    from qospec.engine.random import Draws
 
     Process = Callable[[tuple[Batch, ...], int], "Step"]
     """What an element does with arrivals below a time."""

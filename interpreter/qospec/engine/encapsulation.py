@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.dataclass import dataclass
 
 if TYPE_CHECKING:
-    from qospec.engine.sizes import Sizes
+    from qospec.engine.source.sizes import Sizes
 
 SMALLEST_PACKET_BYTES = 20
 """An IPv4 header. Source: RFC 791, 3.1."""

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.engine.dropping import Waiting
 from qospec.engine.marks import CLP
+from qospec.engine.queue.drop_policy import Waiting
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Marks
-    from qospec.engine.clock import Clock
-    from qospec.engine.connections import Connections
     from qospec.engine.element import Arrivals, Element
     from qospec.engine.encapsulation import Encapsulation
-    from qospec.engine.sizes import Sizes
+    from qospec.engine.items.connections import Connections
+    from qospec.engine.line.clock import Clock
+    from qospec.engine.source.sizes import Sizes
 
 END = -1
 """Where a cell has arrived: it counts as received."""

@@ -9,7 +9,7 @@ from qospec.catalogue.kinds import metric
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
-    from qospec.engine.tally import Tally
+    from qospec.engine.measure.tally import Tally
 
 HEADER_BYTES = 5
 

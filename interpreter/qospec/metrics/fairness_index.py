@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.kinds import metric
 
 if TYPE_CHECKING:
-    from qospec.engine.tally import Tally
+    from qospec.engine.measure.tally import Tally
 
 
 @metric(

@@ -9,7 +9,7 @@ from qospec.catalogue.kinds import metric
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from qospec.engine.tally import Tally
+    from qospec.engine.measure.tally import Tally
 
 
 @metric(source="RFC 3550, 6.4.1 and A.8 (interarrival jitter)", carries=("packet",))

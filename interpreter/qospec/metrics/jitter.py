@@ -10,7 +10,7 @@ from qospec.catalogue.statistics import offers
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from qospec.engine.tally import Delays, Tally
+    from qospec.engine.measure.tally import Delays, Tally
 
 
 @metric(source="RFC 4689, 3.2.5 (jitter)", carries=("packet",))

@@ -9,7 +9,7 @@ from qospec.catalogue.kinds import metric
 from qospec.catalogue.statistics import offers, packet_of
 
 if TYPE_CHECKING:
-    from qospec.engine.tally import Delays, Tally
+    from qospec.engine.measure.tally import Delays, Tally
 
 
 @metric(

@@ -10,7 +10,7 @@ from qospec.catalogue.statistics import offers, packet_of
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from qospec.engine.tally import Delays, Tally
+    from qospec.engine.measure.tally import Delays, Tally
 
 
 @metric(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.kinds import metric
 
 if TYPE_CHECKING:
-    from qospec.engine.tally import Tally
+    from qospec.engine.measure.tally import Tally
 
 
 @metric(source="ITU-T I.356, 4.2 (cell entry event); RFC 2544, 26.3 (output count), of packets")

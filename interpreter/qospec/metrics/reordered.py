@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.kinds import metric
 
 if TYPE_CHECKING:
-    from qospec.engine.tally import Tally
+    from qospec.engine.measure.tally import Tally
 
 
 @metric(source="RFC 4737, 3.3 (Type-P-Reordered)", carries=("packet",))

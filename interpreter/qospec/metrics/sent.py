@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.kinds import metric
 
 if TYPE_CHECKING:
-    from qospec.engine.tally import Tally
+    from qospec.engine.measure.tally import Tally
 
 
 @metric(source="ITU-T I.356, 4.2 (cell exit event); RFC 2285, 3.5.2 (offered load), of packets")

@@ -10,7 +10,7 @@ from qospec.catalogue.statistics import offers
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from qospec.engine.tally import Tally
+    from qospec.engine.measure.tally import Tally
 
 
 @metric(source="ITU-T I.356, 6.5 (cell transfer delay)", aliases=("delay", "ctd"))

@@ -25,7 +25,7 @@ from qospec.run.student import normal_quantile, quantile
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from qospec.engine.tally import Delays
+    from qospec.engine.measure.tally import Delays
 
 ENOUGH = 10
 """As many independent items beyond a bound show how the repeats differ there."""

@@ -11,12 +11,12 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from qospec.dataclass import dataclass
-from qospec.engine.combined import Combined
-from qospec.engine.dropping import Waiting
+from qospec.engine.queue.drop_policy import Waiting
+from qospec.engine.scheduler.scheduler import Combined
 
 if TYPE_CHECKING:
-    from qospec.engine.clock import Clock
-    from qospec.engine.scheduling import Scheduler
+    from qospec.engine.line.clock import Clock
+    from qospec.engine.scheduler.scheduler import Scheduler
     from qospec.model.suite import Instance, Network
 
 

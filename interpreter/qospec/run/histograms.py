@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from qospec.document import Document
-    from qospec.engine.tally import Delays
+    from qospec.engine.measure.tally import Delays
     from qospec.model.expression import Expression
     from qospec.model.suite import Statement
     from qospec.run.repeats import Repeat

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.catalogue.kinds import discover
 from qospec.catalogue.statistics import bound_of
-from qospec.engine.tally import Delays
+from qospec.engine.measure.tally import Delays
 from qospec.model.bounds import Bounds
 from qospec.model.expression import Constant, Measured, Operation
 from qospec.run.binomial import bounds

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from qospec.catalogue.kinds import Catalogue
-    from qospec.engine.observation import Observation
-    from qospec.engine.tally import Delays, Tally
+    from qospec.engine.measure.observation import Observation
+    from qospec.engine.measure.tally import Delays, Tally
     from qospec.model.expression import Expression, Leaf, Measured, Value
     from qospec.run.plan import Planned
     from qospec.units import Dimension

@@ -12,7 +12,7 @@ from qospec.units import RATE, text_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from qospec.engine.clock import Clock
+    from qospec.engine.line.clock import Clock
     from qospec.model.suite import Case, Flow, Network, Test
     from qospec.run.draft import Drafts
     from qospec.run.tables import Member, NoWayError, Passing, TwoWaysError

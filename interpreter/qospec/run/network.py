@@ -18,7 +18,7 @@ from qospec.run.draft import Draft, Way, redirect
 from qospec.run.tables import taking
 
 if TYPE_CHECKING:
-    from qospec.engine.connections import Connections
+    from qospec.engine.items.connections import Connections
     from qospec.model.suite import Network
     from qospec.run.draft import Drafts
     from qospec.run.survey import Survey

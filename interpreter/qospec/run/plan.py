@@ -11,11 +11,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.dataclass import dataclass
-from qospec.engine import dropping
-from qospec.engine.connections import Connections
 from qospec.engine.experiment import Experiment, Intervals, Source, Watch
-from qospec.engine.graph import zero_delay_cycle
-from qospec.engine.sizes import CELLS
+from qospec.engine.graph.emulation import zero_delay_cycle
+from qospec.engine.items.connections import Connections
+from qospec.engine.queue import drop_policy
+from qospec.engine.source.sizes import CELLS
 from qospec.model.expression import counted, measurements
 from qospec.run import misfits, refusals, searching
 from qospec.run.network import Lowered, lower
@@ -274,7 +274,7 @@ def _discarders(
             continue
         for queue in node.queues:  # a scheduler discards nothing itself
             if queue.limit is not None:
-                yield queue.element, dropping.causes(queue.drop, queue.limit)
+                yield queue.element, drop_policy.causes(queue.drop, queue.limit)
         element = node.element
         causes = tuple(getattr(element, "discards_for", getattr(element, "causes", ())))
         if causes and not node.queues:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from qospec.diagnostics import Diagnostic
 from qospec.elements.drr import Drr
-from qospec.engine.clock import CELL_BYTES
-from qospec.engine.combined import Combined
+from qospec.engine.line.clock import CELL_BYTES
+from qospec.engine.scheduler.scheduler import Combined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qospec.engine.scheduling import Scheduler
+    from qospec.engine.scheduler.scheduler import Scheduler
     from qospec.model.suite import Case, Network
     from qospec.run.survey import Survey
 

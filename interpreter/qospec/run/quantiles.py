@@ -29,7 +29,7 @@ from qospec.units import PS_PER_S, number_text
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from qospec.engine.tally import Delays
+    from qospec.engine.measure.tally import Delays
     from qospec.model.expression import Counted, Expression, Leaf, Measured
     from qospec.run.repeats import Sureness
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from fractions import Fraction
 
-    from qospec.engine.tally import Delays
+    from qospec.engine.measure.tally import Delays
     from qospec.model.expression import Leaf, Measured, Value
 
 

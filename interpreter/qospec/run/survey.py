@@ -9,7 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.engine.clock import CELL_BYTES
+from qospec.engine.line.clock import CELL_BYTES
 from qospec.engine.marks import marked
 from qospec.run import absent, buckets, framing, misfits, quanta, room, tolerances, unreached
 from qospec.run.draft import drafted
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
     from qospec.diagnostics import Problems
-    from qospec.engine.clock import Clock
-    from qospec.engine.connections import Contract
+    from qospec.engine.items.connections import Contract
+    from qospec.engine.line.clock import Clock
     from qospec.model.expression import Value
     from qospec.model.suite import Case, Flow, Network, Suite
     from qospec.run.draft import Drafts

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.parting import WAYS
+from qospec.engine.items.partition import WAYS
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Marks
-    from qospec.engine.connections import Connections, Contract
+    from qospec.engine.items.connections import Connections, Contract
     from qospec.model.expression import Value
 
 NEVER = WAYS

@@ -18,7 +18,7 @@ from qospec.units import PS_PER_S, TIME, text_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qospec.engine.clock import Clock
+    from qospec.engine.line.clock import Clock
     from qospec.model.suite import Case
     from qospec.run.survey import Survey
     from qospec.run.tables import Member

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.engine import graph
+from qospec.engine.graph import emulation
 from qospec.run.measure import Readings
 from qospec.run.result import Repeat, Result
 from qospec.run.verdict import judge
@@ -59,5 +59,5 @@ def _observe(
 
         experiment = planned.experiment
         seeded = experiment._replace(seed=(*experiment.seed, f"repeat {number}"))
-        seen[name] = (planned, graph.run(seeded, on_progress=report))
+        seen[name] = (planned, emulation.run(seeded, on_progress=report))
     return Readings(catalogue, seen)

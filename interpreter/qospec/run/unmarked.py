@@ -12,9 +12,9 @@ from qospec.engine.marks import MARKS, VALUES, WITHIN
 from qospec.run.draft import Draft, Way
 
 if TYPE_CHECKING:
-    from qospec.engine.batch import Batch
-    from qospec.engine.clock import Clock
     from qospec.engine.element import Setting
+    from qospec.engine.items.batch import Batch
+    from qospec.engine.line.clock import Clock
     from qospec.run.draft import Drafts
     from qospec.run.tables import Passing
 

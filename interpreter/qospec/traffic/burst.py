@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from qospec.catalogue.kinds import LONGEST_PS, Cells, Domain, arrivals
 from qospec.dataclass import dataclass
-from qospec.engine.pattern import Burst as Shape
-from qospec.engine.pattern import Pattern, most_cells, pattern
+from qospec.engine.source.periodic import Burst as Shape
+from qospec.engine.source.periodic import Pattern, most_cells, pattern
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from typing import Self
 
     from qospec.engine.arrays import Indices, Times
-    from qospec.engine.draws import Draws
+    from qospec.engine.random import Draws
 
 Interval = Annotated[Fraction, Domain("time", 1, LONGEST_PS)]
 """Exact: what follows from two rates need not be whole ps."""

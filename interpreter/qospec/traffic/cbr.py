@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import CellRate, Time, traffic
 from qospec.dataclass import dataclass
-from qospec.engine.connections import Contract
-from qospec.engine.descriptor import (
+from qospec.engine.items.connections import Contract
+from qospec.engine.source.contract import (
     ABBREVIATIONS,
     Count,
     Phases,

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 from qospec.catalogue.kinds import CellRate, arrivals
 from qospec.dataclass import dataclass
-from qospec.engine.pattern import Burst, Pattern, most_cells, pattern
+from qospec.engine.source.periodic import Burst, Pattern, most_cells, pattern
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from typing import Self
 
     from qospec.engine.arrays import Indices, Times
-    from qospec.engine.draws import Draws
+    from qospec.engine.random import Draws
 
 
 @arrivals(source="ITU-T I.371 (a source at its peak cell rate, one cell every T = 1/PCR)")

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import CellRate, arrivals
 from qospec.dataclass import dataclass
-from qospec.engine.pattern import Burst, Pattern, most_cells, pattern
+from qospec.engine.source.periodic import Burst, Pattern, most_cells, pattern
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Times
-    from qospec.engine.draws import Draws
+    from qospec.engine.random import Draws
 
 
 @arrivals(

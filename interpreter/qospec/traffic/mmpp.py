@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from qospec.catalogue.kinds import Domain, Duration, Ratio, arrivals
 from qospec.dataclass import dataclass
-from qospec.engine.alternation import LONGEST_STAY_PS, Gaps, alternation, check_turn
-from qospec.engine.drawn_times import NEVER
+from qospec.engine.random import NEVER
+from qospec.engine.source.two_state import LONGEST_STAY_PS, Gaps, alternation, check_turn
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from qospec.engine.alternation import Alternation
     from qospec.engine.arrays import Indices, Times
-    from qospec.engine.draws import Draws
+    from qospec.engine.random import Draws
+    from qospec.engine.source.two_state import Alternation
 
 Rate = Annotated[Fraction, Domain("cell rate", Fraction(1, 1_000), 10**11)]
 """Cells/s."""

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from qospec.catalogue.kinds import CellRate, Domain, Duration, arrivals
 from qospec.dataclass import dataclass
-from qospec.engine.alternation import LONGEST_STAY_PS, Gaps, alternation, check_turn
+from qospec.engine.source.two_state import LONGEST_STAY_PS, Gaps, alternation, check_turn
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from qospec.engine.alternation import Alternation
     from qospec.engine.arrays import Indices, Times
-    from qospec.engine.draws import Draws
+    from qospec.engine.random import Draws
+    from qospec.engine.source.two_state import Alternation
 
 Stay = Annotated[Duration, Domain("duration", 1, LONGEST_STAY_PS)]
 """A constant time, or an exponential one."""

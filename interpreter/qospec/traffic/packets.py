@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from qospec.catalogue.kinds import Domain, Load, PacketSizes, traffic
 from qospec.dataclass import dataclass
-from qospec.engine.connections import Contract
-from qospec.engine.descriptor import Count, Phases, check_exact
 from qospec.engine.encapsulation import SMALLEST_PACKET_BYTES, Encapsulation
+from qospec.engine.items.connections import Contract
 from qospec.engine.marks import MARKS, marked
-from qospec.engine.sizes import LARGEST_WEIGHT, Sizes
-from qospec.engine.stream import Stream
+from qospec.engine.source.contract import Count, Phases, Stream, check_exact
+from qospec.engine.source.sizes import LARGEST_WEIGHT, Sizes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

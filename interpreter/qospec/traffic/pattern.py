@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from qospec.catalogue.kinds import LONGEST_PS, Domain, arrivals
 from qospec.dataclass import dataclass
-from qospec.engine.pattern import Burst, most_cells, pattern
+from qospec.engine.source.periodic import Burst, most_cells, pattern
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Times
-    from qospec.engine.draws import Draws
-    from qospec.engine.pattern import Pattern as State
+    from qospec.engine.random import Draws
+    from qospec.engine.source.periodic import Pattern as State
 
 Intervals = Annotated[tuple[Fraction, ...], Domain("times", 0, LONGEST_PS)]
 """Times in order; those in whole ps are exact."""

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from qospec.catalogue.kinds import Domain, arrivals
 from qospec.dataclass import dataclass
-from qospec.engine import instants
+from qospec.engine.source import instants
 
 if TYPE_CHECKING:
     from typing import Self
 
     from qospec.engine.arrays import Indices, Times
-    from qospec.engine.draws import Draws
-    from qospec.engine.instants import State
+    from qospec.engine.random import Draws
+    from qospec.engine.source.instants import State
 
 Rate = Annotated[Fraction, Domain("cell rate", Fraction(1, 1_000), 10**11)]
 """Cells/s; at one in 1000 s a block still ends within what int64 can tell."""

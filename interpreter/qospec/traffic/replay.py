@@ -12,7 +12,7 @@ from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Times
-    from qospec.engine.draws import Draws
+    from qospec.engine.random import Draws
 
 Instants = Annotated[tuple[int, ...], Domain("times", 0, LONGEST_PS)]
 """Whole picoseconds."""

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from qospec.catalogue.kinds import traffic
 from qospec.dataclass import dataclass
-from qospec.engine.connections import Category
-from qospec.engine.descriptor import ABBREVIATIONS, VariableBitRate
+from qospec.engine.items.connections import Category
+from qospec.engine.source.contract import ABBREVIATIONS, VariableBitRate
 
 
 @traffic(

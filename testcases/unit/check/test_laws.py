@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.check.evaluate.functions import STEPS, probabilities
-from qospec.engine.draws import Draws
-from qospec.engine.sizes import Sizes
+from qospec.engine.random import Draws
+from qospec.engine.source.sizes import Sizes
 
 WIRE = """
 import std.media

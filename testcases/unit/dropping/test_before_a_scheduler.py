@@ -15,12 +15,12 @@ from qospec.dropping.red import Red
 from qospec.elements.drr import Drr
 from qospec.elements.scfq import Scfq
 from qospec.elements.strict import Strict
-from qospec.engine.batch import FOREVER_PS, Batch, empty, joined
-from qospec.engine.combined import Combined
-from qospec.engine.connections import Connections, Contract
-from qospec.engine.draws import Draws
-from qospec.engine.dropping import Waiting
 from qospec.engine.element import Setting
+from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
+from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.queue.drop_policy import Waiting
+from qospec.engine.random import Draws
+from qospec.engine.scheduler.scheduler import Combined
 
 CONNECTIONS = Connections((Contract("cbr", Fraction(1_000), 0),), (0,), has_oam=False)
 TYPICAL = 500

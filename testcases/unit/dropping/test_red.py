@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from qospec.catalogue.kinds import Buffer
 from qospec.dropping.red import Red
 from qospec.elements.fifo import Fifo
-from qospec.engine import admission, dropping
-from qospec.engine.clock import Clock
-from qospec.engine.draws import Draws
+from qospec.engine.line.clock import Clock
+from qospec.engine.queue import admission, drop_policy
+from qospec.engine.random import Draws
 
 TYPICAL = 500
 MUST_WAIT = True
@@ -48,8 +48,8 @@ def test_it_is_the_paper_s_algorithm(bench, data):
 
 def gate(limit, policy):
     """Return the gate of one queue, with a typical item of a millisecond."""
-    guarded = dropping.Guarded(Buffer(limit, "packet"), policy, Draws(("test",)))
-    return dropping.gate_of([guarded], Clock(Fraction(8_000 * TYPICAL), slotted=False))
+    guarded = drop_policy.Guarded(Buffer(limit, "packet"), policy, Draws(("test",)))
+    return drop_policy.gate_of([guarded], Clock(Fraction(8_000 * TYPICAL), slotted=False))
 
 
 def followed(made, waiting, at_ps):

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import strategies as st
 
 from qospec.catalogue.kinds import Buffer
-from qospec.engine.batch import FOREVER_PS, Batch, empty, joined
-from qospec.engine.clock import Clock
-from qospec.engine.connections import Connections, Contract
-from qospec.engine.draws import Draws
-from qospec.engine.dropping import Waiting
 from qospec.engine.element import Setting
+from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
+from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.line.clock import Clock
 from qospec.engine.marks import MARKS
+from qospec.engine.queue.drop_policy import Waiting
+from qospec.engine.random import Draws
 from qospec.units import PS_PER_S
 
 CBR = Contract("cbr", Fraction(1_000), 0)

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.elements.delay import Delay
-from qospec.engine.batch import FOREVER_PS
+from qospec.engine.items.batch import FOREVER_PS
 
 
 @given(st.lists(st.integers(0, 10**18)), st.sampled_from([0, 1, 10**18]))

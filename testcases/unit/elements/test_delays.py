@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.elements.delays import Delays
-from qospec.engine.batch import FOREVER_PS
+from qospec.engine.items.batch import FOREVER_PS
 
 
 @given(

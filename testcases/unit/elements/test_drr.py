@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.elements.drr import Drr
-from qospec.engine.clock import Clock
+from qospec.engine.line.clock import Clock
 
 NAMES = "abc"
 LARGEST = 1_500

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from qospec.catalogue.kinds import Buffer
 from qospec.elements.fifo import Fifo
-from qospec.engine.clock import Clock
+from qospec.engine.line.clock import Clock
 
 STM1 = Fraction(149_760_000)
 SLOT_PS = 2_831_196

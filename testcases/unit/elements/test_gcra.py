@@ -8,8 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from qospec.elements.gcra import Gcra
-from qospec.engine.batch import FOREVER_PS
-from qospec.engine.connections import Contract
+from qospec.engine.items.batch import FOREVER_PS
+from qospec.engine.items.connections import Contract
 from qospec.units import PS_PER_S
 
 SECOND_PS = PS_PER_S

@@ -9,9 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from qospec.elements.line import Line
-from qospec.engine import transmission
-from qospec.engine.batch import FOREVER_PS
-from qospec.engine.clock import Clock
+from qospec.engine.items.batch import FOREVER_PS
+from qospec.engine.line import transmission
+from qospec.engine.line.clock import Clock
 
 STM1 = Fraction(149_760_000)
 LOW, HIGH = transmission.LOWEST_BIT_RATE, transmission.HIGHEST_BIT_RATE

@@ -14,7 +14,7 @@ from qospec.elements.strict import Strict
 from qospec.elements.wf2q_plus import Wf2qPlus
 from qospec.elements.wfq import Wfq
 from qospec.elements.wrr import Wrr
-from qospec.engine.dropping import Waiting
+from qospec.engine.queue.drop_policy import Waiting
 
 RATES = [Fraction(10**7), Fraction(10**8), Fraction(10**9), Fraction(2_048_000), Fraction(10**8, 7)]
 

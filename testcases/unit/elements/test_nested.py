@@ -21,14 +21,15 @@ from qospec.elements.strict import Strict
 from qospec.elements.wf2q_plus import Wf2qPlus
 from qospec.elements.wfq import Wfq
 from qospec.elements.wrr import Wrr
-from qospec.engine import delays, graph
-from qospec.engine.clock import Clock
-from qospec.engine.combined import Combined
-from qospec.engine.connections import Connections, Contract
-from qospec.engine.dropping import Waiting
 from qospec.engine.encapsulation import Encapsulation
 from qospec.engine.experiment import END, Experiment, Node, Source, Watch, Wire
+from qospec.engine.graph import emulation
+from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.line.clock import Clock
 from qospec.engine.marks import marked
+from qospec.engine.measure import delays
+from qospec.engine.queue.drop_policy import Waiting
+from qospec.engine.scheduler.scheduler import Combined
 
 ETHERNET = Encapsulation(8, 18, 64, 12)
 LINES = [
@@ -291,7 +292,7 @@ def test_a_network_carries_each_packet_by_the_book(books, data, kinds, clock, ch
     )
     packets = sum(counts)
     contracts = (Contract("packets", Fraction(1_000), 0),) * packets
-    seen = graph.run(
+    seen = emulation.run(
         Experiment(
             Connections(contracts, (0,) * packets),
             sources,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from qospec.catalogue.kinds import Buffer
 from qospec.elements.processor import Processor
-from qospec.engine.batch import FOREVER_PS
+from qospec.engine.items.batch import FOREVER_PS
 
 US = 10**6
 MS = 10**9

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.elements.scfq import Scfq
-from qospec.engine.clock import Clock
+from qospec.engine.line.clock import Clock
 
 NAMES = "abc"
 weights = st.lists(st.sampled_from([1, 2, 3, Fraction(1, 2), 7]), min_size=1, max_size=3)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from qospec.catalogue.kinds import Buffer
 from qospec.elements.fifo import Fifo
 from qospec.elements.strict import Strict
-from qospec.engine.clock import Clock
-from qospec.engine.dropping import Waiting
+from qospec.engine.line.clock import Clock
+from qospec.engine.queue.drop_policy import Waiting
 
 STM1 = Fraction(149_760_000)
 SLOT_PS = 2_831_196

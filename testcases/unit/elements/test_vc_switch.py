@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.elements.vc_switch import VcSwitch
-from qospec.engine.batch import FOREVER_PS
+from qospec.engine.items.batch import FOREVER_PS
 
 INDICES = 6
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from qospec.elements.scfq import Scfq
 from qospec.elements.wf2q_plus import Wf2qPlus
 from qospec.elements.wfq import Wfq
-from qospec.engine.clock import Clock
+from qospec.engine.line.clock import Clock
 
 NAMES = "abcdefghijkl"
 FINE = 2**16

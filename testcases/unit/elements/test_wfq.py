@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.elements.wfq import Wfq
-from qospec.engine.clock import Clock
+from qospec.engine.line.clock import Clock
 
 NAMES = "abc"
 FINE = 2**16

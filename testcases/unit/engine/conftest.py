@@ -6,9 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from qospec.engine.batch import Batch
-from qospec.engine.connections import Connections, Contract
-from qospec.engine.draws import Draws
+from qospec.engine.items.batch import Batch
+from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.random import Draws
 
 
 class Listed:

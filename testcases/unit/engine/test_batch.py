@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from qospec.engine.batch import Batch, empty, joined, well_formed
+from qospec.engine.items.batch import Batch, empty, joined, well_formed
 
 Maker = Callable[..., Batch]
 

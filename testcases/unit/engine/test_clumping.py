@@ -7,17 +7,20 @@ from math import floor
 import numpy as np
 import pytest
 
-from qospec.engine import clumping
-from qospec.engine.connections import Connections
+from qospec.engine.items.connections import Connections
+from qospec.engine.measure import cell_delay_variation
 
 
 def extremes(rows: np.ndarray) -> list[tuple[int, int]]:
-    return [(int(row[clumping.LARGEST]), int(row[clumping.LEAST])) for row in rows]
+    return [
+        (int(row[cell_delay_variation.LARGEST]), int(row[cell_delay_variation.LEAST]))
+        for row in rows
+    ]
 
 
 def followed(connections: Connections, at_ps: list[int], connection: list[int]) -> np.ndarray:
-    rows = clumping.new_rows(connections)
-    clumping.follow(np.array(at_ps, np.int64), np.array(connection, np.uint32), rows)
+    rows = cell_delay_variation.new_rows(connections)
+    cell_delay_variation.follow(np.array(at_ps, np.int64), np.array(connection, np.uint32), rows)
     return rows
 
 
@@ -61,9 +64,9 @@ def test_vcs_have_a_clock_each_and_oam_cells_none(vcs: Callable[..., Connections
 
 def test_a_cut_changes_nothing(vcs: Callable[..., Connections]) -> None:
     at_ps, connection = np.arange(0, 900, 9), np.tile(np.array([0, 1, 1], np.uint32), 34)[:100]
-    whole, parts = clumping.new_rows(vcs(2)), clumping.new_rows(vcs(2))
-    clumping.follow(at_ps, connection, whole)
+    whole, parts = cell_delay_variation.new_rows(vcs(2)), cell_delay_variation.new_rows(vcs(2))
+    cell_delay_variation.follow(at_ps, connection, whole)
     for cut in (slice(0, 1), slice(1, 50), slice(50, 100)):
-        clumping.follow(at_ps[cut], connection[cut], parts)
+        cell_delay_variation.follow(at_ps[cut], connection[cut], parts)
     assert whole.any()
     assert np.array_equal(whole, parts)

@@ -4,10 +4,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qospec.engine.batch import Batch, joined
-from qospec.engine.coming import by_input, by_routes, turns_of
+from qospec.engine.items.batch import Batch, joined
+from qospec.engine.items.partition import Routes
 from qospec.engine.marks import VALUES
-from qospec.engine.parting import Routes
+from qospec.engine.scheduler.arrivals import by_input, by_routes, turns_of
 
 TIMES = st.lists(st.integers(0, 20), max_size=12).map(sorted)
 INPUTS = st.lists(TIMES, min_size=1, max_size=5)

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import pytest
 
-from qospec.engine.clock import Clock
-from qospec.engine.cycle import components, turns, zero_delay_cycle
 from qospec.engine.experiment import END, Node, Wire
+from qospec.engine.graph.loop import components, turns, zero_delay_cycle
+from qospec.engine.line.clock import Clock
 
 
 class Step(NamedTuple):

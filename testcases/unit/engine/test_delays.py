@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from qospec.engine import delays
-from qospec.engine.batch import Batch
+from qospec.engine.items.batch import Batch
+from qospec.engine.measure import delays
 
 EDGES = [
     0,

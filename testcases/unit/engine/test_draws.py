@@ -2,7 +2,7 @@
 
 import pytest
 
-from qospec.engine.draws import Draws
+from qospec.engine.random import Draws
 
 
 def numbers(draws: Draws) -> list[int]:

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qospec.engine import delays, flight
-from qospec.engine.flight import Followed
+from qospec.engine.measure import delays, variation
+from qospec.engine.measure.variation import Followed
 
 times = st.integers(0, 10**18) | st.integers(0, 10**6)
 
@@ -29,11 +29,11 @@ def test_no_sum_outgrows_its_word_however_many_are_added(latencies_ps):
     sent_ps = np.arange(len(latencies_ps), dtype=np.int64)
     whose = np.zeros(len(sent_ps), np.uint32)
     sizes, times_ps = np.zeros(len(sent_ps), np.int32), np.zeros(1, np.int64)
-    assert flight.sent(sent_ps, whose, sizes, times_ps, followed, 0) == len(sent_ps)
-    flight.arrived(sent_ps + np.array(latencies_ps), sent_ps, whose, followed)
+    assert variation.sent(sent_ps, whose, sizes, times_ps, followed, 0) == len(sent_ps)
+    variation.arrived(sent_ps + np.array(latencies_ps), sent_ps, whose, followed)
     steps = [b - a for a, b in pairwise(latencies_ps)]
     sums = [
         delays.total(followed.seen[:, each], delays.SUM_LOW, delays.SUM_BITS) for each in range(6)
     ]
-    assert sums[flight.LATER] - sums[flight.SOONER] == sum(steps)
-    assert sums[flight.RECEIVED] == sum(map(abs, steps))
+    assert sums[variation.LATER] - sums[variation.SOONER] == sum(steps)
+    assert sums[variation.RECEIVED] == sum(map(abs, steps))

@@ -13,15 +13,15 @@ from qospec.elements.fifo import Fifo
 from qospec.elements.line import Line
 from qospec.elements.oam_insert import OamInsert
 from qospec.elements.vc_switch import VcSwitch
-from qospec.engine import graph
-from qospec.engine.batch import FOREVER_PS, Batch
-from qospec.engine.clock import Clock
-from qospec.engine.connections import Connections
 from qospec.engine.element import Setting, Step
 from qospec.engine.experiment import DISCARD, END, Experiment, Intervals, Node, Source, Watch, Wire
-from qospec.engine.guard import BrokenPromiseError
-from qospec.engine.observation import Observation
-from qospec.engine.sizes import CELLS, Sizes
+from qospec.engine.graph import emulation
+from qospec.engine.graph.promises import BrokenPromiseError
+from qospec.engine.items.batch import FOREVER_PS, Batch
+from qospec.engine.items.connections import Connections
+from qospec.engine.line.clock import Clock
+from qospec.engine.measure.observation import Observation
+from qospec.engine.source.sizes import CELLS, Sizes
 
 Vcs = Callable[..., Connections]
 STOP_PS = 1_000_000
@@ -70,7 +70,7 @@ def test_a_cell_takes_the_time_of_each_line_and_delay(vcs: Vcs, listed: Any) -> 
     nodes = (line("tx", stamps=True), Node("pipe", Delay(7_000)), line("out", 16))
     wires = (Wire(0, 0, 1), Wire(1, 0, 2), Wire(2, 0, END))
     sources = (source(listed, [(100, 0)]),)
-    seen = graph.run(Experiment(vcs(1), sources, nodes, wires, watch(1), ("s",)))
+    seen = emulation.run(Experiment(vcs(1), sources, nodes, wires, watch(1), ("s",)))
     tally = seen.tally(0, 1)
     assert (tally.planned, tally.sent, tally.received, tally.lost) == (1, 1, 1, {})
     assert tally.delays.min_ps == CELL_PS + 7_000 + CELL_PS // 2
@@ -83,7 +83,7 @@ def test_cells_that_were_ready_in_the_window_but_sent_after_it_do_not_count(
     sources = (source(listed, [(STOP_PS - 1, 0), (STOP_PS - 1, 0), (STOP_PS, 0)]),)
     wires = (Wire(0, 0, END),)
     experiment = Experiment(vcs(1), sources, (line("tx", stamps=True),), wires, watch(1), ("s",))
-    tally = graph.run(experiment).tally(0, 1)
+    tally = emulation.run(experiment).tally(0, 1)
     assert (tally.planned, tally.sent, tally.received) == (2, 1, 1)
 
 
@@ -97,7 +97,7 @@ def test_ties_go_to_sources_in_order_then_to_wires_in_order(vcs: Vcs, listed: An
         source(listed, [(50, 0)], node=0, first=3),
     )
     wires = (Wire(2, 0, 0), Wire(1, 0, 0), Wire(0, 0, END))
-    seen = graph.run(Experiment(vcs(4), sources, nodes, wires, watch(4), ("s",)))
+    seen = emulation.run(Experiment(vcs(4), sources, nodes, wires, watch(4), ("s",)))
     waits = [seen.tally(vc, vc + 1).delays.min_ps for vc in range(4)]
     assert waits == [50 + 4 * CELL_PS, 50 + 3 * CELL_PS, CELL_PS, 2 * CELL_PS]
 
@@ -107,7 +107,7 @@ def test_what_is_thrown_away_is_lost_there(vcs: Vcs, listed: Any) -> None:
     nodes = (line("tx", stamps=True), Node("split", VcSwitch(2), outputs=table))
     wires = (Wire(0, 0, 1), Wire(1, 0, END), Wire(1, 1, DISCARD))
     sources = (source(listed, [(0, 0), (0, 1), (9, 1)]),)
-    seen = graph.run(Experiment(vcs(2), sources, nodes, wires, watch(2), ("s",)))
+    seen = emulation.run(Experiment(vcs(2), sources, nodes, wires, watch(2), ("s",)))
     assert seen.tally(1, 2).lost == {("split", "discarded"): 2}
     assert seen.tally(0, 1).lost == {}
     assert seen.received.tolist() == [1, 0]
@@ -150,7 +150,7 @@ def busy(vcs: Vcs, listed: Any, start_ps: int = 0) -> Experiment:
 @pytest.mark.parametrize("start_ps", [0, BUSY_PS // 3])
 def test_the_cut_into_chunks_changes_nothing(vcs: Vcs, listed: Any, start_ps: int) -> None:
     experiment = busy(vcs, listed, start_ps)
-    whole = graph.run(experiment, chunk=200_000)
+    whole = emulation.run(experiment, chunk=200_000)
     user, oam = whole.tally(0, 6), whole.tally(6, 12)
     assert user.lost
     assert oam.sent > 0
@@ -159,14 +159,14 @@ def test_the_cut_into_chunks_changes_nothing(vcs: Vcs, listed: Any, start_ps: in
     assert user.variation.arrivals.max_ps
     assert all(t.sent == t.received + t.lost_count for t in (user, oam))
     for chunk in (1, 7, 1_000):
-        assert same(graph.run(experiment, chunk=chunk), whole)
+        assert same(emulation.run(experiment, chunk=chunk), whole)
 
 
 def test_the_same_experiment_gives_the_same_and_another_seed_another(vcs: Vcs, listed: Any) -> None:
     experiment = busy(vcs, listed)
-    first = graph.run(experiment)
-    assert same(graph.run(experiment), first)
-    assert not same(graph.run(experiment._replace(seed=("t",))), first)
+    first = emulation.run(experiment)
+    assert same(emulation.run(experiment), first)
+    assert not same(emulation.run(experiment._replace(seed=("t",))), first)
 
 
 def test_progress_is_told_at_the_end_of_each_window(
@@ -177,7 +177,7 @@ def test_progress_is_told_at_the_end_of_each_window(
     experiment = Experiment(vcs(1), sources, nodes, wires, watch(1), ("s",))
     told: list[tuple[int, int]] = []
     monkeypatch.setenv("QOS_CHUNK", "400")
-    graph.run(experiment, on_progress=lambda now_ps, stop_ps: told.append((now_ps, stop_ps)))
+    emulation.run(experiment, on_progress=lambda now_ps, stop_ps: told.append((now_ps, stop_ps)))
     ends_ps = [now_ps for now_ps, _ in told]
     assert ends_ps == pytest.approx([400_000, 800_000, STOP_PS], rel=1e-2)
     assert ends_ps[-1] == STOP_PS
@@ -186,21 +186,21 @@ def test_progress_is_told_at_the_end_of_each_window(
 
 def test_a_chunk_holds_at_least_one_cell(vcs: Vcs, listed: Any) -> None:
     with pytest.raises(ValueError, match="at least one cell"):
-        graph.run(busy(vcs, listed), chunk=0)
+        emulation.run(busy(vcs, listed), chunk=0)
 
 
 def test_an_output_that_is_not_wired_may_not_be_used(vcs: Vcs, listed: Any) -> None:
     sources = (source(listed, [(0, 0)]),)
     experiment = Experiment(vcs(1), sources, (line("tx"),), (), watch(1), ("s",))
     with pytest.raises(ValueError, match=r"tx\.out, which leads nowhere"):
-        graph.run(experiment)
+        emulation.run(experiment)
 
 
 def test_an_output_is_wired_once(vcs: Vcs, listed: Any) -> None:
     wires = (Wire(0, 0, END), Wire(0, 0, DISCARD))
     sources = (source(listed, [(0, 0)]),)
     with pytest.raises(ValueError, match="wired twice at tx"):
-        graph.run(Experiment(vcs(1), sources, (line("tx"),), wires, watch(1), ("s",)))
+        emulation.run(Experiment(vcs(1), sources, (line("tx"),), wires, watch(1), ("s",)))
 
 
 class Forgetful(Delay):
@@ -215,7 +215,7 @@ def test_a_broken_promise_names_the_element(vcs: Vcs, listed: Any) -> None:
     nodes, wires = (Node("dev.box", Forgetful(0)),), (Wire(0, 0, END),)
     sources = (source(listed, [(0, 0), (5, 0)]),)
     with pytest.raises(BrokenPromiseError, match=r"dev\.box kept 2 cells"):
-        graph.run(Experiment(vcs(1), sources, nodes, wires, watch(1), ("s",)))
+        emulation.run(Experiment(vcs(1), sources, nodes, wires, watch(1), ("s",)))
 
 
 class Curious(Delay):
@@ -236,7 +236,7 @@ def test_an_element_starts_with_its_own_draws_and_clock(vcs: Vcs, listed: Any) -
     sources, wires = (source(listed, [(0, 0)]),), (Wire(0, 0, END),)
     nodes = (Node("a.b", Curious(0), clock),)
     Curious.met.clear()
-    graph.run(Experiment(vcs(1), sources, nodes, wires, watch(1), ("s", "1")))
+    emulation.run(Experiment(vcs(1), sources, nodes, wires, watch(1), ("s", "1")))
     (setting,) = [setting for setting, _ in Curious.met if setting is not None]
     assert setting.draws.path == ("s", "1", "element", "a.b")
     assert {met for _, met in Curious.met} == {clock}
@@ -265,7 +265,7 @@ def test_an_element_may_write_over_the_times_of_what_comes(
     cells = [(at_ps, 0) for at_ps in range(0, 90, 3)]
     sources, wires = (source(listed, cells),), (Wire(0, 0, 1), Wire(1, 0, END))
     experiment = Experiment(vcs(1), sources, nodes, wires, watch(1), ("s",))
-    delays = graph.run(experiment, chunk=chunk).tally(0, 1).delays
+    delays = emulation.run(experiment, chunk=chunk).tally(0, 1).delays
     assert (delays.count, delays.min_ps, delays.max_ps) == (30, 12, 12)
 
 
@@ -273,5 +273,5 @@ def test_sizes_that_differ_are_not_told(vcs: Vcs, listed: Any) -> None:
     nodes = (Node("a", Curious(0)),)
     sources = (source(listed, [(0, 0)])._replace(sizes=Sizes((53, 64), (1, 1))),)
     Curious.met.clear()
-    graph.run(Experiment(vcs(1), sources, nodes, (Wire(0, 0, END),), watch(1), ("s",)))
+    emulation.run(Experiment(vcs(1), sources, nodes, (Wire(0, 0, END),), watch(1), ("s",)))
     assert [setting.size_bytes for setting, _ in Curious.met if setting is not None] == [0]

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from qospec.engine.batch import FOREVER_PS, Batch, empty
 from qospec.engine.element import Loss, Step
-from qospec.engine.guard import BrokenPromiseError, guarded
+from qospec.engine.graph.promises import BrokenPromiseError, guarded
+from qospec.engine.items.batch import FOREVER_PS, Batch, empty
 
 Maker = Callable[..., Batch]
 LEAST_PS = 10

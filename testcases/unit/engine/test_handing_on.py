@@ -14,13 +14,13 @@ from qospec.elements.drr import Drr
 from qospec.elements.line import Line
 from qospec.elements.scfq import Scfq
 from qospec.elements.strict import Strict
-from qospec.engine import graph
-from qospec.engine.combined import Combined
-from qospec.engine.connections import Connections, Contract
-from qospec.engine.dropping import Waiting
 from qospec.engine.experiment import END, Experiment, Node, Source, Watch, Wire
-from qospec.engine.handing_on import handed_on
-from qospec.engine.sizes import Sizes
+from qospec.engine.graph import emulation
+from qospec.engine.graph.fusion import handed_on
+from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.queue.drop_policy import Waiting
+from qospec.engine.scheduler.scheduler import Combined
+from qospec.engine.source.sizes import Sizes
 
 STOP_PS = 1_000_000
 LINE = Line(Fraction(8 * 10**9), carries="packet")
@@ -88,9 +88,9 @@ def test_what_is_seen_is_the_same(listed, arrivals, scheduler, chunk, drop):
     assert len(handed_on(trial).wires) == 2
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("QOS_CHECK", "1")
-        whole = graph.run(trial, chunk=chunk)
-        patch.setattr(graph, "handed_on", lambda known: known)
-        parted = graph.run(trial, chunk=chunk)
+        whole = emulation.run(trial, chunk=chunk)
+        patch.setattr(emulation, "handed_on", lambda known: known)
+        parted = emulation.run(trial, chunk=chunk)
     assert counted(whole) == counted(parted)
     assert np.array_equal(whole.histogram, parted.histogram)
 
@@ -121,13 +121,13 @@ def test_a_class_that_is_not_wired_is_refused_as_ever(listed, wired):
     wires = (*(Wire(0, n, 1, n) for n in range(wired)), Wire(1, 0, END))
     trial = experiment(listed, SCHEDULERS[0], ([1], [2], [3]), wires=wires)
     with pytest.raises(ValueError, match=r"left by output classes\.\w+, which leads nowhere"):
-        graph.run(trial)
+        emulation.run(trial)
 
 
 def test_an_output_that_is_wired_twice_is_refused_as_ever(listed):
     trial = experiment(listed, SCHEDULERS[0], ([1], [2], [3]), wires=(*WIRES, Wire(0, 0, 1, 1)))
     with pytest.raises(ValueError, match="an output is wired twice at classes"):
-        graph.run(trial)
+        emulation.run(trial)
 
 
 def test_a_scheduler_of_more_inputs_than_a_table_can_name_gets_its_parts(listed):
@@ -136,4 +136,4 @@ def test_a_scheduler_of_more_inputs_than_a_table_can_name_gets_its_parts(listed)
     top = trial.nodes[1]._replace(queues=tuple(Waiting(name, Buffer(2, "cell")) for name in names))
     trial = trial._replace(nodes=(trial.nodes[0], top))
     assert handed_on(trial) == trial
-    assert graph.run(trial).carried.sum() == 3
+    assert emulation.run(trial).carried.sum() == 3

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from qospec.engine.batch import FOREVER_PS
-from qospec.engine.draws import Draws
-from qospec.engine.interruptions import BLOCK, Hiccups, Interruptions, Periodic
+from qospec.engine.items.batch import FOREVER_PS
+from qospec.engine.processor.interruptions import BLOCK, Hiccups, Interruptions, Periodic
+from qospec.engine.random import Draws
 
 US = 10**6
 MS = 10**9

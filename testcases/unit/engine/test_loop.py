@@ -15,14 +15,14 @@ from qospec.elements.delay import Delay
 from qospec.elements.fifo import Fifo
 from qospec.elements.line import Line
 from qospec.elements.vc_switch import VcSwitch
-from qospec.engine import graph, loop
-from qospec.engine.batch import Batch
-from qospec.engine.clock import Clock
-from qospec.engine.connections import Connections
 from qospec.engine.element import Step
 from qospec.engine.experiment import END, Experiment, Node, Source, Watch, Wire
-from qospec.engine.observation import Observation, Recorder
-from qospec.engine.sizes import CELLS
+from qospec.engine.graph import emulation, loop
+from qospec.engine.items.batch import Batch
+from qospec.engine.items.connections import Connections
+from qospec.engine.line.clock import Clock
+from qospec.engine.measure.observation import Observation, Recorder
+from qospec.engine.source.sizes import CELLS
 
 Vcs = Callable[..., Connections]
 Cells = list[list[tuple[int, int]]]
@@ -153,7 +153,7 @@ def test_every_cell_arrives_and_is_lost_as_in_the_emulator(
     vcs: Vcs, listed: Any, arrived: list[tuple[int, int, int]], seed: int
 ) -> None:
     cells = drawn(seed, 60, mean_gap_ps=3_500_000)
-    seen = graph.run(ring(vcs, listed, cells))
+    seen = emulation.run(ring(vcs, listed, cells))
     emulated = Emulated(cells)
     assert sorted(arrived) == sorted(emulated.arrived)
     assert losses(seen) == emulated.lost
@@ -165,7 +165,7 @@ def test_a_ring_at_rest_has_no_loss(
     vcs: Vcs, listed: Any, arrived: list[tuple[int, int, int]]
 ) -> None:
     cells = drawn(9, 40, mean_gap_ps=30_000_000)
-    assert losses(graph.run(ring(vcs, listed, cells))) == Counter()
+    assert losses(emulation.run(ring(vcs, listed, cells))) == Counter()
     assert sorted(arrived) == sorted(Emulated(cells).arrived)
     assert len(arrived) == 40 * HOSTS
 
@@ -175,10 +175,10 @@ def test_the_cut_into_chunks_changes_nothing(
     vcs: Vcs, listed: Any, arrived: list[tuple[int, int, int]], chunk: int
 ) -> None:
     experiment = ring(vcs, listed, drawn(3, 60, mean_gap_ps=3_500_000))
-    whole = graph.run(experiment, chunk=200_000)
+    whole = emulation.run(experiment, chunk=200_000)
     at_once = sorted(arrived)
     arrived.clear()
-    assert losses(graph.run(experiment, chunk=chunk)) == losses(whole)
+    assert losses(emulation.run(experiment, chunk=chunk)) == losses(whole)
     assert sorted(arrived) == at_once
 
 
@@ -195,7 +195,7 @@ def test_time_leaps_while_no_cell_is_inside(
 
     monkeypatch.setattr(VcSwitch, "process", noted)
     one: Cells = [[(0, 0), (10**12, 1)], [(5, 0)], [(7, 1)]]
-    seen = graph.run(ring(vcs, listed, one))
+    seen = emulation.run(ring(vcs, listed, one))
     assert seen.received.sum() == 4
     assert len(calls) < 300
 
@@ -205,8 +205,8 @@ def test_cells_that_never_leave_end_the_trial(
 ) -> None:
     monkeypatch.setattr(loop, "ROUNDS", 100)
     experiment = ring(vcs, listed, [[(0, 0)], [(0, 1)], [(3, 0)]], leave=False)
-    with pytest.raises(graph.EndlessError, match="3 cells never leave") as caught:
-        graph.run(experiment)
+    with pytest.raises(emulation.EndlessError, match="3 cells never leave") as caught:
+        emulation.run(experiment)
     assert set(caught.value.paths) == {
         f"{kind}[{host}]" for kind in ("switch", "ring") for host in range(HOSTS)
     }
@@ -232,8 +232,8 @@ def test_cells_that_wait_for_ever_end_the_trial(
     sources = (Source("f", listed([(0, 0)]), 0, 1, "even", CELLS, 0, 0),)
     wires = (Wire(0, 0, 1), Wire(1, 0, 0))
     experiment = Experiment(vcs(1), sources, nodes, wires, Watch(0, 10, (0,)), ("s",))
-    with pytest.raises(graph.EndlessError, match="1 cells never leave the cycle through a, b"):
-        graph.run(experiment)
+    with pytest.raises(emulation.EndlessError, match="1 cells never leave the cycle through a, b"):
+        emulation.run(experiment)
 
 
 def test_a_cell_may_wait_long_beside_a_short_cycle(
@@ -256,7 +256,7 @@ def test_a_cell_may_wait_long_beside_a_short_cycle(
         Wire(1, 2, END),
     )
     experiment = Experiment(vcs(1), sources, nodes, wires, Watch(0, 10, (0,)), ("s",))
-    assert graph.run(experiment).tally(0, 1).delays.max_ps == 10**7 + 5
+    assert emulation.run(experiment).tally(0, 1).delays.max_ps == 10**7 + 5
 
 
 def test_a_cycle_that_nothing_enters_does_not_hold_up_the_rest(vcs: Vcs, listed: Any) -> None:
@@ -264,7 +264,7 @@ def test_a_cycle_that_nothing_enters_does_not_hold_up_the_rest(vcs: Vcs, listed:
     sources = (Source("f", listed([(0, 0)]), 0, 1, "even", CELLS, 0, 2),)
     wires = (Wire(0, 0, 1), Wire(1, 0, 0), Wire(2, 0, END))
     experiment = Experiment(vcs(1), sources, nodes, wires, Watch(0, 10, (0,)), ("s",))
-    assert graph.run(experiment).tally(0, 1).delays.max_ps == 5
+    assert emulation.run(experiment).tally(0, 1).delays.max_ps == 5
 
 
 def test_a_cycle_without_delay_is_refused(vcs: Vcs, listed: Any) -> None:
@@ -272,6 +272,6 @@ def test_a_cycle_without_delay_is_refused(vcs: Vcs, listed: Any) -> None:
     sources = (Source("f", listed([(0, 0)]), 0, 1, "even", CELLS, 0, 0),)
     wires = (Wire(0, 0, 1), Wire(1, 0, 0))
     experiment = Experiment(vcs(1), sources, nodes, wires, Watch(0, 10, (0,)), ("s",))
-    with pytest.raises(graph.ZeroDelayError, match=r"(a -> b -> a|b -> a -> b)") as caught:
-        graph.run(experiment)
+    with pytest.raises(emulation.ZeroDelayError, match=r"(a -> b -> a|b -> a -> b)") as caught:
+        emulation.run(experiment)
     assert sorted(caught.value.paths) == ["a", "b"]

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from qospec.engine.batch import Batch, empty
-from qospec.engine.merge import merged
+from qospec.engine.items.batch import Batch, empty
+from qospec.engine.items.merge import merged
 
 
 def drawn(stream: np.random.Generator, count: int, first: int) -> Batch:

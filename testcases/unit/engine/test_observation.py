@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from qospec.engine.batch import Batch
-from qospec.engine.connections import Connections
 from qospec.engine.element import Loss, Step
 from qospec.engine.experiment import Experiment, Source, Watch
-from qospec.engine.observation import Observation, Recorder
-from qospec.engine.sizes import CELLS, Sizes
-from qospec.engine.tally import Delays
+from qospec.engine.items.batch import Batch
+from qospec.engine.items.connections import Connections
+from qospec.engine.measure.observation import Observation, Recorder
+from qospec.engine.measure.tally import Delays
+from qospec.engine.source.sizes import CELLS, Sizes
 
 Maker = Callable[..., Batch]
 WINDOW = (1_000, 2_000)

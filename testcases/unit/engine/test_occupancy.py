@@ -12,16 +12,16 @@ from qospec.catalogue.kinds import Buffer
 from qospec.elements.fifo import Fifo
 from qospec.elements.shape import Shape
 from qospec.elements.strict import Strict
-from qospec.engine import occupancy
-from qospec.engine.batch import FOREVER_PS, Batch
-from qospec.engine.clock import Clock
-from qospec.engine.connections import Connections, Contract
-from qospec.engine.draws import Draws
-from qospec.engine.dropping import Waiting
 from qospec.engine.element import Setting
 from qospec.engine.encapsulation import Encapsulation
 from qospec.engine.experiment import Node, Watch
-from qospec.engine.occupancy import Occupancies, Occupancy
+from qospec.engine.items.batch import FOREVER_PS, Batch
+from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.line.clock import Clock
+from qospec.engine.measure import occupancy
+from qospec.engine.measure.occupancy import Occupancies, Occupancy
+from qospec.engine.queue.drop_policy import Waiting
+from qospec.engine.random import Draws
 
 CLOCK = Clock(Fraction(8 * 10**12), slotted=False, propagation_ps=5, encapsulation=Encapsulation())
 """A byte takes 1 ps."""

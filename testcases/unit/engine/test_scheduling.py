@@ -14,13 +14,13 @@ from qospec.elements.strict import Strict
 from qospec.elements.wf2q_plus import Wf2qPlus
 from qospec.elements.wfq import Wfq
 from qospec.elements.wrr import Wrr
-from qospec.engine.batch import FOREVER_PS, Batch, empty, joined
-from qospec.engine.clock import Clock
-from qospec.engine.combined import Combined
-from qospec.engine.connections import Connections, Contract
-from qospec.engine.draws import Draws
-from qospec.engine.dropping import Waiting
 from qospec.engine.element import Setting
+from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
+from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.line.clock import Clock
+from qospec.engine.queue.drop_policy import Waiting
+from qospec.engine.random import Draws
+from qospec.engine.scheduler.scheduler import Combined
 
 GIGABIT = Clock(Fraction(10**9), slotted=False)
 SHARES = (("af", Fraction(3)), ("be", Fraction(1)))

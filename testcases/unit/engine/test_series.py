@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qospec.engine.batch import Batch
 from qospec.engine.experiment import Intervals, Watch
-from qospec.engine.series import Series
+from qospec.engine.items.batch import Batch
+from qospec.engine.measure.series import Series
 
 CELLS = np.zeros((0, 4), np.int64)
 """Around cells there is nothing."""

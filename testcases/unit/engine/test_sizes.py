@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qospec.engine.draws import Draws
-from qospec.engine.sizes import BLOCK, CELLS, Sizes
+from qospec.engine.random import Draws
+from qospec.engine.source.sizes import BLOCK, CELLS, Sizes
 
 MIX = Sizes((40, 576, 1_500), (7, 4, 1))
 GENOME = Sizes((64, 594, 64, 1_518), (3, 1, 2, 1), in_order=True)

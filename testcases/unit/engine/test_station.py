@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from qospec.engine.batch import FOREVER_PS, Batch
 from qospec.engine.element import Step
-from qospec.engine.observation import Recorder
-from qospec.engine.station import Link, Nowhere, Station
+from qospec.engine.graph.node import Link, Nowhere, Station
+from qospec.engine.items.batch import FOREVER_PS, Batch
+from qospec.engine.measure.observation import Recorder
 
 Maker = Callable[..., Batch]
 

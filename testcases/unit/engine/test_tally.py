@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from qospec.catalogue.statistics import share_of
-from qospec.engine.tally import Delays, Tally, signed
+from qospec.engine.measure.tally import Delays, Tally, signed
 
 
 @pytest.mark.parametrize(

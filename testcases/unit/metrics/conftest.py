@@ -9,13 +9,13 @@ import pytest
 from hypothesis import strategies as st
 
 from qospec.elements.line import Line
-from qospec.engine.batch import Batch
-from qospec.engine.connections import Connections, Contract
 from qospec.engine.element import Loss
 from qospec.engine.experiment import Experiment, Node, Source, Watch
-from qospec.engine.observation import Recorder
-from qospec.engine.sizes import Sizes
-from qospec.engine.tally import Delays, Tally
+from qospec.engine.items.batch import Batch
+from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.measure.observation import Recorder
+from qospec.engine.measure.tally import Delays, Tally
+from qospec.engine.source.sizes import Sizes
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.engine.tally import Tally
-from qospec.engine.volume import Volume
+from qospec.engine.measure.bytes import Volume
+from qospec.engine.measure.tally import Tally
 from qospec.metrics.bit_rate import BitRate
 
 

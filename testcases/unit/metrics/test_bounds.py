@@ -7,7 +7,15 @@ from itertools import product
 import pytest
 
 from qospec.catalogue.kinds import Kind, discover
-from qospec.engine.tally import Delays, Packet, Reordering, Smoothed, Tally, Variation, signed
+from qospec.engine.measure.tally import (
+    Delays,
+    Packet,
+    Reordering,
+    Smoothed,
+    Tally,
+    Variation,
+    signed,
+)
 
 METRICS = discover().of("metric")
 EXAMPLES = {"p*": "p99", "packet_*": "packet_3", "causes": "policed"}

@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.engine.tally import Tally
+from qospec.engine.measure.tally import Tally
 from qospec.metrics.cell_loss_ratio import CellLossRatio
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qospec.engine.tally import Tally
+from qospec.engine.measure.tally import Tally
 from qospec.metrics.fairness_index import FairnessIndex
 
 

@@ -1,6 +1,6 @@
 from collections.abc import Callable
 
-from qospec.engine.tally import Tally
+from qospec.engine.measure.tally import Tally
 from qospec.metrics.policed import Policed
 
 

@@ -1,7 +1,7 @@
 from collections.abc import Callable
 from fractions import Fraction
 
-from qospec.engine.tally import Tally
+from qospec.engine.measure.tally import Tally
 from qospec.metrics.throughput import Throughput
 
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.engine.tally import Tally
+from qospec.engine.measure.tally import Tally
 from qospec.metrics.transfer_delay import TransferDelay
 
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from qospec.catalogue.kinds import discover
-from qospec.engine.tally import Delays
+from qospec.engine.measure.tally import Delays
 from qospec.run import trial
 from qospec.run.outcome import case_document
 

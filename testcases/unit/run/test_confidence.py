@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.engine.tally import Delays
+from qospec.engine.measure.tally import Delays
 from qospec.model.expression import Constant, Expression, Measured, Operation
 from qospec.model.suite import Statement
 from qospec.run.confidence import (

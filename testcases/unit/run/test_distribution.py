@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.engine.tally import Delays
+from qospec.engine.measure.tally import Delays
 from qospec.run.distribution import Distribution
 
 SURE = Fraction(95, 100)

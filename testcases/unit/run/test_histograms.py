@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.catalogue.kinds import discover
-from qospec.engine import delays as kept
 from qospec.engine.arrays import np
+from qospec.engine.measure import delays as kept
 from qospec.run import trial
 from qospec.run.histograms import MOST_KEPT, MOST_STEPS, histogram
 from qospec.run.outcome import case_document

@@ -6,7 +6,7 @@ import pytest
 
 from qospec.catalogue.kinds import discover
 from qospec.diagnostics import Problems
-from qospec.engine import graph
+from qospec.engine.graph import emulation
 from qospec.run import network, trial
 from qospec.run.plan import CasePlan
 from qospec.run.result import Repeat
@@ -199,9 +199,9 @@ test t on star {
 }
 """
     )
-    seen = graph.run(case.networks[""].experiment)
+    seen = emulation.run(case.networks[""].experiment)
     seen.sent[0] += 1
-    monkeypatch.setattr(graph, "run", lambda *_, **__: seen)
+    monkeypatch.setattr(emulation, "run", lambda *_, **__: seen)
     (error,) = trial.run(case, discover(), lambda _: None).errors
     assert "f: 11 cells sent, 10 received, 0 lost" in error
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pytest
 
-from qospec.engine.tally import Delays
+from qospec.engine.measure.tally import Delays
 from qospec.model.expression import Constant, Measured, Operation
 from qospec.model.suite import Statement
 from qospec.run.binomial import bounds, most_unlikely

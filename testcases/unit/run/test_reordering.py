@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from qospec.catalogue.kinds import discover
-from qospec.engine import graph
+from qospec.engine.graph import emulation
 from qospec.metrics.reordered import Reordered
 from qospec.metrics.reordered_ratio import ReorderedRatio
 from qospec.metrics.reordering_extent import ReorderingExtent
@@ -63,7 +63,7 @@ def text(repeats: int, *statements: str) -> str:
 def test_it_is_what_the_times_of_all_packets_say_however_time_is_cut(planned, chunk):
     """The times of single packets are the book: i - j for the first j ahead that was sent later."""
     (case,) = planned(text(1, "expect f.reordered < 1_000 pkt"))
-    tally = graph.run(case.networks[""].experiment, chunk=chunk).tally(0, 1)
+    tally = emulation.run(case.networks[""].experiment, chunk=chunk).tally(0, 1)
     packets = tally.variation.packets
     assert tally.variation.complete
     came = [each.number for each in sorted(packets, key=lambda each: each.at_ps)]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from qospec.engine import graph
+from qospec.engine.graph import emulation
 from qospec.run import warming
 from qospec.units import PS_PER_S
 
@@ -49,9 +49,9 @@ def test_what_is_run_is_short_and_nothing_of_it_goes_wrong(
     planned, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = []
-    whole = graph.run
+    whole = emulation.run
     monkeypatch.setattr(
-        graph,
+        emulation,
         "run",
         lambda experiment, **more: seen.append(experiment) or whole(experiment, **more),
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from qospec.engine.draws import Draws
+from qospec.engine.random import Draws
 
 
 class Flow:

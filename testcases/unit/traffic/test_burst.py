@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from qospec.engine.connections import PS_PER_S
-from qospec.engine.draws import Draws
+from qospec.engine.items.connections import PS_PER_S
+from qospec.engine.random import Draws
 from qospec.traffic.burst import Burst
 
 

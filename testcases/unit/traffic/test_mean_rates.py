@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from qospec.catalogue.kinds import Duration, discover
-from qospec.engine.draws import Draws
+from qospec.engine.random import Draws
 
 MS = 10**9
 OTHERS = {

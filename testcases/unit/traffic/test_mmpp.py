@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qospec.engine.draws import Draws
+from qospec.engine.random import Draws
 from qospec.traffic.mmpp import Mmpp
 
 MS = 10**9

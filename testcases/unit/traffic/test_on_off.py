@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.catalogue.kinds import Duration
-from qospec.engine.alternation import BLOCK
-from qospec.engine.draws import Draws
+from qospec.engine.random import Draws
+from qospec.engine.source.two_state import BLOCK
 from qospec.traffic.on_off import OnOff
 from qospec.units import PS_PER_S
 

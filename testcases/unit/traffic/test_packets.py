@@ -9,7 +9,7 @@ from qospec.catalogue.kinds import Load, SizeMix
 from qospec.elements.line import Line
 from qospec.engine.encapsulation import Encapsulation
 from qospec.engine.marks import MARKS
-from qospec.engine.sizes import Sizes
+from qospec.engine.source.sizes import Sizes
 from qospec.traffic.packets import Packets
 
 ETHERNET = Encapsulation(8, 18, 64, 12, 1_500)

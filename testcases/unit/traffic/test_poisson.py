@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qospec.engine.instants import BLOCK
+from qospec.engine.source.instants import BLOCK
 from qospec.traffic.poisson import Poisson
 
 LAST_PS = 10**11  # 100 ms

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from qospec.catalogue.kinds import discover
 from qospec.elements.gcra import Gcra
-from qospec.engine.batch import Batch
-from qospec.engine.connections import Connections
 from qospec.engine.element import Setting
+from qospec.engine.items.batch import Batch
+from qospec.engine.items.connections import Connections
 from qospec.traffic.vbr_rt import VbrRt
 
 

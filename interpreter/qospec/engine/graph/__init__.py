@@ -1,0 +1,1 @@
+"""The network of a trial: nodes, wires, the order in which they run, and random streams."""

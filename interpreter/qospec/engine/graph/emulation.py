@@ -1,0 +1,248 @@
+"""Carries batches from the sources through all nodes, one window of time after another.
+
+Every wire has a watermark: nothing earlier than this will follow. A node works up to the lowest of
+its wires' watermarks, its horizon. Without cycles one pass in topological order brings a window
+through; parts that turn in circles are a `Loop`. How time is cut changes nothing but the speed.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections import Counter
+from fractions import Fraction
+from typing import TYPE_CHECKING, Protocol
+
+from qospec.engine.arrays import np
+from qospec.engine.element import Setting
+from qospec.engine.experiment import DISCARD, END
+from qospec.engine.graph.fusion import handed_on
+from qospec.engine.graph.loop import (
+    EndlessError,
+    Loop,
+    ZeroDelayError,
+    components,
+    turns,
+    zero_delay_cycle,
+)
+from qospec.engine.graph.node import Discard, End, Link, Nowhere, Sink, Station
+from qospec.engine.graph.promises import guarded
+from qospec.engine.items.batch import FOREVER_PS, Batch
+from qospec.engine.measure.observation import CELL_BYTES, Recorder
+from qospec.engine.random import Draws
+from qospec.units import PS_PER_S
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from qospec.engine.element import Process
+    from qospec.engine.experiment import Experiment, Node, Source
+    from qospec.engine.measure.observation import Observation
+
+__all__ = ["CHUNK", "EndlessError", "ZeroDelayError", "run", "zero_delay_cycle"]
+
+CHUNK = 393_216
+"""Cells per window. What a call costs in Python weighs more than that columns of 3 MB no longer fit
+the second level of a cache: with 131,072 cells a chain of lines takes 15 % longer."""
+MIXED_CHUNK = 98_304
+"""Where sizes differ, more columns are read and written, and what a call costs weighs less."""
+
+
+class _Visited(Protocol):
+    def visit(self) -> bool: ...
+
+
+def run(
+    experiment: Experiment,
+    *,
+    chunk: int | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Observation:
+    """Return what one trial of `experiment` saw.
+
+    Args:
+        experiment: All of the trial.
+        chunk: About how many cells the sources have ready per window; `QOS_CHUNK`, else `CHUNK`
+            or, if they differ in size, `MIXED_CHUNK`.
+        on_progress: Called after each window with its end and the time when sources fall silent.
+
+    Raises:
+        ValueError: An output is wired twice, or a cell leaves by one that is not wired.
+        ZeroDelayError: A cycle takes no time.
+        EndlessError: Cells would go round a cycle for ever.
+    """
+    if chunk is None:
+        alike = all(source.sizes.alike for source in experiment.sources)
+        chunk = int(os.environ.get("QOS_CHUNK", CHUNK if alike else MIXED_CHUNK))
+    if chunk < 1:
+        raise ValueError("a chunk holds at least one cell")
+    keep_memory()
+    experiment = handed_on(experiment)
+    recorder = Recorder(experiment)
+    draws = Draws(experiment.seed)
+    network = _Network(experiment, recorder, draws)
+    stop_ps = experiment.watch.stop_ps
+    for until_ps in _windows(experiment, chunk):
+        watermark_ps = until_ps if until_ps < stop_ps else FOREVER_PS
+        for origin in network.origins:
+            origin.emit(until_ps, watermark_ps)
+        for part in network.parts:
+            part.visit()
+        if on_progress is not None:
+            on_progress(until_ps, stop_ps)
+    departed: Counter[str] = Counter()
+    for station in network.stations:
+        departed[station.path] += station.departed
+    cell_hops = sum(station.cell_hops for station in network.stations)
+    return recorder.observation(cell_hops, departed, drawn=bool(draws.asked))
+
+
+def keep_memory() -> None:
+    """Make the C library keep freed memory, and on large pages: columns of 1 MB come and go.
+
+    Else each of them is mapped and cleared anew, which takes as long as the work on it. Having once
+    mapped and freed a block, glibc takes all that is smaller from its heap and keeps twice as much
+    there (mallopt(3), M_MMAP_THRESHOLD; 32 MB is the most). The second block is from that heap, and
+    for blocks so large NumPy asks for large pages, which what is later put there inherits.
+    """
+    np.empty(31 * 2**20, np.uint8)
+    np.empty(30 * 2**20, np.uint8)
+
+
+def _windows(experiment: Experiment, chunk: int) -> Iterator[int]:
+    """Yield the end of each window, the last at the time when sources fall silent."""
+    stop_ps = experiment.watch.stop_ps
+    rates = [source.arrivals.mean_cell_rate(source.connections) for source in experiment.sources]
+    cell_rate = Fraction(sum(rates))
+    length_ps = max(1, int(chunk * PS_PER_S / cell_rate)) if cell_rate else stop_ps
+    until_ps = length_ps
+    while until_ps < stop_ps:
+        yield until_ps
+        until_ps += length_ps
+    yield stop_ps
+
+
+class _Origin:
+    """A source with its state."""
+
+    def __init__(
+        self, source: Source, draws: Draws, link: Link, recorder: Recorder, *, stamped: bool
+    ) -> None:
+        self._source = source
+        self._stamped = stamped
+        self._state = source.arrivals.start(source.connections, source.phases, draws)
+        self._link = link
+        self._recorder = recorder
+        self._sizes = source.sizes.start(source.connections, draws)
+        self._marks = np.empty(0, np.uint16)
+
+    def emit(self, until_ps: int, watermark_ps: int) -> None:
+        """Send on the cells that are ready before `until_ps`."""
+        at_ps, connection = self._source.arrivals.emit(self._state, until_ps)
+        count = len(at_ps)
+        sizes = self._sizes.next(connection)
+        if count > len(self._marks):
+            self._marks = np.full(count, self._source.marks, np.uint16)
+        if self._source.first:
+            connection = connection + np.int32(self._source.first)
+        # Only what a line will stamp may share its times: others may write over them.
+        sent_ps = at_ps if self._stamped else at_ps.copy()
+        batch = Batch(at_ps, sent_ps, connection, sizes, self._marks[:count])
+        if count:
+            self._recorder.planned(batch, alone=self._source.connections == 1)
+        self._link.put(batch, watermark_ps)
+
+
+class _Network:
+    """All that moves in a trial.
+
+    Attributes:
+        origins: The sources.
+        stations: The nodes, in order of the experiment.
+        parts: The same in the order in which a window comes through; those on cycles as one.
+    """
+
+    def __init__(self, experiment: Experiment, recorder: Recorder, draws: Draws) -> None:
+        cycle = zero_delay_cycle(experiment.nodes, experiment.wires)
+        if cycle is not None:
+            raise ZeroDelayError(cycle)
+        self._recorder = recorder
+        self.stations = [_station(node, experiment, recorder, draws) for node in experiment.nodes]
+        ports: list[list[list[Link]]] = [[[] for _ in n.element.inputs] for n in experiment.nodes]
+        self.origins = []
+        for source in experiment.sources:
+            link = Link(0)
+            ports[source.node][source.input].append(link)
+            below = draws.below("flow", source.name)
+            clock = experiment.nodes[source.node].clock
+            stamped = clock is not None and clock.stamps
+            self.origins.append(_Origin(source, below, link, recorder, stamped=stamped))
+        sinks = self._sinks(experiment, ports)
+        for station, into, out_of in zip(self.stations, ports, sinks, strict=True):
+            station.connect(tuple(map(tuple, into)), tuple(out_of))
+        self.parts = self._parts(experiment)
+
+    def _sinks(self, experiment: Experiment, ports: list[list[list[Link]]]) -> list[list[Sink]]:
+        sinks: list[list[Sink]] = [
+            [Nowhere(f"{node.path}.{output}") for output in node.element.outputs]
+            for node in experiment.nodes
+        ]
+        wired = Counter((wire.node, wire.output) for wire in experiment.wires)
+        twice = [experiment.nodes[node].path for (node, _), wires in wired.items() if wires > 1]
+        if twice:
+            raise ValueError(f"an output is wired twice at {', '.join(twice)}")
+        for number, wire in enumerate(experiment.wires):
+            station = self.stations[wire.node]
+            if wire.to == END:
+                sink: Sink = End(self._recorder, number)
+            elif wire.to == DISCARD:
+                sink = Discard(self._recorder, station.path)
+            else:
+                sink = link = Link(station.least_delay_ps)
+                ports[wire.to][wire.input].append(link)
+            sinks[wire.node][wire.output] = sink
+        return sinks
+
+    def _parts(self, experiment: Experiment) -> list[_Visited]:
+        onward: list[list[int]] = [[] for _ in experiment.nodes]
+        for wire in experiment.wires:
+            if wire.to >= 0:
+                onward[wire.node].append(wire.to)
+        parts: list[_Visited] = []
+        for component in components(onward):
+            stations = [self.stations[i] for i in component]
+            parts.append(Loop(stations) if turns(component, onward) else stations[0])
+        return parts
+
+
+def _station(node: Node, experiment: Experiment, recorder: Recorder, draws: Draws) -> Station:
+    element, connections = node.element, experiment.connections
+    size_bytes = {size for source in experiment.sources for size in source.sizes.size_bytes}
+    if connections.has_oam:
+        size_bytes.add(CELL_BYTES)
+    setting = Setting(
+        connections=connections,
+        draws=draws.below("element", node.path),
+        clock=node.clock,
+        queues=node.queues,
+        outputs=node.outputs,
+        columns=node.columns,
+        size_bytes=size_bytes.pop() if len(size_bytes) == 1 else 0,
+        owns_times=True,
+        watched=recorder.occupancies.asked(node),
+    )
+    least_delay_ps = element.least_delay_ps(node.clock)
+    inserts = bool(getattr(element, "inserts", False))
+    process: Process = functools.partial(element.process, element.start(setting))
+    process = recorder.occupancies.watching(process, node)
+    if os.environ.get("QOS_CHECK") == "1":
+        own_from = connections.count if inserts else None
+        process = guarded(process, node.path, least_delay_ps, own_from)
+    return Station(
+        node.path,
+        process,
+        recorder,
+        least_delay_ps=least_delay_ps,
+        stamps=node.clock is not None and node.clock.stamps,
+        inserts=inserts,
+    )

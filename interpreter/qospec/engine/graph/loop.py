@@ -1,0 +1,198 @@
+"""A part of the graph that turns in circles, carried on in small steps.
+
+The conservative scheme of Chandy and Misra (1979): every link has a watermark from the start, which
+follows from least delays; a node works up to the lowest of its links and so moves the watermarks
+behind it, whether cells leave or not. One round moves time on by the least delay of the cycle, its
+lookahead. While no node holds a cell, time leaps to the next one that waits on a link.
+
+Cycles in a graph: in which order its nodes are visited, and which of them turn in circles.
+
+The strongly connected components come from Tarjan's algorithm (SIAM J. Comput. 1 (1972) 146), with
+a stack of its own instead of recursion, for a graph may be a long chain.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.engine.items.batch import FOREVER_PS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from qospec.engine.experiment import Node, Wire
+    from qospec.engine.graph.node import Station
+
+ROUNDS = 1_000
+"""After the sources have fallen silent: so often may every cell go through every node of the cycle
+while none leaves it."""
+IDLE_PASSES = 1_000_000
+"""And so often may time move on while a node holds cells and none leaves the cycle."""
+
+
+class Loop:
+    """Stations on cycles with each other."""
+
+    def __init__(self, stations: list[Station]) -> None:
+        self._stations = stations
+        sender = {id(sink): station for station in stations for sink in station.sinks}
+        links = [link for station in stations for port in station.ports for link in port]
+        self._inner = [(link, sender[id(link)]) for link in links if id(link) in sender]
+        self._outer = [link for link in links if id(link) not in sender]
+
+    def visit(self) -> bool:
+        """Carry on to the lowest watermark of what comes from outside; return whether that is new.
+
+        Raises:
+            EndlessError: The sources are silent, yet cells go round or wait for ever.
+        """
+        patience = _Patience(len(self._stations))
+        cap_ps = min((link.until_ps for link in self._outer), default=FOREVER_PS)
+        advanced = False
+        while self._pass(cap_ps):
+            advanced = True
+            held = sum([station.held for station in self._stations])
+            inside = held + sum([link.cells for link, _ in self._inner])
+            if not held:
+                self._leap()
+            if (
+                inside
+                and cap_ps == FOREVER_PS
+                and patience.ends(
+                    inside + sum([link.cells for link in self._outer]),
+                    sum([station.cell_hops for station in self._stations]),
+                )
+            ):
+                raise EndlessError(inside, tuple(station.path for station in self._stations))
+        return advanced
+
+    def _pass(self, cap_ps: int) -> bool:
+        advanced = False
+        for station in self._stations:
+            advanced |= station.visit(cap_ps)
+        return advanced
+
+    def _leap(self) -> None:
+        """Move all watermarks on: no cell goes anywhere before the first that waits on a link."""
+        waiting = [link.first_ps() for link, _ in self._inner if link.cells]
+        first_ps = min(waiting + [link.first_ps() for link in self._outer], default=FOREVER_PS)
+        for link, station in self._inner:
+            later_ps = min(first_ps + station.least_delay_ps, FOREVER_PS)
+            link.until_ps = max(link.until_ps, later_ps)
+
+
+class _Patience:
+    """How long cells may be carried round while none of them leaves."""
+
+    def __init__(self, stations: int) -> None:
+        self._stations = stations
+        self._fewest = -1
+        self._hops = 0
+        self._passes = 0
+
+    def ends(self, cells: int, hops: int) -> bool:
+        """Return whether to give up, with so many `cells` left, after so many `hops`."""
+        if self._fewest < 0 or cells < self._fewest:
+            self._fewest, self._hops, self._passes = cells, hops, 0
+        self._passes += 1
+        most_hops = ROUNDS * self._stations * cells
+        return hops - self._hops > most_hops or self._passes > IDLE_PASSES
+
+
+class ZeroDelayError(ValueError):
+    """A cycle that takes no time: nothing in it can be said to come first.
+
+    Attributes:
+        paths: The nodes on the cycle, in order.
+    """
+
+    def __init__(self, paths: tuple[str, ...]) -> None:
+        super().__init__(f"a cycle without delay: {' -> '.join((*paths, paths[0]))}")
+        self.paths = paths
+
+
+class EndlessError(ValueError):
+    """Cells that go round, or wait, for ever.
+
+    Attributes:
+        paths: The nodes among which they do.
+    """
+
+    def __init__(self, cells: int, paths: tuple[str, ...]) -> None:
+        super().__init__(f"{cells} cells never leave the cycle through {', '.join(paths)}")
+        self.paths = paths
+
+
+def zero_delay_cycle(nodes: Sequence[Node], wires: Sequence[Wire]) -> tuple[str, ...] | None:
+    """Return the paths of a cycle of nodes without a least delay, in order, if there is one."""
+    instant = {i for i, node in enumerate(nodes) if not node.element.least_delay_ps(node.clock)}
+    onward: list[list[int]] = [[] for _ in nodes]
+    for wire in wires:
+        if wire.node in instant and wire.to in instant:
+            onward[wire.node].append(wire.to)
+    for component in components(onward):
+        if turns(component, onward):
+            return tuple(nodes[i].path for i in _round(component, onward))
+    return None
+
+
+def components(onward: Sequence[Iterable[int]]) -> list[list[int]]:
+    """Return the strongly connected components in topological order, each in an order of visits.
+
+    Args:
+        onward: Per node, the nodes that it feeds.
+    """
+    number: dict[int, int] = {}
+    lowest: dict[int, int] = {}
+    unfinished: list[int] = []
+    place: dict[int, int] = {}
+    waiting: set[int] = set()
+    found: list[list[int]] = []
+    finished: dict[int, int] = {}
+    for root in range(len(onward)):
+        if root in number:
+            continue
+        way = [(root, iter(onward[root]))]
+        while way:
+            node, following = way[-1]
+            if node not in number:
+                number[node] = lowest[node] = len(number)
+                place[node] = len(unfinished)
+                unfinished.append(node)
+                waiting.add(node)
+            for following_node in following:
+                if following_node not in number:
+                    way.append((following_node, iter(onward[following_node])))
+                    break
+                if following_node in waiting:
+                    lowest[node] = min(lowest[node], number[following_node])
+            else:
+                way.pop()
+                finished[node] = len(finished)
+                if way:
+                    before = way[-1][0]
+                    lowest[before] = min(lowest[before], lowest[node])
+                if lowest[node] == number[node]:
+                    cut = place[node]
+                    component = unfinished[cut:]
+                    del unfinished[cut:]
+                    waiting.difference_update(component)
+                    # Last finished, first visited: so a watermark goes far in one pass.
+                    found.append(sorted(component, key=finished.__getitem__, reverse=True))
+    return found[::-1]
+
+
+def turns(component: Sequence[int], onward: Sequence[Iterable[int]]) -> bool:
+    """Return whether a component has a cycle: more than one node, or a wire back to itself."""
+    return len(component) > 1 or component[0] in onward[component[0]]
+
+
+def _round(component: Sequence[int], onward: Sequence[Iterable[int]]) -> list[int]:
+    """Return the nodes of one cycle within a component."""
+    inside = set(component)
+    way = [component[0]]
+    while True:
+        following = next(node for node in onward[way[-1]] if node in inside)
+        if following in way:
+            return way[way.index(following) :]
+        way.append(following)

@@ -1,0 +1,215 @@
+"""Nodes and wires in motion: what waits on a wire, and what a node makes of it in its turn."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Protocol
+
+from qospec.engine.element import Loss
+from qospec.engine.items.batch import FOREVER_PS, empty, joined
+from qospec.engine.items.merge import merged
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qospec.engine.element import Step
+    from qospec.engine.items.batch import Batch
+    from qospec.engine.measure.observation import Recorder
+
+
+class Sink(Protocol):
+    """Where an output leads to."""
+
+    def put(self, batch: Batch, until_ps: int) -> None:
+        """Take cells, all below the new watermark `until_ps`."""
+
+
+class Link:
+    """A wire: cells that its far end has not yet taken, and the watermark.
+
+    Attributes:
+        until_ps: Nothing earlier than this will follow.
+        cells: How many wait.
+    """
+
+    __slots__ = ("_pieces", "cells", "until_ps")
+
+    def __init__(self, until_ps: int) -> None:
+        self.until_ps = until_ps
+        self.cells = 0
+        self._pieces: deque[Batch] = deque()
+
+    def put(self, batch: Batch, until_ps: int) -> None:
+        """Take cells, all below the new watermark `until_ps`."""
+        count = len(batch.at_ps)
+        if count:
+            self._pieces.append(batch)
+            self.cells += count
+        self.until_ps = until_ps
+
+    def take(self, below_ps: int) -> Batch:
+        """Give what is earlier than `below_ps`, which is not above the watermark."""
+        pieces = self._pieces
+        if not pieces:
+            return empty()
+        if below_ps >= self.until_ps:
+            self.cells = 0
+            taken = joined(*pieces) if len(pieces) > 1 else pieces[0]
+            pieces.clear()
+            return taken
+        early = []
+        while pieces and pieces[0].at_ps[0] < below_ps:
+            piece = pieces.popleft()
+            if piece.at_ps[-1] >= below_ps:
+                cut = int(piece.at_ps.searchsorted(below_ps))
+                pieces.appendleft(piece.part(cut, piece.count))
+                piece = piece.part(0, cut)
+            early.append(piece)
+            self.cells -= piece.count
+        return joined(*early)
+
+    def first_ps(self) -> int:
+        """Return a time before which nothing more will come out of this link."""
+        return int(self._pieces[0].at_ps[0]) if self._pieces else self.until_ps
+
+
+class End:
+    """Where cells have arrived."""
+
+    __slots__ = ("_point", "_recorder")
+
+    def __init__(self, recorder: Recorder, point: int) -> None:
+        self._recorder = recorder
+        self._point = point
+
+    def put(self, batch: Batch, until_ps: int) -> None:  # noqa: ARG002  a sink asks no watermark
+        """Count cells as received."""
+        if len(batch.at_ps):
+            self._recorder.arrived(batch, self._point)
+
+
+class Discard:
+    """Where cells are thrown away on purpose."""
+
+    __slots__ = ("_path", "_recorder")
+
+    def __init__(self, recorder: Recorder, path: str) -> None:
+        self._recorder = recorder
+        self._path = path
+
+    def put(self, batch: Batch, until_ps: int) -> None:  # noqa: ARG002  a sink asks no watermark
+        """Count cells as lost."""
+        if len(batch.at_ps):
+            self._recorder.lost(self._path, Loss("discarded", batch.connection, batch.sent_ps))
+
+
+class Nowhere:
+    """The far end of an output that is not wired: no cell may come."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def put(self, batch: Batch, until_ps: int) -> None:  # noqa: ARG002  a sink asks no watermark
+        """Refuse any cell."""
+        if len(batch.at_ps):
+            raise ValueError(f"a cell left by output {self._name}, which leads nowhere")
+
+
+class Station:
+    """One node with its state, at the crossing of its wires.
+
+    Attributes:
+        path: The node's name for people.
+        ports: The links that lead to each input.
+        sinks: Where each output leads to.
+        least_delay_ps: Its lookahead.
+        horizon_ps: Up to where it has worked.
+        cell_hops: How many cells it has taken.
+        held: How many of them have neither left nor ended.
+        departed: How many cells have left it.
+    """
+
+    __slots__ = (
+        "_inserts",
+        "_links",
+        "_process",
+        "_recorder",
+        "_stamps",
+        "cell_hops",
+        "departed",
+        "held",
+        "horizon_ps",
+        "least_delay_ps",
+        "path",
+        "ports",
+        "sinks",
+    )
+
+    def __init__(
+        self,
+        path: str,
+        process: Callable[[tuple[Batch, ...], int], Step],
+        recorder: Recorder,
+        *,
+        least_delay_ps: int,
+        stamps: bool,
+        inserts: bool,
+    ) -> None:
+        self.path = path
+        self.least_delay_ps = least_delay_ps
+        self._process = process
+        self._recorder = recorder
+        self._stamps = stamps
+        self._inserts = inserts
+        self.ports: tuple[tuple[Link, ...], ...] = ()
+        self.sinks: tuple[Sink, ...] = ()
+        self._links: tuple[Link, ...] = ()
+        self.horizon_ps = 0
+        self.cell_hops = 0
+        self.held = 0
+        self.departed = 0
+
+    def connect(self, ports: tuple[tuple[Link, ...], ...], sinks: tuple[Sink, ...]) -> None:
+        """Join the links that lead here, by input, and the sinks, by output."""
+        self.ports = ports
+        self.sinks = sinks
+        self._links = tuple(link for port in ports for link in port)
+
+    def visit(self, cap_ps: int = FOREVER_PS) -> bool:
+        """Carry on to the lowest watermark of all links or `cap_ps`; return whether that is new."""
+        horizon_ps = cap_ps
+        for link in self._links:
+            horizon_ps = min(horizon_ps, link.until_ps)
+        if horizon_ps <= self.horizon_ps:
+            return False
+        self.horizon_ps = horizon_ps
+        arrivals = tuple(
+            [
+                port[0].take(horizon_ps)
+                if len(port) == 1
+                else merged([link.take(horizon_ps) for link in port])
+                for port in self.ports
+            ]
+        )
+        self._pass_on(arrivals, self._process(arrivals, horizon_ps))
+        return True
+
+    def _pass_on(self, arrivals: tuple[Batch, ...], step: Step) -> None:
+        came = sum([len(batch.at_ps) for batch in arrivals])
+        left = 0
+        for sink, batch, until_ps in zip(self.sinks, step.departures, step.until_ps, strict=True):
+            count = len(batch.at_ps)
+            left += count
+            if count and self._stamps:
+                self._recorder.sent(batch)
+            sink.put(batch, until_ps)
+        self.departed += left
+        for loss in step.losses:
+            left += len(loss.connection)
+            self._recorder.lost(self.path, loss)
+        if self._inserts:
+            self.held += self._recorder.inserted(arrivals, step)
+        self.cell_hops += came
+        self.held += came - left

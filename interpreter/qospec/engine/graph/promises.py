@@ -1,0 +1,98 @@
+"""What an element promises, checked at each step, with `QOS_CHECK=1`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.engine.arrays import np
+from qospec.engine.element import Loss
+from qospec.engine.items.batch import FOREVER_PS, well_formed
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Times
+    from qospec.engine.element import Process, Step
+    from qospec.engine.items.batch import Batch
+
+
+class BrokenPromiseError(RuntimeError):
+    """An element did what no element may: a mistake in the engine, never in a specification."""
+
+
+def guarded(process: Process, path: str, least_delay_ps: int, own_from: int | None) -> Process:
+    """Return `process`, checked at each step.
+
+    Args:
+        process: The element's.
+        path: Its place, for the message.
+        least_delay_ps: What it says that no cell can undercut.
+        own_from: The first connection index of cells that it may insert, if it inserts any.
+    """
+    account = _Account(path, least_delay_ps, own_from)
+
+    def checked(arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+        account.take(arrivals)
+        step = process(arrivals, until_ps)
+        account.check_outputs(step, until_ps)
+        account.check_cells(step, until_ps)
+        return step
+
+    return checked
+
+
+class _Account:
+    """What is known of one element's past."""
+
+    def __init__(self, path: str, least_delay_ps: int, own_from: int | None) -> None:
+        self._path = path
+        self._least_delay_ps = least_delay_ps
+        self._own_from = own_from
+        self._watermarks_ps: tuple[int, ...] = ()
+        self._waiting_ps = np.empty(0, np.int64)
+
+    def check_outputs(self, step: Step, until_ps: int) -> None:
+        """Check order and watermarks."""
+        least_ps = min(until_ps + self._least_delay_ps, FOREVER_PS)
+        before = self._watermarks_ps or (0,) * len(step.until_ps)
+        for batch, was_ps, now_ps in zip(step.departures, before, step.until_ps, strict=True):
+            self._require(well_formed(batch), "gave cells out of order")
+            self._require(now_ps >= least_ps, "gave a watermark below its least delay")
+            self._require(now_ps >= was_ps, "took a watermark back")
+            if batch.count:
+                self._require(bool(batch.at_ps[0] >= was_ps), "sent a cell below its watermark")
+                self._require(bool(batch.at_ps[-1] < now_ps), "sent a cell above its watermark")
+                sent = bool((batch.sent_ps <= batch.at_ps).all())
+                self._require(sent, "sent a cell that its source has not yet sent")
+        self._watermarks_ps = step.until_ps
+
+    def take(self, arrivals: tuple[Batch, ...]) -> None:
+        """Note when cells came; before the element sees them, for it may write over that."""
+        self._waiting_ps = self._times_ps(*arrivals, before=self._waiting_ps)
+
+    def check_cells(self, step: Step, until_ps: int) -> None:
+        """Check that each cell leaves or ends once, and none before it came.
+
+        Which cell is which is not known, for elements may reorder: but with all times in order,
+        the k-th departure cannot be earlier than the k-th arrival.
+        """
+        came_ps = self._waiting_ps
+        left_ps = self._times_ps(*step.departures, before=self._waiting_ps[:0])
+        ended = sum(len(self._foreign_ps(loss)) for loss in step.losses)
+        held = len(came_ps) - len(left_ps) - ended
+        self._require(held >= 0, "gave more cells than it took")
+        in_time = bool((left_ps >= came_ps[: len(left_ps)] + self._least_delay_ps).all())
+        self._require(in_time, "sent a cell sooner than its least delay")
+        self._require(held == 0 or until_ps < FOREVER_PS, f"kept {held} cells at the end")
+        self._waiting_ps = came_ps[:held]
+
+    def _times_ps(self, *batches: Batch, before: Times) -> Times:
+        times_ps: Times = np.sort(np.concatenate([before, *map(self._foreign_ps, batches)]))
+        return times_ps
+
+    def _foreign_ps(self, cells: Batch | Loss) -> Times:
+        """Return the times of cells that the element has not made itself."""
+        times_ps = cells.sent_ps if isinstance(cells, Loss) else cells.at_ps
+        return times_ps if self._own_from is None else times_ps[cells.connection < self._own_from]
+
+    def _require(self, kept: bool, breach: str) -> None:  # noqa: FBT001  reads as a statement
+        if not kept:
+            raise BrokenPromiseError(f"{self._path} {breach}")

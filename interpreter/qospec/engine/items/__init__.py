@@ -1,0 +1,1 @@
+"""Items in batches: times, connections, marks, and how batches merge and part."""

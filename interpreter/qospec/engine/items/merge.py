@@ -1,0 +1,85 @@
+"""The merge of several batches into one: by time, at equal times in the order of the inputs.
+
+Two batches at a time, in a cascade of pairs of neighbours: the loop for two has no branch that
+could be mispredicted, so log2(k) passes of it beat one pass over a tree of k. All columns move in
+the same pass, which measures faster than an index by which each column is gathered.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.engine.arrays import np
+from qospec.engine.items.batch import Batch, empty
+from qospec.engine.kernel import kernel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def merged(batches: Iterable[Batch]) -> Batch:
+    """Return the cells of all `batches` in order of time, ties in the order of `batches`.
+
+    A single batch with cells is returned as it is.
+    """
+    waiting = [batch for batch in batches if len(batch.at_ps)]
+    while len(waiting) > 1:
+        odd = waiting[len(waiting) & ~1 :]
+        pairs = zip(waiting[::2], waiting[1::2], strict=False)
+        waiting = [_merged_pair(first, second) for first, second in pairs] + odd
+    return waiting[0] if waiting else empty()
+
+
+def _merged_pair(first: Batch, second: Batch) -> Batch:
+    count = len(first.at_ps) + len(second.at_ps)
+    at_ps = np.empty(count, np.int64)
+    # Two sources whose line will stamp their cells: times are shared, see `engine.graph`.
+    shared = first.sent_ps is first.at_ps and second.sent_ps is second.at_ps
+    both = Batch(
+        at_ps,
+        at_ps if shared else np.empty(count, np.int64),
+        np.empty(count, np.int32),
+        np.empty(count, np.int32),
+        np.empty(count, np.uint16),
+    )
+    _merge(first, second, both, shared)
+    return both
+
+
+@kernel
+def _merge(first: Batch, second: Batch, both: Batch, shared: bool) -> None:  # noqa: FBT001
+    """Merge two batches by time; at equal times `first` goes first.
+
+    Args:
+        first: n cells.
+        second: m cells.
+        both: (n + m) Written.
+        shared: Whether `sent_ps` of all is their `at_ps`.
+    """
+    # Taken apart before the loop: fields reached inside it make compiled code four times slower.
+    at_1, sent_1, connection_1, size_1, marks_1 = first
+    at_2, sent_2, connection_2, size_2, marks_2 = second
+    at, sent, connection, size, marks = both
+    n, m = len(at_1), len(at_2)
+    i = j = k = 0
+    while i < n and j < m:
+        ahead = at_1[i] <= at_2[j]
+        at[k] = at_1[i] if ahead else at_2[j]
+        if not shared:
+            sent[k] = sent_1[i] if ahead else sent_2[j]
+        connection[k] = connection_1[i] if ahead else connection_2[j]
+        size[k] = size_1[i] if ahead else size_2[j]
+        marks[k] = marks_1[i] if ahead else marks_2[j]
+        i += ahead
+        j += not ahead
+        k += 1
+    while i < n:
+        at[k], sent[k], connection[k] = at_1[i], sent_1[i], connection_1[i]
+        size[k], marks[k] = size_1[i], marks_1[i]
+        i += 1
+        k += 1
+    while j < m:
+        at[k], sent[k], connection[k] = at_2[j], sent_2[j], connection_2[j]
+        size[k], marks[k] = size_2[j], marks_2[j]
+        j += 1
+        k += 1

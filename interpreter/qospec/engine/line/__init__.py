@@ -1,0 +1,1 @@
+"""Lines: clocks, transmission, and queues that one line empties."""

@@ -1,0 +1,311 @@
+"""A line behind a buffer with tail drop, for items of one size: no ring, no search.
+
+What waits begins one after the other without a gap, the last one service time before the line is
+free. So of a buffer with n places, a newcomer finds all taken exactly when the n-th start, counted
+back from there, still lies ahead of it. And what has not begun by some time can be told, and taken
+back, from the line alone.
+
+Most batches lose nothing. So `alike.sent_freely` goes first, as far as all certainly find room;
+only from there on is each item's fate decided.
+
+Items of one size over a line, as far as all find room: what nearly all cells are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.engine.arrays import np
+from qospec.engine.items.batch import Batch, joined
+from qospec.engine.items.partition import split
+from qospec.engine.kernel import kernel
+from qospec.engine.line.transmission import (
+    DENOMINATOR,
+    FREE,
+    LEAD,
+    LEAP,
+    PART,
+    PROPAGATION,
+    SLOT,
+    SLOT_PART,
+    SLOTTED,
+    STAMPS,
+    check_load,
+    next_slot,
+    service_time,
+)
+
+if TYPE_CHECKING:
+    from qospec.catalogue.kinds import Buffer
+    from qospec.engine.arrays import Marks, Times, Whole
+
+
+class Passage(NamedTuple):
+    """What becomes of each item of a batch.
+
+    Attributes:
+        lost: (n,) 1 if it found no room.
+        left_ps: (n,) Its last bit at the far end.
+        began_ps: (n,) Its first bit sent; or (0,): not asked for.
+    """
+
+    lost: Marks
+    left_ps: Times
+    began_ps: Times
+
+
+def passage_of(line: Whole, count: int) -> Passage:
+    """Return columns for `count` items that take this line."""
+    began = count if line[STAMPS] else 0
+    return Passage(np.empty(count, np.uint8), np.empty(count, np.int64), np.empty(began, np.int64))
+
+
+def passed(batch: Batch, passage: Passage, lost: int) -> tuple[Batch, Batch]:
+    """Return what left, and the `lost` items that did not."""
+    sent_ps = passage.began_ps if len(passage.began_ps) else batch.sent_ps
+    return split(batch._replace(at_ps=passage.left_ps, sent_ps=sent_ps), passage.lost, lost)
+
+
+def through(
+    line: Whole,
+    batch: Batch,
+    limit: Buffer | None,
+    *,
+    size_bytes: int = 0,
+    owns_times: bool = False,
+) -> tuple[Batch, Batch] | None:
+    """Return what leaves a line behind a buffer, and what finds no room.
+
+    Args:
+        line: Carried on.
+        batch: At least one item.
+        limit: Of the buffer.
+        size_bytes: The size of all items, if that is known.
+        owns_times: Whether the batch's `at_ps` may be written over.
+
+    Returns:
+        None, with the line untouched, if the batch's sizes differ.
+    """
+    if not size_bytes:
+        size_bytes = int(batch.size_bytes.min())
+        if size_bytes != batch.size_bytes.max():
+            return None
+    check_load(line, batch, size_bytes, size_bytes)
+    pace = _time(line, size_bytes) + _room(line, size_bytes, limit)
+    if line[SLOTTED]:
+        passage = passage_of(line, batch.count)
+        return passed(batch, passage, _send_in_slots(batch, line, pace, passage))
+    free, count = sent_freely(line, batch, size_bytes, room_ps=pace[2], owns_times=owns_times)
+    if count == batch.count:
+        return free, batch.part(count, count)
+    rest = batch.part(count, batch.count)
+    passage = passage_of(line, rest.count)
+    left, lost = passed(rest, passage, _send(rest, line, pace, passage))
+    return joined(free.part(0, count), left), lost
+
+
+def taken_back(line: Whole, size_bytes: int, from_ps: int) -> int:
+    """Take back what begins at `from_ps` or later; return how many items that is.
+
+    All of them are of that size, and came earlier.
+    """
+    count, free, time = _ahead(line, size_bytes, from_ps)
+    line[FREE], line[PART] = divmod(free - count * time, int(line[DENOMINATOR]))
+    return count
+
+
+def starts_from(line: Whole, size_bytes: int, from_ps: int) -> list[int]:
+    """Return when each item that begins at `from_ps` or later has begun: its first whole ps."""
+    count, free, time = _ahead(line, size_bytes, from_ps)
+    round_up = 0 if line[SLOTTED] else int(line[DENOMINATOR]) - 1
+    starts = (free - back * time for back in range(count, 0, -1))
+    return [(start + round_up) // int(line[DENOMINATOR]) for start in starts]
+
+
+def _ahead(line: Whole, size_bytes: int, from_ps: int) -> tuple[int, int, int]:
+    """Return how many items begin then or later; and, as numerators, FREE and the time of one."""
+    denominator = int(line[DENOMINATOR])
+    time_ps, time_part = _time(line, size_bytes)
+    time = time_ps * denominator + time_part
+    free = int(line[FREE]) * denominator + int(line[PART])
+    return max(0, (free - from_ps * denominator) // time), free, time
+
+
+def _time(line: Whole, size_bytes: int) -> tuple[int, int]:
+    """Return how long an item takes, as Python's own numbers: they are multiplied by large ones."""
+    if line[SLOTTED]:
+        return int(line[SLOT]), int(line[SLOT_PART])
+    time_ps, time_part = service_time(line, size_bytes)
+    return int(time_ps), int(time_part)
+
+
+def _room(line: Whole, size_bytes: int, limit: Buffer | None) -> tuple[int, int]:
+    """Return for how long a full buffer keeps the line busy."""
+    if limit is None:
+        return NO_LIMIT_PS, 0
+    places = limit.amount if limit.unit != "byte" else limit.amount // size_bytes
+    time_ps, time_part = _time(line, size_bytes)
+    carried_ps, room_part = divmod(places * time_part, int(line[DENOMINATOR]))
+    return min(places * time_ps + carried_ps, NO_LIMIT_PS), room_part
+
+
+@kernel
+def _send(batch: Batch, line: Whole, pace: tuple[int, int, int, int], passage: Passage) -> int:
+    """Send without slots; return how many find no room.
+
+    Args:
+        batch: n items of one size.
+        line: Carried on.
+        pace: The time of one item, and of all that may wait: ps and numerator each.
+        passage: (n,) Written.
+    """
+    at_ps, sent_ps, _, _, _ = batch
+    lost, left_ps, began_ps = passage
+    time_ps, time_part, room_ps, room_part = pace
+    free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
+    propagation, lead, stamps = line[PROPAGATION], line[LEAD], len(began_ps) > 0
+    dropped = 0
+    for i in range(len(at_ps)):
+        t = at_ps[i]
+        lost[i] = 0
+        if stamps:
+            began_ps[i] = max(t, free) + lead
+        if t > free:
+            free = t + time_ps
+            part = time_part
+        elif t < free - room_ps + (part > room_part):
+            lost[i] = 1
+            dropped += 1
+            if stamps:
+                began_ps[i] = sent_ps[i]
+        else:
+            free += time_ps
+            part += time_part
+            if part >= denominator:
+                part -= denominator
+                free += 1
+        left_ps[i] = free + propagation
+    line[FREE], line[PART] = free, part
+    return dropped
+
+
+@kernel
+def _send_in_slots(
+    batch: Batch, line: Whole, pace: tuple[int, int, int, int], passage: Passage
+) -> int:
+    """Send in slots. See `_send`."""
+    at_ps, sent_ps, _, _, _ = batch
+    lost, left_ps, began_ps = passage
+    slot_ps, slot_part, room_ps, room_part = pace
+    free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
+    slots = (slot_ps, slot_part, denominator, line[LEAP])
+    propagation, lead, stamps = line[PROPAGATION], line[LEAD], len(began_ps) > 0
+    dropped = 0
+    for i in range(len(at_ps)):
+        if at_ps[i] > free:
+            free, part = next_slot(slots, free, part, at_ps[i])
+        # A slot begins in a whole ps: the fraction of the n-th slot back is dropped, as of any.
+        full = at_ps[i] < free - room_ps - (part < room_part)
+        lost[i] = full
+        dropped += full
+        if stamps:
+            began_ps[i] = sent_ps[i] if full else free + lead
+        if not full:
+            free += slot_ps
+            part += slot_part
+            if part >= denominator:
+                part -= denominator
+                free += 1
+        left_ps[i] = free + propagation
+    line[FREE], line[PART] = free, part
+    return dropped
+
+
+NO_LIMIT_PS = 2**62
+"""The room before a line that keeps whatever waits."""
+MOST_AT_ONCE = 2**62
+"""Items times denominator that the kernel takes in one go."""
+
+
+def sent_freely(
+    line: Whole, batch: Batch, size_bytes: int, *, room_ps: int, owns_times: bool
+) -> tuple[Batch, int]:
+    """Return a batch of which so many items have been sent, all that certainly find room.
+
+    Args:
+        line: Carried on; without slots.
+        batch: At least one item, all of one size.
+        size_bytes: That size.
+        room_ps: For how long a full buffer keeps the line busy.
+        owns_times: Whether `at_ps` of those may be written over.
+    """
+    at_ps, count = batch.at_ps, batch.count
+    left_ps = at_ps if owns_times else np.empty(count, np.int64)
+    began_ps = np.empty(count if line[STAMPS] else 0, np.int64)
+    denominator = line.item(DENOMINATOR)
+    time_ps, time_part = map(int, service_time(line, size_bytes))
+    time_binary, most = _binary(time_part, denominator), MOST_AT_ONCE // denominator
+    done = sent = 0
+    while done < count and sent == done:
+        binary = _binary(line.item(PART), denominator), time_binary
+        here = slice(done, min(done + most, count))
+        columns = at_ps[here], left_ps[here], began_ps[here]
+        sent += _send_freely(columns, line, (time_ps, time_part, room_ps), binary)
+        done = here.stop
+    sent_ps = began_ps if line[STAMPS] else batch.sent_ps
+    return Batch(left_ps, sent_ps, batch.connection, batch.size_bytes, batch.marks), sent
+
+
+def _binary(part: int, denominator: int) -> np.uint64:
+    """Return a numerator in 64 binary places, rounded up."""
+    return np.uint64(-(-(part << 64) // denominator))
+
+
+@kernel
+def _send_freely(
+    columns: tuple[Times, Times, Times],
+    line: Whole,
+    pace: tuple[int, int, int],
+    binary: tuple[np.uint64, np.uint64],
+) -> int:
+    """Send without slots as long as there is room; return how many that is. See `tail_drop`.
+
+    Does the same, faster: busy and idle are branches, which are foreseen behind another line and
+    near full load; and what numerators come to is followed in 64 binary places, which carry when
+    they overflow. Rounded up each time, they are ahead of the numerators by less than the 2^64th
+    part of a ps per item, which for so few items is less than 1/denominator: no carry comes early,
+    and none late. What is carried on to the next batch is reckoned from the numerators alone.
+
+    Args:
+        columns: (n,) Arrival times, which do not fall; written: last bit at the far end, which may
+            be the same array; and first bit sent, or (0,): not asked for.
+        line: Carried on.
+        pace: The time of one item, ps and numerator, and whole ps of all that may wait.
+        binary: Numerators of the line and of the time of one item, as `_binary` has them.
+    """
+    at_ps, left_ps, began_ps = columns
+    time_ps, time_part, room_ps = pace
+    part_binary, time_binary = binary
+    propagation, lead = line[PROPAGATION], line[LEAD]
+    stamps, bounded = len(began_ps) > 0, room_ps < NO_LIMIT_PS
+    free, part, first, sent = line[FREE], line[PART], 0, len(at_ps)
+    for i in range(len(at_ps)):
+        t = at_ps[i]
+        if t <= free:
+            if bounded and t <= free - room_ps:
+                sent = i
+                break
+            if stamps:
+                began_ps[i] = free + lead
+            part_binary += time_binary
+            free += time_ps + (part_binary < time_binary)
+        else:
+            if stamps:
+                began_ps[i] = t + lead
+            free = t + time_ps
+            part_binary = time_binary
+            part, first = 0, i
+        left_ps[i] = free + propagation
+    line[FREE] = free
+    line[PART] = (part + (sent - first) * time_part) % line[DENOMINATOR]
+    return sent

@@ -1,0 +1,197 @@
+"""How a line sends: when it may begin with the next cell, in exact rational time.
+
+The line is one flat int64 array, which is all that the kernel of a line, a queue or a scheduler
+needs: how it sends, and in FREE and PART when it is free next, as whole ps and a numerator over
+DENOMINATOR. A continuous line is free from that moment on; a slotted one begins only with the slot
+that starts there. Times grow by carrying the numerator: nothing rounded is ever added up. SLOT is
+the time of the smallest item. A packet takes the time of what is sent of it, max(size + HEADER,
+LEAST) + EXTRA bytes; the gap behind its frame keeps the line busy, not the packet from arriving.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.engine.arrays import np
+from qospec.engine.encapsulation import Framing
+from qospec.engine.items.batch import FOREVER_PS
+from qospec.engine.kernel import kernel
+from qospec.engine.line.clock import CELL_BYTES
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Whole
+    from qospec.engine.items.batch import Batch
+    from qospec.engine.line.clock import Clock
+
+LOWEST_BIT_RATE = 1_000
+"""Below, the backlog of one batch could outlast what int64 can tell."""
+HIGHEST_BIT_RATE = 10**14
+"""Where a cell takes four picoseconds; they could not be told apart much above."""
+LARGEST_BYTES = 65_535
+LARGEST_DENOMINATOR = 2**62 // (LARGEST_BYTES + 1)
+"""So that bytes, with 16 KiB around them, times numerator, and a carry on top, fit int64."""
+
+FREE, PART, DENOMINATOR = 0, 1, 2
+BYTE, BYTE_PART, SLOT, SLOT_PART = 3, 4, 5, 6
+PROPAGATION, SLOTTED, STAMPS, LEAP = 7, 8, 9, 10
+HEADER, LEAST, EXTRA, SMALLEST, LEAD = 11, 12, 13, 14, 15
+FIELDS = 16
+
+Pace = tuple[int, int, int, int]
+"""The fields SLOT, SLOT_PART, DENOMINATOR and LEAP of a line, as a kernel's helper takes them."""
+OfBytes = tuple[bool, bool, int, Framing]
+"""Whether a line sends in slots; whether a byte takes whole ps, and how many; its frames."""
+
+
+def check(clock: Clock) -> None:
+    """Raise ValueError, with words for an author, where a line cannot be kept exactly."""
+    if not LOWEST_BIT_RATE <= clock.bit_rate <= HIGHEST_BIT_RATE:
+        raise ValueError("rate: a line sends between 1 kbit/s and 100 Tbit/s")
+    if clock.byte_time_ps.denominator > LARGEST_DENOMINATOR:
+        raise ValueError("rate: this fraction is too fine to be kept exactly; give fewer digits")
+    if clock.slotted and clock.phase_ps > clock.slot_ps:
+        raise ValueError("phase: slots begin within one slot's time")
+
+
+def line_of(clock: Clock | None) -> Whole:
+    """Return the line at the beginning of a trial."""
+    if clock is None:
+        raise ValueError("no line serves this element")
+    check(clock)
+    line = np.zeros(FIELDS, np.int64)
+    byte, denominator = clock.byte_time_ps, clock.byte_time_ps.denominator
+    line[DENOMINATOR] = denominator
+    line[BYTE], line[BYTE_PART] = divmod(byte.numerator, denominator)
+    slot = int(clock.slot_ps * denominator)
+    line[SLOT], line[SLOT_PART] = divmod(slot, denominator)
+    line[PROPAGATION] = clock.arrival_ps
+    line[SLOTTED] = clock.slotted
+    line[STAMPS] = clock.stamps
+    line[LEAP] = 2**62 // denominator - 1
+    line[FREE] = clock.phase_ps if clock.slotted else 0
+    framing = Framing() if clock.encapsulation is None else clock.encapsulation.framing
+    line[HEADER], line[LEAST], line[EXTRA] = framing
+    line[SMALLEST] = clock.smallest_bytes
+    line[LEAD] = clock.lead_ps
+    return line
+
+
+def least_delay_ps(clock: Clock | None) -> int:
+    """Return what no cell can undercut: its own time and the way; `check_load` holds to that."""
+    if clock is None:
+        raise ValueError("no line serves this element")
+    return int(clock.slot_ps) + clock.arrival_ps
+
+
+def watermark_ps(line: Whole, until_ps: int) -> int:
+    """Return a time that all departures yet to come reach, and none that was given does.
+
+    What comes next starts neither before `until_ps` nor before the line is free.
+    """
+    if until_ps >= FOREVER_PS:
+        return FOREVER_PS
+    fields: list[int] = line.tolist()
+    free, part, denominator, _, _, slot, slot_part, propagation, *_ = fields
+    busy_until_ps = free + slot + (part + slot_part) // denominator
+    return max(busy_until_ps, until_ps + slot) + propagation
+
+
+def check_load(
+    line: Whole, batch: Batch, smallest_bytes: int, largest_bytes: int, held: int = 0
+) -> None:
+    """Refuse what cannot be sent as promised: a bound from above, and far from any trial.
+
+    `held` cells wait already.
+
+    Raises:
+        ValueError: If an item is shorter than a cell, or does not fit a slot.
+        OverflowError: If the last might have to wait for longer than int64 can tell.
+    """
+    if smallest_bytes < line[SMALLEST]:
+        least = line.item(SMALLEST)
+        raise ValueError(f"what a line sends has at least {least} bytes, not {smallest_bytes}")
+    if line[SLOTTED] and largest_bytes > CELL_BYTES:
+        raise ValueError(f"a slot holds {CELL_BYTES} bytes, not {largest_bytes}")
+    latest_ps = max(line.item(FREE), batch.at_ps.item(-1))
+    on_the_line = _line_bytes(line, largest_bytes)
+    if latest_ps + (held + len(batch.at_ps)) * on_the_line * (line.item(BYTE) + 1) >= FOREVER_PS:
+        raise OverflowError("more waits for a line than it can send in 50 days")
+
+
+@kernel
+def next_slot(pace: Pace, free_ps: int, part: int, ready_ps: int) -> tuple[int, int]:
+    """Return the first slot at or after `ready_ps`, which is later than the slot given.
+
+    A long gap is leapt over: so many slots of at most slot + 1 ps never pass the one looked for,
+    and each leap leaves a small fraction of the gap. A short one is stepped over, for
+    a leap takes two divisions, as long as a dozen steps.
+    """
+    slot_ps, slot_part, denominator, leap = pace
+    while ready_ps - free_ps > 10 * slot_ps:
+        slots = min((ready_ps - free_ps) // (slot_ps + 1), leap)
+        part += slots * slot_part
+        carried = part // denominator
+        free_ps += slots * slot_ps + carried
+        part -= carried * denominator
+    while free_ps < ready_ps:
+        free_ps += slot_ps
+        part += slot_part
+        if part >= denominator:
+            part -= denominator
+            free_ps += 1
+    return free_ps, part
+
+
+@kernel
+def after(free_ps: int, part: int, time: tuple[int, int], denominator: int) -> tuple[int, int]:
+    """Return the moment that is `time` later; all are whole ps and a numerator."""
+    free_ps += time[0]
+    part += time[1]
+    if part >= denominator:
+        part -= denominator
+        free_ps += 1
+    return free_ps, part
+
+
+def _line_bytes(line: Whole, size_bytes: int) -> int:
+    return max(size_bytes + line.item(HEADER), line.item(LEAST)) + line.item(EXTRA)
+
+
+@kernel
+def framing_of(line: Whole) -> Framing:
+    """Return what is around each item."""
+    return Framing(line[HEADER], line[LEAST], line[EXTRA])
+
+
+@kernel
+def sent_bytes(framing: Framing, size_bytes: int) -> int:
+    """Return how many bytes an item of that size takes, framed."""
+    header, least, extra = framing
+    return max(size_bytes + header, least) + extra
+
+
+@kernel
+def service_time(line: Whole, size_bytes: int) -> tuple[int, int]:
+    """Return how long an item of that size takes, framed: whole ps and a numerator."""
+    denominator = line[DENOMINATOR]
+    framed_bytes = sent_bytes(framing_of(line), size_bytes)
+    part, carried = framed_bytes * line[BYTE_PART], 0
+    if part >= denominator:  # else a division of 0, where a byte takes whole picoseconds
+        carried = part // denominator
+        part -= carried * denominator
+    return framed_bytes * line[BYTE] + carried, part
+
+
+@kernel
+def time_of(
+    line: Whole, of_bytes: OfBytes, ahead: tuple[int, tuple[int, int]], size_bytes: int
+) -> tuple[int, tuple[int, int]]:
+    """Return a cell's size and its time, whole ps and a numerator; `ahead` is of the cell ahead."""
+    slotted, whole, byte_ps, framing = of_bytes
+    if slotted:
+        return ahead
+    if whole:  # to look whether sizes differ takes longer than to multiply
+        return size_bytes, (sent_bytes(framing, size_bytes) * byte_ps, 0)
+    if size_bytes == ahead[0]:
+        return ahead
+    return size_bytes, service_time(line, size_bytes)

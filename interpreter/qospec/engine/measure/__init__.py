@@ -1,0 +1,1 @@
+"""What is observed of items: delays, losses, bytes, variation, occupancy."""

@@ -1,0 +1,64 @@
+"""The 1-point cell delay variation of each connection, followed cell by cell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.engine.arrays import np
+from qospec.engine.kernel import kernel
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Rows, Times, Whole
+    from qospec.engine.items.connections import Connections
+
+DUE, FRACTION, INTERVAL, REST, BELOW, LARGEST, LEAST = range(7)
+"""Columns of a row. The reference clock c is at DUE + FRACTION/BELOW ps, and the peak cell rate's
+interval T is INTERVAL + REST/BELOW ps."""
+
+UNSEEN_PS = -1
+"""`DUE` before the first cell."""
+
+
+def new_rows(connections: Connections) -> Whole:
+    """Return (count, 7) rows: one per VC, before its first cell."""
+    rows = np.zeros((connections.count, 7), np.int64)
+    for row, contract in zip(rows, connections.contracts, strict=True):
+        interval = contract.peak_interval_ps
+        whole, rest = divmod(interval.numerator, interval.denominator)
+        row[:] = UNSEEN_PS, 0, whole, rest, interval.denominator, 0, 0
+    return rows
+
+
+@kernel
+def follow(at_ps: Times, connection: Rows, rows: Whole) -> None:
+    """Compare the cells of each VC with a reference clock at its peak cell rate.
+
+    y_k = c_k - a_k in whole ps, rounded down: above zero a cell is early (a clump), below it late
+    (a gap). c_0 = a_0; c_(k+1) = c_k + T where c_k >= a_k, else a_k + T.
+
+    Source: ITU-T I.356, 6.5.2.
+
+    Args:
+        at_ps: (n,) When cells were at this point.
+        connection: (n,) Row of each; OAM cells, which have none, are passed over.
+        rows: (VCs, 7) Carried on.
+    """
+    count = len(rows)
+    for i in range(len(at_ps)):
+        c = connection[i]
+        if c >= count:
+            continue
+        now_ps = at_ps[i]
+        due_ps = now_ps if rows[c, DUE] == UNSEEN_PS else rows[c, DUE]
+        fraction = rows[c, FRACTION]
+        rows[c, LARGEST] = max(rows[c, LARGEST], due_ps - now_ps)
+        rows[c, LEAST] = min(rows[c, LEAST], due_ps - now_ps)
+        # The fraction is never negative, so the whole picoseconds alone decide.
+        if due_ps < now_ps:
+            due_ps, fraction = now_ps, 0
+        due_ps += rows[c, INTERVAL]
+        fraction += rows[c, REST]
+        if fraction >= rows[c, BELOW]:
+            fraction -= rows[c, BELOW]
+            due_ps += 1
+        rows[c, DUE], rows[c, FRACTION] = due_ps, fraction

@@ -1,0 +1,284 @@
+"""Delays as they come in: count, sums, extremes per connection, and a histogram.
+
+All of it is exact integers, so neither the order of batches nor the machine can change a digit. A
+square has twice the bits of its delay: sums are kept as two words, and what goes beyond is found
+when the trial has ended.
+
+The histogram is log-linear: an octave holds 512 buckets of equal width. A delay's bucket is the
+upper bits of the delay written as a double: its exponent and nine bits of its fraction.
+"""
+
+from __future__ import annotations
+
+import mmap
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.engine.arrays import np
+from qospec.engine.kernel import kernel, linked
+from qospec.engine.measure.tally import Delays
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Doubles, Indices, Rows, Times, Whole
+
+COUNT, LEAST, LARGEST, SUM_LOW, SUM_HIGH, SQUARES_LOW, SQUARES_HIGH, BUCKETS = range(8)
+"""Columns of a row, which is one line of the processor's cache. BUCKETS is where the connection's
+row of the histogram begins, or -1."""
+
+SUM_BITS, SQUARES_BITS = 31, 62
+"""What the upper word of each sum counts in, as a power of two."""
+ROUND = 1 << (64 + SQUARES_BITS)
+"""Two words hold a sum of squares but for multiples of that."""
+SETTLED_AFTER = 2**31
+"""So many cells later the words of sums are set in order: their lower one holds twice as many."""
+NO_DELAY_PS = 2**62
+"""`LEAST` of a row without cells."""
+
+PER_OCTAVE = 512
+ROW_BUCKETS = 62 * PER_OCTAVE + 1
+"""One for no delay, then 62 octaves. A double holds a delay exactly up to 2**53 ps, 2.5 hours."""
+
+_FRACTION_SHIFT = 52 - 9
+_BELOW_ONE = (1023 << 9) - 1
+_LOW_31, _LOW_30, _LOW_62 = 2**31 - 1, 2**30 - 1, 2**62 - 1
+
+LONG = False
+"""Whether delays above 2 ms are expected: where they come and go, to ask of each costs more than to
+reckon as if all were."""
+
+
+def new_rows(histogram_row: Whole) -> Whole:
+    """Return (n, 8) rows without cells; (n,) `histogram_row`: the row of buckets of each, or -1."""
+    rows = np.zeros((len(histogram_row), 8), np.int64)
+    rows[:, LEAST] = NO_DELAY_PS
+    rows[:, LARGEST] = -1
+    rows[:, BUCKETS] = np.where(histogram_row < 0, -1, histogram_row * ROW_BUCKETS)
+    return rows
+
+
+def bucket_start_ps(bucket: int) -> int:
+    """Return the shortest delay, in whole ps, that falls in `bucket` or in one above it."""
+    if bucket <= 0:
+        return 0
+    octave, part = divmod(bucket - 1, PER_OCTAVE)
+    return -(-((PER_OCTAVE + part) << octave) // PER_OCTAVE)
+
+
+def bucket_of(delay_ps: int) -> int:
+    """Return the bucket in which a delay falls."""
+    bits = int(np.array(float(delay_ps)).view(np.int64))
+    return max(0, (bits >> _FRACTION_SHIFT) - _BELOW_ONE)
+
+
+class Kept(NamedTuple):
+    """What is left of delays when a trial has ended.
+
+    Attributes:
+        rows: (n, 8) By connection.
+        histogram: (rows, buckets) Counts of delays, from the first filled bucket to the last.
+        first_bucket: What bucket the histogram's first column is.
+    """
+
+    rows: Whole
+    histogram: Whole
+    first_bucket: int
+
+    def pooled(self, part: slice) -> Delays:
+        """Return the delays of a part of the connections."""
+        rows = self.rows[part]
+        rows = rows[rows[:, COUNT] > 0]
+        if not len(rows):
+            return Delays()
+        count = int(rows[:, COUNT].sum())
+        return Delays(
+            count=count,
+            sum_ps=total(rows, SUM_LOW, SUM_BITS),
+            sum_of_squares_ps2=squares_ps2(rows),
+            min_ps=int(rows[:, LEAST].min()),
+            max_ps=int(rows[:, LARGEST].max()),
+            buckets=self._buckets(rows, count),
+        )
+
+    def _buckets(self, rows: Whole, count: int) -> tuple[tuple[int, int, int], ...]:
+        """Return the buckets that `rows` filled; none if others share them, or some have none."""
+        starts = np.unique(rows[:, BUCKETS])
+        if starts[0] < 0:
+            return ()
+        counts = np.zeros(self.histogram.shape[1], np.int64)
+        for row in starts // ROW_BUCKETS:
+            counts += self.histogram[row]
+        if int(counts.sum()) != count:
+            return ()
+        filled = np.nonzero(counts)[0]
+        bounds = ((int(b) + self.first_bucket, int(counts[b])) for b in filled)
+        return tuple((bucket_start_ps(b), bucket_start_ps(b + 1), items) for b, items in bounds)
+
+
+def total(rows: Whole, low: int, bits: int) -> int:
+    """Return the sum of two-word numbers; the upper word is in the column after the lower one."""
+    return int(sum(rows[:, low].tolist())) + (int(sum(rows[:, low + 1].tolist())) << bits)
+
+
+def squares_ps2(rows: Whole) -> int | None:
+    """Return the sum of the squares of delays; None if it cannot be told.
+
+    The upper word of a sum goes round at 2**64: so do 47 delays of 11 days. How often it has gone
+    round follows from the other columns, but for hundreds of delays that are days apart.
+    """
+    if int(rows[:, COUNT].max()) * int(rows[:, LARGEST].max()) ** 2 < ROUND // 2:
+        return total(rows, SQUARES_LOW, SQUARES_BITS)
+    found = [_squares_of(*map(int, row)) for row in rows.tolist()]
+    known = [each for each in found if each is not None]
+    return sum(known) if len(known) == len(found) else None
+
+
+def _squares_of(  # noqa: PLR0913, PLR0917 -- a row, by its columns
+    count: int, least: int, largest: int, low: int, high: int, squares: int, upper: int, _: int
+) -> int | None:
+    """Return a row's sum of squares.
+
+    It is the sum's square over the count, and the count times the variance. That is 0 at least,
+    and at most (largest - mean)(mean - least). Source: Bhatia and Davis, Am. Math. Mon. 107 (2000),
+    353.
+    """
+    together = low + (high << SUM_BITS)
+    if (count * largest - together) * (together - count * least) >= count * ROUND:
+        return None
+    at_least = -(-together * together // count)
+    return at_least + (squares + (upper << SQUARES_BITS) - at_least) % ROUND
+
+
+class Histogram:
+    """Rows of buckets, flat, and one word of memory that is both a double and its bits."""
+
+    __slots__ = ("_add", "_unsettled", "as_bits", "as_double", "counts")
+
+    def __init__(self, rows: int) -> None:
+        self.counts = _zeros(rows * ROW_BUCKETS)
+        self.as_double = np.zeros(1)
+        self.as_bits = self.as_double.view(np.int64)
+        self._unsettled = 0
+        self._add = _add
+
+    def add(self, at_ps: Times, sent_ps: Times, connection: Indices, rows: Whole) -> None:
+        """Add the delays of some cells to the rows of their connections, and to the buckets.
+
+        The rows are always the same.
+        """
+        self.settle(len(at_ps), rows)
+        # Unsigned indices need no check for counting from the end.
+        indices = connection.view(np.uint32)
+        into = rows, self.counts, self.as_double, self.as_bits
+        if self._add(at_ps, sent_ps, indices, *into) > _LOW_31:
+            self._add = _add_long
+
+    def settle(self, more: int, rows: Whole) -> None:
+        """Set the words of sums in order, now and then, before so `more` delays are added."""
+        self._unsettled += more
+        if self._unsettled > SETTLED_AFTER:
+            rows[..., SUM_HIGH] += rows[..., SUM_LOW] >> SUM_BITS
+            rows[..., SUM_LOW] &= _LOW_31
+            self._unsettled = more
+
+    def pooled(self, rows: Whole) -> Delays:
+        """Return the delays of some rows, of those that were added to."""
+        return Kept(rows, self.counts.reshape(-1, ROW_BUCKETS), 0).pooled(slice(None))
+
+    def kept(self, rows: Whole) -> Kept:
+        """Return rows with those buckets that any of them can have filled."""
+        seen = rows[rows[:, COUNT] > 0]
+        low = high = 0
+        if len(seen):
+            low = bucket_of(int(seen[:, LEAST].min()))
+            high = bucket_of(int(seen[:, LARGEST].max())) + 1
+        counts = self.counts.reshape(-1, ROW_BUCKETS)
+        return Kept(rows, counts[:, low:high].copy(), low)
+
+
+def _zeros(count: int) -> Whole:
+    """Return zeros of which only those pages take memory that are written to.
+
+    A row has room for all delays there are and uses few of its pages; NumPy's own large arrays ask
+    for pages of 2 MB, so that thousands of rows would take a gigabyte.
+    """
+    if not count:
+        return np.zeros(0, np.int64)
+    memory = mmap.mmap(-1, 8 * count, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    if hasattr(mmap, "MADV_NOHUGEPAGE"):
+        memory.madvise(mmap.MADV_NOHUGEPAGE)
+    return np.frombuffer(memory, np.int64)
+
+
+@kernel
+def _add(  # noqa: PLR0913, PLR0917  a kernel has no objects
+    at_ps: Times,
+    sent_ps: Times,
+    connection: Rows,
+    rows: Whole,
+    buckets: Whole,
+    as_double: Doubles,
+    as_bits: Whole,
+) -> int:
+    """Add delays: up to 2**32 for each connection, until its sum's words are set in order.
+
+    Return the last that was larger than all of its connection before; 0 if none was.
+
+    Args:
+        at_ps: (n,) When the cells arrived.
+        sent_ps: (n,) When they were sent; not later.
+        connection: (n,) Row of each.
+        rows: (connections, 8) Carried on.
+        buckets: (rows * ROW_BUCKETS,) Carried on.
+        as_double: (1,) Scratch.
+        as_bits: (1,) The same memory, as an integer.
+    """
+    record_ps = 0
+    for i in range(len(at_ps)):
+        row, delay_ps = rows[connection[i]], at_ps[i] - sent_ps[i]
+        if enter(row, delay_ps, buckets, as_double, as_bits):
+            record_ps = delay_ps
+    return record_ps
+
+
+@kernel
+def enter(row: Whole, delay_ps: int, buckets: Whole, as_double: Doubles, as_bits: Whole) -> bool:
+    """Add one delay to its row, and to a bucket; return whether it is larger than all before."""
+    start = row[BUCKETS]
+    if start >= 0:
+        as_double[0] = delay_ps
+        buckets[start + max(0, (as_bits[0] >> _FRACTION_SHIFT) - _BELOW_ONE)] += 1
+    row[COUNT] += 1
+    # Seldom true, hence branches: where nothing is stored, no later cell waits for it.
+    if delay_ps < row[LEAST]:  # noqa: PLR1730
+        row[LEAST] = delay_ps
+    record = delay_ps > row[LARGEST]
+    if record:
+        row[LARGEST] = delay_ps
+    # (a 2^31 + b)^2 = a^2 2^62 + ab 2^32 + b^2. Below 2 ms there is no a.
+    a, b = delay_ps >> SUM_BITS, delay_ps & _LOW_31
+    row[SUM_LOW] += b
+    low = row[SQUARES_LOW] + b * b
+    if LONG or a > 0:
+        row[SUM_HIGH] += a
+        row[SQUARES_HIGH] += a * a + (a * b >> 30) + (low >> SQUARES_BITS)
+        low = (low & _LOW_62) + ((a * b & _LOW_30) << 32)
+    if LONG or low > _LOW_62:
+        row[SQUARES_HIGH] += low >> SQUARES_BITS
+        low &= _LOW_62
+    row[SQUARES_LOW] = low
+    return bool(record)
+
+
+_add_long = linked(_add, "long", {"LONG": True})
+
+
+@kernel
+def count(connection: Rows, counts: Whole, step: int) -> None:
+    """Add `step` for each cell.
+
+    Args:
+        connection: (n,) Whose cell it is.
+        counts: (connections,) Carried on.
+        step: What each cell adds.
+    """
+    for i in range(len(connection)):
+        counts[connection[i]] += step

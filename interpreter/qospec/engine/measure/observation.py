@@ -1,0 +1,322 @@
+"""What a trial saw: `Recorder` gathers it while cells pass, `Observation` is what is left of it.
+
+A cell belongs to the population by the time that its source's line sent it, wherever it is met.
+Each place of counting asks whether that lies in the window; for a batch wholly inside, only once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.engine.arrays import np
+from qospec.engine.measure import cell_delay_variation, delays
+from qospec.engine.measure.bytes import Volumes
+from qospec.engine.measure.latency import Latencies
+from qospec.engine.measure.occupancy import Occupancies
+from qospec.engine.measure.series import Series
+from qospec.engine.measure.tally import Tally
+from qospec.engine.measure.variation import Variations
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from qospec.engine.arrays import Indices, Times, Truths, Whole
+    from qospec.engine.element import Loss, Step
+    from qospec.engine.experiment import Experiment, Watch
+    from qospec.engine.items.batch import Batch
+    from qospec.engine.measure.occupancy import Occupancy
+
+CELL_BYTES = 53
+
+
+class Observation(NamedTuple):
+    """All counts of one trial; arrays are by connection index.
+
+    Attributes:
+        planned: (n,) Cells ready in the window.
+        sent: (n,) Cells whose first bit left the source's line in the window; OAM cells inserted.
+        carried: (n,) Cells that arrived in the window, whenever they were sent.
+        delays: (n, 8) Of those of `sent` that arrived, as `engine.delays` keeps them.
+        histogram: (rows, buckets) Counts of delays.
+        first_bucket: What bucket the histogram's first column is.
+        losses: By (element's path, cause): (n,) how many cells of `sent` ended there.
+        clumping_ps: (VCs, 2) Largest and least 1-point CDV, if it was followed.
+        size_bytes: (n,) Length of the items, if all are alike; else the mean, rounded down.
+        window_ps: Length of the window.
+        cell_hops: Cells times elements: the work of the trial.
+        departed: By element's path, how many cells left it in the whole trial, warmup and all.
+        ended: By (element's path, cause), how many cells ended there in the whole trial.
+        volumes: The bytes of `sent` and `carried`; None where there are cells.
+        watch: What was to be recorded.
+        latencies: Of what a statement asks for; None where nothing was to be recorded.
+        variations: Likewise, how times vary from packet to packet.
+        occupancies: By path of the queues that were asked for, what waited there.
+        series: What was counted by intervals.
+        drawn: Whether anything was drawn at random; if not, the trial is the same at any seed.
+    """
+
+    planned: Whole
+    sent: Whole
+    carried: Whole
+    delays: Whole
+    histogram: Whole
+    first_bucket: int
+    losses: dict[tuple[str, str], Whole]
+    clumping_ps: Whole | None
+    size_bytes: Whole
+    window_ps: int
+    cell_hops: int
+    departed: dict[str, int] = {}  # noqa: RUF012 -- a NamedTuple's default, which nobody changes
+    ended: dict[tuple[str, str], int] = {}  # noqa: RUF012
+    volumes: Volumes | None = None
+    watch: Watch | None = None
+    latencies: Latencies | None = None
+    variations: Variations | None = None
+    occupancies: dict[str, Occupancy] = {}  # noqa: RUF012
+    series: Series | None = None
+    drawn: bool = True
+
+    @property
+    def received(self) -> Whole:
+        """Return (n,) how many of the cells sent have arrived."""
+        return self.delays[:, delays.COUNT]
+
+    def tally(self, first: int, stop: int, each: int = 1) -> Tally:
+        """Return the counts of connection indices `first` up to `stop`, pooled.
+
+        They are shared out among members with `each` so many connections.
+        """
+        part, volumes = slice(first, stop), self.volumes
+        seen = delays.Kept(self.delays, self.histogram, self.first_bucket).pooled(part)
+        shares = tuple(self.carried[part].reshape(-1, each).sum(axis=1).tolist())
+        received = self.received[part]
+        largest_ps, least_ps = self._clumping_ps(part)
+        lost = {name: int(counts[part].sum()) for name, counts in sorted(self.losses.items())}
+        return Tally(
+            connections=stop - first,
+            up=int((received > 0).sum()),
+            planned=int(self.planned[part].sum()),
+            sent=int(self.sent[part].sum()),
+            received=int(received.sum()),
+            carried=int(self.carried[part].sum()),
+            lost={name: cells for name, cells in lost.items() if cells},
+            size_bytes=int(self.size_bytes[first]) if stop > first else CELL_BYTES,
+            window_ps=self.window_ps,
+            delays=seen,
+            volume=None if volumes is None else volumes.carried(self.carried, part),
+            sent_volume=None if volumes is None else volumes.sent(self.sent, part),
+            clumping_max_ps=largest_ps,
+            clumping_min_ps=least_ps,
+            recorded=self._recorded(first, stop, shares),
+            latencies=None if self.latencies is None else self.latencies.of(part, seen),
+            variation=None if self.variations is None else self.variations.of(first, stop),
+            shares=shares,
+        )
+
+    def _recorded(self, first: int, stop: int, shares: tuple[int, ...]) -> frozenset[str]:
+        """Return what was recorded of some connections, by the names that metrics have for it."""
+        always = frozenset({"histogram", "shares"} if len(shares) > 1 else {"histogram"})
+        return always if self.watch is None else always | self.watch.recorded(first, stop)
+
+    def _clumping_ps(self, part: slice) -> tuple[int | None, int | None]:
+        if self.clumping_ps is None:
+            return None, None
+        seen = self.clumping_ps[part][self.received[part][: len(self.clumping_ps[part])] > 0]
+        if not len(seen):
+            return None, None
+        return int(seen[:, 0].max()), int(seen[:, 1].min())
+
+
+class Recorder:
+    """Counts cells as they pass.
+
+    Attributes:
+        occupancies: Likewise, what waits in queues.
+    """
+
+    def __init__(self, experiment: Experiment) -> None:
+        connections, self._watch = experiment.connections, experiment.watch
+        self._connections = connections
+        indices = connections.indices
+        rows = np.full(indices, -1, np.int64)
+        rows[: len(self._watch.histogram_row)] = self._watch.histogram_row
+        self._planned = np.zeros(indices, np.int64)
+        self._sent = np.zeros(indices, np.int64)
+        self._astride = np.zeros(indices, np.int64)
+        self._delays = delays.new_rows(rows)
+        self._histogram = delays.Histogram(int(rows.max(initial=-1)) + 1)
+        self._losses: dict[tuple[str, str], Whole] = {}
+        self._ended: Counter[tuple[str, str]] = Counter()
+        self._clumps = bool(self._watch.stretches("clumping"))
+        self._clumping: dict[int, Whole] = {}
+        self._size_bytes = np.full(indices, CELL_BYTES, np.int64)
+        self._volumes = Volumes(experiment)
+        self._latencies = Latencies(experiment, rows)
+        self._variations = Variations(experiment, rows)
+        self._series = Series(self._watch, self._volumes.around)
+        self.occupancies = Occupancies(self._watch)
+        for source in experiment.sources:
+            mean = source.sizes.mean_of(lambda size: size)
+            self._size_bytes[source.first : source.first + source.connections] = int(mean)
+
+    def planned(self, batch: Batch, *, alone: bool = False) -> None:
+        """Count cells that a source has ready; at least one; `alone`: all of one connection."""
+        if alone:
+            first, last = batch.at_ps.searchsorted((self._watch.start_ps, self._watch.stop_ps))
+            self._planned[batch.connection[0]] += last - first
+            return
+        self._count(batch.connection, batch.at_ps, self._planned, latest_ps=batch.at_ps[-1])
+
+    def sent(self, batch: Batch) -> None:
+        """Count cells that leave a source's own line; at least one."""
+        if self._volumes.needed:
+            inside = self._within(batch, batch.sent_ps)
+            self._volumes.add_sent(inside.connection, inside.size_bytes, self._sent)
+        else:
+            self._count(batch.connection, batch.sent_ps, self._sent, latest_ps=batch.at_ps[-1])
+        if self._variations.needed:
+            self._variations.sent(self._within(batch, batch.sent_ps))
+        if self._series.needed:
+            self._series.sent(batch.connection, batch.sent_ps)
+
+    def inserted(self, before: tuple[Batch, ...], step: Step) -> int:
+        """Count as sent the OAM cells that an element made of itself; return how many."""
+        more = 0
+        for batch in step.departures:
+            more += self._count_oam(batch, 1)
+        for loss in step.losses:
+            more += self._count_oam(loss, 1)
+        for batch in before:
+            more -= self._count_oam(batch, -1)
+        return more
+
+    def _count_oam(self, cells: Batch | Loss, step: int) -> int:
+        is_oam = cells.connection >= self._connections.count
+        self._count(cells.connection[is_oam], cells.sent_ps[is_oam], self._sent, step=step)
+        if self._series.needed:
+            self._series.sent(cells.connection[is_oam], cells.sent_ps[is_oam], step)
+        return int(is_oam.sum())
+
+    def arrived(self, batch: Batch, point: int) -> None:
+        """Count cells, at least one, that reached the end numbered `point`, and their delays."""
+        if self._series.needed:
+            self._series.arrived(batch)
+        if self._volumes.needed:
+            self._weigh(batch, batch.at_ps, self._volumes.carried_bytes)
+        if self._wholly_inside(batch.sent_ps, batch.at_ps[-1]):
+            self._delayed(batch, point)
+            return
+        sent, came = self._inside(batch.sent_ps), self._inside(batch.at_ps)
+        delays.count(batch.connection[came & ~sent].view(np.uint32), self._astride, 1)
+        delays.count(batch.connection[sent & ~came].view(np.uint32), self._astride, -1)
+        # At the end of a trial few are outside, and late: what is ahead of them needs no copy.
+        first = int(sent.argmin()) if not sent.all() else batch.count
+        self._delayed(batch.part(0, first), point)
+        self._delayed(batch.part(first, batch.count).select(sent[first:]), point)
+
+    def _weigh(self, batch: Batch, time_ps: Times, counts: Whole) -> None:
+        """Add the bytes of packets that are within the window by that time."""
+        batch = self._within(batch, time_ps)
+        self._volumes.add(batch.connection, batch.size_bytes, counts)
+
+    def _within(self, batch: Batch, time_ps: Times) -> Batch:
+        """Return those items that are within the window by that time."""
+        inside = self._wholly_inside(time_ps, batch.at_ps[-1])
+        return batch if inside else batch.select(self._inside(time_ps))
+
+    def _delayed(self, batch: Batch, point: int) -> None:
+        """Count the delays of cells that belong to the population."""
+        self._histogram.add(batch.at_ps, batch.sent_ps, batch.connection, self._delays)
+        if self._latencies.needed:
+            self._latencies.add(batch)
+        if self._variations.needed:
+            self._variations.arrived(batch)
+        if self._clumps:
+            if point not in self._clumping:
+                self._clumping[point] = cell_delay_variation.new_rows(self._connections)
+            cell_delay_variation.follow(
+                batch.at_ps, batch.connection.view(np.uint32), self._clumping[point]
+            )
+
+    def lost(self, path: str, loss: Loss) -> None:
+        """Count cells that ended in the element at `path`, or in the queue that it serves."""
+        name = (loss.element or path, loss.cause)
+        self._ended[name] += len(loss.connection)
+        if name not in self._losses:
+            self._losses[name] = np.zeros(self._connections.indices, np.int64)
+        self._count(loss.connection, loss.sent_ps, self._losses[name])
+        if self._series.needed:
+            self._series.lost(loss.connection, loss.sent_ps)
+        if self._variations.needed:
+            self._variations.ended(loss.connection, loss.sent_ps)
+
+    def observation(
+        self,
+        cell_hops: int,
+        departed: Mapping[str, int] = MappingProxyType({}),
+        *,
+        drawn: bool = True,
+    ) -> Observation:
+        """Return what was seen."""
+        _, histogram, first_bucket = self._histogram.kept(self._delays)
+        return Observation(
+            planned=self._planned,
+            sent=self._sent,
+            carried=self._delays[:, delays.COUNT] + self._astride,
+            delays=self._delays,
+            histogram=histogram,
+            first_bucket=first_bucket,
+            losses={name: counts for name, counts in sorted(self._losses.items()) if counts.any()},
+            clumping_ps=self._clumping_ps(),
+            size_bytes=self._size_bytes,
+            window_ps=self._watch.stop_ps - self._watch.start_ps,
+            cell_hops=cell_hops,
+            departed=dict(departed),
+            ended=dict(self._ended),
+            volumes=self._volumes if self._volumes.needed else None,
+            watch=self._watch,
+            latencies=self._latencies,
+            variations=self._variations,
+            occupancies=self.occupancies.seen,
+            series=self._series,
+            drawn=drawn,
+        )
+
+    def _clumping_ps(self) -> Whole | None:
+        if not self._clumps:
+            return None
+        both = np.zeros((self._connections.count, 2), np.int64)
+        for rows in self._clumping.values():
+            both[:, 0] = np.maximum(both[:, 0], rows[:, cell_delay_variation.LARGEST])
+            both[:, 1] = np.minimum(both[:, 1], rows[:, cell_delay_variation.LEAST])
+        return both
+
+    def _count(
+        self,
+        connection: Indices,
+        time_ps: Times,
+        counts: Whole,
+        *,
+        step: int = 1,
+        latest_ps: int | None = None,
+    ) -> None:
+        if not len(time_ps):
+            return
+        if not self._wholly_inside(time_ps, time_ps.max() if latest_ps is None else latest_ps):
+            connection = connection[self._inside(time_ps)]
+        delays.count(connection.view(np.uint32), counts, step)
+
+    def _wholly_inside(self, time_ps: Times, latest_ps: int) -> bool:
+        """Return whether no time lies outside of the window; none is above `latest_ps`."""
+        watch = self._watch
+        return bool(
+            latest_ps < watch.stop_ps and (watch.start_ps <= 0 or time_ps.min() >= watch.start_ps)
+        )
+
+    def _inside(self, time_ps: Times) -> Truths:
+        inside: Truths = time_ps < self._watch.stop_ps
+        if self._watch.start_ps > 0:
+            inside &= time_ps >= self._watch.start_ps
+        return inside

@@ -1,0 +1,286 @@
+"""What was seen of one population (a flow, a member, its OAM cells), as exact plain numbers."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from fractions import Fraction
+from math import isqrt
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from qospec.catalogue.statistics import packet_of, share_of
+from qospec.dataclass import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from qospec.engine.measure.bytes import Volume
+
+
+@dataclass(frozen=True)
+class Delays:
+    """The transfer delays of a population, in ps.
+
+    `buckets` holds (lowest delay of the bucket, lowest delay above it, count), in rising order; a
+    bucket's width is at most 1/512 of its lowest delay. The sum of squares is None if it cannot be
+    told: of hundreds of delays that are days apart.
+    """
+
+    count: int = 0
+    sum_ps: int = 0
+    sum_of_squares_ps2: int | None = 0
+    min_ps: int | None = None
+    max_ps: int | None = None
+    buckets: tuple[tuple[int, int, int], ...] = ()
+
+    def read(self, statistic: str) -> Fraction | int | None:
+        """Return a statistic in ps: mean, min, max, std, sample_std or a quantile; None if empty.
+
+        Standard deviations are rounded down to a fraction of a ps.
+        """
+        if not self.count:
+            return None
+        share = share_of(statistic)
+        if share is not None:
+            return self.quantile_ps(share)
+        if statistic == "mean":
+            return Fraction(self.sum_ps, self.count)
+        if statistic in ("std", "sample_std"):
+            return self._deviation_ps(sample=statistic == "sample_std")
+        return self.min_ps if statistic == "min" else self.max_ps
+
+    def _deviation_ps(self, *, sample: bool) -> Fraction | None:
+        """Return the standard deviation; None of a sample of one, or of unknown squares."""
+        if self.sum_of_squares_ps2 is None:
+            return None
+        spread = self.count * self.sum_of_squares_ps2 - self.sum_ps**2  # n² times the variance
+        if not sample:
+            return Fraction(isqrt(spread), self.count)
+        both = self.count * (self.count - 1)
+        return Fraction(isqrt(spread * both), both) if both else None
+
+    def less(self, time_ps: int) -> Delays:
+        """Return the delays that are shorter by the same time each."""
+        if self.min_ps is None or self.max_ps is None or not time_ps:
+            return self
+        count, sum_ps = self.count, self.sum_ps
+        squares_ps2 = self.sum_of_squares_ps2
+        if squares_ps2 is not None:
+            squares_ps2 += count * time_ps**2 - 2 * time_ps * sum_ps
+        return Delays(
+            count,
+            sum_ps - count * time_ps,
+            squares_ps2,
+            self.min_ps - time_ps,
+            self.max_ps - time_ps,
+            tuple((low - time_ps, high - time_ps, items) for low, high, items in self.buckets),
+        )
+
+    def above(self, bound_ps: int) -> tuple[int, int]:
+        """Return how many delays are above a bound for sure, and how many may be.
+
+        The others are in the bucket that the bound lies in, within 0.2 % of it.
+        """
+        if self.min_ps is None or self.max_ps is None or self.max_ps <= bound_ps:
+            return 0, 0
+        if self.min_ps > bound_ps:
+            return self.count, self.count
+        sure = sum(count for low, _, count in self.buckets if low > bound_ps)
+        return sure, sum(count for _, high, count in self.buckets if high - 1 > bound_ps)
+
+    def quantile_ps(self, share: Fraction) -> int | None:
+        """Return the delay that `share` of the cells do not exceed; None without cells or buckets.
+
+        The smallest d with at least share * count delays <= d. The bucket's middle stands for its
+        cells, kept within min and max, so the error is at most 0.1 %.
+        """
+        if not self.count or self.min_ps is None or self.max_ps is None:
+            return None
+        wanted = -(-share * self.count // 1)
+        if wanted <= 1:
+            return self.min_ps
+        if wanted >= self.count:
+            return self.max_ps
+        seen = 0
+        for low, high, count in self.buckets:
+            seen += count
+            if seen >= wanted:
+                return min(max((low + high) // 2, self.min_ps), self.max_ps)
+        return None
+
+
+def signed(above: Delays, below: Delays) -> Delays:
+    """Return times of both signs, given those from 0 on, and those below 0 without their sign."""
+    if below.min_ps is None or below.max_ps is None:
+        return above
+    squares_ps2 = None
+    if above.sum_of_squares_ps2 is not None and below.sum_of_squares_ps2 is not None:
+        squares_ps2 = above.sum_of_squares_ps2 + below.sum_of_squares_ps2
+    mirrored = tuple((1 - high, 1 - low, items) for low, high, items in reversed(below.buckets))
+    known = bool(below.buckets) and bool(above.buckets) == bool(above.count)
+    return Delays(
+        above.count + below.count,
+        above.sum_ps - below.sum_ps,
+        squares_ps2,
+        -below.max_ps,
+        -below.min_ps if above.max_ps is None else above.max_ps,
+        mirrored + above.buckets if known else (),
+    )
+
+
+class Reordering(NamedTuple):
+    """Packets that came behind one that was sent later: how many, and how far, in packets."""
+
+    packets: int = 0
+    sum_of_extents: int = 0
+    largest_extent: int = 0
+
+
+class Packet(NamedTuple):
+    """A packet that arrived: its number among those sent, from 1, and its times."""
+
+    number: int
+    sent_ps: int
+    at_ps: int
+    latency_ps: int
+
+
+class Smoothed(NamedTuple):
+    """The jitter of RFC 3550, in ps: after the last packet, and the largest that it ever was."""
+
+    last_ps: Fraction
+    largest_ps: Fraction
+
+
+class Variation(NamedTuple):
+    """How times vary from packet to packet, each connection for itself.
+
+    Attributes:
+        arrivals: |A_n - A_(n-1)| of the times A_n between arrivals, in order of sending.
+        latencies: |L_n - L_(n-1)| of latencies, in order of sending.
+        one_way: D_n - D_(n-1) of delays of packets sent one after the other that both arrived.
+        received: |L_n - L_(n-1)| in order of arrival.
+        reordering: In order of arrival.
+        smoothed: Likewise; None before two packets.
+        smoothed_as_sent: Likewise, in order of sending.
+        packets: What arrived of the first of each connection, in order of sending.
+        complete: Whether these are all that arrived.
+        connections: How many.
+    """
+
+    arrivals: Delays = Delays()
+    latencies: Delays = Delays()
+    one_way: Delays = Delays()
+    received: Delays = Delays()
+    reordering: Reordering = Reordering()
+    smoothed: Smoothed | None = None
+    smoothed_as_sent: Smoothed | None = None
+    packets: tuple[Packet, ...] = ()
+    complete: bool = False
+    connections: int = 1
+
+    def change(
+        self, kept: Delays, statistic: str, of: Callable[[tuple[Packet, ...]], int | None]
+    ) -> Fraction | int | None:
+        """Return a statistic of what is kept of all changes, or the change `of` a single packet."""
+        number = packet_of(statistic)
+        return kept.read(statistic) if number is None else of(self.packet(number))
+
+    def packet(self, number: int) -> tuple[Packet, ...]:
+        """Return the packet of that number, and up to two ahead of it that arrived, it last.
+
+        Nothing if it did not arrive, if it was not kept, or where several connections have one.
+        """
+        if self.connections != 1:
+            return ()
+        place = next((i for i, each in enumerate(self.packets) if each.number == number), None)
+        return () if place is None else self.packets[max(0, place - 2) : place + 1]
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Counts of one population in one trial.
+
+    Attributes:
+        connections: How many connections it holds.
+        up: Over how many of them at least one cell arrived.
+        planned: Cells that the source had ready in the window.
+        sent: Cells whose first bit left the source's line in the window; for OAM: inserted.
+        received: Those of `sent` that arrived, whenever.
+        carried: Cells that arrived in the window, whenever they were sent.
+        lost: Those of `sent` that ended on the way, by (element's path, cause).
+        size_bytes: Length of a cell.
+        window_ps: Length of the window.
+        delays: Of `received`.
+        volume: Of packets: the bytes of `carried`, by layer.
+        sent_volume: Likewise, of `sent`.
+        clumping_max_ps: Largest 1-point CDV y_k (cells early, in clumps), with `Watch.clumping`.
+        clumping_min_ps: Smallest y_k (gaps).
+        recorded: What was recorded of what metrics need.
+        latencies: Of `received`: from the last bit sent to the last that arrived.
+        variation: How times vary from packet to packet.
+        shares: Of `carried`, what each member of a group has, or each connection of a flow.
+    """
+
+    connections: int
+    up: int
+    planned: int
+    sent: int
+    received: int
+    lost: dict[tuple[str, str], int]
+    size_bytes: int
+    window_ps: int
+    carried: int = 0
+    delays: Delays = field(default_factory=Delays)
+    volume: Volume | None = None
+    sent_volume: Volume | None = None
+    clumping_max_ps: int | None = None
+    clumping_min_ps: int | None = None
+    recorded: frozenset[str] = frozenset({"histogram"})
+    latencies: Delays | None = None
+    variation: Variation | None = None
+    shares: tuple[int, ...] = ()
+
+    @property
+    def lost_count(self) -> int:
+        """Return how many cells ended on the way, whatever the cause."""
+        return sum(self.lost.values())
+
+
+class Metric(Protocol):
+    """What is read off a population.
+
+    Attributes:
+        dimension: Of its value: "cells", "cell rate" (cells/s), "rate" (bit/s), "time" (ps),
+            "ratio" or "count".
+        statistics: The names of its numbers, or of `statistic.PATTERNS`, "p*" for all quantiles;
+            empty if it is one number. "" is one besides others, and "causes" stands for what
+            elements lose items for.
+        exact: Whether it counts, so that it may be compared with ==.
+        better: "more" if its least value is the worst of a group; may be left out, and then the
+            greatest is.
+        least: What it is never below; may be left out, and then there is nothing to say of that.
+        most: What it is never above; likewise.
+        counts: What it counts, in a word such as "lost", if it is a number of some items out of all
+            of a population, or their share; may be left out, and then it is not.
+        out_of: Of a metric that `counts`: the metric that is the number of all, such as "sent".
+        series: Those of its statistics that can be had by intervals, "" if it is one number; may be
+            left out. A tally is then of what was sent (or, where that counts, arrived) in one.
+        needs: What the trial must record for it: "histogram" (for quantiles only), which every flow
+            has; "shares" of several members; and of what a statement names "clumping",
+            "latencies", "variation".
+
+    A metric of quantiles other than those of transfer delays has a method `delays(tally)` that
+    returns what they are of.
+    """
+
+    dimension: str
+    statistics: tuple[str, ...]
+    exact: bool
+    needs: frozenset[str]
+
+    def measure(self, tally: Tally, statistic: str = "", /) -> Fraction | int | None:
+        """Return its value, or None where there is no data.
+
+        Raises:
+            ValueError: It has no such statistic.
+        """

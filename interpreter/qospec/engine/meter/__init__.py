@@ -1,0 +1,1 @@
+"""Meters: conformance of cells and packets to a contract."""

@@ -1,0 +1,237 @@
+"""What meters have in common: buckets, a colour for each packet, and what becomes of it then.
+
+A meter measures all that reaches it together, whatever connections it is of; to meter each, part
+them before. It writes its finding into the mark `colour`, which classifiers, markers and other
+meters behind it read.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import field
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
+
+from qospec.catalogue.kinds import Domain, Truth
+from qospec.dataclass import dataclass
+from qospec.engine.arrays import np
+from qospec.engine.element import Loss, Step
+from qospec.engine.items.partition import split
+from qospec.engine.kernel import kernel
+from qospec.engine.marks import MARKS, VALUES
+from qospec.engine.meter import token_bucket
+from qospec.engine.meter.token_bucket import Bucket, BucketSize, TokenRate, cost, covers, fill, take
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Marks, Whole
+    from qospec.engine.element import Setting
+    from qospec.engine.items.batch import Batch
+    from qospec.engine.line.clock import Clock
+
+Action = Annotated[Literal["mark", "drop"], Domain("choice", choices=("mark", "drop"))]
+"""What becomes of a packet that does not conform."""
+
+ABBREVIATIONS = {
+    "committed_information_rate": "cir",
+    "committed_burst_size": "cbs",
+    "excess_information_rate": "eir",
+    "excess_burst_size": "ebs",
+    "peak_information_rate": "pir",
+    "peak_burst_size": "pbs",
+}
+
+GREEN, YELLOW, RED = range(3)
+COLOUR = MARKS["colour"]
+FIRST, HIGHEST, OTHERS = COLOUR.first, COLOUR.highest, VALUES - 1 - COLOUR.mask
+NOW = 0
+
+
+class State(NamedTuple):
+    """What is carried from batch to batch.
+
+    Attributes:
+        clock: NOW, the time of the last packet, up to which the buckets are filled.
+        committed: The bucket of what is green.
+        other: That of what is yellow, or of all (RFC 2698).
+    """
+
+    clock: Whole
+    committed: Whole
+    other: Whole
+
+
+@dataclass(frozen=True)
+class Meter(ABC):
+    """What all meters declare, and how they treat a batch."""
+
+    colours: ClassVar[tuple[int, ...]] = (GREEN, YELLOW, RED)
+    causes: ClassVar[tuple[str, ...]] = ("policed",)
+
+    committed_information_rate: TokenRate
+    """How fast tokens for green packets come, CIR; it counts the bytes of IP packets."""
+    committed_burst_size: BucketSize
+    """How many bytes of them there can be, CBS."""
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Return its only input."""
+        return ("in",)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Return its only output."""
+        return ("out",)
+
+    @property
+    @abstractmethod
+    def fate(self) -> dict[int, str]:
+        """Return what becomes of packets of a colour; others are marked."""
+
+    @property
+    def bucket_bytes(self) -> int:
+        """Return how long a packet may be to conform at all."""
+        return self.committed_burst_size
+
+    @property
+    def heeds(self) -> bool:
+        """Return whether it heeds the colour that a packet bears."""
+        return False
+
+    @property
+    @abstractmethod
+    def other_bucket(self) -> Bucket:
+        """Return the bucket beside the committed one."""
+
+    @abstractmethod
+    def judge(self, batch: Batch, state: State, colour: Marks) -> tuple[int, int]:
+        """Write the colour of each packet, and return how many are yellow and how many red."""
+
+    def becomes(self, marks: int) -> tuple[int, ...]:
+        """Return what may become of an item's marks, the usual first."""
+        least = COLOUR.of(marks) if self.heeds else GREEN
+        passing = [each for each in self.colours if self.fate.get(each) != "drop"]
+        return tuple(COLOUR.put(marks, each) for each in passing if each >= least)
+
+    def __post_init__(self) -> None:
+        cir, cbs = self.committed_information_rate, self.committed_burst_size
+        token_bucket.check(Bucket("cir", cir, "cbs", cbs))
+        token_bucket.check(self.other_bucket)
+
+    def least_delay_ps(self, clock: Clock | None) -> int:  # noqa: ARG002  no line serves it
+        """Return 0: a meter takes no time."""
+        return 0
+
+    def start(self, setting: Setting) -> State:  # noqa: ARG002  it is for all connections
+        """Return its buckets, full."""
+        cir, cbs = self.committed_information_rate, self.committed_burst_size
+        committed = token_bucket.full(Bucket("cir", cir, "cbs", cbs))
+        return State(np.zeros(1, np.int64), committed, token_bucket.full(self.other_bucket))
+
+    def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+        """Colour what comes; drop what the author says."""
+        (batch,) = arrivals
+        if not batch.count:
+            return Step((batch,), (until_ps,))
+        token_bucket.check_sizes(batch)
+        colour = np.empty(batch.count, np.uint8)
+        found = (0, *self.judge(batch, state, colour))
+        written = colour.astype(np.uint16) * np.uint16(1 << FIRST)
+        marks = (batch.marks & np.uint16(OTHERS)) | written
+        batch = batch._replace(marks=marks)
+        dropped = [each for each, fate in self.fate.items() if fate == "drop" and found[each]]
+        if not dropped:
+            return Step((batch,), (until_ps,))
+        gone = sum(((colour == each) for each in dropped[1:]), colour == dropped[0])
+        batch, lost = split(batch, gone.view(np.uint8), sum(found[each] for each in dropped))
+        return Step((batch,), (until_ps,), (Loss("policed", lost.connection, lost.sent_ps),))
+
+
+@dataclass(frozen=True)
+class ThreeColours(Meter):
+    """What the meters of three colours declare besides."""
+
+    aware: Truth = field(default=False, kw_only=True)
+    """Whether it heeds the colour that a packet bears, which it keeps or makes worse."""
+    exceed: Action = field(default="mark", kw_only=True)
+    """What becomes of a yellow packet."""
+    violate: Action = field(default="mark", kw_only=True)
+    """What becomes of a red one."""
+
+    @property
+    def fate(self) -> dict[int, str]:
+        """Return what becomes of packets of a colour."""
+        return {YELLOW: self.exceed, RED: self.violate}
+
+    @property
+    def heeds(self) -> bool:
+        """Return whether it heeds the colour that a packet bears."""
+        return self.aware
+
+
+def check_excess(committed_bytes: int, excess_bytes: int) -> None:
+    """Raise ValueError, with words for an author, where neither of two buckets holds anything.
+
+    Source: RFC 2697, 2; RFC 4115, 2.
+    """
+    if not committed_bytes + excess_bytes:
+        raise ValueError("cbs, ebs: one of them must be more than 0, else all is red")
+
+
+@kernel
+def borne(marks: int, heeds: bool) -> int:  # noqa: FBT001  kernels take no keywords
+    """Return the colour that a packet comes with: green where a meter heeds none."""
+    if not heeds:
+        return GREEN
+    return min((marks >> FIRST) & HIGHEST, RED)
+
+
+@kernel
+def elapsed(clock: Whole, at_ps: int) -> int:
+    """Return how long ago the last packet came, and remember this one."""
+    ps = at_ps - clock[NOW]
+    clock[NOW] = at_ps
+    return int(ps)
+
+
+@kernel
+def green_else_yellow(
+    batch: Batch,
+    state: State,
+    heeds: bool,  # noqa: FBT001  kernels take no keywords
+    overflows: bool,  # noqa: FBT001
+    colour: Marks,
+) -> tuple[int, int]:
+    """Let the committed bucket pay for a packet, else the other.
+
+    Args:
+        batch: n packets.
+        state: Carried on.
+        heeds: Whether the colour that a packet bears counts.
+        overflows: Whether the second bucket gains what the first has no room for, or by itself.
+        colour: (n,) Written.
+
+    Returns:
+        How many are yellow, and how many red.
+    """
+    at_ps, _, _, size_bytes, marks = batch
+    clock, committed, excess = state
+    yellow = red = 0
+    for i in range(len(at_ps)):
+        price, excess_price = cost(committed, size_bytes[i]), cost(excess, size_bytes[i])
+        ps = elapsed(clock, at_ps[i])
+        over = fill(committed, ps, 0)
+        if overflows:
+            fill(excess, over[0], over[1])
+        else:
+            fill(excess, ps, 0)
+        came = borne(marks[i], heeds)
+        if came == GREEN and covers(committed, price):
+            take(committed, price)
+            colour[i] = GREEN
+        elif came <= YELLOW and covers(excess, excess_price):
+            take(excess, excess_price)
+            colour[i] = YELLOW
+            yellow += 1
+        else:
+            colour[i] = RED
+            red += 1
+    return yellow, red

@@ -1,0 +1,138 @@
+"""Token buckets, kept exactly: what they hold is told by the time that it took to come.
+
+A bucket gains tokens for RATE bytes each second, up to its size. Told in time it gains a ps each
+ps, up to FULL, and a packet of B bytes takes B times BYTE. Each is whole ps and a numerator over
+DENOMINATOR, which is carried: nothing rounded is ever added up.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+from qospec.catalogue.kinds import LONGEST_PS, OF_PACKETS, Domain
+from qospec.engine.arrays import np
+from qospec.engine.encapsulation import LARGEST_PACKET_BYTES
+from qospec.engine.kernel import kernel
+from qospec.units import PS_PER_S
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Whole
+    from qospec.engine.items.batch import Batch
+
+BITS_PER_BYTE = 8
+LARGEST_DENOMINATOR = 2**62 // (LARGEST_PACKET_BYTES + 1)
+"""So that bytes times a numerator fit int64."""
+
+LEVEL, LEVEL_PART, FULL, FULL_PART, BYTE, BYTE_PART, DENOMINATOR = 0, 1, 2, 3, 4, 5, 6
+PRICES = 7
+FIELDS = PRICES + 2 * (LARGEST_PACKET_BYTES + 1)
+"""From PRICES on, what packets of each size take, once known: a division is slow."""
+
+Cost = tuple[int, int]
+"""What a packet takes: whole ps, and a numerator."""
+
+TokenRate = Annotated[Fraction, Domain("rate", 8, 8 * 10**12, layers=OF_PACKETS)]
+"""Bits of IP packets per second; a byte takes between a ps and a second."""
+BucketSize = Annotated[int, Domain("data", 0, 2**31, layers=OF_PACKETS)]
+"""Whole bytes."""
+
+
+class Bucket(NamedTuple):
+    """A bucket as it is declared: bit/s and bytes, each with what the author calls it."""
+
+    rate_name: str
+    bit_rate: Fraction
+    size_name: str
+    size_bytes: int
+
+
+def check(declared: Bucket) -> None:
+    """Raise ValueError, with words for an author, where a bucket cannot be kept exactly."""
+    byte_ps = byte_time_ps(declared.bit_rate)
+    if byte_ps.denominator > LARGEST_DENOMINATOR:
+        fine = "this fraction is too fine to be kept exactly; give fewer digits"
+        raise ValueError(f"{declared.rate_name}: {fine}")
+    if declared.size_bytes * byte_ps > LONGEST_PS:
+        raise ValueError(f"{declared.size_name}: such a burst takes more than 11 days to refill")
+
+
+def byte_time_ps(bit_rate: Fraction) -> Fraction:
+    """Return how long the tokens of a byte take to come."""
+    return BITS_PER_BYTE * PS_PER_S / Fraction(bit_rate)
+
+
+def full(declared: Bucket) -> Whole:
+    """Return a bucket as it is at the beginning of a trial."""
+    byte_ps, size_bytes = byte_time_ps(declared.bit_rate), declared.size_bytes
+    denominator = byte_ps.denominator
+    found = np.zeros(FIELDS, np.int64)
+    found[DENOMINATOR] = denominator
+    found[BYTE], found[BYTE_PART] = divmod(byte_ps.numerator, denominator)
+    found[FULL], found[FULL_PART] = divmod(size_bytes * byte_ps.numerator, denominator)
+    found[LEVEL], found[LEVEL_PART] = found[FULL], found[FULL_PART]
+    return found
+
+
+def check_sizes(batch: Batch) -> None:
+    """Raise ValueError for what is longer than a packet can be."""
+    largest_bytes = int(batch.size_bytes.max())
+    if largest_bytes > LARGEST_PACKET_BYTES:
+        most = LARGEST_PACKET_BYTES
+        raise ValueError(f"a packet has at most {most} bytes, not {largest_bytes}")
+
+
+@kernel
+def cost(tokens: Whole, size_bytes: int) -> Cost:
+    """Return what a packet of that size takes."""
+    place = PRICES + 2 * size_bytes
+    ps = tokens[place]
+    if ps:
+        return ps, tokens[place + 1]
+    part = size_bytes * tokens[BYTE_PART]
+    carried = part // tokens[DENOMINATOR]
+    ps, part = size_bytes * tokens[BYTE] + carried, part - carried * tokens[DENOMINATOR]
+    tokens[place], tokens[place + 1] = ps, part
+    return ps, part
+
+
+@kernel
+def fill(tokens: Whole, ps: int, part: int) -> Cost:
+    """Add the tokens of a time, and return that of those that find no room."""
+    denominator = tokens[DENOMINATOR]
+    level, level_part = tokens[LEVEL] + ps, tokens[LEVEL_PART] + part
+    if level_part >= denominator:
+        level_part -= denominator
+        level += 1
+    full, full_part = tokens[FULL], tokens[FULL_PART]
+    if level < full or (level == full and level_part <= full_part):
+        tokens[LEVEL], tokens[LEVEL_PART] = level, level_part
+        return 0, 0
+    tokens[LEVEL], tokens[LEVEL_PART] = full, full_part
+    if level_part < full_part:
+        return level - full - 1, level_part - full_part + denominator
+    return level - full, level_part - full_part
+
+
+@kernel
+def covers(tokens: Whole, price: Cost) -> bool:
+    """Return whether there are tokens for a packet."""
+    level = tokens[LEVEL]
+    return bool(level > price[0] or (level == price[0] and tokens[LEVEL_PART] >= price[1]))
+
+
+@kernel
+def take(tokens: Whole, price: Cost) -> None:
+    """Take the tokens of a packet, which are there."""
+    level, part = tokens[LEVEL] - price[0], tokens[LEVEL_PART] - price[1]
+    if part < 0:
+        part += tokens[DENOMINATOR]
+        level -= 1
+    tokens[LEVEL], tokens[LEVEL_PART] = level, part
+
+
+@kernel
+def until_covered(tokens: Whole, price: Cost) -> int:
+    """Return how many whole ps pass until there are tokens for a packet."""
+    missing, part = price[0] - tokens[LEVEL], price[1] - tokens[LEVEL_PART]
+    return max(int(missing + (part > 0)), 0)

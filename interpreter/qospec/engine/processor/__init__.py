@@ -1,0 +1,1 @@
+"""Processors: service one item at a time, and what interrupts it."""

@@ -1,0 +1,238 @@
+"""How a processor works on packets, one after the other, with interruptions and a watchdog.
+
+When a packet comes, all that will be done before it is known, and so are the interruptions: when it
+is done can be told at once. The same holds of a watchdog: if the packet were done only after the
+processor had been busy for too long, it is lost, whatever comes later.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.engine.arrays import np
+from qospec.engine.items.batch import FOREVER_PS
+from qospec.engine.kernel import kernel
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Marks, Times, Whole
+    from qospec.engine.items.batch import Batch
+
+FREE, LEFT, BUSY, DOWN, UP, SIZE, HEAD, TAIL, NEXT = range(9)
+STARTS, AMOUNT, QUEUE = range(3)
+PLACES = 64
+"""At first; a power of two, doubled as needed."""
+
+OVERFLOW, REBOOT = 1, 2
+"""Why a packet is lost; 0 where it is not."""
+
+
+class Cost(NamedTuple):
+    """How long a packet takes, in ps.
+
+    Attributes:
+        packet_ps: Each.
+        byte_ps: Each of its bytes.
+        segment_bytes: How many bytes lie in one segment.
+        prefix_bytes: How many lie ahead of the packet in the first.
+        segment_ps: Each segment but the first.
+        change_ps: Where its size is not that of the one ahead of it.
+    """
+
+    packet_ps: int
+    byte_ps: int
+    segment_bytes: int
+    prefix_bytes: int
+    segment_ps: int
+    change_ps: int
+
+    def most_ps(self, size_bytes: int) -> int:
+        """Return how long a packet takes at most that is no longer."""
+        further = (size_bytes + self.prefix_bytes - 1) // self.segment_bytes
+        each_ps = self.packet_ps + self.change_ps
+        return each_ps + size_bytes * self.byte_ps + further * self.segment_ps
+
+
+class Work(NamedTuple):
+    """What is carried from batch to batch.
+
+    Attributes:
+        clock: FREE, when all that came will be done; LEFT, when the last that leaves will have;
+            BUSY, since when there is something to do; DOWN and UP, from when until when it starts
+            anew; SIZE of the packet ahead, 0 if there was none; HEAD and TAIL, the numbers of the
+            first that waits and of that after the last; NEXT, the next interruption.
+        waiting: (queues,) The amount that waits in each.
+        ring: (places, 3) For each that waits: when it is begun, its amount and its queue.
+    """
+
+    clock: Whole
+    waiting: Whole
+    ring: Whole
+
+
+class Fates(NamedTuple):
+    """What becomes of each packet of a batch.
+
+    Attributes:
+        queue: (n,) Which queue it comes to.
+        left_ps: (n,) When it is done.
+        cause: (n,) 0, or why it is lost.
+        began_ps: (n,) When it is begun, or given up.
+    """
+
+    queue: Marks
+    left_ps: Times
+    cause: Marks
+    began_ps: Times
+
+
+def work_of(queues: int) -> Work:
+    """Return the work at the beginning of a trial."""
+    clock = np.zeros(9, np.int64)
+    clock[DOWN] = clock[UP] = FOREVER_PS
+    return Work(clock, np.zeros(queues, np.int64), np.zeros((PLACES, 3), np.int64))
+
+
+def with_more_places(work: Work) -> Work:
+    """Return the same work, with room to note as many again that wait."""
+    places = len(work.ring)
+    ring = np.zeros((2 * places, 3), np.int64)
+    numbers = np.arange(work.clock[HEAD], work.clock[TAIL])
+    ring[numbers % len(ring)] = work.ring[numbers % places]
+    return work._replace(ring=ring)
+
+
+@kernel
+def work_on(
+    batch: Batch,
+    first: int,
+    work: Work,
+    known: tuple[Whole, int],
+    terms: tuple[Cost, tuple[int, bool], tuple[int, int]],
+    fates: Fates,
+) -> int:
+    """Work on packets from number `first` on; return the number of the first that is left.
+
+    One is left where the interruptions known do not reach, or where no place is left in the ring.
+
+    Args:
+        batch: n packets.
+        first: Number of the first.
+        work: Carried on.
+        known: Interruptions, and until when all are known.
+        terms: What packets cost; how much may wait, and whether that is counted in bytes; how long
+            it may be busy, and how long it takes to start anew.
+        fates: (n,) Read and written.
+    """
+    at_ps, _, _, size_bytes, _ = batch
+    clock, waiting, ring = work
+    pauses, until_ps = known
+    cost, limit, watchdog = terms
+    queue, left_ps, cause, began_ps = fates
+    i = first
+    while i < len(at_ps) and clock[TAIL] - clock[HEAD] < len(ring):
+        now = at_ps[i]
+        if now >= clock[UP]:
+            _start_anew(clock, waiting)
+        if now >= clock[DOWN]:
+            cause[i], began_ps[i] = REBOOT, now
+            i += 1
+            continue
+        _let_go(work, now)
+        if max(now, clock[FREE]) >= until_ps:
+            break
+        begun, k = _begin(clock, pauses, max(now, clock[FREE]))
+        amount = size_bytes[i] if limit[1] else 1
+        full = begun > now and waiting[queue[i]] + amount > limit[0]
+        if full or clock[DOWN] != FOREVER_PS:
+            cause[i], began_ps[i] = (OVERFLOW, now) if full else (REBOOT, clock[DOWN])
+            waiting[queue[i]] += 0 if full else amount
+            i += 1
+            continue
+        done, k = _end(pauses, k, begun + _time(cost, int(size_bytes[i]), clock[SIZE]))
+        if done > until_ps:
+            break
+        if begun > now:
+            _wait(work, begun, amount, queue[i])
+        clock[BUSY] = now if now >= clock[FREE] else clock[BUSY]
+        clock[FREE], clock[SIZE] = done, size_bytes[i]
+        left_ps[i], cause[i] = done, _watched(clock, watchdog, k)
+        began_ps[i] = min(begun, clock[DOWN])
+        i += 1
+    return i
+
+
+@kernel
+def _time(cost: Cost, size_bytes: int, ahead_bytes: int) -> int:
+    """Return how long a packet takes behind one of `ahead_bytes`; 0: behind none."""
+    packet_ps, byte_ps, segment_bytes, prefix_bytes, segment_ps, change_ps = cost
+    further = (size_bytes + prefix_bytes - 1) // segment_bytes
+    time_ps = packet_ps + size_bytes * byte_ps + further * segment_ps
+    changed = ahead_bytes > 0 and ahead_bytes != size_bytes
+    return time_ps + change_ps if changed else time_ps
+
+
+@kernel
+def _begin(clock: Whole, pauses: Whole, ready_ps: int) -> tuple[int, int]:
+    """Return when no interruption lasts that has begun by then, and the number of the next.
+
+    Where all that comes is lost, it does not matter.
+    """
+    if clock[DOWN] != FOREVER_PS:
+        return ready_ps, clock[NEXT]
+    while pauses[clock[NEXT], 1] <= ready_ps:
+        clock[NEXT] += 1
+    k = clock[NEXT]
+    while pauses[k, 0] <= ready_ps:
+        ready_ps = max(ready_ps, pauses[k, 1])
+        k += 1
+    return ready_ps, k
+
+
+@kernel
+def _end(pauses: Whole, k: int, done_ps: int) -> tuple[int, int]:
+    """Return when work is done in spite of interruptions from `k` on, and the next behind it."""
+    while pauses[k, 0] < done_ps:
+        done_ps += pauses[k, 1] - pauses[k, 0]
+        k += 1
+    return done_ps, k
+
+
+@kernel
+def _watched(clock: Whole, watchdog: tuple[int, int], k: int) -> int:
+    """Return whether the packet leaves that ends what is known so far, or why it is lost."""
+    if clock[FREE] - clock[BUSY] <= watchdog[0]:
+        clock[LEFT], clock[NEXT] = clock[FREE], k
+        return 0
+    clock[DOWN] = clock[BUSY] + watchdog[0]
+    clock[UP] = clock[DOWN] + watchdog[1]
+    return REBOOT
+
+
+@kernel
+def _wait(work: Work, begun_ps: int, amount: int, queue: int) -> None:
+    """Note a packet that waits."""
+    clock, waiting, ring = work
+    place = clock[TAIL] & (len(ring) - 1)
+    ring[place, STARTS], ring[place, AMOUNT], ring[place, QUEUE] = begun_ps, amount, queue
+    waiting[queue] += amount
+    clock[TAIL] += 1
+
+
+@kernel
+def _let_go(work: Work, now_ps: int) -> None:
+    """Make room for what has been begun by now."""
+    clock, waiting, ring = work
+    mask = len(ring) - 1
+    while clock[HEAD] < clock[TAIL] and ring[clock[HEAD] & mask, STARTS] <= now_ps:
+        place = clock[HEAD] & mask
+        waiting[ring[place, QUEUE]] -= ring[place, AMOUNT]
+        clock[HEAD] += 1
+
+
+@kernel
+def _start_anew(clock: Whole, waiting: Whole) -> None:
+    """Forget all that waited."""
+    clock[FREE], clock[HEAD], clock[SIZE] = clock[UP], clock[TAIL], 0
+    clock[DOWN] = clock[UP] = FOREVER_PS
+    for k in range(len(waiting)):
+        waiting[k] = 0

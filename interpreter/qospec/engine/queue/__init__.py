@@ -1,0 +1,1 @@
+"""Queues: admission, drop policies, and what becomes of items that find no room."""

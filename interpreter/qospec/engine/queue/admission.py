@@ -1,0 +1,215 @@
+"""The fate of who comes to a queue: let in, or lost, and for which cause.
+
+Every drop policy is the same few steps with other numbers. An item has a class, by its marks. Of
+each class so much may wait with it; and above some average of what waits it is lost early, at
+random. All numbers are whole:
+
+- The average is kept in 2^-20 of a packet, cell or byte. Its weight is 1/2^k, so that each step is
+  a shift (Floyd and Jacobson 1993, 11), rounded down.
+- Who finds nothing waiting comes after an idle time of m typical items; the average falls as if so
+  many had found the queue empty (there, 4 and figure 2). (1 - 1/2^k)^m is the product of its powers
+  of 2^0, 2^1, 2^2 …, each kept in 30 binary places, rounded down, as is the average after each.
+- A probability has 30 binary places, and so has the random number that it is compared with.
+
+The average of what waits, by which policies drop early; see `engine.admission`.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+from qospec.catalogue.kinds import OF_PACKETS, Domain, Truth
+from qospec.dataclass import dataclass
+from qospec.engine.kernel import kernel
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Marks, Whole
+
+CAUSES = ("", "overflow", "threshold", "early")
+"""By fate: no room in the queue; none for this class; lost ahead of that, at random or for sure."""
+LET_IN, OVERFLOW, THRESHOLD, EARLY = 0, 1, 2, 3
+
+PLACES = 20
+"""Binary places of the average."""
+CERTAIN = 1 << 30
+"""A probability of 1; random numbers are below."""
+POWERS = 31
+"""Squares of the weight's complement that are kept; after 2^31 typical items nothing is left."""
+MOST_COUNTED = 1 << 31
+"""No class counts further how many it has let in since the last that it lost."""
+
+FIRST, TABLE, LIMIT, WEIGHT, TYPICAL, AVERAGE, SINCE = 0, 1, 2, 3, 4, 5, 6
+QUEUE_FIELDS = 7
+"""First row of its classes, row of `column`, how much may wait, k of the average's weight or -1,
+the time of a typical item in ps; the average, and until when its last item was sent."""
+ROOM, LOW, HIGH, TOP, SLOPE, CUT, CUT_ABOVE, COUNT = 0, 1, 2, 3, 4, 5, 6, 7
+CLASS_FIELDS = 8
+"""How much may wait with an item; the averages at which early drops begin, have the probability
+SLOPE, and are certain; by how many places differences are cut; how many were let in in a row."""
+
+
+class Gate(NamedTuple):
+    """What the kernels know of some queues.
+
+    Attributes:
+        queues: (queues, QUEUE_FIELDS) The last two are carried on.
+        classes: (classes, CLASS_FIELDS) COUNT is carried on.
+        column: (tables, VALUES) By marks, the class among those of the queue.
+        decay: (queues, POWERS) The weight's complement to the power of 2^n, 30 binary places.
+    """
+
+    queues: Whole
+    classes: Whole
+    column: Marks
+    decay: Whole
+
+
+Item = tuple[int, int, int]
+"""Its marks, how much of the limit it takes, and when it comes."""
+
+
+@kernel
+def fate(gate: Gate, k: int, item: Item, waiting: int, needs_room: bool, draw: int) -> int:  # noqa: FBT001 -- by place, as kernels do
+    """Decide about an item that comes to queue `k`; return LET_IN, or for what it is lost.
+
+    Args:
+        gate: Carried on.
+        k: Number of the queue.
+        item: Who comes.
+        waiting: How much waits there.
+        needs_room: Whether it has to wait itself.
+        draw: A random number below CERTAIN.
+    """
+    queues, classes, column, _ = gate
+    marks, amount, at_ps = item
+    row = queues[k, FIRST] + column[queues[k, TABLE], marks]
+    if queues[k, WEIGHT] >= 0:
+        _follow(gate, k, waiting, at_ps)
+    average = queues[k, AVERAGE]
+    counts = average >= classes[row, LOW]
+    found = LET_IN
+    if counts and _is_early(classes, row, average, draw):
+        found = EARLY
+    elif needs_room and waiting + amount > classes[row, ROOM]:
+        found = OVERFLOW if waiting + amount > queues[k, LIMIT] else THRESHOLD
+    if found != LET_IN or not counts:
+        classes[row, COUNT] = 0
+    elif classes[row, COUNT] < MOST_COUNTED:
+        classes[row, COUNT] += 1
+    return found
+
+
+@kernel
+def fate_by_limit(
+    gate: Gate,
+    k: int,
+    item: Item,
+    waiting: int,
+    needs_room: bool,  # noqa: FBT001
+    draw: int,  # noqa: ARG001
+) -> int:
+    """Decide as `fate` does where there is no policy."""
+    return OVERFLOW * (needs_room and waiting + item[1] > gate.queues[k, LIMIT])
+
+
+@kernel
+def room(gate: Gate, k: int, marks: int) -> int:
+    """Return how much may wait in queue `k`, with an item of these marks among it."""
+    queues, classes, column, _ = gate
+    return classes[queues[k, FIRST] + column[queues[k, TABLE], marks], ROOM]  # type: ignore[no-any-return]
+
+
+@kernel
+def forget_count(gate: Gate, k: int, marks: int) -> None:
+    """Take note that an item that was let in is lost all the same."""
+    queues, classes, column, _ = gate
+    classes[queues[k, FIRST] + column[queues[k, TABLE], marks], COUNT] = 0
+
+
+@kernel
+def _follow(gate: Gate, k: int, waiting: int, at_ps: int) -> None:
+    """Let the average follow what somebody who comes finds waiting."""
+    queues, _, _, decay = gate
+    average = queues[k, AVERAGE]
+    if waiting == 0 and at_ps > queues[k, SINCE] and average > 0:
+        steps, n = (at_ps - queues[k, SINCE]) // queues[k, TYPICAL], 0
+        while steps > 0:
+            if n == POWERS:
+                average = 0
+                break
+            if steps & 1:
+                high, low = average >> 30, average & (CERTAIN - 1)
+                average = high * decay[k, n] + (low * decay[k, n] >> 30)
+            steps >>= 1
+            n += 1
+    queues[k, AVERAGE] = average + (((waiting << PLACES) - average) >> queues[k, WEIGHT])
+
+
+@kernel
+def _is_early(classes: Whole, row: int, average: int, draw: int) -> bool:
+    """Return whether an item is lost early; the average is not below LOW.
+
+    With the probability p / (1 - count p), of those that come after one that was lost the first,
+    the second … the (1/p)th are lost equally often (Floyd and Jacobson 1993, 7).
+    """
+    low, high, top, slope = (
+        classes[row, LOW],
+        classes[row, HIGH],
+        classes[row, TOP],
+        classes[row, SLOPE],
+    )
+    if average >= top:
+        return True
+    if average < high:
+        cut = classes[row, CUT]
+        probability = slope * ((average - low) >> cut) // ((high - low) >> cut)
+    else:
+        cut = classes[row, CUT_ABOVE]
+        share = (CERTAIN - slope) * ((average - high) >> cut) // ((top - high) >> cut)
+        probability = slope + share
+    ahead = CERTAIN - classes[row, COUNT] * probability
+    return ahead <= 0 or draw * ahead < probability * CERTAIN  # type: ignore[no-any-return]
+
+
+Weight = Annotated[Fraction, Domain("ratio", Fraction(1, 2**16), 1)]
+"""Of a newcomer in an average."""
+Typical = Annotated[int, Domain("data", 1, 65_535, layers=OF_PACKETS)]
+"""A size in bytes."""
+LIGHTEST = 16
+"""The least weight of an average is 1/2^16."""
+
+
+class Average(NamedTuple):
+    """How an average follows what waits: the weight of each newcomer; a typical item's bytes."""
+
+    weight: Fraction
+    typical_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Averaging:
+    """What all policies declare that drop by an average."""
+
+    gentle: Truth = False
+    """Whether the probability rises from `p` at `high` to 1 at twice `high`, instead of at once."""
+    weight: Weight = Fraction(1, 512)
+    """How far each newcomer moves the average: 1, 1/2, 1/4 … or 1/65536."""
+    typical: Typical = 500
+    """The size of a typical packet, to count idle time by; a cell has 53 bytes."""
+
+    def __post_init__(self) -> None:
+        exponent(self.weight)
+
+    @property
+    def average(self) -> Average:
+        """Return how the average follows that early drops go by."""
+        return Average(self.weight, self.typical)
+
+
+def exponent(weight: Fraction) -> int:
+    """Return k of a weight 1/2^k; raises ValueError for other weights, in the author's words."""
+    k = weight.denominator.bit_length() - 1
+    if weight != 0 and 1 / weight == 2**k and k <= LIGHTEST:
+        return k
+    raise ValueError(f"weight: is 1, 1/2, 1/4, 1/8 … or 1/{2**LIGHTEST}, as in `1 / 512`")

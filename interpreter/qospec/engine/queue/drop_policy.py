@@ -1,0 +1,285 @@
+"""What a drop policy says of a queue, and the gate that is made of it; see `engine.admission`."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+from qospec.catalogue.kinds import Buffer, Domain
+from qospec.dataclass import dataclass
+from qospec.engine.arrays import np
+from qospec.engine.line import transmission
+from qospec.engine.line.clock import CELL_BYTES
+from qospec.engine.marks import ALL, VALUES
+from qospec.engine.queue.admission import (
+    CAUSES,
+    CERTAIN,
+    CLASS_FIELDS,
+    EARLY,
+    OVERFLOW,
+    PLACES,
+    POWERS,
+    QUEUE_FIELDS,
+    THRESHOLD,
+    Gate,
+    exponent,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.random import Generator
+
+    from qospec.engine.arrays import Marks, Sizes, Whole
+    from qospec.engine.line.clock import Clock
+    from qospec.engine.queue.admission import Average
+    from qospec.engine.random import Draws
+
+    Entries = Sequence[tuple[str, object]]
+    """A map of some field, by the words or numbers of a mark."""
+
+ClassMark = Annotated[str, Domain("choice", choices=tuple(ALL))]
+"""A mark that tells classes apart."""
+Probability = Annotated[Fraction, Domain("ratio", Fraction(1, 10**6), 1)]
+NO_LIMIT = 2**62
+"""More than waits anywhere, and than any average, in its binary places."""
+BLOCK = 4_096
+"""So many random numbers are drawn at a time, however time is cut: chunks change nothing."""
+UNITS = {"cell": "cells", "packet": "packets", "byte": "bytes"}
+
+
+class Curve(NamedTuple):
+    """How likely an early drop is, by the average: 0 at `low`, rising to `p` at `high`.
+
+    From there on it is certain; if `gentle`, it rises on to 1 at twice `high`.
+    """
+
+    low: Buffer
+    high: Buffer
+    p: Fraction
+    gentle: bool
+
+
+class Rule(NamedTuple):
+    """What holds for items of one class: how much may wait with one, if not all; early drops."""
+
+    room: int | None = None
+    curve: Curve | None = None
+
+
+class DropPolicy(ABC):
+    """What is lost of those that come to a queue. A frozen dataclass of its parameters."""
+
+    @property
+    def mark(self) -> str:
+        """Return the mark that classes are of; "" if there is but one."""
+        return ""
+
+    @property
+    def average(self) -> Average | None:
+        """Return how the average follows that early drops go by; None if there are none."""
+        return None
+
+    @property
+    def carries(self) -> str | None:
+        """Return what bears the mark that it asks for: "cell" or "packet"; None: anything."""
+        return None if not self.mark else "cell" if self.mark == "clp" else "packet"
+
+    @abstractmethod
+    def rules(self, limit: Buffer) -> Mapping[int, Rule]:
+        """Return the rule of each class, by value of the mark; others have the limit alone.
+
+        Raises:
+            ValueError: They do not fit a queue of this limit; in the author's words.
+        """
+
+
+class Waiting(NamedTuple):
+    """A queue before a scheduler: its path, its limit (None: none) and its drop policy."""
+
+    element: str
+    limit: Buffer | None
+    drop: DropPolicy | None = None
+
+
+def verify(policy: DropPolicy, limit: Buffer) -> None:
+    """Raise ValueError, in the author's words, where a policy does not fit a queue's limit."""
+    if limit.unit != "byte" and policy.carries not in (None, limit.unit):
+        raise ValueError(
+            f"drop: only {policy.carries}s have a {policy.mark}, and the limit is in"
+            f" {UNITS[limit.unit]}"
+        )
+    for rule in policy.rules(limit).values():
+        if rule.curve is not None:
+            _verify_curve(rule.curve, limit)
+    if policy.average is not None:
+        exponent(policy.average.weight)
+
+
+def _verify_curve(curve: Curve, limit: Buffer) -> None:
+    low, high = curve.low, curve.high
+    same_unit("low", low, limit)
+    same_unit("high", high, limit)
+    if low.amount >= high.amount:
+        raise ValueError(f"low: {low.amount} is not below high, {high.amount}")
+    if high.amount > limit.amount:
+        raise ValueError(
+            f"high: no average comes to {high.amount}, for no more than {limit.amount} may wait;"
+            " lower it, or raise the limit"
+        )
+
+
+def same_unit(field: str, amount: Buffer, limit: Buffer) -> None:
+    """Raise ValueError where a field of a policy counts other things than the queue's limit."""
+    if amount.unit != limit.unit:
+        raise ValueError(
+            f"{field}: is in {UNITS[amount.unit]}, and the limit in {UNITS[limit.unit]};"
+            " one queue counts one of them"
+        )
+
+
+def verify_keys(name: str, **maps: Entries) -> None:
+    """Refuse keys that are no values of a mark; maps are by the field that holds them.
+
+    Raises:
+        ValueError: There are no such values; in the author's words, an argument for each.
+    """
+    mark = ALL[name]
+    known = ", ".join(mark.words) or f"0 to {mark.highest}"
+    strange = [
+        f"{field}[{key}]: there is no {name} {key}; there are {known}"
+        for field, entries in maps.items()
+        for key, _ in entries
+        if key not in mark.spelt
+    ]
+    if strange:
+        raise ValueError(*strange)
+
+
+def values(name: str, entries: Entries) -> tuple[int, ...]:
+    """Return the values of a mark that a map's keys stand for."""
+    spelt = ALL[name].spelt
+    return tuple(spelt.index(key) for key, _ in entries)
+
+
+class Guarded(NamedTuple):
+    """A queue as the gate knows it: its limit, its policy, and where its random numbers are."""
+
+    limit: Buffer
+    policy: DropPolicy | None
+    draws: Draws
+
+
+@dataclass
+class Dice:
+    """The random numbers of one queue, one for each item that comes; none if none are drawn."""
+
+    stream: Generator | None
+    spare: Sizes
+
+    def take(self, count: int) -> Sizes:
+        """Return the next `count`, each below CERTAIN."""
+        if self.stream is None:
+            return np.zeros(count, np.int32)
+        blocks = -(-(count - len(self.spare)) // BLOCK)
+        fresh = [self.stream.integers(0, CERTAIN, BLOCK, np.int32) for _ in range(blocks)]
+        numbers = np.concatenate([self.spare, *fresh])
+        self.spare = numbers[count:]
+        return numbers[:count]
+
+
+def dice_of(queue: Guarded) -> Dice:
+    """Return the random numbers of a queue, at their beginning."""
+    drawn = queue.policy is not None and queue.policy.average is not None
+    return Dice(queue.draws.stream() if drawn else None, np.empty(0, np.int32))
+
+
+class Doors(NamedTuple):
+    """What some queues before one line let in; `selective` if any of them asks for more than room.
+
+    The random numbers are by queue.
+    """
+
+    gate: Gate
+    dice: tuple[Dice, ...]
+    selective: bool
+
+
+def doors_of(queues: Sequence[Waiting], draws: Draws, clock: Clock) -> Doors:
+    """Return the doors of these queues at the beginning of a trial; each has streams of its own."""
+    guarded = [
+        Guarded(
+            each.limit or Buffer(NO_LIMIT, "cell"), each.drop, draws.below("drop", each.element)
+        )
+        for each in queues
+    ]
+    selective = any(each.policy is not None and each.policy.rules(each.limit) for each in guarded)
+    return Doors(gate_of(guarded, clock), tuple(map(dice_of, guarded)), selective)
+
+
+def gate_of(queues: Sequence[Guarded], clock: Clock) -> Gate:
+    """Return the gate of these queues, all served by one line, at the beginning of a trial."""
+    rows = np.zeros((len(queues), QUEUE_FIELDS), np.int64)
+    decay = np.zeros((len(queues), POWERS), np.int64)
+    classes: list[list[int]] = []
+    tables: dict[DropPolicy | None, Marks] = {None: np.zeros(VALUES, np.uint8)}
+    line = transmission.line_of(clock)
+    for k, (limit, policy, _) in enumerate(queues):
+        rules = policy.rules(limit) if policy is not None else {}
+        average = policy.average if policy is not None else None
+        if policy is not None and policy not in tables:
+            tables[policy] = _column(policy.mark, tuple(rules))
+        weight = -1 if average is None else exponent(average.weight)
+        typical_ps = 1 if average is None else _time_ps(line, clock, average.typical_bytes)
+        table = list(tables).index(policy)
+        rows[k] = len(classes), table, limit.amount, weight, typical_ps, 0, 0
+        decay[k] = _powers(weight) if weight >= 0 else 0
+        classes += [_class(Rule(), limit), *(_class(rule, limit) for rule in rules.values())]
+    return Gate(rows, np.array(classes, np.int64), np.stack(list(tables.values())), decay)
+
+
+def causes(policy: DropPolicy | None, limit: Buffer) -> tuple[str, ...]:
+    """Return what a queue may lose items for."""
+    rules = () if policy is None else policy.rules(limit).values()
+    found = [OVERFLOW]
+    found += [THRESHOLD] if any(rule.room is not None for rule in rules) else []
+    found += [EARLY] if any(rule.curve is not None for rule in rules) else []
+    return tuple(CAUSES[each] for each in found)
+
+
+def _time_ps(line: Whole, clock: Clock, typical_bytes: int) -> int:
+    size_bytes = CELL_BYTES if clock.encapsulation is None else typical_bytes
+    return max(1, int(transmission.service_time(line, size_bytes)[0]))
+
+
+def _column(name: str, known: tuple[int, ...]) -> Marks:
+    """Return, by marks, 1 + the number of the value among those known; 0 for others."""
+    if not name:
+        return np.full(VALUES, len(known), np.uint8)
+    mark = ALL[name]
+    number: Marks = np.zeros(mark.highest + 1, np.uint8)
+    number[list(known)] = np.arange(1, len(known) + 1)
+    column: Marks = number[(np.arange(VALUES) & mark.mask) >> mark.first]
+    return column
+
+
+def _powers(weight: int) -> list[int]:
+    """Return 1 - 1/2^weight to the power of 2^n, each from the one before in 62 places."""
+    power, found = (1 << 62) - (1 << 62 - weight), []
+    for _ in range(POWERS):
+        found.append(power >> 32)
+        power = power * power >> 62
+    return found
+
+
+def _class(rule: Rule, limit: Buffer) -> list[int]:
+    amount = limit.amount if rule.room is None else rule.room
+    if rule.curve is None:
+        return [amount, NO_LIMIT, NO_LIMIT, NO_LIMIT, 0, 0, 0, 0]
+    low, high = (each.amount << PLACES for each in rule.curve[:2])
+    top = 2 * high if rule.curve.gentle else high
+    cuts = [max(0, width.bit_length() - 32) for width in (high - low, top - high)]
+    fields = [amount, low, high, top, int(rule.curve.p * CERTAIN), *cuts, 0]
+    assert len(fields) == CLASS_FIELDS  # noqa: S101
+    return fields

@@ -1,0 +1,35 @@
+"""The entries of the ledger, in which each item that ended stands once, with its cause."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.engine.arrays import np
+from qospec.engine.element import Loss
+from qospec.engine.queue.admission import CAUSES, OVERFLOW
+
+if TYPE_CHECKING:
+    from qospec.engine.arrays import Indices, Marks, Times
+
+
+def losses_of(
+    connection: Indices, sent_ps: Times, fates: Marks | None = None, element: str = ""
+) -> tuple[Loss, ...]:
+    """Return the entries for items that were lost at a queue, cause by cause.
+
+    Args:
+        connection: (n,) Whose they were.
+        sent_ps: (n,) When each was sent.
+        fates: (n,) For what each was lost, see `engine.admission`; None: all for want of room.
+        element: The queue, if it is another's than the one that tells.
+    """
+    if not len(connection):
+        return ()
+    causes = [OVERFLOW] if fates is None else np.bincount(fates).nonzero()[0].tolist()
+    if len(causes) == 1:
+        return (Loss(CAUSES[causes[0]], connection, sent_ps, element),)
+    entries = []
+    for cause in causes:
+        mine = fates == cause
+        entries.append(Loss(CAUSES[cause], connection[mine], sent_ps[mine], element))
+    return tuple(entries)

@@ -1,0 +1,1 @@
+"""Schedulers: arrivals in order, policies, virtual time, and the loop that serves."""

@@ -1,0 +1,326 @@
+"""What all schedulers share: an element whose file holds its parameters and its policy.
+
+A scheduler serves a line, and does not preempt. The queues before it hold what waits, each to its
+own limit, which counts what waits, not what is being sent. When the line is free at some time, who
+comes in that very ps is a choice too, and one that is chosen as it comes needs no room.
+
+An input of a scheduler may be another one; see `engine.combined`.
+
+Schedulers whose inputs have a number each.
+
+A scheduler with others at its inputs, as one element.
+
+An inner scheduler is asked when the line is free, and never runs ahead.
+"""
+
+from __future__ import annotations
+
+import itertools
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, ClassVar
+
+from qospec.dataclass import dataclass
+from qospec.engine.arrays import np
+from qospec.engine.element import Loss, Step
+from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
+from qospec.engine.items.partition import uninitialised
+from qospec.engine.line import tail_drop, transmission
+from qospec.engine.line.transmission import FREE
+from qospec.engine.queue.drop_policy import Waiting, doors_of
+from qospec.engine.queue.losses import losses_of
+from qospec.engine.scheduler.arrivals import by_input, turns_of
+from qospec.engine.scheduler.policy import Policy, loop_of
+from qospec.engine.scheduler.serve import Held, Service, nothing_held
+from qospec.engine.scheduler.tree import NO_LIMIT, planted
+from qospec.engine.scheduler.virtual_time import rebase
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from qospec.engine.arrays import Rows, Whole
+    from qospec.engine.element import Setting
+    from qospec.engine.line.clock import Clock
+    from qospec.engine.queue.drop_policy import Doors
+    from qospec.engine.scheduler.arrivals import Coming
+    from qospec.engine.scheduler.policy import Serve
+    from qospec.engine.scheduler.tree import Tree
+
+    Served = tuple[Batch, tuple[Loss, ...]]
+
+    """What left and what was lost."""
+    from qospec.engine.scheduler.policy import Policy
+
+
+@dataclass
+class State:
+    """What is carried from batch to batch.
+
+    Attributes:
+        line: The line that is fed; see `engine.transmission`.
+        queues: The queue of each input.
+        tree: What the schedulers know; see `engine.service`.
+        leaves: (inputs,) The row of each.
+        policies: Of the tree, by number.
+        serve: The loop for these.
+        held: What has found room and waits.
+        doors: What the queues let in.
+        size_bytes: Of all that came so far; 0 before the first, -1 once sizes differ.
+    """
+
+    line: Whole
+    queues: tuple[Waiting, ...]
+    tree: Tree
+    leaves: Rows
+    policies: tuple[Policy, ...]
+    serve: Serve
+    held: Held
+    doors: Doors
+    size_bytes: int = 0
+
+
+class Scheduler(ABC):
+    """An element that decides who is sent next on a line."""
+
+    causes: ClassVar[tuple[str, ...]] = ("overflow",)
+    policy: ClassVar[Policy]
+
+    @property
+    @abstractmethod
+    def inputs(self) -> tuple[str, ...]:
+        """Return the names of its inputs, in order."""
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Return the name of its output."""
+        return ("out",)
+
+    @property
+    def branches(self) -> tuple[Scheduler | None, ...]:
+        """Return the scheduler at each of its own inputs; None: a queue."""
+        return (None,) * len(self.inputs)
+
+    def fields(self, clock: Clock) -> Mapping[str, int | tuple[int, ...]]:  # noqa: ARG002
+        """Return the fields of its policy that do not begin as 0: its own, or one per input."""
+        return {}
+
+    def least_delay_ps(self, clock: Clock | None) -> int:
+        """Return a time that no cell can undercut."""
+        return transmission.least_delay_ps(clock)
+
+    def start(self, setting: Setting) -> State:
+        """Return its state at the beginning of a trial."""
+        line = transmission.line_of(setting.clock)
+        assert setting.clock is not None  # noqa: S101 -- or there were no line
+        tree, leaves, policies = planted(self, setting.clock)
+        inputs = len(leaves)
+        queues = setting.queues or (Waiting("", None),) * inputs
+        limits = [NO_LIMIT if queue.limit is None else queue.limit.amount for queue in queues]
+        tree["limit"][leaves], tree["number"][leaves] = limits, range(inputs)
+        doors = doors_of(queues, setting.draws, setting.clock)
+        return State(
+            line,
+            queues,
+            tree,
+            np.array(leaves, np.uint32),
+            policies,
+            loop_of(policies, deep=len(tree) > int(tree["last"][0]), guarded=doors.selective),
+            nothing_held(inputs, int(tree["level"].max()) + 1),
+            doors,
+        )
+
+    def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+        """Carry `arrivals`, a batch per input."""
+        return served(state, by_input(arrivals), until_ps)
+
+
+def served(state: State, coming: Coming, until_ps: int) -> Step:
+    """Carry what comes before `until_ps`."""
+    busy = [i for i, count in enumerate(coming.counts) if count or state.held.counts[i]]
+    done: Served | None = None if busy else (empty(), ())
+    if len(busy) == 1 and not state.doors.selective:
+        done = _serve_one(state, busy[0], coming.batches[busy[0]], until_ps)
+    sent, losses = done or _serve_all(state, coming, until_ps)
+    return Step((sent,), (transmission.watermark_ps(state.line, until_ps),), losses)
+
+
+def _serve_one(state: State, number: int, batch: Batch, until_ps: int) -> Served | None:
+    """Serve a single input, like a queue of its own; return None, nothing done, if that is not it.
+
+    It is not if sizes differ, or if policies have something to remember: unless nothing waits, for
+    then that is whose turn it was, as after any one cell.
+    """
+    waiting = state.held.cells
+    first = waiting if waiting.count else batch
+    size_bytes = int(first.size_bytes[0])
+    if size_bytes != (state.size_bytes or size_bytes):
+        return None
+    before = state.line.copy()
+    sent, lost = waiting, empty()
+    if waiting.count:
+        sent, _ = tail_drop.through(state.line, waiting, None) or (waiting, lost)
+    if batch.count:
+        done = tail_drop.through(state.line, batch, state.queues[number].limit)
+        if done is None or int(batch.size_bytes[0]) != size_bytes:
+            state.line[:] = before
+            return None
+        sent, lost = joined(sent, done[0]), done[1]
+    # What begins now or later may yet have to stand back; that it waits, not since when, matters.
+    count = tail_drop.taken_back(state.line, size_bytes, until_ps)
+    if not all(policy.forgets for policy in state.policies):
+        if count or state.line[FREE] >= until_ps:
+            state.line[:] = before
+            return None
+        _remember(state, number, first.part(0, 1))
+    state.size_bytes = size_bytes
+    kept = sent.part(sent.count - count, sent.count)
+    counts = [count * (i == number) for i in range(len(state.leaves))]
+    state.held = Held(kept.moved(np.full(count, until_ps, np.int64)), counts, state.held.came)
+    losses = losses_of(lost.connection, lost.sent_ps, None, state.queues[number].element)
+    return sent.part(0, sent.count - count), losses
+
+
+def _remember(state: State, number: int, cell: Batch) -> None:
+    """Let the policies know that a cell of one input was sent, and that nothing waits now."""
+    inputs = len(state.leaves)
+    state.held = nothing_held(inputs, len(state.held.came))
+    arrivals = tuple(cell if i == number else empty() for i in range(inputs))
+    service, limits = _prepared(state, by_input(arrivals), cell), state.tree["limit"].copy()
+    state.tree["limit"] = NO_LIMIT
+    state.serve(cell, empty(), state.line.copy(), state.tree, FOREVER_PS, service)
+    state.tree["limit"] = limits
+
+
+def _serve_all(state: State, coming: Coming, until_ps: int) -> Served:
+    comers, held = joined(*coming.batches), state.held.cells
+    sizes = [batch.size_bytes for batch in (comers, held) if batch.count]
+    largest = max([int(each.max()) for each in sizes])
+    smallest = min([int(each.min()) for each in sizes])
+    if comers.count:
+        transmission.check_load(state.line, comers, smallest, largest, held.count)
+    alike = largest == smallest == (state.size_bytes or largest)
+    state.size_bytes = largest if alike else -1
+
+    service = _prepared(state, coming, comers)
+    sent = state.serve(comers, held, state.line, state.tree, until_ps, service)
+    leaves = state.tree[state.leaves]
+    heads, counts = leaves["head"].tolist(), leaves["waits"].tolist()
+    end, came = sent + sum(counts), state.held.came
+    if len(came):
+        places = zip(heads, counts, strict=True)
+        kept = np.concatenate([service.queue[head : head + count] for head, count in places])
+        came = service.came[:, kept]
+    state.held = Held(service.left.part(sent, end), counts, came)
+    losses: tuple[Loss, ...] = ()
+    for tail, behind, queue in zip(leaves["tail"], service.ends, state.queues, strict=True):
+        lost = service.left.part(end, end + int(behind - tail))
+        end += lost.count
+        fates = service.lost[service.queue[tail:behind][::-1]] if state.doors.selective else None
+        losses += losses_of(lost.connection, lost.sent_ps, fates, queue.element)
+    return service.left.part(0, sent), losses
+
+
+def _prepared(state: State, coming: Coming, comers: Batch) -> Service:
+    """Return columns for these cells and those that wait, and make the tree ready for them."""
+    tree, leaves, held = state.tree, state.leaves, state.held
+    first, size_bytes = comers.count, held.cells.size_bytes
+    count = first + held.cells.count
+    turns = turns_of(coming, comers.at_ps, leaves)
+    places = [waits + come for waits, come in zip(held.counts, coming.counts, strict=True)]
+    service = Service(
+        turns,
+        np.zeros(first, np.uint8),
+        np.empty(count, np.uint32),
+        np.zeros((len(held.came), count), np.int64),
+        uninitialised(count),
+        leaves,
+        np.cumsum(places).astype(np.uint32),
+        state.doors.gate,
+        comers.marks,
+        np.zeros(first if state.doors.selective else 0, np.int32),
+    )
+    bounds = [0, *itertools.accumulate(held.counts)]
+    rebase(tree, state.policies, leaves, [held.came[:, a:b] for a, b in itertools.pairwise(bounds)])
+    if len(held.came):
+        service.came[:, first:] = held.came
+    tree["waits"] = 0
+    head = 0
+    for number, row in enumerate(leaves):
+        leaf, limit = tree[row], state.queues[number].limit
+        item, waits = bounds[number], held.counts[number]
+        leaf["bytes"] = limit is not None and limit.unit == "byte"
+        leaf["head"], leaf["tail"], leaf["item"] = head, head + places[number], first + item
+        leaf["amount"] = size_bytes[item : item + waits].sum()
+        if state.doors.selective:
+            dice = state.doors.dice[number]
+            service.draws[turns.numbers[turns.rows == row]] = dice.take(coming.counts[number])
+        if waits:
+            service.queue[head : head + waits] = np.arange(first + item, first + item + waits)
+            leaf["size"] = size_bytes[item]
+        leaf["waits"], above = waits, row
+        while above:
+            above = int(tree["parent"][above])
+            tree["waits"][above] += waits
+        head += places[number]
+    return service
+
+
+class Weighted(Scheduler):
+    """A scheduler each of whose inputs has a number: more than 0, or it would never be served."""
+
+    numbered: ClassVar[str] = "weights"
+    """The field that holds the numbers: a pair of name and number per input, in order."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be the inputs; in the author's words."""
+        field, names = self.numbered, self.inputs
+        if not names:
+            raise ValueError(f"{field}: at least one input is needed")
+        if len(set(names)) < len(names):
+            raise ValueError(f"{field}: an input is named twice")
+        for name, value in getattr(self, field):
+            if value <= 0:
+                raise ValueError(f"{field}: {name} would never be served; give more than 0")
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Return the names of its inputs, in order."""
+        return tuple(name for name, _ in getattr(self, self.numbered))
+
+
+@dataclass(frozen=True)
+class Combined(Scheduler):
+    """A scheduler with others at its inputs, as one: its inputs are the queues, level by level.
+
+    Attributes:
+        outer: The one that serves the line.
+        inner: Per input of that, the scheduler which feeds it, if one does.
+    """
+
+    outer: Scheduler
+    inner: tuple[Scheduler | None, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.inner) != len(self.outer.inputs):
+            raise ValueError("as many as the outer scheduler has inputs are needed")
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Return those of the queues: `rest.af` for input `af` of the one at `rest`."""
+        found: list[str] = []
+        for name, inner in zip(self.outer.inputs, self.inner, strict=True):
+            found += [name] if inner is None else [f"{name}.{each}" for each in inner.inputs]
+        return tuple(found)
+
+    @property
+    def policy(self) -> Policy:  # type: ignore[override]
+        """Return the policy of the one that serves the line."""
+        return self.outer.policy
+
+    @property
+    def branches(self) -> tuple[Scheduler | None, ...]:
+        """Return the scheduler at each input of the one that serves the line."""
+        return self.inner
+
+    def fields(self, clock: Clock) -> Mapping[str, int | tuple[int, ...]]:
+        """Return the fields of the one that serves the line."""
+        return self.outer.fields(clock)

@@ -1,0 +1,123 @@
+"""Virtual time in whole numbers: what a byte costs each input, and how far a scheduler has come.
+
+A byte of an input of weight w costs D / w, D the least common multiple of all weights: no division
+is left to round. What a scheduler has sent is its own clock, so it may be one of several in a tree:
+exact whenever it decides, for then it has sent whole packets. Of a packet that is on its way when
+another one comes, what is still to be sent is rounded down to a whole 2^-fine of a byte. A packet
+in a frame goes evenly over the time of its frame.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.engine.arrays import np
+from qospec.engine.encapsulation import Framing
+from qospec.engine.kernel import kernel
+from qospec.engine.line.transmission import LARGEST_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from qospec.engine.arrays import Rows, Whole
+    from qospec.engine.line.clock import Clock
+    from qospec.engine.scheduler.policy import Policy
+    from qospec.engine.scheduler.tree import Tree
+
+LARGEST_COST = 2**26
+"""Of a byte; so that no tag outgrows int64 between one batch and the next."""
+FINEST = 16
+FAR = 2**60
+"""A tag further back than that is as good as one that far back."""
+
+CLOCK = ("work", "end_ps", "begun", "fine", "units", "per_ps", "header", "least", "extra")
+"""The fields by which a scheduler knows how far it has come."""
+
+
+class Costs(NamedTuple):
+    """What a byte of each input costs; and their weights as whole numbers without a common factor.
+
+    `whole` is D: what a byte costs at weight 1.
+    """
+
+    costs: tuple[int, ...]
+    weights: tuple[int, ...]
+    whole: int
+
+
+def costs_of(weights: Sequence[tuple[str, Fraction]]) -> Costs:
+    """Return the costs of inputs by weight; raises ValueError with words for the author."""
+    scale = math.lcm(*(Fraction(weight).denominator for _, weight in weights))
+    numbers = [int(weight * scale) for _, weight in weights]
+    divisor = math.gcd(*numbers)
+    found = tuple(number // divisor for number in numbers)
+    whole = math.lcm(*found)
+    costs = tuple(whole // weight for weight in found)
+    if max(costs) * sum(found) > LARGEST_COST:
+        raise ValueError(
+            "weights: these cannot be kept exactly; round them, or let them lie closer"
+        )
+    return Costs(costs, found, whole)
+
+
+def clock_fields(clock: Clock, largest_cost: int) -> Mapping[str, int]:
+    """Return a scheduler's fields for its clock, as fine as its costs leave room for."""
+    byte_ps = clock.byte_time_ps
+    fine = min(FINEST, (LARGEST_COST // largest_cost).bit_length() - 1)
+    fine = max(0, min(fine, 62 - (LARGEST_BYTES * byte_ps.numerator).bit_length()))
+    pace = 2**fine / byte_ps
+    framing = Framing() if clock.encapsulation is None else clock.encapsulation.framing
+    around = dict(zip(("header", "least", "extra"), framing, strict=True))
+    return {"fine": fine, "units": pace.numerator, "per_ps": pace.denominator, **around}
+
+
+def rebase(tree: Tree, policies: Sequence[Policy], leaves: Rows, came: Sequence[Whole]) -> None:
+    """Let virtual times count from now on, so that they never grow too large.
+
+    Args:
+        tree: Written.
+        policies: By their numbers in the tree.
+        leaves: Per input, the row of its queue.
+        came: Per input, (levels, n) what was noted of those that wait; written.
+    """
+    for row in range(len(tree)):
+        tags = policies[tree["policy"][row]].tags
+        if not tree["first"][row] or not tags or not tree["virtual"][row]:
+            continue
+        base, inputs = tree["virtual"][row], slice(tree["first"][row], tree["last"][row])
+        tree["virtual"][row] = 0
+        for tag in tags:
+            tree[tag][inputs] = np.maximum(tree[tag][inputs] - base, -FAR)
+        level = tree["level"][row]
+        for leaf, each in zip(leaves, came, strict=True):
+            if level >= 0 and _is_above(tree, row, leaf):
+                each[level] -= base
+
+
+def _is_above(tree: Tree, row: int, leaf: int) -> bool:
+    while leaf > row:
+        leaf = int(tree["parent"][leaf])
+    return leaf == row
+
+
+@kernel
+def position(tree: Tree, scheduler: int, now_ps: int) -> int:
+    """Return how much a scheduler has sent by now in this busy period, in 2^-fine of a byte."""
+    mine = tree[scheduler]
+    left = 0
+    if now_ps < mine["end_ps"]:
+        left = (mine["end_ps"] - now_ps) * mine["units"] // mine["per_ps"]
+        framed = max(mine["begun"] + mine["header"], mine["least"]) + mine["extra"]
+        if framed != mine["begun"]:
+            left = left * mine["begun"] // framed
+    return (mine["work"] << mine["fine"]) - min(left, mine["begun"] << mine["fine"])  # type: ignore[no-any-return]
+
+
+@kernel
+def proceed(tree: Tree, scheduler: int, size_bytes: int, end_ps: int) -> None:
+    """Count a packet that a scheduler sends until then."""
+    mine = tree[scheduler]
+    mine["work"] += size_bytes
+    mine["begun"], mine["end_ps"] = size_bytes, end_ps

@@ -1,0 +1,1 @@
+"""Sources: times, sizes and contracts of what is sent."""

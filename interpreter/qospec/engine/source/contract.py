@@ -1,0 +1,130 @@
+"""What kinds of traffic share: the types of the fields that all have, and variable bit rate.
+
+What a flow sends on its first link, as the planner hands it to the engine.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
+
+from qospec.catalogue.kinds import CellRate, Cells, Domain, Time
+from qospec.dataclass import dataclass
+from qospec.engine.items.connections import Category, Contract
+from qospec.units import PS_PER_S
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from fractions import Fraction
+
+    from qospec.engine.encapsulation import Encapsulation
+    from qospec.engine.items.connections import Contract
+    from qospec.engine.source.sizes import Sizes
+
+Count = Annotated[int, Domain("integer", 1, 2**20)]
+"""How many connections are alike."""
+Phases = Annotated[Literal["random", "even"], Domain("choice", choices=("random", "even"))]
+"""How the beginnings of like connections lie to each other."""
+Priority = Annotated[int, Domain("integer", 0, 1)]
+"""The cell loss priority bit."""
+VirtualPath = Annotated[int, Domain("integer", 0, 4095)]
+"""A VPI."""
+Conformance = Annotated[
+    Literal["vbr_1", "vbr_2", "vbr_3"], Domain("choice", choices=("vbr_1", "vbr_2", "vbr_3"))
+]
+"""Which cells the sustainable cell rate is for, and whether others are tagged."""
+
+ABBREVIATIONS = {
+    "peak_cell_rate": "pcr",
+    "cell_delay_variation_tolerance": "cdvt",
+    "sustainable_cell_rate": "scr",
+    "maximum_burst_size": "mbs",
+    "virtual_path": "vpi",
+}
+
+LONGEST_TOLERANCE_PS = 10**18
+LARGEST_NUMERATOR = 2**61
+
+
+def check_exact(name: str, cell_rate: Fraction, connections: int) -> None:
+    """Raise ValueError if the interval of so many connections together has too fine a fraction."""
+    if Fraction(cell_rate).numerator * connections > LARGEST_NUMERATOR:
+        raise ValueError(f"{name}: this fraction is too fine to be kept exactly; give fewer digits")
+
+
+@dataclass(frozen=True)
+class VariableBitRate:
+    """What both kinds of variable bit rate declare."""
+
+    category: ClassVar[Category]
+
+    peak_cell_rate: CellRate
+    """At most so many cells/s, PCR."""
+    sustainable_cell_rate: CellRate
+    """So many cells/s on average, SCR."""
+    maximum_burst_size: Cells
+    """So many cells in a row at the peak cell rate, MBS."""
+    cell_delay_variation_tolerance: Time
+    """How much earlier a cell may come than the rates alone allow, CDVT."""
+    conformance: Conformance = "vbr_1"
+    """Whether SCR is for all cells (vbr_1) or for CLP 0; excess is discarded (vbr_2) or tagged."""
+    connections: Count = 1
+    """How many like connections."""
+    phases: Phases = "random"
+    """Whether they begin at random or evenly spread over a period."""
+    clp: Priority = 0
+    """Cell loss priority of the cells that are sent."""
+    virtual_path: VirtualPath = 0
+    """VPI of the connections."""
+
+    def __post_init__(self) -> None:
+        check_exact("pcr", self.peak_cell_rate, self.connections)
+        check_exact("scr", self.sustainable_cell_rate, self.connections)
+        if self.sustainable_cell_rate > self.peak_cell_rate:
+            raise ValueError("scr: the sustainable cell rate exceeds the peak cell rate")
+        contract = self.contract()
+        tolerance_ps = contract.burst_tolerance_ps + self.cell_delay_variation_tolerance
+        if tolerance_ps > LONGEST_TOLERANCE_PS:
+            raise ValueError(
+                "mbs: such a burst takes more than 11 days at the sustainable cell rate"
+            )
+
+    def contract(self) -> Contract:
+        """Return what a policer holds the connection to."""
+        return Contract(
+            self.category,
+            Fraction(self.peak_cell_rate),
+            self.cell_delay_variation_tolerance,
+            Fraction(self.sustainable_cell_rate),
+            self.maximum_burst_size,
+            "0+1" if self.conformance == "vbr_1" else "0",
+            tagging=self.conformance == "vbr_3",
+        )
+
+    def conforming_source(self) -> tuple[str, Mapping[str, object]]:
+        """Return bursts of full size at the full peak, as often as the sustainable rate allows."""
+        every_ps = self.maximum_burst_size * PS_PER_S / Fraction(self.sustainable_cell_rate)
+        size = self.maximum_burst_size
+        return "burst", {"size": size, "every": every_ps, "at": Fraction(self.peak_cell_rate)}
+
+
+class Stream(NamedTuple):
+    """Packets of one flow.
+
+    Attributes:
+        contract: What stands for a contract: the rate that is planned.
+        source: The arrival process, by name and arguments.
+        sizes: Of IP packets.
+        marks: Of all of them.
+        asked: What a classifier may ask for that no element changes, by name.
+        encapsulation: That of the first link.
+        transport_bytes: Headers in each packet, besides the 20 bytes of IPv4's.
+    """
+
+    contract: Contract
+    source: tuple[str, Mapping[str, object]]
+    sizes: Sizes
+    marks: int
+    asked: Mapping[str, Fraction | str]
+    encapsulation: Encapsulation
+    transport_bytes: int

@@ -1,0 +1,53 @@
+"""What a switch and a router have in common: items leave by the outputs that a table names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from qospec.catalogue.kinds import Domain
+from qospec.engine.element import Step
+from qospec.engine.items.batch import FOREVER_PS
+from qospec.engine.items.merge import merged
+from qospec.engine.items.partition import WAYS, routed, routes
+
+if TYPE_CHECKING:
+    from qospec.engine.element import Setting
+    from qospec.engine.items.batch import Batch
+    from qospec.engine.items.partition import Routes
+    from qospec.engine.line.clock import Clock
+
+Ways = Annotated[int, Domain("integer", 1, WAYS)]
+"""A number of ports that an output table can tell apart."""
+
+
+class Fabric:
+    """Bring each item to the output of its connection, a constant time later, in order of time."""
+
+    ways: int
+    latency: int
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Return `entry[0]` and so on."""
+        return tuple(f"entry[{number}]" for number in range(self.ways))
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Return `exit[0]` and so on."""
+        return tuple(f"exit[{number}]" for number in range(self.ways))
+
+    def least_delay_ps(self, clock: Clock | None) -> int:  # noqa: ARG002  no line serves it
+        """Return its latency."""
+        return self.latency
+
+    def start(self, setting: Setting) -> Routes:
+        """Return the planner's table."""
+        return routes(setting)
+
+    def process(self, state: Routes, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+        """Part what comes by outputs; what comes in the same ps leaves in the order of inputs."""
+        exits = zip(*(routed(batch, state, self.ways) for batch in arrivals), strict=True)
+        departures = tuple(map(merged, exits))
+        if self.latency:
+            departures = tuple(items.moved(items.at_ps + self.latency) for items in departures)
+        return Step(departures, (min(until_ps + self.latency, FOREVER_PS),) * self.ways)
