@@ -13,10 +13,12 @@ from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.diagnostics import Problems
 from qospec.document import Document
+from qospec.judge import evidence
 from qospec.model.suite import Suite
+from qospec.plan.plan import Bounds, plan
+from qospec.record import outcome
 from qospec.rendering import render_all
-from qospec.run import evidence, outcome, trial
-from qospec.run.plan import Bounds, plan
+from qospec.run import trial
 
 # How many examples are drawn of what is cheap: said here and nowhere else. Where one takes long, a
 # test takes a share of `settings().max_examples`. A change is judged by the same examples each

@@ -15,10 +15,10 @@ from trials import most_wrong
 from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.diagnostics import Problems
+from qospec.judge.confidence import UNDRAWN
+from qospec.plan.plan import Bounds, plan
+from qospec.record.outcome import case_document
 from qospec.run import trial
-from qospec.run.confidence import UNDRAWN
-from qospec.run.outcome import case_document
-from qospec.run.plan import Bounds, plan
 
 NETWORK = """qos 1
 import std.media

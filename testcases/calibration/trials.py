@@ -13,9 +13,9 @@ from asked import SERVICE_PS, Row, delays, question, warmup
 
 from qospec.catalogue.statistics import bound_of
 from qospec.engine.measure.tally import Delays
+from qospec.judge.confidence import judge_together
 from qospec.model.expression import Constant, Measured, Operation
 from qospec.model.suite import Statement
-from qospec.run.confidence import judge_together
 from qospec.source import Source, Span
 from qospec.units import PS_PER_S
 

@@ -10,8 +10,8 @@ from qospec.catalogue.kinds import discover
 from qospec.check import Limits, check
 from qospec.diagnostics import MOST, Problems
 from qospec.formatting import formatted
+from qospec.plan.plan import Bounds, plan
 from qospec.rendering import render_all
-from qospec.run.plan import Bounds, plan
 from qospec.source import Source
 from qospec.twin.form import is_yaml
 from qospec.twin.reading import text_of

@@ -25,10 +25,10 @@ from qospec.check.modules.files import SUFFIXES
 from qospec.cli.loading import refused
 from qospec.diagnostics import Diagnostic, Problems
 from qospec.formatting.same import same
+from qospec.judge import evidence
 from qospec.model.suite import Suite
-from qospec.run import evidence
-from qospec.run.plan import Bounds, CasePlan, plan
-from qospec.run.survey import verify
+from qospec.plan.plan import Bounds, CasePlan, plan
+from qospec.plan.survey import verify
 from qospec.source import Source
 from qospec.syntax import ast
 from qospec.twin.form import tree_of

@@ -27,7 +27,7 @@ def check(paths: tuple[str, ...], *, as_json: bool, fix: bool) -> None:
     repaired = _repaired(paths) if fix else None
     suite = loading.checked(paths, problems)
     if not problems.errors:
-        from qospec.run.survey import verify
+        from qospec.plan.survey import verify
 
         verify(suite, problems)
     document = loading.diagnostics_document(problems)

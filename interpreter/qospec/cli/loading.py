@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from qospec.cli.matching import Asks
     from qospec.diagnostics import Diagnostic, Edit, Problems
     from qospec.model.suite import Property, Suite, Test
-    from qospec.run.plan import CasePlan
+    from qospec.plan.plan import CasePlan
 
 
 class Request(NamedTuple):
@@ -72,8 +72,8 @@ def planned(request: Request, *, runs: bool = True) -> tuple[Suite, list[CasePla
     If it `runs`, what cannot be executed yet ends the command too.
     """
     from qospec.diagnostics import Problems
-    from qospec.run import evidence
-    from qospec.run.plan import Bounds, plan
+    from qospec.judge import evidence
+    from qospec.plan.plan import Bounds, plan
 
     problems = Problems()
     whole = checked(request.paths, problems)
@@ -97,7 +97,7 @@ def planned(request: Request, *, runs: bool = True) -> tuple[Suite, list[CasePla
 
 def refused(suite: Suite, plans: Iterable[CasePlan]) -> list[Diagnostic]:
     """Return what of a plan cannot be executed yet, each once."""
-    from qospec.run.refusals import of_properties
+    from qospec.plan.feasibility import of_properties
 
     cases = [plan.refusal for plan in plans if plan.refusal is not None]
     return list(dict.fromkeys((*cases, *of_properties(suite.properties))))

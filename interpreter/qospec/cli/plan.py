@@ -16,7 +16,7 @@ from qospec.units import PS_PER_S
 if TYPE_CHECKING:
     from qospec.diagnostics import Diagnostic
     from qospec.model.suite import Case, Goal, Search
-    from qospec.run.plan import CasePlan
+    from qospec.plan.plan import CasePlan
 
 MINUTE_S, HOUR_S = 60, 3600
 
@@ -86,7 +86,7 @@ def _search(search: Search) -> dict[str, Any]:
 
 
 def _goal(goal: Goal, search: Search) -> dict[str, Any]:
-    from qospec.run.searching import loads
+    from qospec.plan.plan import loads
     from qospec.units import RATIO, TIME, text_of
 
     values = {

@@ -13,7 +13,7 @@ from qospec.report.text import seconds
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from qospec.run.plan import CasePlan
+    from qospec.plan.plan import CasePlan
 
 REDRAW_S = 0.1
 BEAT_S = 30

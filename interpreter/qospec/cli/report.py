@@ -22,7 +22,7 @@ from qospec.cli.output import show_file
 @click.option("-o", "--output", default="", help="File to write; stdout if absent.")
 def report(folder: str, name: str, output: str) -> None:
     """Render a record once more: html, markdown, junit, json or a template of your own."""
-    from qospec.run.record import Record, RecordError
+    from qospec.record.store import Record, RecordError
     from qospec.writing import WriteError, write_whole
 
     reports.check_formats((name,))

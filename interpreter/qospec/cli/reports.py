@@ -9,7 +9,7 @@ from qospec.cli import exits
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from qospec.run.record import Record
+    from qospec.record.store import Record
 
 
 def check_formats(names: tuple[str, ...]) -> None:

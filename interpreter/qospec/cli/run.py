@@ -16,8 +16,8 @@ from qospec.writing import reason
 if TYPE_CHECKING:
     from qospec.cli.terminal import Console, Here
     from qospec.model.suite import Suite
-    from qospec.run.execution import Assignment
-    from qospec.run.plan import CasePlan
+    from qospec.plan.plan import CasePlan
+    from qospec.run.runner import Assignment
 
 
 @click.command()
@@ -114,7 +114,7 @@ def _check_chunk() -> None:
 def _assignment(
     request: loading.Request, suite: Suite, plans: list[CasePlan], jobs: int, console: Console
 ) -> Assignment:
-    from qospec.run.execution import Assignment
+    from qospec.run.runner import Assignment
 
     return Assignment(
         suite=suite,
@@ -136,12 +136,13 @@ def _assignment(
 def _execute(
     assignment: Assignment, root: Path, formats: tuple[str, ...], console: Console
 ) -> tuple[dict[str, Any], list[Path]]:
-    from qospec.run import execution, record
+    from qospec.record import store
+    from qospec.run import runner
     from qospec.writing import WriteError
 
     try:
-        kept = record.create(root, assignment.seed)
-        document = execution.execute(assignment, kept, console)
+        kept = store.create(root, assignment.seed)
+        document = runner.execute(assignment, kept, console)
         return document, [reports.write(kept, document, name) for name in formats]
-    except (record.RecordError, WriteError) as error:
+    except (store.RecordError, WriteError) as error:
         exits.environment(str(error))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from qospec.judge.verdict import NOT_APPLICABLE
 from qospec.model.suite import CLAIMS
-from qospec.run.claimed import UNCLAIMED, criteria
-from qospec.run.verdict import NOT_APPLICABLE
+from qospec.record.statements import UNCLAIMED, criteria
 
 Record = Mapping[str, Any]
 

@@ -13,6 +13,7 @@ from fractions import Fraction
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
+from qospec.record.steps import step_start_ps
 from qospec.report.axis import Axis, axis_between, decade, number
 from qospec.report.corners import Corner, corners
 from qospec.report.curves import apart, path
@@ -21,7 +22,6 @@ from qospec.report.plot import CHARACTER, cut, point, varying
 from qospec.report.sample import exact
 from qospec.report.text import metric_name
 from qospec.report.views import VERDICTS, tests, worst
-from qospec.run.steps import step_start_ps
 from qospec.units import PS_PER_S
 
 Record = Mapping[str, Any]

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from qospec.run.discards import sentence, single
-from qospec.run.verdict import NOT_APPLICABLE
+from qospec.judge.verdict import NOT_APPLICABLE
+from qospec.record.outcome import sentence, single
 
 Record = Mapping[str, Any]
 

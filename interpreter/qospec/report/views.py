@@ -13,10 +13,10 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
 
+from qospec.judge.verdict import NOT_APPLICABLE, ORDER
+from qospec.record.statements import criteria
 from qospec.report.claims import is_calibrated_only
 from qospec.report.words import confidence, needed, subject
-from qospec.run.claimed import criteria
-from qospec.run.verdict import NOT_APPLICABLE, ORDER
 
 Record = Mapping[str, Any]
 

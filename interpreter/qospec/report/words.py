@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
+from qospec.judge.verdict import NOT_APPLICABLE
 from qospec.report.axis import decade, number
-from qospec.run.verdict import NOT_APPLICABLE
 
 Record = Mapping[str, Any]
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.engine.graph import emulation
-from qospec.run.measure import Readings
-from qospec.run.result import Repeat, Result
-from qospec.run.verdict import judge
+from qospec.judge.readings import Readings
+from qospec.judge.result import Repeat, Result
+from qospec.judge.verdict import judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from qospec.catalogue.kinds import Catalogue
-    from qospec.run.plan import CasePlan
+    from qospec.plan.plan import CasePlan
 
 
 def run(

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.kinds import discover
 from qospec.engine import kernel
 from qospec.run import trial
-from qospec.run.job import Job, Result
+from qospec.run.workers import Job, Result
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Sequence
 
     from qospec.engine.experiment import Experiment
-    from qospec.run.plan import CasePlan, Planned
+    from qospec.plan.plan import CasePlan, Planned
 
 ITEMS = 2_000
 """About so many cells or packets are sent in each trial: enough to fill what has room."""

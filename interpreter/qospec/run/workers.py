@@ -2,6 +2,8 @@
 
 A worker that is killed costs no other case anything. Its own is tried once more, in a fresh worker
 and after all others: what killed it, such as a shortage of memory, may be over by then.
+
+A case as work to be done, here or in another process, and what it gave.
 """
 
 from __future__ import annotations
@@ -14,18 +16,18 @@ import time
 from collections import deque
 from contextlib import suppress
 from multiprocessing import connection
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from qospec.engine import kernel
 from qospec.run.interruption import OF_TERMINALS, signals_held
-from qospec.run.job import Job, Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping
     from multiprocessing.connection import Connection
     from typing import Any
 
-    from qospec.run.job import Work
+    from qospec.document import Document
+    from qospec.plan.plan import CasePlan
 
 TRIES = 2
 LOOK_S = 0.1
@@ -214,3 +216,31 @@ class _Reporter:
         if now_s - self._told_s >= TELL_S:
             self._told_s = now_s
             self._channel.send(share)
+
+
+class Result(NamedTuple):
+    """What a case gave, in how many seconds, and for how many more kernels were compiled."""
+
+    document: Document
+    seconds: float
+    compiling_s: float
+
+
+class Job(NamedTuple):
+    """A case to run; `again` is the command that runs it alone."""
+
+    plan: CasePlan
+    again: str
+    tries: int = 0
+
+    @property
+    def name(self) -> str:
+        """Return the case's name."""
+        return self.plan.case.name
+
+
+class Work(Protocol):
+    """What a worker does for a job."""
+
+    def __call__(self, plan: CasePlan, again: str, hear: Callable[[float], None], /) -> Result:
+        """Run a case; `hear` is told the share that is done."""

@@ -2,11 +2,11 @@
 
 import pytest
 
+from qospec.record.statements import criteria
 from qospec.report.claims import claimed, claims_sentence, not_reproduced
 from qospec.report.render import render
 from qospec.report.views import columns, requirements
 from qospec.report.words import measured
-from qospec.run.claimed import criteria
 
 IDLE = {"verdict": "not applicable", "measured": None, "bound": None, "comparison": ""}
 LACKING = {"what": "figure 3-15", "why": "the text names no cause"}

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import pytest
 
+from qospec.record.steps import step_of
 from qospec.report.axis import axis_between
 from qospec.report.corners import corners
 from qospec.report.distributions import (
@@ -20,7 +21,6 @@ from qospec.report.distributions import (
     distributions,
 )
 from qospec.report.render import render
-from qospec.run.steps import step_of
 
 US = Fraction(1, 10**6)
 MS = 1000 * US

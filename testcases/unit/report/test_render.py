@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from qospec.record.schema import OUTCOME, lacking
 from qospec.report import bytecode, confined
 from qospec.report import render as module
 from qospec.report.environment import FILTERS, FUNCTIONS, checked
@@ -20,7 +21,6 @@ from qospec.report.render import (
     formats,
     render,
 )
-from qospec.run.contents import OUTCOME, lacking
 
 ROOT = Path(__file__).parents[3]
 DECLARATION = "{#- report: media_type: text/plain; extension: txt; summary: Mine. -#}\n"
@@ -343,7 +343,7 @@ def field_names(value):
 
 
 def test_the_schema_is_that_of_the_records_written_now():
-    from qospec.run.outcome import SCHEMA
+    from qospec.record.outcome import SCHEMA
 
     assert module.SCHEMA == SCHEMA
 

@@ -12,9 +12,10 @@ from qospec import cli
 from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.diagnostics import Problems
-from qospec.run import evidence, trial
-from qospec.run.plan import Bounds, CasePlan, plan
-from qospec.run.result import Repeat
+from qospec.judge import evidence
+from qospec.judge.result import Repeat
+from qospec.plan.plan import Bounds, CasePlan, plan
+from qospec.run import trial
 
 Plan = Callable[..., tuple[CasePlan, ...]]
 

@@ -6,8 +6,8 @@ import pytest
 
 from qospec.catalogue.kinds import discover
 from qospec.engine.measure.tally import Delays
+from qospec.record.outcome import case_document
 from qospec.run import trial
-from qospec.run.outcome import case_document
 
 BENCH = """
 import std.devices.generic

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qospec.run.binomial import bounds
+from qospec.judge.statistics import bounds
 
 DOUBTS = (Fraction(1, 20), Fraction(1, 100_000), Fraction(49, 100))
 

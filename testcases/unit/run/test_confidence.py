@@ -6,9 +6,7 @@ from fractions import Fraction
 import pytest
 
 from qospec.engine.measure.tally import Delays
-from qospec.model.expression import Constant, Expression, Measured, Operation
-from qospec.model.suite import Statement
-from qospec.run.confidence import (
+from qospec.judge.confidence import (
     ALIKE,
     DIFFERENCE,
     FAILED,
@@ -17,8 +15,10 @@ from qospec.run.confidence import (
     averaged,
     judge_together,
 )
-from qospec.run.means import GRAIN, skewness
-from qospec.run.verdict import Judgement, Side
+from qospec.judge.means import GRAIN, skewness
+from qospec.judge.verdict import Judgement, Side
+from qospec.model.expression import Constant, Expression, Measured, Operation
+from qospec.model.suite import Statement
 from qospec.source import Source, Span
 from qospec.units import CELLS, RATIO
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from qospec.run import contents
-from qospec.run.contents import MayLack, Named, OrNull, Shape
+from qospec.record import schema
+from qospec.record.schema import MayLack, Named, OrNull, Shape
 
 RECORD = Path(__file__).parents[3] / "docs" / "record.md"
 CASE = ("cases", 0)
@@ -53,14 +53,14 @@ def undeclared(value: Any, shape: Shape, path: str) -> set[str]:
 @pytest.mark.parametrize(
     ("name", "shape"),
     [
-        ("planned", contents.PLAN),
-        ("outcome", contents.OUTCOME),
-        ("timing", contents.TIMING),
+        ("planned", schema.PLAN),
+        ("outcome", schema.OUTCOME),
+        ("timing", schema.TIMING),
     ],
 )
 def test_what_a_run_writes_is_whole_and_declared(recorded, name: str, shape: Shape) -> None:
     written = getattr(recorded, name)
-    assert list(contents.lacking(written, shape)) == []
+    assert list(schema.lacking(written, shape)) == []
     assert undeclared(written, shape, name) == set()
 
 
@@ -122,7 +122,7 @@ def test_what_is_not_what_reports_read_it_as_is_told(
     recorded, place: tuple[str | int, ...], value: object, words: str
 ) -> None:
     damaged = with_damage(recorded.outcome, place, value)
-    assert list(contents.lacking(damaged, contents.OUTCOME)) == [words]
+    assert list(schema.lacking(damaged, schema.OUTCOME)) == [words]
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_what_is_not_what_reports_read_it_as_is_told(
 )
 def test_what_reports_can_read_is_fine(recorded, place, value) -> None:
     whole = with_damage(recorded.outcome, place, value)
-    assert list(contents.lacking(whole, contents.OUTCOME)) == []
+    assert list(schema.lacking(whole, schema.OUTCOME)) == []
 
 
 @pytest.mark.parametrize(
@@ -152,33 +152,33 @@ def test_what_reports_can_read_is_fine(recorded, place, value) -> None:
 )
 def test_a_time_is_one(recorded, name: str, value: object, words: str) -> None:
     damaged = {**recorded.timing, name: value}
-    assert list(contents.lacking(damaged, contents.TIMING)) == [f"`{name}` {words}"]
+    assert list(schema.lacking(damaged, schema.TIMING)) == [f"`{name}` {words}"]
 
 
 @pytest.mark.parametrize("value", ["fast", True, -1, float("nan"), 10**400])
 def test_a_duration_is_a_number_that_can_be_added_up(recorded, value: object) -> None:
     damaged = {**recorded.timing, "cases": {"a": 1, "b": value}}
-    assert list(contents.lacking(damaged, contents.TIMING)) == [f"`cases.b` {NO_DURATION}"]
+    assert list(schema.lacking(damaged, schema.TIMING)) == [f"`cases.b` {NO_DURATION}"]
 
 
-@pytest.mark.parametrize("name", contents.OUTCOME)
+@pytest.mark.parametrize("name", schema.OUTCOME)
 def test_a_field_that_is_not_there_is_told_unless_it_may_lack(recorded, name: str) -> None:
     left = {each: recorded.outcome[each] for each in recorded.outcome if each != name}
-    told = [] if isinstance(contents.OUTCOME[name], MayLack) else [f"it has no `{name}`"]
-    assert list(contents.lacking(left, contents.OUTCOME)) == told
+    told = [] if isinstance(schema.OUTCOME[name], MayLack) else [f"it has no `{name}`"]
+    assert list(schema.lacking(left, schema.OUTCOME)) == told
 
 
 @pytest.mark.parametrize(
     ("heading", "shape"),
     [
-        ("Quantities", contents.QUANTITY),
-        ("The outcome", contents.OUTCOME),
-        ("A test", contents.TEST),
-        ("A case", contents.CASE),
-        ("A statement", contents.STATEMENT),
-        ("A histogram of delays", contents.DELAYS),
-        ("Provenance", contents.FRAME["provenance"]),
-        ("Timing", contents.TIMING),
+        ("Quantities", schema.QUANTITY),
+        ("The outcome", schema.OUTCOME),
+        ("A test", schema.TEST),
+        ("A case", schema.CASE),
+        ("A statement", schema.STATEMENT),
+        ("A histogram of delays", schema.DELAYS),
+        ("Provenance", schema.FRAME["provenance"]),
+        ("Timing", schema.TIMING),
     ],
 )
 def test_the_documentation_says_of_each_field_whether_it_may_lack(

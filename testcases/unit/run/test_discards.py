@@ -2,7 +2,7 @@
 
 import pytest
 
-from qospec.run.discards import sentence, single
+from qospec.record.outcome import sentence, single
 
 LOSS = {"repeat": 1, "flow": "f", "element": "dut.q", "cause": "early", "carries": "cell"}
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from qospec.engine.measure.tally import Delays
-from qospec.run.distribution import Distribution
+from qospec.judge.distribution import Distribution
 
 SURE = Fraction(95, 100)
 WIDER = Fraction("1.6797")

@@ -3,10 +3,11 @@
 import pytest
 
 from qospec.catalogue.kinds import discover
+from qospec.judge.confidence import UNDRAWN
+from qospec.judge.evidence import Need
 from qospec.model.expression import Measured
-from qospec.run import outcome, trial
-from qospec.run.confidence import UNDRAWN
-from qospec.run.evidence import Need
+from qospec.record import outcome
+from qospec.run import trial
 from qospec.units import RATIO
 
 TEST = """

@@ -4,11 +4,10 @@ import signal
 
 import pytest
 
-from qospec.run import execution
+from qospec.plan.plan import CasePlan
+from qospec.run import runner
 from qospec.run.interruption import Interruption, signals_held
-from qospec.run.job import Job
-from qospec.run.plan import CasePlan
-from qospec.run.workers import Lost
+from qospec.run.workers import Job, Lost
 
 TEXT = """
 topology wire {
@@ -32,7 +31,7 @@ def plan(planned) -> CasePlan:
 
 def test_a_case_whose_workers_were_killed_is_an_error_in_words(plan: CasePlan) -> None:
     lost = Lost(Job(plan, "again"), "its worker process was killed by SIGSEGV")
-    document, *_ = execution._unlost(lost)
+    document, *_ = runner._unlost(lost)
     assert document["verdict"] == "error"
     (told,) = document["errors"]
     assert told == f"{lost.why} (twice, the second time in a fresh one)"
@@ -41,11 +40,11 @@ def test_a_case_whose_workers_were_killed_is_an_error_in_words(plan: CasePlan) -
 
 def test_compiling_is_no_time_of_a_case(plan: CasePlan, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = iter([3.0, 1_003.0])
-    monkeypatch.setattr(execution.kernel, "compiling_s", lambda: next(compiled))
+    monkeypatch.setattr(runner.kernel, "compiling_s", lambda: next(compiled))
     clock = iter([50.0, 1_057.0])
-    monkeypatch.setattr(execution.time, "monotonic", lambda: next(clock))
-    monkeypatch.setattr(execution.trial, "run", lambda *_, **__: execution.CaseResult(()))
-    result = execution._case(plan, "again", lambda _: None, keep_going=False)
+    monkeypatch.setattr(runner.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(runner.trial, "run", lambda *_, **__: runner.CaseResult(()))
+    result = runner._case(plan, "again", lambda _: None, keep_going=False)
     assert (result.seconds, result.compiling_s) == (7.0, 1_000.0)
 
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from qospec.catalogue.kinds import discover
 from qospec.engine.arrays import np
 from qospec.engine.measure import delays as kept
+from qospec.record.histograms import MOST_KEPT, MOST_STEPS, histogram
+from qospec.record.outcome import case_document
+from qospec.record.steps import FINEST, HIGHEST, step_of, step_start_ps
 from qospec.run import trial
-from qospec.run.histograms import MOST_KEPT, MOST_STEPS, histogram
-from qospec.run.outcome import case_document
-from qospec.run.steps import FINEST, HIGHEST, step_of, step_start_ps
 
 TIMES = st.one_of(st.integers(0, 5_000), st.integers(0, 2**44))
 DELAYS = st.lists(TIMES, min_size=1, max_size=60)

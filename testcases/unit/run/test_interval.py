@@ -6,11 +6,11 @@ import pytest
 
 from qospec.catalogue.kinds import discover
 from qospec.engine.measure.tally import Delays
+from qospec.judge.confidence import averaged, judge_together
+from qospec.judge.verdict import Side
 from qospec.model.expression import Constant, Measured, Operation
 from qospec.model.suite import Statement
-from qospec.run.confidence import averaged, judge_together
-from qospec.run.interval import interval_document
-from qospec.run.verdict import Side
+from qospec.record.statements import interval_document
 from qospec.source import Source, Span
 from qospec.units import COUNT, RATIO, TIME
 

@@ -1,8 +1,8 @@
 """Invariants of devices: what they count, for each device, and what comes of one that is broken."""
 
 from qospec.catalogue.kinds import discover
+from qospec.record.outcome import case_document
 from qospec.run import trial
-from qospec.run.outcome import case_document
 
 DEVICES = """
 device box(room: Count) {

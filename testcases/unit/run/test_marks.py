@@ -5,7 +5,7 @@ import pytest
 from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.diagnostics import Problems
-from qospec.run.survey import verify
+from qospec.plan.survey import verify
 from qospec.run.trial import run
 
 DEVICES = """

@@ -3,8 +3,8 @@
 import pytest
 
 from qospec.catalogue.kinds import discover
+from qospec.record.outcome import case_document, completed
 from qospec.run import trial
-from qospec.run.outcome import case_document, completed
 
 BENCH = """
 topology bench {

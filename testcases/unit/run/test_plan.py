@@ -7,9 +7,10 @@ import pytest
 from qospec.catalogue.kinds import discover
 from qospec.diagnostics import Problems
 from qospec.engine.graph import emulation
-from qospec.run import network, trial
-from qospec.run.plan import CasePlan
-from qospec.run.result import Repeat
+from qospec.judge.result import Repeat
+from qospec.plan import lowering
+from qospec.plan.plan import CasePlan
+from qospec.run import trial
 
 Ran = Callable[[CasePlan], Repeat]
 
@@ -29,7 +30,7 @@ test t on star {
 """
     )
     lean = planned(text)
-    monkeypatch.setattr(network, "_leave_out", lambda *_: None)
+    monkeypatch.setattr(lowering, "_leave_out", lambda *_: None)
     whole = planned(text)
     sizes = [len(case.networks[""].experiment.nodes) for (case,) in (lean, whole)]
     assert sizes[0] < sizes[1]

@@ -6,11 +6,11 @@ from typing import NamedTuple
 import pytest
 
 from qospec.engine.measure.tally import Delays
+from qospec.judge.confidence import UNDRAWN, judge_together
+from qospec.judge.quantiles import FEW, Ends, Quantile, fewest
+from qospec.judge.statistics import bounds, most_unlikely
 from qospec.model.expression import Constant, Measured, Operation
 from qospec.model.suite import Statement
-from qospec.run.binomial import bounds, most_unlikely
-from qospec.run.confidence import UNDRAWN, judge_together
-from qospec.run.quantiles import FEW, Ends, Quantile, fewest
 from qospec.source import Source, Span
 from qospec.units import PS_PER_S, RATIO, TIME
 

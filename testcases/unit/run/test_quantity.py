@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.run.quantity import compared
-from qospec.run.verdict import Side
+from qospec.judge.verdict import Side
+from qospec.record.quantity import compared
 from qospec.units import CELL_RATE, RATIO, TIME
 
 

@@ -8,22 +8,22 @@ from typing import Any
 
 import pytest
 
-from qospec.run import record
+from qospec.record import store
 
 NOON = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
 
 
 def test_a_record_is_named_for_its_time_and_seed(tmp_path: Path) -> None:
-    assert record.create(tmp_path, "7", NOON).folder.name == "2026-11-21T12-00-00Z-7"
+    assert store.create(tmp_path, "7", NOON).folder.name == "2026-11-21T12-00-00Z-7"
 
 
 def test_two_records_of_one_second_do_not_mix(tmp_path: Path) -> None:
-    first, second = record.create(tmp_path, "7", NOON), record.create(tmp_path, "7", NOON)
+    first, second = store.create(tmp_path, "7", NOON), store.create(tmp_path, "7", NOON)
     assert second.folder.name == first.folder.name + "-2"
 
 
 def test_documents_come_back_as_they_were(tmp_path: Path, recorded: Any) -> None:
-    kept = record.create(tmp_path, "7", NOON)
+    kept = store.create(tmp_path, "7", NOON)
     outcome = {**recorded.outcome, "seed": "Zelle ✓"}
     kept.end(outcome, recorded.timing)
     assert (kept.outcome(), kept.timing()) == (outcome, recorded.timing)
@@ -31,13 +31,13 @@ def test_documents_come_back_as_they_were(tmp_path: Path, recorded: Any) -> None
 
 def test_a_root_that_is_a_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "records").write_text("")
-    with pytest.raises(record.RecordError, match="records"):
-        record.create(tmp_path / "records", "7", NOON)
+    with pytest.raises(store.RecordError, match="records"):
+        store.create(tmp_path / "records", "7", NOON)
 
 
 def test_a_folder_that_is_no_record_is_said_to_be_none(tmp_path: Path) -> None:
-    with pytest.raises(record.RecordError, match="is it a record"):
-        record.Record(tmp_path).outcome()
+    with pytest.raises(store.RecordError, match="is it a record"):
+        store.Record(tmp_path).outcome()
 
 
 @pytest.mark.parametrize("name", ["outcome.json", "run.json", "timing.json"])
@@ -56,21 +56,21 @@ def test_a_broken_file_is_named_with_a_way_out(
     tmp_path: Path, name: str, broken: bytes, why: str
 ) -> None:
     (tmp_path / name).write_bytes(broken)
-    kept = record.Record(tmp_path)
-    with pytest.raises(record.RecordError) as refused:
+    kept = store.Record(tmp_path)
+    with pytest.raises(store.RecordError) as refused:
         kept.timing() if name == "timing.json" else kept.outcome()
     assert str(refused.value).startswith(f"`{tmp_path / name}` is damaged: {why}")
-    assert str(refused.value).endswith(f"; {record.WAY_OUT}")
+    assert str(refused.value).endswith(f"; {store.WAY_OUT}")
 
 
 def test_a_file_that_the_system_does_not_give_is_not_called_damaged(tmp_path: Path) -> None:
     (tmp_path / "outcome.json").mkdir()
-    with pytest.raises(record.RecordError, match=r"cannot read `.*outcome\.json`: is a directory$"):
-        record.Record(tmp_path).outcome()
+    with pytest.raises(store.RecordError, match=r"cannot read `.*outcome\.json`: is a directory$"):
+        store.Record(tmp_path).outcome()
 
 
 def test_files_are_readable_json(tmp_path: Path) -> None:
-    kept = record.create(tmp_path, "7", NOON)
+    kept = store.create(tmp_path, "7", NOON)
     kept.add(1, {"verdict": "pass"})
     assert json.loads((kept.folder / "cases" / "0001.json").read_text()) == {"verdict": "pass"}
 
@@ -84,9 +84,9 @@ def test_a_run_that_was_killed_left_its_cases(tmp_path: Path, recorded: Any) -> 
     assert outcome["cases"] == [first, *recorded.planned["planned"][1:]]
 
 
-def begun(root: Path, recorded: Any) -> record.Record:
+def begun(root: Path, recorded: Any) -> store.Record:
     """Return the record of a run that has begun with what another did."""
-    kept = record.create(root, "7", NOON)
+    kept = store.create(root, "7", NOON)
     frame = dict(recorded.planned)
     kept.begin(frame, frame.pop("planned"))
     return kept
@@ -94,7 +94,7 @@ def begun(root: Path, recorded: Any) -> record.Record:
 
 @pytest.mark.parametrize("seed", ["x/../../up y", "..", "", "/", "a\nb", "ä" * 300])
 def test_a_seed_never_leads_out_of_the_root(tmp_path: Path, seed: str) -> None:
-    folder = record.create(tmp_path / "records", seed, NOON).folder
+    folder = store.create(tmp_path / "records", seed, NOON).folder
     assert folder.parent.resolve() == tmp_path / "records"
     assert [path.name for path in tmp_path.iterdir()] == ["records"]
 
@@ -105,9 +105,9 @@ def test_a_record_whose_first_file_fails_is_gone(
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
-    kept = record.create(tmp_path, "7", NOON)
+    kept = store.create(tmp_path, "7", NOON)
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(record.RecordError, match="no space left"):
+    with pytest.raises(store.RecordError, match="no space left"):
         kept.begin({}, [])
     assert list(tmp_path.iterdir()) == []
 
@@ -126,24 +126,24 @@ def test_a_record_whose_first_file_fails_is_gone(
 def test_a_file_that_lacks_something_is_named_with_what_it_lacks_and_a_way_out(
     tmp_path: Path, recorded: Any, lacks: list[str], told: str
 ) -> None:
-    kept = record.create(tmp_path, "7", NOON)
+    kept = store.create(tmp_path, "7", NOON)
     outcome = recorded.outcome
     kept.end({name: outcome[name] for name in outcome if name not in lacks}, {})
-    with pytest.raises(record.RecordError) as refused:
+    with pytest.raises(store.RecordError) as refused:
         kept.outcome()
-    damaged = f"`{kept.folder}/outcome.json` is damaged: {told}; {record.WAY_OUT}"
+    damaged = f"`{kept.folder}/outcome.json` is damaged: {told}; {store.WAY_OUT}"
     assert str(refused.value) == damaged
 
 
 def test_a_timing_that_lacks_something_is_named(tmp_path: Path, recorded: Any) -> None:
-    kept = record.create(tmp_path, "7", NOON)
+    kept = store.create(tmp_path, "7", NOON)
     kept.end(recorded.outcome, {**recorded.timing, "started": "yesterday"})
-    with pytest.raises(record.RecordError, match=r"timing\.json` is damaged: `started` is not"):
+    with pytest.raises(store.RecordError, match=r"timing\.json` is damaged: `started` is not"):
         kept.timing()
 
 
 def test_a_run_that_was_killed_left_no_timing(tmp_path: Path) -> None:
-    assert record.create(tmp_path, "7", NOON).timing() == {}
+    assert store.create(tmp_path, "7", NOON).timing() == {}
 
 
 @pytest.mark.parametrize("name", ["run.json", "cases/0001.json"])
@@ -153,18 +153,18 @@ def test_what_a_run_that_was_killed_left_is_looked_at_too(
     kept = begun(tmp_path, recorded)
     kept.add(1, recorded.outcome["cases"][0])
     (kept.folder / name).write_text("{}", encoding="utf-8")
-    with pytest.raises(record.RecordError, match=f"{name}` is damaged: it has no "):
+    with pytest.raises(store.RecordError, match=f"{name}` is damaged: it has no "):
         kept.outcome()
 
 
 def test_a_record_of_another_schema_may_hold_something_else(tmp_path: Path) -> None:
-    kept = record.create(tmp_path, "7", NOON)
+    kept = store.create(tmp_path, "7", NOON)
     kept.end({"schema": 2}, {})
     assert kept.outcome() == {"schema": 2}
 
 
 def test_so_may_what_a_run_of_another_schema_left_that_was_killed(tmp_path: Path) -> None:
-    kept = record.create(tmp_path, "7", NOON)
+    kept = store.create(tmp_path, "7", NOON)
     (kept.folder / "run.json").write_text('{"schema": 2}', encoding="utf-8")
     kept.add(1, {"name": "a"})
     assert kept.outcome() == {"schema": 2}

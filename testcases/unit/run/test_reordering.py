@@ -9,7 +9,7 @@ from qospec.engine.graph import emulation
 from qospec.metrics.reordered import Reordered
 from qospec.metrics.reordered_ratio import ReorderedRatio
 from qospec.metrics.reordering_extent import ReorderingExtent
-from qospec.run.outcome import case_document
+from qospec.record.outcome import case_document
 from qospec.run.trial import run
 
 BENCH = """

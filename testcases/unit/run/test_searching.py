@@ -8,8 +8,8 @@ from click.testing import CliRunner
 
 from qospec.catalogue.kinds import discover
 from qospec.cli import qos
+from qospec.plan.plan import loads, trials_of_a_load
 from qospec.run import trial
-from qospec.run.searching import loads, trials_of_a_load
 
 TOPOLOGY = """
 topology bench {

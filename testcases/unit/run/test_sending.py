@@ -7,7 +7,7 @@ import pytest
 from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.diagnostics import Problems
-from qospec.run.sending import flow_documents
+from qospec.record.outcome import flow_documents
 
 BENCH = """qos 1
 import std.media

@@ -5,8 +5,8 @@ from fractions import Fraction
 import pytest
 
 from qospec.catalogue.kinds import discover
+from qospec.record.outcome import case_document
 from qospec.run import trial
-from qospec.run.outcome import case_document
 
 CELLS = """
 device narrow {

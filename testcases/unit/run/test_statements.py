@@ -8,9 +8,9 @@ import pytest
 from qospec.catalogue.kinds import discover
 from qospec.model.expression import Constant, Measured, Operation
 from qospec.model.suite import Statement
+from qospec.record.outcome import case_document
+from qospec.record.statements import statement_document
 from qospec.run import trial
-from qospec.run.outcome import case_document
-from qospec.run.statements import statement_document
 from qospec.source import Source, Span
 from qospec.units import CELLS
 

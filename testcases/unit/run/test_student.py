@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.run.student import distribution, quantile, root
+from qospec.judge.statistics import distribution, quantile, root
 
 CONFIDENCES = ("0.90", "0.95", "0.975", "0.99", "0.995", "0.999")
 

@@ -6,7 +6,7 @@ import pytest
 
 from qospec.model.expression import Constant, Measured, Operation
 from qospec.model.suite import Statement
-from qospec.run.terms import terms, text_of
+from qospec.record.statements import terms, text_of
 from qospec.source import Source, Span
 from qospec.units import COUNT
 

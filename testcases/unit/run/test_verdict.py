@@ -5,9 +5,9 @@ from itertools import permutations
 
 import pytest
 
+from qospec.judge.verdict import ORDER, Judgement, judge, worst
 from qospec.model.expression import Constant, Expression, Measured, Operation
 from qospec.model.suite import Statement
-from qospec.run.verdict import ORDER, Judgement, judge, worst
 from qospec.source import Source, Span
 from qospec.units import CELLS, RATIO
 

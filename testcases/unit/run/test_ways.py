@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from qospec.diagnostics import Problems
-from qospec.run.plan import CasePlan
-from qospec.run.result import Repeat
+from qospec.judge.result import Repeat
+from qospec.plan.plan import CasePlan
 
 Ran = Callable[[CasePlan], Repeat]
 

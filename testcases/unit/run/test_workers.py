@@ -10,8 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from qospec.run import workers
-from qospec.run.job import Job, Result
-from qospec.run.workers import Lost
+from qospec.run.workers import Job, Lost, Result
 
 
 def job(name: str) -> Job:

@@ -1,0 +1,1 @@
+"""From readings to verdicts: values, confidence, statistics."""

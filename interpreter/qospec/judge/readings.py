@@ -1,0 +1,205 @@
+"""Reads metrics off what a trial saw, in the units of the language."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from qospec.catalogue.statistics import PATTERNS, bound_of
+from qospec.check.test.measurements import CAUSES
+from qospec.dataclass import dataclass
+from qospec.engine.experiment import Intervals
+from qospec.model.expression import Attribute, Counted, Found, evaluate, measurements
+from qospec.plan.plan import population_name
+from qospec.units import CELL_RATE, CELLS, COUNT, IN_PACKETS, RATE, RATIO, TIME
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from qospec.catalogue.kinds import Catalogue
+    from qospec.engine.measure.observation import Observation
+    from qospec.engine.measure.tally import Delays, Tally
+    from qospec.model.expression import Expression, Leaf, Measured, Value
+    from qospec.plan.plan import Planned
+    from qospec.units import Dimension
+
+DIMENSIONS: dict[str, tuple[Dimension, int]] = {
+    "cells": (CELLS, 1),
+    "cell rate": (CELL_RATE, 1),
+    "rate": (RATE, 1),
+    "time": (TIME, 10**12),
+    "ratio": (RATIO, 1),
+    "count": (COUNT, 1),
+}
+"""A metric's dimension by name, and how many of the engine's units are one of the language's."""
+
+QUANTILES = PATTERNS["p*"].shown
+"""Those that a report shows of every distribution."""
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Cells, or packets, of a population that ended at an element."""
+
+    population: str
+    carries: str
+    element: str
+    cause: str
+    cells: int
+
+
+class LostTrackError(Exception):
+    """More or fewer cells ended than were sent: a mistake of the engine, never of the device."""
+
+
+class Readings:
+    """What one trial of every network of a case saw."""
+
+    def __init__(
+        self, catalogue: Catalogue, seen: Mapping[str, tuple[Planned, Observation]]
+    ) -> None:
+        """Take, by network name, the plan and what was observed."""
+        self._catalogue = catalogue
+        self._seen = seen
+        self._tallies: dict[str, Tally] = {}
+        self._packets: set[str] = set()
+        self._silent: list[str] = []
+        for network, (planned, observation) in seen.items():
+            prefix = f"{network}." if network else ""
+            for population in planned.populations.values():
+                tally = observation.tally(population.first, population.stop, population.each)
+                self._tallies[prefix + population.name] = tally
+                if population.flow in planned.packets:
+                    self._packets.add(prefix + population.name)
+                if population.member is None and not population.oam and not tally.sent:
+                    self._silent.append(prefix + population.name)
+        for name, tally in self._tallies.items():
+            if tally.sent != tally.received + tally.lost_count:
+                ended = f"{tally.received} received, {tally.lost_count} lost"
+                raise LostTrackError(f"{name}: {tally.sent} cells sent, {ended}")
+
+    def read(self, leaf: Leaf) -> Value:
+        """Return the value of a measurement, in base units of the language; None without data."""
+        if isinstance(leaf, Attribute | Found):
+            return None
+        if isinstance(leaf, Counted):
+            return self._count(leaf)
+        tally = self._tally(leaf)
+        if tally is None:  # OAM cells of a network in which nothing makes any
+            return Fraction(0) if leaf.metric in ("sent", "planned") else None
+        bound_ps = bound_of(leaf.statistic)
+        if bound_ps is not None:
+            return _share_above(self.delays(leaf), bound_ps)
+        return self._measure(leaf.metric, tally, leaf.statistic)
+
+    @property
+    def drawn(self) -> bool:
+        """Return whether anything in these trials was drawn at random."""
+        return any(observation.drawn for _, observation in self._seen.values())
+
+    def delays(self, leaf: Measured) -> Delays | None:
+        """Return the delays that a metric's quantiles are of; of any other, its transfer delays."""
+        tally, kind = self._tally(leaf), self._catalogue.find("metric", leaf.metric)
+        if tally is None or kind is None:
+            return None
+        own = getattr(kind.build(), "delays", None)
+        found: Delays | None = tally.delays if own is None else own(tally)
+        return found
+
+    def series(self, expression: Expression, every_ps: int) -> list[Value]:
+        """Return the value of an expression in one interval after another; None without data."""
+        leaves = {leaf: self._tallies_of(leaf, every_ps) for leaf in measurements(expression)}
+        found: list[Value] = []
+        for number in range(max(map(len, leaves.values()), default=0)):
+            now = {
+                leaf: self._measure(leaf.metric, of[number], leaf.statistic) if of else None
+                for leaf, of in leaves.items()
+            }
+            found.append(evaluate(expression, now.__getitem__))  # type: ignore[arg-type]
+        return found
+
+    def _tallies_of(self, leaf: Measured, every_ps: int) -> list[Tally]:
+        """Return what was counted by intervals; nothing of OAM cells that nobody makes."""
+        planned, observation = self._seen[leaf.network]
+        name = population_name(leaf.flow, leaf.member, oam=leaf.oam)
+        of, tally = planned.populations.get(name), self._tally(leaf)
+        if of is None or tally is None or observation.series is None:
+            return []
+        each = Intervals(of.first, of.stop, every_ps)
+        return list(observation.series.tallies(each, tally.size_bytes))
+
+    def _tally(self, leaf: Measured) -> Tally | None:
+        prefix = f"{leaf.network}." if leaf.network else ""
+        return self._tallies.get(prefix + population_name(leaf.flow, leaf.member, oam=leaf.oam))
+
+    def _count(self, leaf: Counted) -> Fraction:
+        """Return a number of cells; 0 at what no cell of these flows can reach."""
+        planned, observation = self._seen[leaf.network]
+        if leaf.occupancy:
+            most, waited_ps = observation.occupancies.get(leaf.path, (0, 0))
+            watch = planned.experiment.watch
+            mean = Fraction(waited_ps, watch.stop_ps - watch.start_ps)
+            return Fraction(most) if leaf.occupancy == "max" else mean
+        if leaf.causes is None:
+            return Fraction(observation.departed.get(planned.lines.get(leaf.path, ""), 0))
+        return Fraction(sum(observation.ended.get((leaf.path, each), 0) for each in leaf.causes))
+
+    def _measure(self, metric: str, tally: Tally, statistic: str) -> Fraction | None:
+        kind = self._catalogue.find("metric", metric)
+        if kind is None:
+            raise KeyError(metric)
+        instance = kind.build()
+        value = instance.measure(tally, statistic)
+        _, scale = DIMENSIONS[instance.dimension]
+        return None if value is None else Fraction(value) / scale
+
+    def all(self) -> Iterator[tuple[str, str, Fraction | None, Dimension]]:
+        """Yield population, metric with statistic, value and dimension of all that is measured."""
+        for population, tally in self._tallies.items():
+            for name, kind in sorted(self._catalogue.of("metric").items()):
+                metric = kind.build()
+                carries = self._carries(population)
+                if carries not in kind.carries:
+                    continue
+                if not metric.needs <= tally.recorded:
+                    continue
+                dimension = DIMENSIONS[metric.dimension][0]
+                if carries == "packet":
+                    dimension = IN_PACKETS.get(dimension, dimension)
+                for statistic in _statistics(kind.statistics(carries)):
+                    shown = f"{name}.{statistic}" if statistic else name
+                    yield population, shown, self._measure(name, tally, statistic), dimension
+
+    def silent(self) -> Iterator[str]:
+        """Yield, in words, which flows sent nothing within the window."""
+        for flow in self._silent:
+            yield f"{flow} sent no {self._carries(flow)} within the window"
+
+    def losses(self) -> Iterator[Loss]:
+        """Yield where cells ended, the most first within a population."""
+        for population, tally in self._tallies.items():
+            for (element, cause), cells in sorted(
+                tally.lost.items(), key=lambda item: (-item[1], item[0])
+            ):
+                if cells:
+                    yield Loss(population, self._carries(population), element, cause, cells)
+
+    def _carries(self, population: str) -> str:
+        return "packet" if population in self._packets else "cell"
+
+
+def _share_above(delays: Delays | None, bound_ps: int) -> Fraction | None:
+    """Return the share of delays that may be above a bound; None if there are none."""
+    if delays is None or not delays.count:
+        return None
+    _, possibly = delays.above(bound_ps)
+    return Fraction(possibly, delays.count)
+
+
+def _statistics(declared: tuple[str, ...]) -> Iterator[str]:
+    """Yield those that a report shows; causes of loss stand elsewhere in it."""
+    for statistic in declared or ("",):
+        if statistic in PATTERNS:
+            yield from PATTERNS[statistic].shown
+        elif statistic != CAUSES:
+            yield statistic

@@ -1,0 +1,1 @@
+"""From a checked case to experiments: paths, tables, lowering, and what does not fit."""

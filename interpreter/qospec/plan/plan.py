@@ -1,0 +1,345 @@
+"""From the checked specification to experiments: the one module that knows both halves.
+
+A plan says, before anything runs, which trials there are and how many cells they send at most, and
+refuses what does not fit: no way between hosts, a line asked for too much, a loop without delay, a
+trial beyond the limit.
+
+Populations: what is measured as one, such as the flow `ab` or its OAM cells `ab.oam`.
+
+What a search may cost: how many trials, and how much emulated time, at most.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from qospec.dataclass import dataclass
+from qospec.engine.experiment import Experiment, Intervals, Source, Watch
+from qospec.engine.graph.emulation import zero_delay_cycle
+from qospec.engine.items.connections import Connections
+from qospec.engine.queue import drop_policy
+from qospec.engine.source.sizes import CELLS
+from qospec.model.expression import counted, measurements
+from qospec.plan import feasibility
+from qospec.plan.lowering import Lowered, lower
+from qospec.plan.survey import cell_rate, surveyed
+from qospec.units import PS_PER_S
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from qospec.diagnostics import Diagnostic, Problems
+    from qospec.model.expression import Measured
+    from qospec.model.suite import Case, Flow, Goal, Network, Search, Suite, Test
+    from qospec.plan.tables import Member
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What a plan may cost. `most_cells` is per trial; the command's `--max-cells` raises it."""
+
+    most_cells: int = 10**9
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One network of a case, ready to run.
+
+    Attributes:
+        experiment: With the seed's names up to the case; a repeat adds its own.
+        populations: What is measured, by name.
+        discarders: By flow, the elements on its ways that may discard: (path, causes); of a
+            scheduler, the queues before it.
+        lines: As of `Lowered`.
+        packets: The flows of packets.
+    """
+
+    experiment: Experiment
+    populations: dict[str, Population]
+    discarders: dict[str, tuple[tuple[str, tuple[str, ...]], ...]]
+    lines: dict[str, str]
+    packets: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class CasePlan:
+    """A case, ready to run: its networks under "" and the controls' names.
+
+    It sends so many cells in each trial at most where that is `bounded`, else on average. `refusal`
+    says why it cannot be run all the same.
+    """
+
+    test: str
+    case: Case
+    networks: dict[str, Planned]
+    cells: int
+    bounded: bool = True
+    refusal: Diagnostic | None = None
+
+    @property
+    def cost(self) -> Cost:
+        """Return how many trials the case takes, and how much emulated time; a search, at most."""
+        if self.case.search is not None and self.networks:
+            return cost(self.case, self.case.search)
+        run = self.case.run
+        trials = len(self.networks) * run.repeat
+        return Cost(trials, trials * (run.warmup_ps + run.measure_ps))
+
+    @property
+    def trials(self) -> int:
+        """Return how many trials the case takes, at most."""
+        return self.cost.trials
+
+
+def plan(suite: Suite, seed: str, bounds: Bounds, problems: Problems) -> tuple[CasePlan, ...]:
+    """Return the plan of every case; what does not fit is in `problems`.
+
+    The plan of a case that is left out holds no networks.
+    """
+    plans = []
+    for test in suite.tests:
+        for case in test.cases:
+            found = (
+                CasePlan(test.name, case, {}, 0)
+                if case.skip
+                else _case(test, case, seed, bounds, problems)
+            )
+            if found is not None:
+                plans.append(found)
+    return tuple(plans)
+
+
+def _case(test: Test, case: Case, seed: str, bounds: Bounds, problems: Problems) -> CasePlan | None:
+    length_ps = case.run.warmup_ps + case.run.measure_ps
+    sent = [_sent(flow, length_ps) for flow in case.flows]
+    cells = round(sum(count for count, _ in sent))
+    if cells > bounds.most_cells:
+        problems.add(feasibility.too_many_cells(test, case, cells, bounds.most_cells))
+        return None
+    networks = {}
+    for name, network in case.networks.items():
+        draws = test.name if case.run.common_draws else case.name
+        planned = _network(case, network, name, (seed, draws), problems)
+        if planned is None:
+            return None
+        networks[name] = planned
+    bounded = all(bound for _, bound in sent)
+    return CasePlan(test.name, case, networks, cells, bounded, feasibility.of_case(test, case))
+
+
+def _sent(flow: Flow, length_ps: int) -> tuple[Fraction, bool]:
+    """Return how many cells a flow sends at most, and true; on average, and false, if random."""
+    most = flow.arrivals.most_cells(flow.connections, length_ps)
+    each = cell_rate(flow) * length_ps / PS_PER_S if most is None else Fraction(most)
+    return len(flow.origins) * each, most is not None
+
+
+def _network(
+    case: Case, network: Network, name: str, seed: tuple[str, ...], problems: Problems
+) -> Planned | None:
+    survey = surveyed(case, name, problems)
+    if survey is None:
+        return None
+    members = survey.members
+    connections = Connections(
+        contracts=tuple(c for m in members for c in [m.contract] * m.connections),
+        flow=tuple(i for m in members for i in [m.flow] * m.connections),
+        has_oam=any(getattr(instance.element, "inserts", False) for instance in network.elements),
+    )
+    lowered = lower(network, survey, connections)
+    loop = zero_delay_cycle(lowered.nodes, lowered.wires)
+    if loop is not None:
+        problems.add(feasibility.loop(loop, network, case))
+        return None
+    experiment = Experiment(
+        connections=connections,
+        sources=tuple(_sources(case.flows, members, lowered)),
+        nodes=lowered.nodes,
+        wires=lowered.wires,
+        watch=_watch(case, name, connections, members),
+        seed=seed,
+    )
+    return Planned(
+        experiment,
+        {p.name: p for p in _populations(case, name, connections, members)},
+        {flow.name: tuple(_discarders(i, lowered, members)) for i, flow in enumerate(case.flows)},
+        lowered.lines,
+        frozenset(flow.name for flow in case.flows if flow.stream is not None),
+    )
+
+
+def _sources(
+    flows: tuple[Flow, ...], members: tuple[Member, ...], lowered: Lowered
+) -> Iterator[Source]:
+    for member in members:
+        flow = flows[member.flow]
+        stream = flow.stream
+        yield Source(
+            name=member.name,
+            arrivals=flow.arrivals,
+            first=member.first,
+            connections=member.connections,
+            phases=flow.phases,
+            sizes=CELLS if stream is None else stream.sizes,
+            marks=member.marks,
+            node=lowered.entry[member.origin],
+            encapsulation=None if stream is None else stream.encapsulation,
+            transport_bytes=0 if stream is None else stream.transport_bytes,
+        )
+
+
+# ---- what is watched
+
+
+def _watch(
+    case: Case, network: str, connections: Connections, members: tuple[Member, ...]
+) -> Watch:
+    """Give each flow, each flow's OAM cells and each member that a statement names a histogram."""
+    rows = list(connections.flow)
+    if connections.has_oam:
+        rows += [row + len(case.flows) for row in connections.flow]
+    fresh = 2 * len(case.flows)
+    populations = list(_populations(case, network, connections, members))
+    for population in populations:
+        if population.member is not None:
+            rows[population.first : population.stop] = [fresh] * (
+                population.stop - population.first
+            )
+            fresh += 1
+    named = {population.name: population for population in populations}
+    followed = {
+        (need, named[of].first, named[of].stop)
+        for m in _measured(case, network)
+        for need in m.needs
+        if (of := population_name(m.flow, m.member, oam=m.oam)) in named
+    }
+    return Watch(
+        start_ps=case.run.warmup_ps,
+        stop_ps=case.run.warmup_ps + case.run.measure_ps,
+        histogram_row=tuple(rows),
+        followed=tuple(sorted(followed)),
+        queues=tuple(sorted(_queues(case, network))),
+        series=tuple(sorted(_series(case, network, named))),
+    )
+
+
+def _series(case: Case, network: str, named: Mapping[str, Population]) -> set[Intervals]:
+    """Return what reports ask for by intervals."""
+    asked = (
+        (statement.every_ps, named.get(population_name(m.flow, m.member, oam=m.oam)))
+        for statement in case.statements
+        for m in measurements(statement.expression)
+        if m.network == network
+    )
+    return {Intervals(of.first, of.stop, every_ps) for every_ps, of in asked if every_ps and of}
+
+
+def _measured(case: Case, network: str) -> Iterator[Measured]:
+    """Yield what statements measure on a network."""
+    for statement in case.statements:
+        for each in measurements(statement.expression):
+            if each.network == network:
+                yield each
+
+
+def _queues(case: Case, network: str) -> set[str]:
+    """Return the paths of the queues of which statements ask how much waits there."""
+    asked = (each for s in case.statements for each in counted(s.expression))
+    return {each.path for each in asked if each.occupancy and each.network == network}
+
+
+def _populations(
+    case: Case, network: str, connections: Connections, members: tuple[Member, ...]
+) -> Iterator[Population]:
+    """Yield each flow, its OAM cells, and the members that statements name."""
+    named = {(m.flow, m.member, m.oam) for m in _measured(case, network) if m.member is not None}
+    for number, flow in enumerate(case.flows):
+        mine = [member for member in members if member.flow == number]
+        for oam in (False, True) if connections.has_oam else (False,):
+            shift = connections.count if oam else 0
+            last = mine[-1].first + flow.connections
+            shares = flow.connections if len(mine) > 1 else 1
+            yield Population(flow.name, None, oam, mine[0].first + shift, last + shift, shares)
+            for turn, member in enumerate(mine):
+                if (flow.name, turn, oam) in named:
+                    first = member.first + shift
+                    yield Population(flow.name, turn, oam, first, first + flow.connections)
+
+
+def _discarders(
+    flow: int, lowered: Lowered, members: tuple[Member, ...]
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    mine = {number for number, member in enumerate(members) if member.flow == flow}
+    for node, passing in zip(lowered.nodes, lowered.passing, strict=True):
+        if not mine & passing:
+            continue
+        for queue in node.queues:  # a scheduler discards nothing itself
+            if queue.limit is not None:
+                yield queue.element, drop_policy.causes(queue.drop, queue.limit)
+        element = node.element
+        causes = tuple(getattr(element, "discards_for", getattr(element, "causes", ())))
+        if causes and not node.queues:
+            yield node.path, causes
+
+
+@dataclass(frozen=True)
+class Population:
+    """A stretch of connection indices that is measured as one.
+
+    What it carries is shared out among members with `each` so many connections.
+    """
+
+    flow: str
+    member: int | None
+    oam: bool
+    first: int
+    stop: int
+    each: int = 1
+
+    @property
+    def name(self) -> str:
+        """Return how a statement names it."""
+        return population_name(self.flow, self.member, oam=self.oam)
+
+
+def population_name(flow: str, member: int | None, *, oam: bool) -> str:
+    """Return how a statement names a flow, a member of it, or its OAM cells."""
+    index = "" if member is None else f"[{member}]"
+    return f"{flow}{index}{'.oam' if oam else ''}"
+
+
+class Cost(NamedTuple):
+    """At most so many trials, and so much emulated time in all."""
+
+    trials: int
+    emulated_ps: int
+
+
+def cost(case: Case, search: Search) -> Cost:
+    """Return what the search of a case may cost in all its repeats, and on its controls.
+
+    A goal without any luck is looked for by itself: at both ends of the range, then by halving on a
+    scale of ratios, until the bounds are as near as its width; and each load takes all of `total`.
+    A search that has spent this much ends.
+    """
+    often = len(case.networks) * case.run.repeat
+    trials = {goal: loads(search, goal) * trials_of_a_load(goal) for goal in search.goals}
+    length_ps = {goal: case.run.warmup_ps + goal.trial_ps for goal in search.goals}
+    emulated_ps = sum(count * length_ps[goal] for goal, count in trials.items())
+    return Cost(often * sum(trials.values()), often * emulated_ps)
+
+
+def loads(search: Search, goal: Goal) -> int:
+    """Return how many loads a search tries for one goal, at most."""
+    span = search.high / search.low  # more than a float holds, it may be
+    steps = (math.log(span.numerator) - math.log(span.denominator)) / -math.log1p(
+        -float(goal.width)
+    )
+    return 2 + max(0, math.ceil(math.log2(steps)))
+
+
+def trials_of_a_load(goal: Goal) -> int:
+    """Return how many trials of a load it takes to fill its total length."""
+    return -(-goal.total_ps // goal.trial_ps)

@@ -1,0 +1,100 @@
+"""A warning of a plan: a tolerance below what the slots of a line make of a constant rate.
+
+Behind a line with slots, cells come at whole slots. Let T be the interval of a rate, and T / slot =
+p / q in lowest terms. Cells that keep that rate come late against it by remainders of a slot, all q
+of them in turn, so two of them differ by (q - 1) / q of a slot, whatever else is on the line. GCRA
+lets a cell be earlier than another by its tolerance and no more: below that, not all cells conform.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from qospec.diagnostics import Diagnostic
+from qospec.plan.assembly import feeders
+from qospec.units import PS_PER_S, TIME, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qospec.engine.line.clock import Clock
+    from qospec.model.suite import Case
+    from qospec.plan.survey import Survey
+    from qospec.plan.tables import Member
+
+_AT_ONCE = frozenset({"merge", "classify", "router", "vc_switch", "gcra", "oam_extract"})
+"""Kinds of elements that cells leave in the very picosecond in which they come."""
+_ROUNDING_PS = 2
+"""What whole picoseconds may make of slots."""
+
+
+def too_small(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+    """Yield each flow at its full peak rate of which some cells cannot conform where it goes."""
+    before = feeders(survey.drafts)
+    for index, numbers in survey.passing.any.items():
+        policer = survey.drafts[index].instance
+        if policer.kind.name != "gcra":
+            continue
+        for number in sorted(numbers):
+            member = survey.members[number]
+            clock = _slots_before(index, number, survey, before)
+            if clock is None or not policer.element.concerns(member.contract):
+                continue
+            needed_ps = _needed_ps(case, member, clock)
+            if member.contract.cell_delay_variation_tolerance_ps + _ROUNDING_PS < needed_ps:
+                flow, needed = case.flows[member.flow], _text(needed_ps)
+                why = (
+                    f"they come at whole slots of {_text(clock.slot_ps)}, which are no whole part"
+                    f" of their interval: that alone takes a tolerance of {needed}"
+                )
+                yield Diagnostic(
+                    "W0613",
+                    f"not all cells of `{flow.name}` can conform at `{policer.path}`",
+                    flow.span,
+                    notes=(why,),
+                    help=f"promise a `cdvt` of {needed} at least, or less than the full `pcr`",
+                )
+
+
+def _text(time_ps: Fraction) -> str:
+    """Return a time in three digits, rounded up."""
+    whole = -(-time_ps // 10_000)
+    return text_of(Fraction(whole * 10_000, PS_PER_S), TIME)
+
+
+def _slots_before(
+    index: int, number: int, survey: Survey, before: dict[int, list[int]]
+) -> Clock | None:
+    """Return the slots in which a member's cells come to an element; None if they may come anytime.
+
+    None too where they come by several lines.
+    """
+    found, waiting, seen = set[int](), [index], {index}
+    while waiting:
+        for each in before[waiting.pop()]:
+            draft = survey.drafts[each]
+            if number not in survey.passing.any.get(each, ()) or each in seen:
+                continue
+            seen.add(each)
+            if draft.clock is not None:
+                found.add(each)
+            elif draft.instance.kind.name in _AT_ONCE:
+                waiting.append(each)
+            else:
+                return None
+    clock = survey.drafts[found.pop()].clock if len(found) == 1 else None
+    return clock if clock is not None and clock.slotted else None
+
+
+def _needed_ps(case: Case, member: Member, clock: Clock) -> Fraction:
+    """Return the least tolerance with which all cells of a member may conform; 0 if any will do."""
+    flow, rate = case.flows[member.flow], member.contract.peak_cell_rate
+    if flow.stream is not None or member.contract.category != "cbr":
+        return Fraction(0)
+    if flow.arrivals.mean_cell_rate(flow.connections) != rate * flow.connections:
+        return Fraction(0)
+    turns = (PS_PER_S / rate / clock.slot_ps).denominator
+    if case.run.measure_ps * rate < 2 * turns * PS_PER_S:
+        return Fraction(0)  # not all remainders come up
+    return clock.slot_ps * Fraction(turns - 1, turns)

@@ -1,0 +1,229 @@
+"""A warning of a plan: a round robin some of whose turns are shorter than the packets that come.
+
+A warning of a plan: queues that some of the packets that come are too large for.
+
+A warning of a plan: a token bucket that is smaller than some of the packets that come.
+
+A warning of a plan: a class of a device that none of the flows sends anything to.
+
+A warning of a plan: a meter or shaper whose rate no line that leads to it reaches.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from qospec.diagnostics import Diagnostic, Label
+from qospec.elements.drr import Drr
+from qospec.engine.line.clock import CELL_BYTES
+from qospec.engine.scheduler.scheduler import Combined
+from qospec.model.expression import Constant
+from qospec.plan.assembly import feeders
+from qospec.units import RATE, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qospec.engine.scheduler.scheduler import Scheduler
+    from qospec.model.suite import Case, Network
+    from qospec.plan.survey import Survey
+
+    Turns = tuple[Scheduler, list[int]]
+
+    """A scheduler, and for each of its own inputs the largest packet that comes there, in bytes."""
+    from qospec.model.suite import Instance
+    from qospec.plan.assembly import Draft
+    from qospec.source import Span
+
+REASON = (
+    "an input then saves up over turns in which it sends nothing; a quantum of at least the"
+    " largest packet keeps delay and effort low (Shreedhar and Varghese 1996)"
+)
+
+
+def short(case: Case, network: Network, survey: Survey) -> Iterator[Diagnostic]:
+    """Yield each scheduler that gives an input fewer bytes per turn than a packet there has."""
+    found = largest_coming(case, survey)
+    for index, draft in survey.drafts.items():
+        if draft.duty == "scheduler":
+            scheduler: Scheduler = draft.instance.element
+            coming = [found.get((index, n), 0) for n in range(len(scheduler.inputs))]
+            for each, largest in _levels(scheduler, iter(coming)):
+                yield from _told(each, largest, network)
+
+
+def largest_coming(case: Case, survey: Survey) -> dict[tuple[int, int], int]:
+    """Return the largest size in bytes of what comes, by element and number of its input."""
+    return {
+        place: max(_largest(case, survey.members[number].flow) for number in members)
+        for place, members in survey.passing.inputs.items()
+    }
+
+
+def _largest(case: Case, flow: int) -> int:
+    stream = case.flows[flow].stream
+    return CELL_BYTES if stream is None else max(stream.sizes.size_bytes)
+
+
+def _levels(scheduler: Scheduler, coming: Iterator[int]) -> Iterator[Turns]:
+    """Yield the schedulers that are combined in one, the one at the line last."""
+    mine: list[int] = []
+    for branch in scheduler.branches:
+        if branch is None:
+            mine.append(next(coming))
+        else:
+            below = list(_levels(branch, coming))
+            yield from below
+            mine.append(max(below[-1][1]))
+    yield (scheduler.outer if isinstance(scheduler, Combined) else scheduler), mine
+
+
+def _told(scheduler: Scheduler, largest: list[int], network: Network) -> Iterator[Diagnostic]:
+    """Yield the one warning of a round robin: all inputs that are short, and what suits them."""
+    if not isinstance(scheduler, Drr):
+        return
+    place = next(each.span for each in network.elements if each.element is scheduler)
+    turns = zip(scheduler.inputs, scheduler.quanta, largest, strict=True)
+    short = [(name, quantum, packet) for name, quantum, packet in turns if quantum < packet]
+    if not short or place is None:
+        return
+    name, quantum, packet = max(short, key=lambda turn: Fraction(turn[2], turn[1]))
+    *others, last = [f"`{each}`" for each, *_ in short]
+    inputs = f"turns of {', '.join(others)} and {last}" if others else f"a turn of {last}"
+    least = -(-packet * scheduler.quantum // quantum)
+    yield Diagnostic(
+        "W0603",
+        f"{inputs} may be too short for a single packet",
+        place,
+        label=f"{quantum} B per turn of `{name}`, and packets of up to {packet} B",
+        notes=(REASON,),
+        help=f"write `quantum = {least} B`",
+    )
+
+
+def too_small(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+    """Yield each queue whose limit is below the size of a packet that comes there."""
+    coming = largest_coming(case, survey)
+    for index, draft in survey.drafts.items():
+        for number, queue in enumerate(_queues(draft)):
+            largest = coming.get((index, number), 0)
+            limit = queue.element.limit if queue is not None else None
+            if limit is None or limit.unit != "byte" or limit.amount >= largest:
+                continue
+            if queue is not None and queue.span is not None:
+                yield Diagnostic(
+                    "W0606",
+                    f"a packet of {largest} B never waits in `{queue.path}`",
+                    queue.span,
+                    label=f"{limit.amount} B may wait",
+                    notes=("it is lost unless it is sent as it comes",),
+                    help=f"write a limit of at least {largest} B",
+                )
+
+
+def _queues(draft: Draft) -> list[Instance | None]:
+    """Return the queue that a draft is, or those before a scheduler, in order of inputs."""
+    return [draft.instance] if draft.duty == "queue" else draft.queues
+
+
+def small(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+    """Yield each meter and shaper whose bucket never has tokens for packets of a flow.
+
+    A meter's bucket of no bytes lets nothing pass on purpose; a shaper's loses all.
+    """
+    for index in sorted(survey.passing.any):
+        instance = survey.drafts[index].instance
+        bucket_bytes: int = getattr(instance.element, "bucket_bytes", 0)
+        for number in sorted({survey.members[n].flow for n in survey.passing.any[index]}):
+            flow = case.flows[number]
+            largest_bytes = 0 if flow.stream is None else max(flow.stream.sizes.size_bytes)
+            shapes = instance.kind.name == "shape"
+            if bucket_bytes < largest_bytes and (bucket_bytes or shapes):
+                yield Diagnostic(
+                    "W0607",
+                    f"packets of `{flow.name}` are longer than the bucket of `{instance.path}`",
+                    instance.span or flow.span,
+                    others=(Label(flow.span, f"up to {largest_bytes} B @ip"),),
+                    notes=(f"it holds tokens for {bucket_bytes} bytes: longer ones never conform",),
+                    help=f"give it a burst of {largest_bytes} B at least",
+                )
+
+
+class Classes:
+    """The classes that flows have used, over all cases: each as often as it is written."""
+
+    def __init__(self) -> None:
+        self._written: dict[tuple[Span, int], str] = {}
+        self._used: set[tuple[Span, int]] = set()
+
+    def add(self, case: Case, survey: Survey) -> None:
+        """Note the classes that a case uses, of classifiers in its own file that packets reach."""
+        for index, table in survey.tables.items():
+            draft = survey.drafts[index]
+            if draft.duty == "classifier" and survey.passing.any.get(index):
+                self._add(case, draft.instance, table.used)
+
+    def _add(self, case: Case, instance: Instance, used: frozenset[int]) -> None:
+        span = instance.span
+        if span is None or span.source != case.flows[0].span.source:
+            return  # a library is for many tests, and this one need not use all of it
+        for number, condition in enumerate(instance.predicates):
+            if not isinstance(condition, Constant):  # `otherwise` is for what is not expected
+                self._written[span, number] = instance.element.outputs[number]
+            if number in used:
+                self._used.add((span, number))
+
+    def unfed(self) -> Iterator[Diagnostic]:
+        """Yield each class that no case uses."""
+        for (span, number), name in self._written.items():
+            if (span, number) not in self._used:
+                yield Diagnostic(
+                    "W0605",
+                    f"no flow sends anything of class `{name}`",
+                    span,
+                    notes=("in any case of these tests",),
+                    help=f"add a flow whose packets are of class `{name}`, or leave the class out",
+                )
+
+
+_RATES = {"committed_information_rate": "cir", "rate": "rate"}
+"""Fields that hold tokens back, and what they are called."""
+
+
+def rates(survey: Survey) -> Iterator[Diagnostic]:
+    """Yield each meter and shaper that all its lines together bring less than its rate."""
+    before = feeders(survey.drafts)
+    for index in sorted(survey.passing.any):
+        instance = survey.drafts[index].instance
+        field = next((name for name in _RATES if hasattr(instance.element, name)), "")
+        if not hasattr(instance.element, "bucket_bytes") or not field or instance.span is None:
+            continue
+        allowed_bps = Fraction(getattr(instance.element, field))
+        lines = _lines_before(index, survey, before)
+        most_bps = sum(lines.values(), Fraction(0))
+        if lines and allowed_bps > most_bps:
+            brought = f"{text_of(most_bps, RATE)} in all"
+            yield Diagnostic(
+                "W0612",
+                f"`{_RATES[field]}` of `{instance.path}` is more than its lines bring",
+                instance.span,
+                notes=(f"they bring at most {brought}: {', '.join(sorted(lines))}",),
+                help="give it a rate that may be exceeded, or leave it out",
+            )
+
+
+def _lines_before(index: int, survey: Survey, before: dict[int, list[int]]) -> dict[str, Fraction]:
+    """Return the bits/s of the last lines on all ways to an element."""
+    found, waiting, seen = dict[str, Fraction](), [index], {index}
+    while waiting:
+        for each in before[waiting.pop()]:
+            if each in seen or each not in survey.passing.any:
+                continue
+            seen.add(each)
+            draft = survey.drafts[each]
+            if draft.clock is None:
+                waiting.append(each)
+            else:
+                found[draft.line or draft.instance.path] = Fraction(draft.clock.bit_rate)
+    return found

@@ -1,0 +1,50 @@
+"""Values as a document has them: exact, in base units, and as text."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from qospec.units import base_unit, text_of
+
+if TYPE_CHECKING:
+    from qospec.document import Document
+    from qospec.judge.verdict import Side
+    from qospec.units import Dimension
+
+DIGITS = 4
+MOST_DIGITS = 18
+HISTOGRAM_ERROR = "1/1024"
+"""Of a quantile: its delay is the middle of a bucket that is 1/512 wide."""
+
+
+def quantity(value: object, dimension: Dimension | None, digits: int = DIGITS) -> Document | None:
+    """Return a value for a document; None without data."""
+    if value is None:
+        return None
+    if isinstance(value, Fraction | int) and not isinstance(value, bool) and dimension is not None:
+        text = text_of(value, dimension, digits=digits)
+        return {"value": str(Fraction(value)), "unit": base_unit(dimension), "text": text}
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return {"value": text, "unit": "", "text": text}
+
+
+def compared(measured: Side | None, bound: Side | None) -> tuple[Document | None, Document | None]:
+    """Return both sides of a comparison, with so many digits that unequal values look unequal."""
+    if measured is None or bound is None:
+        return shown(measured), shown(bound)
+    digits = DIGITS
+    while True:
+        left, right = shown(measured, digits), shown(bound, digits)
+        same = left is not None and right is not None and left["text"] == right["text"]
+        if not same or measured.value == bound.value or digits >= MOST_DIGITS:
+            return left, right
+        digits += 2
+
+
+def shown(side: Side | None, digits: int = DIGITS) -> Document | None:
+    """Return one side of a comparison, and how far it may be off if it comes from a quantile."""
+    document = None if side is None else quantity(side.value, side.dimension, digits)
+    if document is not None and side is not None and side.approximate:
+        document["error"] = HISTOGRAM_ERROR
+    return document

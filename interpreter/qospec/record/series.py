@@ -1,0 +1,33 @@
+"""Time series as the record keeps them: what a report shows, interval by interval."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from qospec.judge.verdict import dimension_of
+from qospec.record.quantity import quantity
+from qospec.units import PS_PER_S, TIME, base_unit
+
+if TYPE_CHECKING:
+    from qospec.document import Document
+    from qospec.judge.result import Result
+    from qospec.model.suite import Statement
+
+NO_DATA = "-"
+
+
+def series_document(statement: Statement, result: Result) -> Document:
+    """Return as `series` what a report asks for by intervals, of the first repeat; else nothing."""
+    dimension = dimension_of(statement.expression)
+    if statement.every_ps is None or not result.repeats or dimension is None:
+        return {}
+    values = result.repeats[0].readings.series(statement.expression, statement.every_ps)
+    shown = (NO_DATA if value is None else str(value) for value in values)
+    return {
+        "series": {
+            "every": quantity(Fraction(statement.every_ps, PS_PER_S), TIME),
+            "unit": base_unit(dimension),
+            "values": " ".join(shown),
+        }
+    }
