@@ -9,7 +9,7 @@ import click
 
 from qospec.cli import exits, loading
 from qospec.cli.output import show_file
-from qospec.cli.stdin import STDIN, read
+from qospec.cli.streams import STDIN, read
 
 if TYPE_CHECKING:
     from qospec.diagnostics import Problems

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from qospec.cli import exits, loading, options, output
-from qospec.cli.stdin import STDIN, read
+from qospec.cli.streams import STDIN, read
 from qospec.visible import visible
 
 if TYPE_CHECKING:

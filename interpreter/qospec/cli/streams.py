@@ -1,4 +1,7 @@
-"""Streams to print on: no run ends because nobody reads them, or they lack a character."""
+"""Streams to print on: no run ends because nobody reads them, or they lack a character.
+
+A specification from stdin, where the path is `-`.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,8 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from _typeshed import ReadableBuffer
+
+    from qospec.source import Source
 
 _failures: list[OSError] = []
 """Why stdout could not be written, the first time that it could not."""
@@ -72,3 +77,13 @@ def failure() -> OSError | None:
     sys.stdout.flush()
     first = _failures.pop() if _failures else None
     return None if first is None or first.errno == errno.EPIPE else first
+
+
+STDIN = "-"
+
+
+def read(suffix: str = "") -> Source:
+    """Return what comes from stdin, in the form of files that end so; raises Refused."""
+    from qospec.check.modules.files import MOST_BYTES, decoded
+
+    return decoded(f"stdin{suffix}", sys.stdin.buffer.read(MOST_BYTES + 1), None)
