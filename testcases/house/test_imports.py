@@ -151,7 +151,7 @@ def test_check_loads_neither_engine_nor_report(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_fmt_loads_neither_engine_nor_report_nor_yaml(tmp_path: Path) -> None:
     loaded = loaded_by(["fmt", "--check", "stdlib"], tmp_path)
-    assert "qospec.formatting.pen" in loaded
+    assert "qospec.formatting.printer" in loaded
     assert loaded.isdisjoint(OUTPUT | ENGINE | {"yaml"})
 
 

@@ -24,7 +24,7 @@ from qospec.check import check
 from qospec.check.modules.files import SUFFIXES
 from qospec.cli.loading import refused
 from qospec.diagnostics import Diagnostic, Problems
-from qospec.formatting.same import same
+from qospec.formatting.equivalence import same
 from qospec.judge import evidence
 from qospec.model.suite import Suite
 from qospec.plan.plan import Bounds, CasePlan, plan

@@ -8,8 +8,8 @@ from hypothesis import strategies as draw
 
 from qospec.diagnostics import Problems
 from qospec.formatting import formatted
-from qospec.formatting.same import same
-from qospec.formatting.trivia import trivia_of
+from qospec.formatting.equivalence import same
+from qospec.formatting.source import trivia_of
 from qospec.resources import STDLIB
 from qospec.source import Source
 from qospec.syntax import ast
@@ -86,7 +86,7 @@ def comments(text: str) -> list[str]:
 @few
 def test_what_a_file_says_stays_and_formatting_again_changes_nothing(text: str, width: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("qospec.formatting.pen.WIDTH", width)
+        patch.setattr("qospec.formatting.printer.WIDTH", width)
         once = formatted(Source("a.qos", text), Problems())
         assert once is not None
         again = formatted(Source("a.qos", once), Problems())

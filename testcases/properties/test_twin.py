@@ -11,7 +11,7 @@ from hypothesis import strategies as draw
 
 from qospec.diagnostics import Problems
 from qospec.formatting import formatted, read
-from qospec.formatting.same import same
+from qospec.formatting.equivalence import same
 from qospec.rendering import render_all
 from qospec.resources import STDLIB
 from qospec.source import Source

@@ -12,11 +12,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from qospec.diagnostics import Problems
-from qospec.formatting.pen import Pen
-from qospec.formatting.same import same
-from qospec.formatting.statements import Layout
-from qospec.formatting.trivia import trivia_of
-from qospec.formatting.written import Written, read
+from qospec.formatting.equivalence import same
+from qospec.formatting.layout import Layout
+from qospec.formatting.printer import Pen
+from qospec.formatting.source import Written, read, trivia_of
 from qospec.source import Source
 from qospec.syntax.limits import too_long
 from qospec.syntax.text import parse

@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 from qospec import cli
 from qospec.check.modules.project import fingerprint
-from qospec.formatting.pen import Pen
+from qospec.formatting.printer import Pen
 
 UNTIDY = "qos 1\nlet a=1 s # kept\n"
 TIDY = "qos 1\n\nlet a = 1 s  # kept\n"

@@ -4,8 +4,8 @@ import pytest
 
 from qospec.diagnostics import Problems
 from qospec.formatting import Damaged, formatted
-from qospec.formatting.pen import Pen
-from qospec.formatting.same import same
+from qospec.formatting.equivalence import same
+from qospec.formatting.printer import Pen
 from qospec.source import Source
 from qospec.syntax.text import parse
 
@@ -92,7 +92,7 @@ DEEP = {
 @pytest.mark.parametrize("value", DEEP.values(), ids=DEEP)
 def test_what_is_as_deep_as_may_be_is_laid_out(whole, monkeypatch, value: str) -> None:
     whole(f"qos 1\nlet x = {value}\n")
-    monkeypatch.setattr("qospec.formatting.pen.WIDTH", 1)
+    monkeypatch.setattr("qospec.formatting.printer.WIDTH", 1)
     whole(f"qos 1\nlet x = {value}\n")
 
 

@@ -4,7 +4,7 @@ from textwrap import dedent
 
 import pytest
 
-from qospec.formatting.pen import WIDTH
+from qospec.formatting.printer import WIDTH
 
 LONG = "a_name_of_some_length"
 
@@ -221,7 +221,7 @@ STATEMENTS = {
 @pytest.mark.parametrize("expected", STATEMENTS.values(), ids=STATEMENTS)
 def test_statements_that_do_not_fit(in_test, monkeypatch, expected: str) -> None:
     """With fewer columns, so that the examples are short."""
-    monkeypatch.setattr("qospec.formatting.pen.WIDTH", 74)
+    monkeypatch.setattr("qospec.formatting.printer.WIDTH", 74)
     wanted = dedent(expected).lstrip("\n")
     assert in_test(wanted) == wanted
 

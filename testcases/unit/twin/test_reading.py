@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from qospec.diagnostics import Problems
-from qospec.formatting.same import same
+from qospec.formatting.equivalence import same
 from qospec.source import Source
 from qospec.syntax import ast
 from qospec.syntax.text import parse as parse_text

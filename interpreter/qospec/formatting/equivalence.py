@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qospec.formatting.spacing import spelling
+from qospec.formatting.source import spelling
 from qospec.syntax import ast
 
 

@@ -1,23 +1,30 @@
-"""A file as it is written: its tokens, its tree, and how each part of it looks on one line."""
+"""A file as it is written: its tokens, its tree, and how each part of it looks on one line.
+
+What the parser passes over: comments and blank lines, by the tokens between which they stand.
+
+How each token is spelt, and where blanks stand between two of them on one line.
+"""
 
 from __future__ import annotations
 
+from dataclasses import field
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from qospec.dataclass import dataclass
 from qospec.diagnostics import Problems
-from qospec.formatting.spacing import blank_before, word
-from qospec.formatting.trivia import trivia_of
 from qospec.syntax import ast
 from qospec.syntax.brackets import PAIRS
-from qospec.syntax.grammar import END
+from qospec.syntax.grammar import END, grammar
 from qospec.syntax.text import parse
 from qospec.syntax.tokens import tokens_of
+from qospec.units import unit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qospec.source import Source
+    from qospec.syntax.tokens import Tokens
 
 _ALWAYS_BROKEN = (
     ast.Device, ast.Topology, ast.Test, ast.Property, ast.Reference, ast.Loop, ast.Search,
@@ -162,3 +169,122 @@ class Written:
         return int(
             at in self.trivia.above or at - 1 in self.trivia.behind or at - 1 in self._broken
         )
+
+
+class Comment(NamedTuple):
+    """A comment on a line of its own; `text` begins with `#`. `parted`: a blank line is above."""
+
+    text: str
+    parted: bool
+
+
+@dataclass
+class Trivia:
+    """Comments and blank lines, by the index of a token.
+
+    Attributes:
+        above: The comments on lines of their own between the token before and this one.
+        parted: The tokens directly above which a blank line stands, below the comments.
+        behind: The comment behind a token on its line.
+    """
+
+    above: dict[int, tuple[Comment, ...]] = field(default_factory=dict)
+    parted: set[int] = field(default_factory=set)
+    behind: dict[int, str] = field(default_factory=dict)
+
+    def parted_above(self, at: int) -> bool:
+        """Return whether a blank line is above a token and the comments that belong to it."""
+        comments = self.above.get(at)
+        return comments[0].parted if comments else at in self.parted
+
+    def comments(self) -> list[str]:
+        """Return all comments, in order."""
+        found: list[str] = []
+        for at in sorted({*self.above, *self.behind}):
+            found.extend(comment.text for comment in self.above.get(at, ()))
+            found.extend(self.behind[at] for _ in range(at in self.behind))
+        return found
+
+
+def trivia_of(tokens: Tokens) -> Trivia:
+    """Return what stands between the tokens of a text without mistakes."""
+    trivia, text, end = Trivia(), tokens.source.text, 0
+    for at, start in enumerate(tokens.starts):
+        gap = text[end:start]
+        if "\n" in gap or "#" in gap:
+            _read(trivia, at, gap)
+        end = tokens.ends[at]
+    return trivia
+
+
+def _read(trivia: Trivia, at: int, gap: str) -> None:
+    """Read what stands between a token and the one before it."""
+    behind, *lines = gap.split("\n")
+    if at == 0:
+        behind, lines = "", [behind.removeprefix("\ufeff"), *lines]
+    elif behind.strip():
+        trivia.behind[at - 1] = behind.strip()
+    comments, parted = [], False
+    for line in lines[:-1]:
+        if line.strip():
+            comments.append(Comment(line.strip(), parted))
+        parted = not line.strip()
+    if lines and lines[-1].strip():  # the last line of a file, without its end
+        comments.append(Comment(lines[-1].strip(), parted))
+        parted = False
+    if comments:
+        trivia.above[at] = tuple(comments)
+    if parted:
+        trivia.parted.add(at)
+
+
+_ENDS_A_VALUE = frozenset(
+    {"NAME", "INT", "FLOAT", "QUANTITY", "STRING", "TRUE", "FALSE", "OTHERWISE"}
+    | {"RPAR", "RSQB", "RBRACE"}
+)
+"""Behind these a `-` is the operator of a difference."""
+_TOUCHES_NEXT = frozenset({"LPAR", "LSQB", "DOT", "AT"})
+_TOUCHES_BEFORE = frozenset({"RPAR", "RSQB", "DOT", "COMMA", "COLON"})
+_OPENS_BEHIND_A_NAME = frozenset({"LPAR", "LSQB"})
+_UNIT = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ%/µμ"
+
+
+def word(tokens: Tokens, at: int) -> str:
+    """Return a token as it is spelt: a quantity with its preferred unit, all else as written."""
+    text = tokens.text(at)
+    return _quantity(text) if tokens.kinds[at] == "QUANTITY" else text
+
+
+def _quantity(text: str) -> str:
+    number = text.rstrip(_UNIT)
+    spelt = spelling(text[len(number) :])
+    return number.rstrip() + ("" if spelt == "%" else " ") + spelt
+
+
+def spelling(text: str) -> str:
+    """Return the preferred spelling of a unit; what is no unit stays as it is."""
+    known = unit(text)
+    return known.canonical if known else text
+
+
+def blank_before(tokens: Tokens, at: int) -> bool:
+    """Return whether a blank stands between a token and the one before it."""
+    kinds = tokens.kinds
+    kind, before = kinds[at], kinds[at - 1]
+    if kind in _TOUCHES_BEFORE or before in _TOUCHES_NEXT:
+        return False
+    if before == "MINUS" and is_sign(tokens, at - 1):
+        return kind == "MINUS"  # for two together would be a cable
+    if kind in _OPENS_BEHIND_A_NAME:
+        return not (before in {"NAME", "RPAR", "RSQB"} or _named(tokens, at - 1))
+    return not (before == "LBRACE" and kind == "RBRACE")
+
+
+def is_sign(tokens: Tokens, at: int) -> bool:
+    """Return whether a `-` is the sign of what follows."""
+    return tokens.kinds[at - 1] not in _ENDS_A_VALUE and not _named(tokens, at - 1)
+
+
+def _named(tokens: Tokens, at: int) -> bool:
+    """Return whether a keyword stands behind a dot, where it is a name."""
+    return tokens.kinds[at - 1] == "DOT" and tokens.kinds[at] in grammar().keywords.values()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qospec.formatting.written import Written
+    from qospec.formatting.source import Written
 
 WIDTH = 100
 """Columns that a line fills, but for comments and for what cannot be broken."""
