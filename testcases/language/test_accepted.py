@@ -26,9 +26,9 @@ from qospec.check.topology.body import layout
 from qospec.diagnostics import Problems
 from qospec.model.suite import Case, Flow, Suite
 from qospec.plan.plan import Bounds, plan
-from qospec.reference.amounts import value_text
 from qospec.reference.declarations import Declarations, Declared
 from qospec.reference.origins import origins
+from qospec.reference.values import value_text
 from qospec.syntax import ast
 from qospec.units import TIME, text_of
 

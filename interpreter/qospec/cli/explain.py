@@ -23,7 +23,7 @@ def explain(name: str, *, as_json: bool) -> None:
     from qospec.catalogue.kinds import discover
     from qospec.diagnostics import Problems, SpecificationError
     from qospec.reference.explanation import Unknown, explained
-    from qospec.reference.tables import in_full
+    from qospec.reference.listing import in_full
 
     problems = Problems()
     try:

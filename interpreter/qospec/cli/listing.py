@@ -27,8 +27,7 @@ def _command(noun: str) -> click.Command:
     @options.as_json
     def show(name: str, *, as_json: bool) -> None:
         from qospec.catalogue.kinds import discover
-        from qospec.reference.nouns import NOUNS
-        from qospec.reference.tables import in_full, overview
+        from qospec.reference.listing import NOUNS, in_full, overview
 
         of = next(each for each in NOUNS if each.name == noun)
         catalogue = discover()

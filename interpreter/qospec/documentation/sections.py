@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from qospec.reference.amounts import written_text
+from qospec.reference.values import written_text
 from qospec.syntax import ast
 
 if TYPE_CHECKING:

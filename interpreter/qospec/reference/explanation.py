@@ -10,9 +10,8 @@ from qospec.check.modules.files import root_of
 from qospec.check.suite import NOUNS as DECLARED
 from qospec.diagnostics import Problems, did_you_mean
 from qospec.reference import modules, words
-from qospec.reference.amounts import value_text, written_text
 from qospec.reference.declarations import Declarations, module_file
-from qospec.reference.laid import laid_document
+from qospec.reference.describe import laid_document, tested_document
 from qospec.reference.library import (
     declared_document,
     device_document,
@@ -20,10 +19,10 @@ from qospec.reference.library import (
     parameter_documents,
     place_of,
 )
-from qospec.reference.nouns import NOUNS, spellings
+from qospec.reference.listing import NOUNS, spellings
 from qospec.reference.origins import origins
 from qospec.reference.pages import page, titles
-from qospec.reference.tested import tested_document
+from qospec.reference.values import value_text, written_text
 from qospec.syntax import ast
 from qospec.syntax.keywords import keywords
 

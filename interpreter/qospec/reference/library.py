@@ -1,4 +1,9 @@
-"""Devices and media of the library, read from its files."""
+"""Devices and media of the library, read from its files.
+
+What is in a device: its values, its elements and its wires, as they are written.
+
+Loops are not unrolled: how many turns they have may depend on a parameter.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +12,18 @@ from typing import TYPE_CHECKING
 
 from qospec.check.records.record import Record
 from qospec.diagnostics import Problems
-from qospec.reference.amounts import value_text, written_text
 from qospec.reference.declarations import Declarations, Declared
-from qospec.reference.inside import inside_document
+from qospec.reference.values import value_text, written_text
 from qospec.resources import STDLIB
 from qospec.syntax import ast
 from qospec.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from qospec.catalogue.kinds import Catalogue
     from qospec.document import Document
+    from qospec.reference.declarations import Declarations, Declared
 
 
 def library(catalogue: Catalogue) -> Declarations:
@@ -137,3 +142,38 @@ def place_of(node: ast.Node) -> str:
     inside = path.is_relative_to(library)
     shown = f"std/{path.relative_to(library).as_posix()}" if inside else source.name
     return f"{visible(shown)}:{line}"
+
+
+def inside_document(declared: Declared, declarations: Declarations) -> Document:
+    """Return what is in a device, in the order of its text."""
+    node = declared.node
+    assert isinstance(node, ast.Device)  # noqa: S101 -- the caller's choice
+    found: Document = {"values": [], "elements": [], "wires": []}
+    for statement, loops in _statements(node.body.statements, ()):
+        stands: Document = {"loops": list(loops)}
+        if isinstance(statement, ast.Let):
+            said: Document = {"value": written_text(statement.value), "description": statement.doc}
+            found["values"].append({"name": statement.name.text, **said, **stands})
+        elif isinstance(statement, ast.Bind):
+            named = declarations.named_by(declared.unit, statement.value)
+            comment = statement.doc or (named.comment[0] if named else "")
+            said = {"type": written_text(statement.value), "description": comment}
+            found["elements"] += [{"name": name.text, **said, **stands} for name in statement.names]
+        elif isinstance(statement, ast.Machine):
+            said = {"type": "machine", "description": statement.doc}
+            found["elements"].append({"name": statement.name.text, **said, **stands})
+        elif isinstance(statement, ast.Wire):
+            found["wires"].append({"name": written_text(statement), **stands})
+    return found
+
+
+def _statements(
+    statements: Sequence[ast.Statement], loops: tuple[str, ...]
+) -> Iterator[tuple[ast.Statement, tuple[str, ...]]]:
+    """Yield the statements of a body and of its loops, each with the loops that it stands in."""
+    for each in statements:
+        if isinstance(each, ast.Loop):
+            loop = f"for {each.name.text} in {written_text(each.values)}"
+            yield from _statements(each.body.statements, (*loops, loop))
+        else:
+            yield each, loops

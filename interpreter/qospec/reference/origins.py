@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from qospec.check.declarations import TrafficValue
 from qospec.check.records.record import Record
 from qospec.check.records.spelling import parameter_of
-from qospec.reference.amounts import value_text, written_text
 from qospec.reference.kinds import field_document
 from qospec.reference.library import place_of
+from qospec.reference.values import value_text, written_text
 from qospec.syntax import ast
 
 if TYPE_CHECKING:

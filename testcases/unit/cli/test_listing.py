@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from qospec import cli
 from qospec.catalogue.kinds import discover
 from qospec.cli.listing import COMMANDS
-from qospec.reference.nouns import NOUNS
+from qospec.reference.listing import NOUNS
 
 HEAVY = {"numpy", "numba", "jinja2", "rich", "lark", "cryptography", "hypothesis"}
 DRIVER = """

@@ -2,12 +2,7 @@
 
 from qospec.catalogue.kinds import discover
 from qospec.check.suite import NOUNS
-from qospec.reference.library import (
-    device_documents,
-    library,
-    medium_documents,
-    module_name,
-)
+from qospec.reference.library import device_documents, library, medium_documents, module_name
 from qospec.resources import STDLIB
 from qospec.syntax import ast
 

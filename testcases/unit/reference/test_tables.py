@@ -2,7 +2,7 @@
 
 import pytest
 
-from qospec.reference.tables import columns, in_full, overview
+from qospec.reference.listing import columns, in_full, overview
 
 
 def test_columns_are_aligned_and_the_last_is_wrapped() -> None:

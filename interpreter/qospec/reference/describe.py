@@ -1,4 +1,6 @@
-"""A test: its cases and networks, and where each field of its flows and of its `run` came from.
+"""A topology: its hosts, its devices, and its links with their media.
+
+A test: its cases and networks, and where each field of its flows and of its `run` came from.
 
 The fields are those of the first case.
 """
@@ -7,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from qospec.check.declarations import TopologyValue
+from qospec.check.device.nodes import NodeArray, NodeValue
 from qospec.check.records.record import Record
 from qospec.check.test.case import Stage
 from qospec.check.test.expansion import expanded
@@ -14,9 +18,10 @@ from qospec.check.test.flows import record_of
 from qospec.check.test.run_settings import RUN, SEARCHED
 from qospec.check.test.search import Searching
 from qospec.check.test.sweeps import combinations
+from qospec.check.topology import body
 from qospec.check.topology.flatten import Networks
-from qospec.reference.amounts import written_text
 from qospec.reference.origins import chain, fields
+from qospec.reference.values import value_text, written_text
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -24,9 +29,49 @@ if TYPE_CHECKING:
 
     from qospec.check.evaluate.scope import Scope
     from qospec.check.test.sweeps import Combination
+    from qospec.check.topology.body import Cable, Layout
     from qospec.document import Document
     from qospec.model.suite import Flow, Network
     from qospec.reference.declarations import Declarations, Declared
+
+
+def laid_document(declared: Declared, declarations: Declarations) -> Document:
+    """Return what is in a topology, with its defaults or else with its parameters unknown."""
+    value = declarations.value(declared)
+    if not isinstance(value, TopologyValue):
+        return {}
+    inside = value.signature.alone(defaults=value.signature.has_defaults())
+    laid = body.layout(value.node, inside, declarations.evaluator)
+    return {
+        "hosts": list(_nodes(laid, value.node, declarations, devices=False)),
+        "devices": list(_nodes(laid, value.node, declarations, devices=True)),
+        "links": listed([_link(each, declarations) for each in laid.cables], "links"),
+    }
+
+
+def _nodes(
+    layout: Layout, node: ast.Topology, declarations: Declarations, *, devices: bool
+) -> Iterator[Document]:
+    binds = (each for each in node.body.statements if isinstance(each, ast.Bind))
+    for bind in binds:
+        for name in bind.names:
+            known = layout.names.get(name.text)
+            made = known.value(declarations.evaluator.context) if known else None
+            nodes = made.nodes if isinstance(made, NodeArray) else ()
+            last = f"[0 .. {len(nodes) - 1}]" if nodes else ""
+            if isinstance(made, NodeValue):
+                nodes = (made.node,)
+            if nodes and (nodes[0].template is not None) is devices:
+                yield {"name": f"{name.text}{last}", "type": written_text(bind.value)}
+
+
+def _link(cable: Cable, declarations: Declarations) -> Document:
+    medium = cable.medium
+    rate = medium.kind.parameter("rate")
+    carries = value_text(medium.value_of(rate, declarations.evaluator)) if rate else ""
+    written = " ".join(cable.span.text.split()).partition(" via ")[2]
+    return {"name": f"{cable.left[2]} -- {cable.right[2]}", "type": f"via {written}, {carries}"}
+
 
 MOST_SHOWN = 20
 """Of cases, and of what else may be many."""
