@@ -12,10 +12,9 @@ import click
 
 from qospec.cli.output import LONGEST, say, say_text
 from qospec.cli.progress import Progress, Work
+from qospec.report.causes import CALM, reasons, with_confidence
 from qospec.report.cautions import caution_sentence, cautions
-from qospec.report.certainty import with_confidence
 from qospec.report.claims import claims_sentence
-from qospec.report.reasons import CALM, reasons
 from qospec.report.words import confidence, ends
 from qospec.visible import visible
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from qospec.report.plot import point, varying
+from qospec.report.charts.plot import point, varying
 from qospec.report.text import metric_name
 from qospec.report.words import measured, needed, shown
 

@@ -24,21 +24,17 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from qospec.diagnostics import did_you_mean
 from qospec.report import (
     arrangement,
+    causes,
     cautions,
-    certainty,
     claims,
-    curves,
-    distributions,
-    drawing,
     headline,
-    plot,
-    reasons,
     text,
-    timelines,
+    topology,
     views,
     words,
 )
 from qospec.report.bytecode import Bytecode
+from qospec.report.charts import curves, distributions, plot, timelines
 from qospec.report.render import NESTED, REPORTS, Format, ReportError
 from qospec.visible import visible_lines
 
@@ -52,13 +48,13 @@ FUNCTIONS = {
     **plot.FUNCTIONS,
     **distributions.FUNCTIONS,
     **timelines.FUNCTIONS,
-    **reasons.FUNCTIONS,
+    **causes.FUNCTIONS,
     **cautions.FUNCTIONS,
     **claims.FUNCTIONS,
     "curves": curves.curves,
-    "with_confidence": certainty.with_confidence,
+    "with_confidence": causes.with_confidence,
     "headline": headline.headline,
-    "drawing": drawing.drawing,
+    "drawing": topology.drawing,
     **text.FUNCTIONS,
 }
 """What a template may call; spec/8-reports.md describes each."""

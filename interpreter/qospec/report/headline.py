@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from qospec.report.reasons import reasons as reasons_of
+from qospec.report.causes import reasons as reasons_of
 from qospec.report.text import enumeration
 from qospec.report.views import Record, attention, counts, plural, ran, worst
 from qospec.report.words import measured, needed

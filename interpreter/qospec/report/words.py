@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from qospec.judge.verdict import NOT_APPLICABLE
-from qospec.report.axis import decade, number
+from qospec.report.charts.axis import decade, number
 
 Record = Mapping[str, Any]
 

@@ -1,6 +1,6 @@
 """Criteria that were judged over all repeats together, in reports."""
 
-from qospec.report.certainty import with_confidence
+from qospec.report.causes import with_confidence
 from qospec.report.words import measured
 
 INTERVAL = {"lower": {"text": "960 us"}, "upper": {"text": "1.022 ms"}, "repeats": 10}

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.report.curves import LEFT, LINE, MOST_LINES, MOST_NAMES, TOP, curves
-from qospec.report.parameter import along, scale_of, shown
+from qospec.report.charts.curves import LEFT, LINE, MOST_LINES, MOST_NAMES, TOP, curves
+from qospec.report.charts.parameter import along, scale_of, shown
 from qospec.report.render import render
 from qospec.report.views import columns
 

@@ -6,9 +6,9 @@ from fractions import Fraction
 import pytest
 
 from qospec.record.steps import step_of
-from qospec.report.axis import axis_between
-from qospec.report.corners import corners
-from qospec.report.distributions import (
+from qospec.report.charts.axis import axis_between
+from qospec.report.charts.corners import corners
+from qospec.report.charts.distributions import (
     BOTTOM,
     GAP,
     LEFT,

@@ -1,6 +1,6 @@
 import pytest
 
-from qospec.report.drawing import drawing
+from qospec.report.topology import drawing
 
 
 def labels(links):

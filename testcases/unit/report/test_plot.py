@@ -2,9 +2,9 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.report.axis import axis_over, axis_through
-from qospec.report.plot import BOTTOM, LEFT, RIGHT, TOP, panel, point, spans, varying
-from qospec.report.sample import exact
+from qospec.report.charts.axis import axis_over, axis_through
+from qospec.report.charts.plot import BOTTOM, LEFT, RIGHT, TOP, panel, point, spans, varying
+from qospec.report.charts.sample import exact
 from qospec.report.views import columns
 
 

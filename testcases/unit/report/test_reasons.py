@@ -2,7 +2,7 @@
 
 import pytest
 
-from qospec.report.reasons import discarded, reasons
+from qospec.report.causes import discarded, reasons
 
 
 def made(*losses, repeats=1, text="", flows=("files", "film"), also=()):

@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.report.plot import BOTTOM, TOP, panel
-from qospec.report.sample import Sample, sample
+from qospec.report.charts.plot import BOTTOM, TOP, panel
+from qospec.report.charts.sample import Sample, sample
 
 PERCENT = {"value": "0.25", "unit": "1", "text": "25 %"}
 

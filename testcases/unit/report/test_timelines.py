@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from qospec.report.render import render
-from qospec.report.timelines import (
+from qospec.report.charts.timelines import (
     BOTTOM,
     COLUMNS,
     LEFT,
@@ -15,6 +14,7 @@ from qospec.report.timelines import (
     TOP,
     timelines,
 )
+from qospec.report.render import render
 
 EVERY = {"value": "1/100", "unit": "s", "text": "10 ms"}
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from qospec.report.axis import Axis, axis_over, axis_spanning
-from qospec.report.curves import apart
-from qospec.report.plot import CHARACTER, cut, point, varying
-from qospec.report.sample import exact
+from qospec.report.charts.axis import Axis, axis_over, axis_spanning
+from qospec.report.charts.curves import apart
+from qospec.report.charts.plot import CHARACTER, cut, point, varying
+from qospec.report.charts.sample import exact
 from qospec.report.views import VERDICTS, tests
 
 Record = Mapping[str, Any]

@@ -14,12 +14,12 @@ from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 from qospec.record.steps import step_start_ps
-from qospec.report.axis import Axis, axis_between, decade, number
-from qospec.report.corners import Corner, corners
-from qospec.report.curves import apart, path
-from qospec.report.parameter import along
-from qospec.report.plot import CHARACTER, cut, point, varying
-from qospec.report.sample import exact
+from qospec.report.charts.axis import Axis, axis_between, decade, number
+from qospec.report.charts.corners import Corner, corners
+from qospec.report.charts.curves import apart, path
+from qospec.report.charts.parameter import along
+from qospec.report.charts.plot import CHARACTER, cut, point, varying
+from qospec.report.charts.sample import exact
 from qospec.report.text import metric_name
 from qospec.report.views import VERDICTS, tests, worst
 from qospec.units import PS_PER_S

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from qospec.catalogue.statistics import bound_of, share_of
-from qospec.report.sample import sample
+from qospec.report.charts.sample import sample
 from qospec.report.text import metric_name
 from qospec.report.words import needed
 from qospec.units import PS_PER_S, TIME, text_of

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from qospec.report import parameter
-from qospec.report.axis import Axis, axis_over
-from qospec.report.sample import Sample, exact, sample, title_of, unit_of, worth_drawing
+from qospec.report.charts import parameter
+from qospec.report.charts.axis import Axis, axis_over
+from qospec.report.charts.sample import Sample, exact, sample, title_of, unit_of, worth_drawing
 from qospec.report.views import VERDICTS
 
 Record = Mapping[str, Any]

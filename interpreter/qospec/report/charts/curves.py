@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from qospec.report.axis import Axis, axis_over, axis_through
-from qospec.report.parameter import Scale, along
-from qospec.report.plot import CHARACTER, cut, point, varying
-from qospec.report.sample import Sample, sample, title_of, unit_of, worth_drawing
+from qospec.report.charts.axis import Axis, axis_over, axis_through
+from qospec.report.charts.parameter import Scale, along
+from qospec.report.charts.plot import CHARACTER, cut, point, varying
+from qospec.report.charts.sample import Sample, sample, title_of, unit_of, worth_drawing
 
 Record = Mapping[str, Any]
 

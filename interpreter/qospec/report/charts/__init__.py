@@ -1,0 +1,1 @@
+"""Charts as SVG: axes, curves, and which samples they show."""
