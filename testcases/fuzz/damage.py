@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from qospec.diagnostics import Problems
 from qospec.source import Source
 from qospec.syntax import ast
-from qospec.syntax.text import parse
+from qospec.syntax.parser import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -14,7 +14,7 @@ from qospec.resources import STDLIB
 from qospec.source import Source
 from qospec.syntax import ast
 from qospec.syntax.grammar import grammar
-from qospec.syntax.text import parse
+from qospec.syntax.parser import parse
 from qospec.syntax.tokens import tokens_of
 
 TESTCASES = Path(__file__).parents[1]

@@ -13,7 +13,7 @@ from qospec.rendering import render_all
 from qospec.resources import STDLIB
 from qospec.source import Source
 from qospec.syntax.limits import LONGEST
-from qospec.syntax.text import parse
+from qospec.syntax.parser import parse
 
 SUITES = Path(__file__).parents[1] / "suites"
 FILES = [

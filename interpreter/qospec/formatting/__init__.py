@@ -18,7 +18,7 @@ from qospec.formatting.printer import Pen
 from qospec.formatting.source import Written, read, trivia_of
 from qospec.source import Source
 from qospec.syntax.limits import too_long
-from qospec.syntax.text import parse
+from qospec.syntax.parser import parse
 from qospec.syntax.tokens import tokens_of
 
 __all__ = ["Damaged", "Written", "formatted", "read"]

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.dataclass import dataclass
 from qospec.diagnostics import Problems
 from qospec.syntax import ast
-from qospec.syntax.brackets import PAIRS
 from qospec.syntax.grammar import END, grammar
-from qospec.syntax.text import parse
+from qospec.syntax.parser import parse
+from qospec.syntax.recovery.brackets import PAIRS
 from qospec.syntax.tokens import tokens_of
 from qospec.units import unit
 

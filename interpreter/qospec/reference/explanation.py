@@ -24,7 +24,7 @@ from qospec.reference.origins import origins
 from qospec.reference.pages import page, titles
 from qospec.reference.values import value_text, written_text
 from qospec.syntax import ast
-from qospec.syntax.keywords import keywords
+from qospec.syntax.grammar import keywords
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -17,7 +17,7 @@ from qospec.check.test.run_settings import RUN
 from qospec.check.test.search import GOAL, SEARCH
 from qospec.reference.kinds import kind_document
 from qospec.syntax import ast
-from qospec.syntax.keywords import keywords
+from qospec.syntax.grammar import keywords
 from qospec.twin.shapes import BIND, BLOCK, FILE, Role, Way
 
 if TYPE_CHECKING:

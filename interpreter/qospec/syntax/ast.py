@@ -1,4 +1,10 @@
-"""The syntax tree: a specification as it is written, numbers and units still text.
+"""What all nodes of the tree are.
+
+The nodes of values. Imported as `qospec.syntax.ast`.
+
+The nodes of statements. Imported as `qospec.syntax.ast`.
+
+The syntax tree: a specification as it is written, numbers and units still text.
 
 One class per grammar rule. Spans and doc comments are left out of equality, so trees are equal
 wherever they stand and however they are commented.
@@ -7,59 +13,380 @@ wherever they stand and however they are commented.
 from __future__ import annotations
 
 from dataclasses import field
+from typing import TYPE_CHECKING, dataclass_transform
 
-from qospec.syntax.expressions import (
-    Argument,
-    Binary,
-    Call,
-    Choose,
-    Compare,
-    Expression,
-    Index,
-    Layered,
-    ListOf,
-    MapOf,
-    Member,
-    MixOf,
-    Name,
-    Number,
-    Otherwise,
-    Pair,
-    Path,
-    Quantity,
-    Range,
-    Record,
-    Text,
-    Truth,
-    TupleOf,
-    Unary,
-    Within,
-)
-from qospec.syntax.node import Documented, Node
-from qospec.syntax.statements import (
-    Bind,
-    Body,
-    Control,
-    Criterion,
-    Flow,
-    ForAll,
-    Goal,
-    Let,
-    Link,
-    Loop,
-    Machine,
-    Port,
-    PortName,
-    Report,
-    Run,
-    Search,
-    Skip,
-    State,
-    Statement,
-    Sweep,
-    Transition,
-    Wire,
-)
+from qospec.dataclass import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qospec.source import Span
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
+@dataclass(frozen=True, kw_only=True)
+class Node:
+    """Anything with a place."""
+
+    span: Span = field(compare=False, repr=False)
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True, kw_only=True)(cls)
+
+    def children(self) -> Iterator[Node]:
+        """Yield the nodes directly below this one, as its fields have them."""
+        for value in self.__dict__.values():
+            for each in value if isinstance(value, tuple) else (value,):
+                if isinstance(each, Node):
+                    yield each
+
+
+class Documented(Node):
+    """What a `##` comment may stand above (or, for a parameter or binding, behind)."""
+
+    doc: str = field(default="", compare=False)
+
+
+class Name(Node):
+    """A name where it is declared, or one field of a path."""
+
+    text: str
+
+
+class Number(Node):
+    """`4_000` or `1.5`, without a unit."""
+
+    text: str
+
+
+class Quantity(Node):
+    """`64 kbit/s`, one token: the number's text and the unit's."""
+
+    number: str
+    unit: str
+
+
+class Text(Node):
+    """`"a string"`; `text` is what is between the quotes."""
+
+    text: str
+
+
+class Truth(Node):
+    """`true` or `false`."""
+
+    value: bool
+
+
+class Otherwise(Node):
+    """`otherwise`, the class of what fits no other."""
+
+
+class Layered(Node):
+    """`value @ip`."""
+
+    value: Expression
+    layer: Name
+
+
+class Unary(Node):
+    """`-x` or `not x`."""
+
+    operator: str
+    operand: Expression
+
+
+class Binary(Node):
+    """`+ - * / of and or`."""
+
+    operator: str
+    left: Expression
+    right: Expression
+
+
+class Compare(Node):
+    """`== != <= >= < >`."""
+
+    operator: str
+    left: Expression
+    right: Expression
+
+
+class Member(Node):
+    """`x in [a, b]`."""
+
+    item: Expression
+    collection: Expression
+
+
+class Within(Node):
+    """`value within tolerance of target`."""
+
+    value: Expression
+    tolerance: Expression
+    target: Expression
+
+
+class Range(Node):
+    """`first .. last step width`."""
+
+    first: Expression
+    last: Expression
+    step: Expression | None
+
+
+class Choose(Node):
+    """`value if condition else otherwise`."""
+
+    value: Expression
+    condition: Expression
+    otherwise: Expression
+
+
+class ListOf(Node):
+    """`[a, b]`."""
+
+    items: tuple[Expression, ...]
+
+
+class TupleOf(Node):
+    """`(a, b)`, a row of a zipped sweep and nothing else."""
+
+    items: tuple[Expression, ...]
+
+
+class Pair(Node):
+    """`key: value`."""
+
+    key: Expression
+    value: Expression
+
+
+class MapOf(Node):
+    """`{ key: value }`."""
+
+    pairs: tuple[Pair, ...]
+
+
+class MixOf(Node):
+    """`mix { size: weight }`, or `mix [size, size]` for an order."""
+
+    sizes: MapOf | ListOf
+
+
+class Index(Node):
+    """`[expression]` behind a name."""
+
+    value: Expression
+
+
+class Path(Node):
+    """`name.field[index].field`."""
+
+    name: Name
+    trail: tuple[Name | Index, ...] = ()
+
+
+class Argument(Node):
+    """`name = value` or `value` between parentheses."""
+
+    name: Name | None
+    value: Expression
+
+
+class Call(Node):
+    """`path(arguments)`."""
+
+    path: Path
+    arguments: tuple[Argument, ...]
+
+
+class Record(Node):
+    """`base { field = value }`: a copy with changes."""
+
+    base: Path | Call
+    body: Body
+
+
+Expression = (
+    Number | Quantity | Text | Truth | Otherwise | Layered | Unary | Binary | Compare | Member
+    | Within | Range | Choose | ListOf | TupleOf | MapOf | MixOf | Path | Call | Record
+)  # fmt: skip
+
+
+class Body(Node):
+    """`{ statements }`."""
+
+    statements: tuple[Statement, ...]
+
+
+class Bind(Documented):
+    """`a, b = value`."""
+
+    names: tuple[Name, ...]
+    value: Expression
+
+
+class PortName(Node):
+    """`p` or `p[count]`."""
+
+    name: Name
+    count: Expression | None
+
+
+class Port(Documented):
+    """`port p[4], q: cell`."""
+
+    names: tuple[PortName, ...]
+    carries: Name
+
+
+class Wire(Node):
+    """`a -> b.in -> c`."""
+
+    ends: tuple[Path, ...]
+
+
+class Link(Node):
+    """`link a -- b via medium { field = value }`."""
+
+    left: Path
+    right: Path
+    medium: Path | Call
+    body: Body | None
+
+
+class Loop(Node):
+    """`for i in values { … }`."""
+
+    name: Name
+    values: Expression
+    body: Body
+
+
+class Flow(Documented):
+    """`flow f = traffic { … } from a to b`."""
+
+    name: Name
+    traffic: Path | Call
+    body: Body | None
+    origin: Path
+    target: Path
+
+
+class Sweep(Documented):
+    """`sweep x in values where condition`; several names are zipped."""
+
+    names: tuple[Name, ...]
+    values: Expression
+    where: Expression | None
+
+
+class Control(Documented):
+    """`control name = topology(…)`: the same flows once more, on another topology."""
+
+    name: Name
+    topology: Path | Call
+
+
+class Run(Node):
+    """`run { warmup = …, measure = … }`."""
+
+    body: Body
+
+
+class Criterion(Documented):
+    """`expect`, `require` or `invariant`, by `kind`, with its clauses.
+
+    `confidence` is that of `with 95% confidence`, `claim` the word of `as shape`, `when` the
+    condition of `when size == 64 B`.
+    """
+
+    kind: str
+    label: Name | None
+    condition: Expression
+    confidence: Expression | None = None
+    claim: Name | None = None
+    when: Expression | None = None
+
+
+class Report(Node):
+    """`report value`, `report label: value` or `report [values]`.
+
+    `every` is the length of `every 100 ms`, for a time series; `when`, in which cases.
+    """
+
+    value: Expression
+    label: Name | None = None
+    every: Expression | None = None
+    when: Expression | None = None
+
+
+class Skip(Node):
+    """`skip unless condition "why"`."""
+
+    condition: Expression
+    reason: Text
+
+
+class Machine(Documented):
+    """`machine name { fields and states }` within a device."""
+
+    name: Name
+    body: Body
+
+
+class State(Documented):
+    """`state name { transitions }` within a machine; the first is where it begins."""
+
+    name: Name
+    body: Body
+
+
+class Transition(Documented):
+    """`on event -> state { fields }` within a state; the event is its name."""
+
+    name: Name
+    target: Name
+    body: Body | None
+
+
+class Search(Node):
+    """`search x in range { goals and fields }`."""
+
+    name: Name
+    values: Expression
+    body: Body
+
+
+class Goal(Node):
+    """`goal name { … }` within a search."""
+
+    name: Name
+    body: Body
+
+
+class ForAll(Node):
+    """`forall x: Type in values` within a property."""
+
+    name: Name
+    annotation: Name | None
+    values: Expression
+
+
+class Let(Documented):
+    """`let name: Type = value`."""
+
+    name: Name
+    annotation: Name | None
+    value: Expression
+
+
+Statement = (
+    Bind | Let | Port | Wire | Link | Loop | Flow | Sweep | Control | Search | Goal | Run
+    | Criterion | Report | ForAll | Skip | Machine | State | Transition
+)  # fmt: skip
+
 
 __all__ = [
     "Argument",

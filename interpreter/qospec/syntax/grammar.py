@@ -1,4 +1,6 @@
-"""The parse table of `spec/qos.lark`.
+"""The reserved words by their part in a file, from `spec/keywords.toml`.
+
+The parse table of `spec/qos.lark`.
 
 Lark makes the table, which takes a third of a second. It is kept in the user's cache folder as
 plain data, under a name that is the hash of the grammar and of Lark's version; with it, Lark itself
@@ -11,6 +13,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import tomllib
 import zlib
 from contextlib import suppress
 from importlib.util import find_spec
@@ -23,6 +26,14 @@ if TYPE_CHECKING:
     from lark import Lark
 
     _Row = dict[str, tuple[int | None, Any]]  # by symbol: a rule to apply, or a state to go to
+
+
+@functools.cache
+def keywords() -> dict[str, dict[str, str]]:
+    """Return the tables of words with their meanings: file, declaration, statement, word, field."""
+    with (SPEC / "keywords.toml").open("rb") as file:
+        return tomllib.load(file)
+
 
 FORMAT = 1
 """To be raised when the form of what is cached changes."""

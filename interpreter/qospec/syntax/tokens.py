@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from qospec.dataclass import dataclass
 from qospec.diagnostics import MOST, Diagnostic, Edit
 from qospec.source import Span
-from qospec.syntax import slips
+from qospec.syntax import lexical_errors
 from qospec.syntax.grammar import END, grammar
-from qospec.syntax.keywords import keywords as words_of_the_language
+from qospec.syntax.grammar import keywords as words_of_the_language
 from qospec.units import unit
 from qospec.visible import hidden_in, is_hidden
 
@@ -29,7 +29,7 @@ _APART = r"""
 _WORD = re.compile(r"[ \t]*([A-Za-z%µμ]+(?:/[A-Za-zµμ]+)?)")
 _FIRST_LINE = 2
 """The tokens of `qos 1`."""
-_NO_TERMINALS = slips.KINDS | {"NEWLINE", "COMMENT", "LAST"}
+_NO_TERMINALS = lexical_errors.KINDS | {"NEWLINE", "COMMENT", "LAST"}
 
 
 @dataclass
@@ -103,9 +103,9 @@ class Tokens:
 @functools.cache
 def _scanner() -> re.Pattern[str]:
     terminals = grammar().pattern.replace(" ", r"\ ").replace("#", r"\#")
-    unit = slips.UNIT.replace("<keyword>", "|".join(grammar().keywords))
-    before = slips.BEFORE.replace("<unit>", unit)
-    parts = "|".join((before, terminals, _APART, slips.BEHIND))
+    unit = lexical_errors.UNIT.replace("<keyword>", "|".join(grammar().keywords))
+    before = lexical_errors.BEFORE.replace("<unit>", unit)
+    parts = "|".join((before, terminals, _APART, lexical_errors.BEHIND))
     return re.compile(rf"[ \t]*(?:{parts})", re.VERBOSE)
 
 
@@ -200,7 +200,7 @@ class _Reader:
         self._stray = end if kind == "STRAY" else -1
         if repeated or is_hidden(written[0]):
             return "", end
-        slip = slips.slip_of(kind, written)
+        slip = lexical_errors.slip_of(kind, written)
         if kind == "FOREIGN":
             tokens.foreign.add(tokens.source.text[start:end])
         span = Span(tokens.source, start, end)
@@ -234,7 +234,7 @@ class _Reader:
         """Tell the first of each line."""
         source, line = self.tokens.source, 0
         for start in islice(hidden_in(source.text), MOST):
-            slip, before = slips.hidden(source.text[start]), line
+            slip, before = lexical_errors.hidden(source.text[start]), line
             line = source.position(start)[0]
             if line > before:
                 self._tell(slip.code, slip.message, start, start + 1, slip.help)

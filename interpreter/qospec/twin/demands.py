@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from qospec.diagnostics import Diagnostic, did_you_mean
 from qospec.source import Span
-from qospec.syntax.slips import shortened
+from qospec.syntax.lexical_errors import shortened
 from qospec.twin.document import Mapping, Scalar, Sequence, Unreadable
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from qospec.dataclass import dataclass
 from qospec.diagnostics import MOST, Diagnostic, Label
 from qospec.source import Span
+from qospec.syntax.lexical_errors import hidden, shortened, slip_of
 from qospec.syntax.limits import DEEPEST, too_long
-from qospec.syntax.slips import hidden, shortened, slip_of
 from qospec.visible import hidden_in
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.syntax import text
+from qospec.syntax import parser
 
 if TYPE_CHECKING:
     from qospec.diagnostics import Problems
@@ -30,7 +30,7 @@ def is_ours(written: str) -> bool:
 def tree_of(source: Source, problems: Problems) -> ast.File | None:
     """Return the tree of a file in either form; the rest is as `syntax.text.parse` has it."""
     if not is_yaml(source.name):
-        return text.parse(source, problems)
+        return parser.parse(source, problems)
     from qospec.twin.reading import parse
 
     return parse(source, problems)

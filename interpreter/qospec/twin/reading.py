@@ -11,7 +11,7 @@ from qospec.diagnostics import Diagnostic, Label, Problems
 from qospec.source import Source, Span
 from qospec.syntax import ast
 from qospec.syntax.limits import LONGEST
-from qospec.syntax.text import parse as parse_text
+from qospec.syntax.parser import parse as parse_text
 from qospec.twin.document import document
 from qospec.twin.transcription import transcribed
 

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.diagnostics import Problems
 from qospec.source import Source
-from qospec.syntax.grammar import END, grammar
-from qospec.syntax.keywords import keywords
-from qospec.syntax.slips import shortened
+from qospec.syntax.grammar import END, grammar, keywords
+from qospec.syntax.lexical_errors import shortened
 from qospec.syntax.tokens import tokens_of
 from qospec.twin.shapes import Role
 

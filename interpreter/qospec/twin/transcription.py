@@ -7,9 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.diagnostics import MOST, Diagnostic, did_you_mean
-from qospec.syntax.keywords import keywords
-from qospec.syntax.slips import shortened
-from qospec.syntax.text import EDITION
+from qospec.syntax.grammar import keywords
+from qospec.syntax.lexical_errors import shortened
+from qospec.syntax.parser import EDITION
 from qospec.twin.demands import Demands, keys_of
 from qospec.twin.document import Mapping, Scalar, Sequence, Unreadable
 from qospec.twin.shapes import BIND, BLOCK, FILE, Role, Shape, Way

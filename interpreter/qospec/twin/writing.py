@@ -13,7 +13,7 @@ from qospec.diagnostics import Problems
 from qospec.formatting import Damaged, formatted, read
 from qospec.source import Source
 from qospec.syntax.limits import too_long
-from qospec.syntax.text import EDITION
+from qospec.syntax.parser import EDITION
 from qospec.twin.entries import Entries
 from qospec.twin.pages import Entry, Page, flat, written
 from qospec.twin.reading import text_of

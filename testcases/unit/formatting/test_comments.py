@@ -6,7 +6,7 @@ import pytest
 
 from qospec.diagnostics import Problems
 from qospec.source import Source
-from qospec.syntax.text import parse
+from qospec.syntax.parser import parse
 
 
 def test_comments_stay_above_behind_and_at_the_end(laid_out) -> None:

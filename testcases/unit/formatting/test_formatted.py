@@ -7,7 +7,7 @@ from qospec.formatting import Damaged, formatted
 from qospec.formatting.equivalence import same
 from qospec.formatting.printer import Pen
 from qospec.source import Source
-from qospec.syntax.text import parse
+from qospec.syntax.parser import parse
 
 ANY_LAYOUT = """# A comment may stand before the first line.
 qos 1

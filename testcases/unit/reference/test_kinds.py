@@ -15,7 +15,7 @@ from qospec.diagnostics import Problems
 from qospec.reference.kinds import SORTS, kind_document
 from qospec.source import Source
 from qospec.syntax import ast
-from qospec.syntax.text import parse
+from qospec.syntax.parser import parse
 
 CATALOGUE = discover()
 FIELDS = [

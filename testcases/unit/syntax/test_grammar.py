@@ -12,8 +12,7 @@ import pytest
 
 from qospec.resources import SPEC
 from qospec.syntax import grammar as module
-from qospec.syntax.grammar import Grammar, grammar, made_by_lark
-from qospec.syntax.keywords import keywords
+from qospec.syntax.grammar import Grammar, grammar, keywords, made_by_lark
 from qospec.units import table
 
 TEXT = (SPEC / "qos.lark").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ from qospec.diagnostics import Problems
 from qospec.source import Source
 from qospec.syntax import ast
 from qospec.syntax.limits import DEEPEST, LONGEST, MOST_OPERATORS
-from qospec.syntax.text import parse
+from qospec.syntax.parser import parse
 
 
 def read(text: str) -> tuple[ast.File | None, list[str]]:

@@ -8,7 +8,7 @@ import pytest
 from qospec.diagnostics import Problems
 from qospec.source import Source, Span
 from qospec.syntax import ast
-from qospec.syntax.text import parse
+from qospec.syntax.parser import parse
 
 SOURCE = Source("a.qos", "a b")
 HERE, THERE = Span(SOURCE, 0, 1), Span(SOURCE, 2, 3)

@@ -5,7 +5,7 @@ import pytest
 from qospec.diagnostics import Diagnostic, Problems
 from qospec.repair import applied
 from qospec.source import Source
-from qospec.syntax.text import parse
+from qospec.syntax.parser import parse
 
 
 def told(text: str) -> tuple[Source, tuple[Diagnostic, ...]]:

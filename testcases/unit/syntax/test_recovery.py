@@ -10,7 +10,7 @@ from qospec.resources import STDLIB
 from qospec.source import Source
 from qospec.syntax import ast
 from qospec.syntax.grammar import grammar
-from qospec.syntax.text import parse
+from qospec.syntax.parser import parse
 
 FILES = sorted((STDLIB / "devices").resolve().glob("*.qos"))
 ALL = [*FILES, *sorted(Path(__file__).parents[2].glob("suites/eantc/*.qos"))]

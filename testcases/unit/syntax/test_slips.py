@@ -4,8 +4,8 @@ import pytest
 
 from qospec.diagnostics import Problems
 from qospec.source import Source
-from qospec.syntax.slips import shortened, slip_of
-from qospec.syntax.text import parse
+from qospec.syntax.lexical_errors import shortened, slip_of
+from qospec.syntax.parser import parse
 
 
 @pytest.mark.parametrize(

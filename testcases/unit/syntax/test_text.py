@@ -9,7 +9,7 @@ from qospec.diagnostics import Problems
 from qospec.resources import STDLIB
 from qospec.source import Source, Span
 from qospec.syntax import ast
-from qospec.syntax.text import parse
+from qospec.syntax.parser import parse
 
 NOWHERE = Span(Source("", ""), 0, 0)
 

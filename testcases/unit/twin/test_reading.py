@@ -8,7 +8,7 @@ from qospec.diagnostics import Problems
 from qospec.formatting.equivalence import same
 from qospec.source import Source
 from qospec.syntax import ast
-from qospec.syntax.text import parse as parse_text
+from qospec.syntax.parser import parse as parse_text
 from qospec.twin.reading import parse
 from qospec.twin.shapes import BIND, BLOCK, FILE
 

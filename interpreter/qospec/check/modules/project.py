@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.check.evaluate.context import Refused, wrong
 from qospec.check.modules import files
 from qospec.dataclass import dataclass
-from qospec.syntax.text import EDITION
+from qospec.syntax.parser import EDITION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

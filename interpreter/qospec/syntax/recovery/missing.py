@@ -9,10 +9,10 @@ from dataclasses import replace
 
 from qospec.diagnostics import Edit, Label
 from qospec.source import Span
-from qospec.syntax.brackets import DECLARATIONS, PAIRS, begins_declaration
 from qospec.syntax.grammar import END, grammar
-from qospec.syntax.place import NUMBERS, VALUES, Mend, Mistake, Place
-from qospec.syntax.slips import shortened
+from qospec.syntax.lexical_errors import shortened
+from qospec.syntax.recovery.brackets import DECLARATIONS, PAIRS, begins_declaration
+from qospec.syntax.recovery.site import NUMBERS, VALUES, Mend, Mistake, Place
 
 _CLOSERS = frozenset(PAIRS.values())
 _NAMED = frozenset({"DOT", "AT", "ON", "VIA", "FROM", "TO", "AS", "ARROW", "CABLE"})

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 from qospec.diagnostics import MOST, Diagnostic, Edit
 from qospec.source import Span
-from qospec.syntax.grammar import END
-from qospec.syntax.keywords import keywords
+from qospec.syntax.automaton import Machine
+from qospec.syntax.builder import Tree
+from qospec.syntax.grammar import END, keywords
+from qospec.syntax.lexical_errors import shortened, slip_of
 from qospec.syntax.limits import too_deep, too_long
-from qospec.syntax.machine import Machine
-from qospec.syntax.slips import shortened, slip_of
 from qospec.syntax.tokens import tokens_of
-from qospec.syntax.tree import Tree
 
 if TYPE_CHECKING:
     from qospec.diagnostics import Problems
@@ -57,7 +56,7 @@ def _without_lines(source: Source) -> Diagnostic | None:
 
 def _mended(machine: Machine, tokens: Tokens, problems: Problems, at: int) -> ast.File | None:
     """Read on from a token that does not fit; return what can be read."""
-    from qospec.syntax.recovery import Recovery
+    from qospec.syntax.recovery.recover import Recovery
 
     recovery = Recovery(machine, tokens, problems)
     while at >= 0:

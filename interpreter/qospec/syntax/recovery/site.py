@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from qospec.dataclass import dataclass
 from qospec.diagnostics import Diagnostic
 from qospec.source import Span
-from qospec.syntax.brackets import PAIRS
 from qospec.syntax.grammar import END, grammar
-from qospec.syntax.slips import shortened
+from qospec.syntax.lexical_errors import shortened
+from qospec.syntax.recovery.brackets import PAIRS
 
 if TYPE_CHECKING:
     from qospec.diagnostics import Edit
-    from qospec.syntax.brackets import Brackets
-    from qospec.syntax.machine import Machine
+    from qospec.syntax.automaton import Machine
+    from qospec.syntax.recovery.brackets import Brackets
     from qospec.syntax.tokens import Tokens
 
 NUMBERS = frozenset({"INT", "FLOAT", "QUANTITY"})

@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from qospec.syntax import missing, mistaken, phrases
-from qospec.syntax.brackets import PAIRS
 from qospec.syntax.grammar import END, grammar
-from qospec.syntax.place import Mend, Mistake, Place
+from qospec.syntax.recovery import confused, foreign, missing
+from qospec.syntax.recovery.brackets import PAIRS
+from qospec.syntax.recovery.site import Mend, Mistake, Place
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,20 +20,20 @@ _SITUATIONS: tuple[Callable[[Place], Mistake | None], ...] = (
     missing.unclosed,
     missing.closing,
     missing.unnamed,
-    mistaken.strange_name,
-    phrases.phrase,
-    mistaken.side_by_side,
+    confused.strange_name,
+    foreign.phrase,
+    confused.side_by_side,
     missing.nothing_follows,
     missing.block_missing,
     missing.untyped,
-    mistaken.read_as_unit,
-    mistaken.wrong_sign,
+    confused.read_as_unit,
+    confused.wrong_sign,
     missing.default_unbound,
-    mistaken.reserved,
-    mistaken.out_of_place,
-    mistaken.unknown_word,
+    confused.reserved,
+    confused.out_of_place,
+    confused.unknown_word,
     missing.step_missing,
-    mistaken.number,
+    confused.number,
     missing.comma_missing,
 )
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.diagnostics import Edit
 from qospec.source import Span
-from qospec.syntax.place import Mistake
+from qospec.syntax.recovery.site import Mistake
 
 if TYPE_CHECKING:
-    from qospec.syntax.place import Place
+    from qospec.syntax.recovery.site import Place
 
 
 class Phrase(NamedTuple):

@@ -9,10 +9,9 @@ import re
 from typing import TYPE_CHECKING, Literal
 
 from qospec.diagnostics import Edit, did_you_mean, respelling
-from qospec.syntax.grammar import grammar
-from qospec.syntax.keywords import keywords
-from qospec.syntax.place import NUMBERS, VALUES, Mend, Mistake, Place
-from qospec.syntax.slips import shortened
+from qospec.syntax.grammar import grammar, keywords
+from qospec.syntax.lexical_errors import shortened
+from qospec.syntax.recovery.site import NUMBERS, VALUES, Mend, Mistake, Place
 from qospec.units import unit
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from qospec.syntax import ast
 from qospec.syntax.grammar import END, START, grammar
 
 if TYPE_CHECKING:
+    from qospec.syntax.builder import Build
     from qospec.syntax.grammar import Rule
     from qospec.syntax.tokens import Tokens
-    from qospec.syntax.tree import Build
 
 
 class Machine:
