@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.check.modules.files import is_folder, real, root_of
 from qospec.check.modules.project import is_pinned
 from qospec.resources import STDLIB
-from qospec.twin.form import is_yaml
 from qospec.writing import WriteError, write_whole
+from qospec.yaml_twin.form import is_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -81,7 +81,7 @@ def as_yaml(text: str) -> str:
     """Return a text in YAML, or as it is where it cannot be read."""
     from qospec.diagnostics import Problems
     from qospec.source import Source
-    from qospec.twin.writing import yaml_of
+    from qospec.yaml_twin.writer import yaml_of
 
     return yaml_of(Source("main.qos", text), Problems()) or text
 

@@ -13,9 +13,9 @@ from qospec.formatting import formatted
 from qospec.plan.plan import Bounds, plan
 from qospec.rendering import render_all
 from qospec.source import Source
-from qospec.twin.form import is_yaml
-from qospec.twin.reading import text_of
-from qospec.twin.writing import yaml_of
+from qospec.yaml_twin.form import is_yaml
+from qospec.yaml_twin.reader import text_of
+from qospec.yaml_twin.writer import yaml_of
 
 if TYPE_CHECKING:
     from pathlib import Path

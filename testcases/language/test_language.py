@@ -31,7 +31,7 @@ from qospec.plan.plan import Bounds, CasePlan, plan
 from qospec.plan.survey import verify
 from qospec.source import Source
 from qospec.syntax import ast
-from qospec.twin.form import tree_of
+from qospec.yaml_twin.form import tree_of
 
 HERE = Path(__file__).parent
 SPEC = HERE.parents[1] / "spec"

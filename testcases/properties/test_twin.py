@@ -17,8 +17,8 @@ from qospec.resources import STDLIB
 from qospec.source import Source
 from qospec.syntax.limits import LONGEST
 from qospec.syntax.tokens import tokens_of
-from qospec.twin.reading import parse, text_of
-from qospec.twin.writing import yaml_of
+from qospec.yaml_twin.reader import parse, text_of
+from qospec.yaml_twin.writer import yaml_of
 
 TESTCASES = Path(__file__).parents[1]
 PATHS = [

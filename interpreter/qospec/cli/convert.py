@@ -26,8 +26,8 @@ FORMS = ("yaml", "qos")
 def convert(file: str, form: str, output: str) -> None:
     """Write a file as YAML or as text; `-` reads stdin, which is in the other form."""
     from qospec.diagnostics import Problems
-    from qospec.twin.form import TEXT_SUFFIX, is_yaml
     from qospec.writing import WriteError, write_whole
+    from qospec.yaml_twin.form import TEXT_SUFFIX, is_yaml
 
     if output.endswith(TEXT_SUFFIX) if form == "yaml" else is_yaml(output):
         exits.wrong(f"`{output}` is named as the other form is, and `--to {form}` would write it")
@@ -48,7 +48,7 @@ def _converted(file: str, form: str, problems: Problems) -> str | None:
     from qospec.check.evaluate.context import Refused
     from qospec.check.modules.files import source
     from qospec.formatting import formatted
-    from qospec.twin.form import TEXT_SUFFIX, YAML_SUFFIXES, is_yaml
+    from qospec.yaml_twin.form import TEXT_SUFFIX, YAML_SUFFIXES, is_yaml
 
     try:
         if file == STDIN:
@@ -60,7 +60,7 @@ def _converted(file: str, form: str, problems: Problems) -> str | None:
         problems.add(refused.diagnostic)
         return None
     if is_yaml(found.name):
-        from qospec.twin.reading import text_of
+        from qospec.yaml_twin.reader import text_of
 
         said = text_of(found, problems)
         if said is None:
@@ -68,6 +68,6 @@ def _converted(file: str, form: str, problems: Problems) -> str | None:
         found = said
     if form == "qos":
         return formatted(found, problems)
-    from qospec.twin.writing import yaml_of
+    from qospec.yaml_twin.writer import yaml_of
 
     return yaml_of(found, problems)

@@ -33,7 +33,7 @@ class _Asked(NamedTuple):
 def fmt(paths: tuple[str, ...], **asked: bool) -> None:
     """Put .qos files into the one layout; `-` reads stdin and writes stdout."""
     from qospec.diagnostics import Problems
-    from qospec.twin.form import is_yaml
+    from qospec.yaml_twin.form import is_yaml
 
     yaml = next((path for path in paths if is_yaml(path)), None)
     if yaml is not None:

@@ -18,14 +18,14 @@ from qospec.check.test.search import GOAL, SEARCH
 from qospec.reference.kinds import kind_document
 from qospec.syntax import ast
 from qospec.syntax.grammar import keywords
-from qospec.twin.shapes import BIND, BLOCK, FILE, Role, Way
+from qospec.yaml_twin.shapes import BIND, BLOCK, FILE, Role, Way
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qospec.catalogue.kinds import Catalogue, Kind
     from qospec.document import Document
-    from qospec.twin.shapes import Part, Shape
+    from qospec.yaml_twin.shapes import Part, Shape
 
 Schema = dict[str, Any]
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from qospec.check.evaluate.values import Amount, Symbol, Truth, Wording
 from qospec.syntax import ast
-from qospec.twin.reading import Twin
 from qospec.units import base_unit, number_text, table, text_of, unit
+from qospec.yaml_twin.reader import Twin
 
 if TYPE_CHECKING:
     from qospec.check.evaluate.values import Value

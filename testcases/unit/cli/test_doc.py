@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 from qospec import cli
 from qospec.diagnostics import Problems
 from qospec.source import Source
-from qospec.twin.writing import yaml_of
+from qospec.yaml_twin.writer import yaml_of
 
 SPEC = """qos 1
 import std.media

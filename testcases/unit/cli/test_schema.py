@@ -14,7 +14,7 @@ from qospec.catalogue.kinds import discover
 from qospec.diagnostics import Problems
 from qospec.resources import STDLIB
 from qospec.source import Source
-from qospec.twin.writing import yaml_of
+from qospec.yaml_twin.writer import yaml_of
 
 TESTCASES = Path(__file__).parents[2]
 FOLDERS = (TESTCASES / "language" / "accept", TESTCASES / "suites", STDLIB)

@@ -8,8 +8,8 @@ import yaml
 
 from qospec.diagnostics import Problems
 from qospec.source import Source
-from qospec.twin.reading import parse, text_of
-from qospec.twin.writing import yaml_of
+from qospec.yaml_twin.reader import parse, text_of
+from qospec.yaml_twin.writer import yaml_of
 
 
 @pytest.fixture(params=["C", "Python"], autouse=True)

@@ -6,7 +6,7 @@ import pytest
 
 from qospec.diagnostics import Problems
 from qospec.source import Source
-from qospec.twin.document import LEVELS, Mapping, Scalar, document
+from qospec.yaml_twin.nodes import LEVELS, Mapping, Scalar, document
 
 Told = Callable[[str], list[str]]
 HEAD = 'qos: "1"\n'

@@ -7,7 +7,7 @@ import pytest
 from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.diagnostics import Problems
-from qospec.twin.form import is_ours
+from qospec.yaml_twin.form import is_ours
 
 TEST = """
 topology: {pair: {a, b: host, link: [{between: a -- b, via: line, with: {rate: 1 Mbit/s @cell}}]}}

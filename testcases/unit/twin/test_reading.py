@@ -9,8 +9,8 @@ from qospec.formatting.equivalence import same
 from qospec.source import Source
 from qospec.syntax import ast
 from qospec.syntax.parser import parse as parse_text
-from qospec.twin.reading import parse
-from qospec.twin.shapes import BIND, BLOCK, FILE
+from qospec.yaml_twin.reader import parse
+from qospec.yaml_twin.shapes import BIND, BLOCK, FILE
 
 Told = Callable[[str], list[str]]
 AsText = Callable[[str], str]

@@ -7,9 +7,9 @@ import pytest
 from qospec.diagnostics import Problems
 from qospec.formatting import Damaged
 from qospec.source import Source
-from qospec.twin import writing
-from qospec.twin.pages import quoted
-from qospec.twin.writing import yaml_of
+from qospec.yaml_twin import writer
+from qospec.yaml_twin.layout import quoted
+from qospec.yaml_twin.writer import yaml_of
 
 AsYaml = Callable[[str], str]
 
@@ -234,7 +234,7 @@ def test_in_a_flow_more_is(text: str) -> None:
 
 
 def test_what_would_say_something_else_is_never_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writing, "written", lambda _: 'qos: "1"\nlet: {a: 2 s}\n')
+    monkeypatch.setattr(writer, "written", lambda _: 'qos: "1"\nlet: {a: 2 s}\n')
     with pytest.raises(Damaged, match="as YAML the file would say something else"):
         yaml_of(Source("a.qos", "qos 1\nlet a = 1 s\n"), Problems())
 

@@ -14,7 +14,7 @@ from qospec.diagnostics import did_you_mean
 from qospec.resources import STDLIB
 from qospec.source import Source, Span
 from qospec.syntax.limits import LONGEST
-from qospec.twin.form import TEXT_SUFFIX, YAML_SUFFIXES, is_ours, is_yaml
+from qospec.yaml_twin.form import TEXT_SUFFIX, YAML_SUFFIXES, is_ours, is_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

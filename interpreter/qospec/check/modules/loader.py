@@ -17,7 +17,7 @@ from qospec.check.modules.imports import Missing, Place, find
 from qospec.check.modules.project import Projects
 from qospec.dataclass import dataclass
 from qospec.diagnostics import Diagnostic, Label
-from qospec.twin.form import tree_of
+from qospec.yaml_twin.form import tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -22,7 +22,7 @@ def is_yaml(name: str) -> bool:
 
 def is_ours(written: str) -> bool:
     """Return whether a YAML text begins as a specification does, with the key `qos`."""
-    from qospec.twin.document import first_key
+    from qospec.yaml_twin.nodes import first_key
 
     return first_key(written) == "qos"
 
@@ -31,6 +31,6 @@ def tree_of(source: Source, problems: Problems) -> ast.File | None:
     """Return the tree of a file in either form; the rest is as `syntax.text.parse` has it."""
     if not is_yaml(source.name):
         return parser.parse(source, problems)
-    from qospec.twin.reading import parse
+    from qospec.yaml_twin.reader import parse
 
     return parse(source, problems)

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qospec.source import Source
-    from qospec.twin.document import Comment, Mapping
-    from qospec.twin.document import Sequence as YamlSequence
+    from qospec.yaml_twin.nodes import Comment, Mapping
+    from qospec.yaml_twin.nodes import Sequence as YamlSequence
 
 _BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from qospec.diagnostics import Diagnostic, did_you_mean
 from qospec.source import Span
 from qospec.syntax.lexical_errors import shortened
-from qospec.twin.document import Mapping, Scalar, Sequence, Unreadable
+from qospec.yaml_twin.nodes import Mapping, Scalar, Sequence, Unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Ordered
 
     from qospec.source import Source
-    from qospec.twin.document import Node
-    from qospec.twin.shapes import Shape
+    from qospec.yaml_twin.nodes import Node
+    from qospec.yaml_twin.shapes import Shape
 
 _QUOTES = "put it in quotes: a {} of the language is a text here"
 
