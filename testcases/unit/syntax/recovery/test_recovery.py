@@ -13,7 +13,7 @@ from qospec.syntax.grammar import grammar
 from qospec.syntax.parser import parse
 
 FILES = sorted((STDLIB / "devices").resolve().glob("*.qos"))
-ALL = [*FILES, *sorted(Path(__file__).parents[2].glob("suites/eantc/*.qos"))]
+ALL = [*FILES, *sorted(Path(__file__).parents[3].glob("suites/eantc/*.qos"))]
 
 
 def read(text: str) -> tuple[ast.File | None, tuple[Diagnostic, ...]]:

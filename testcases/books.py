@@ -1,0 +1,256 @@
+"""Books of schedulers, in exact fractions, as tests of schedulers and of drop policies ask them.
+
+A book has `inputs`, each of which says how many wait (`count`) and who would be sent next (`next`).
+It is told who comes, and what is sent until when; whenever the line is free it may `settle`, and is
+asked whom it would serve if anybody waits. An input may be a queue or another scheduler.
+"""
+
+import math
+from fractions import Fraction
+from typing import Any
+
+FINE = 2**16
+"""Parts of a byte in which virtual time knows how far a packet is that is being sent."""
+
+
+class First:
+    """Strict priority; and what a book has that has nothing to remember."""
+
+    inputs: Any
+
+    def __init__(self, _numbers: Any, _clock: Any) -> None:
+        pass
+
+    def waiting(self) -> list[int]:
+        return [k for k, each in enumerate(self.inputs) if each.count]
+
+    def come(self, k: int, packet: Any, now: int) -> None:
+        pass
+
+    def choose(self) -> int:
+        return self.waiting()[0]
+
+    def sent(self, k: int, size: int, end: Fraction) -> None:
+        pass
+
+    def settle(self) -> None:
+        pass
+
+
+class Turns(First):
+    """A turn each, of so many packets."""
+
+    def __init__(self, numbers: Any, _clock: Any) -> None:
+        self.numbers, self.current, self.left = numbers, -1, 0
+
+    def cost(self, _size: int) -> int:
+        return 1
+
+    def choose(self) -> int:
+        while self.left <= 0 or not self.inputs[self.current].count:
+            self.current = (self.current + 1) % len(self.inputs)
+            self.left = self.numbers[self.current]
+        return self.current
+
+    def sent(self, _k: int, size: int, _end: Fraction) -> None:
+        self.left -= self.cost(size)
+
+    def settle(self) -> None:
+        if not self.inputs[self.current].count:
+            self.left = 0
+
+
+class Bytes(Turns):
+    """A turn each, of so many bytes, the last packet of which may overshoot."""
+
+    def cost(self, size: int) -> int:
+        return size
+
+
+class Deficits(First):
+    """Shreedhar and Varghese: a list of those who have something, each with its deficit.
+
+    One whose only packet was turned away again goes off the list in its turn.
+    """
+
+    def __init__(self, numbers: Any, _clock: Any) -> None:
+        self.quanta, self.active = numbers, []
+        self.deficits, self.granted = [0] * len(numbers), False
+
+    def come(self, k: int, _packet: Any, _now: int) -> None:
+        if k not in self.active:
+            self.active.append(k)
+            self.deficits[k] = 0
+
+    def choose(self) -> int:
+        while True:
+            self.settle()
+            k = self.active[0]
+            self.deficits[k] += 0 if self.granted else self.quanta[k]
+            if self.inputs[k].next().size <= self.deficits[k]:
+                self.granted = True
+                return k
+            self.active.append(self.active.pop(0))
+            self.granted = False
+
+    def sent(self, k: int, size: int, _end: Fraction) -> None:
+        self.deficits[k] -= size
+
+    def settle(self) -> None:
+        while self.active and not self.inputs[self.active[0]].count:
+            self.active.pop(0)
+            self.granted = False
+
+
+class Virtual(First):
+    """One that begins anew with each busy period; `starts`: from when on each input may go on."""
+
+    def __init__(self, numbers: Any, clock: Any) -> None:
+        self.weights, self.clock = numbers, clock
+        self.begin()
+
+    def begin(self) -> None:
+        self.virtual, self.starts = Fraction(0), [Fraction(0)] * len(self.weights)
+
+    def settle(self) -> None:
+        if not self.waiting():
+            self.begin()
+
+
+class Tags(Virtual):
+    """Golestani, by inputs: the tag of the next packet begins where the last one's ended."""
+
+    def come(self, k: int, _packet: Any, _now: int) -> None:
+        if self.inputs[k].count == 1:
+            self.starts[k] = max(self.starts[k], self.virtual)
+
+    def tag(self, k: int, size: int) -> Fraction:
+        return self.starts[k] + Fraction(size, self.weights[k])
+
+    def choose(self) -> int:
+        return min(self.waiting(), key=lambda k: (self.tag(k, self.inputs[k].next().size), k))
+
+    def sent(self, k: int, size: int, _end: Fraction) -> None:
+        self.virtual = self.starts[k] = self.tag(k, size)
+
+
+class Paced(Virtual):
+    """One that knows how far it is within a packet: as far as the line is with its frame."""
+
+    def begin(self) -> None:
+        super().begin()
+        self.work, self.end, self.size = Fraction(0), Fraction(0), 0
+
+    def done(self, now: int) -> Fraction:
+        """Return how many bytes have been sent by now in this busy period."""
+        left = math.floor(max(0, math.ceil(self.end) - now) / self.clock.byte_time_ps * FINE)
+        framing = self.clock.encapsulation
+        if framing is not None and self.size:
+            left = left * self.size // framing.line_bytes(self.size)
+        return self.work - min(Fraction(left, FINE), self.size)
+
+    def sent(self, _k: int, size: int, end: Fraction) -> None:
+        self.work, self.end, self.size = self.work + size, end, size
+
+
+class Eligible(Paced):
+    """Bennett and Zhang: of those whose start virtual time has passed, who should end first."""
+
+    def begin(self) -> None:
+        super().begin()
+        self.seen = Fraction(0)
+
+    def pass_on(self, work: Fraction, others: Any) -> None:
+        self.virtual, self.seen = self.virtual + work - self.seen, work
+        starts = [self.starts[k] for k in others if self.inputs[k].count]
+        self.virtual = max(self.virtual, min(starts)) if starts else self.virtual
+
+    def come(self, k: int, _packet: Any, now: int) -> None:
+        if self.inputs[k].count == 1:
+            self.pass_on(self.done(now), [each for each in range(len(self.weights)) if each != k])
+            self.starts[k] = max(self.starts[k], self.virtual)
+
+    def choose(self) -> int:
+        self.pass_on(self.work, range(len(self.weights)))
+        eligible = [k for k in self.waiting() if self.starts[k] <= self.virtual]
+        return min(eligible, key=lambda k: (self.end_of(k, self.inputs[k].next().size), k))
+
+    def end_of(self, k: int, size: int) -> Fraction:
+        return self.starts[k] + Fraction(size * sum(self.weights), self.weights[k])
+
+    def sent(self, k: int, size: int, end: Fraction) -> None:
+        self.starts[k] = self.end_of(k, size)
+        super().sent(k, size, end)
+
+
+class Fluid:
+    """Parekh and Gallager 1993, III.B: V grows by work over the sum of the busy inputs' weights.
+
+    `finish` is, per packet, when the fluid server ends it, in virtual time. Where V is kept as a
+    whole number of parts, it is rounded down when an input becomes busy while others are.
+    """
+
+    def __init__(self, weights: list[int]) -> None:
+        self.weights, self.unit = weights, Fraction(1, FINE * math.lcm(*weights))
+        self.finish: dict[Any, Fraction] = {}
+        self.last = [Fraction(0)] * len(weights)
+        self.virtual = self.done = Fraction(0)
+
+    def busy(self) -> list[int]:
+        return [k for k, tag in enumerate(self.last) if tag > self.virtual]
+
+    def flow(self, until: Fraction) -> None:
+        """Work until so many bytes are done since the busy period began."""
+        while self.busy() and self.done < until:
+            together = sum(self.weights[k] for k in self.busy())
+            least = min(self.last[k] for k in self.busy())
+            work = min(until - self.done, (least - self.virtual) * together)
+            self.done += work
+            self.virtual += work / Fraction(together)
+        self.done = until
+
+    def come(self, k: int, name: Any, size: int, until: Fraction) -> None:
+        self.flow(until)
+        if self.last[k] <= self.virtual:
+            self.virtual = self.virtual // self.unit * self.unit
+        self.last[k] = max(self.last[k], self.virtual) + Fraction(size, self.weights[k])
+        self.finish[name] = self.last[k]
+
+
+class Fair(Paced):
+    """Parekh and Gallager: beside a fluid server, a packet begins when it came or behind the last.
+
+    Which packet an input has next may change until it is sent, where that is a scheduler; so what
+    is kept of each is the virtual time at which it came.
+    """
+
+    def begin(self) -> None:
+        super().begin()
+        self.fluid, self.came = Fluid(self.weights), {}
+
+    def come(self, k: int, packet: Any, now: int) -> None:
+        self.fluid.come(k, packet, packet.size, self.done(now))
+        self.came[packet] = self.fluid.virtual
+
+    def tag(self, k: int) -> Fraction:
+        packet = self.inputs[k].next()
+        return max(self.came[packet], self.starts[k]) + Fraction(packet.size, self.weights[k])
+
+    def choose(self) -> int:
+        self.tags = {k: self.tag(k) for k in self.waiting()}
+        return min(self.tags, key=lambda k: (self.tags[k], k))
+
+    def sent(self, k: int, size: int, end: Fraction) -> None:
+        self.starts[k] = self.tags[k]
+        super().sent(k, size, end)
+
+
+BOOKS = {
+    "strict": First,
+    "wrr": Turns,
+    "custom": Bytes,
+    "drr": Deficits,
+    "scfq": Tags,
+    "wfq": Fair,
+    "wf2q_plus": Eligible,
+}
