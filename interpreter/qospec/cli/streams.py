@@ -1,7 +1,4 @@
-"""Streams to print on: no run ends because nobody reads them, or they lack a character.
-
-A specification from stdin, where the path is `-`.
-"""
+"""Streams: no run ends because nobody reads them, or they lack a character; `-` is stdin."""
 
 from __future__ import annotations
 

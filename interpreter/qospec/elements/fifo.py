@@ -62,7 +62,7 @@ class State:
     """What is carried from batch to batch.
 
     Attributes:
-        line: The line that is fed; see `engine.transmission`.
+        line: The line that is fed; see `engine.line.transmission`.
         known_bytes: The one size of all cells, or 0.
         owns_times: Whether departures may be written over arrivals.
         size_bytes: Of all that came so far; 0 before the first.

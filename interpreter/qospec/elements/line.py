@@ -47,7 +47,7 @@ class State(NamedTuple):
     """What is carried from batch to batch, and what holds for the whole trial.
 
     Attributes:
-        line: See `engine.transmission`.
+        line: See `engine.line.transmission`.
         slotted: Whether the line has slots.
         stamps: Whether it writes `sent_ps`.
         size_bytes: The one size of all items, or 0.

@@ -42,7 +42,7 @@ class State:
     Attributes:
         marks: NOW, up to when the bucket is filled: the last packet has left by then. WAITING, the
             amount that waits, and HEAD, the first of it.
-        bucket: See `engine.token_bucket`.
+        bucket: See `engine.meter.token_bucket`.
         leaving: (2, n) When each packet that waits leaves, and its amount.
         watched: Whether it is to tell of what waits.
     """

@@ -1,9 +1,8 @@
-"""Random numbers, each from a stream of its own that is named, not numbered.
+"""Random numbers, each from a stream of its own that is named, not numbered; and times of one law.
 
 A stream's key is a hash of the root seed and of the names of what draws from it, so another flow or
-element never moves the numbers of this one. Philox counts; its bits are the same everywhere.
-
-Times of one law, drawn by the block.
+element never moves the numbers of this one. Philox counts; its bits are the same everywhere. Times
+are drawn by the block.
 """
 
 from __future__ import annotations

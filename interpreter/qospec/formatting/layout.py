@@ -1,6 +1,4 @@
-"""How statements and declarations are laid out.
-
-How values that do not fit on a line are broken.
+"""How statements and declarations are laid out, and values that do not fit on a line are broken.
 
 What stands in brackets goes on lines of its own, one item on each. An expression is broken before
 all operators of its loosest kind, and where that is not enough its operands are broken in turn.

@@ -1,8 +1,7 @@
-"""A file as it is written: its tokens, its tree, and how each part of it looks on one line.
+"""A file as it is written: tokens, trivia, tree, and how each part of it looks on one line.
 
-What the parser passes over: comments and blank lines, by the tokens between which they stand.
-
-How each token is spelt, and where blanks stand between two of them on one line.
+Trivia are what the parser passes over: comments and blank lines, by the tokens between which they
+stand.
 """
 
 from __future__ import annotations

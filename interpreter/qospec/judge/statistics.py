@@ -1,19 +1,16 @@
-"""Student's t distribution: how far the mean of a few repeats may lie from the truth.
+"""Two distributions: Student's t of means, and the binomial one of losses.
 
-For whole degrees of freedom the distribution is a finite sum of powers of a cosine, so neither a
-gamma function nor a library is needed. Source: Abramowitz and Stegun, Handbook of Mathematical
-Functions, 26.7.3 and 26.7.4.
+How far the mean of a few repeats may lie from the truth: for whole degrees of freedom Student's
+distribution is a finite sum of powers of a cosine, so neither a gamma function nor a library is
+needed. Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 and 26.7.4.
 
-What so many losses of so many sent say of the loss ratio: the bounds of Clopper and Pearson.
-
-The fewer are lost, the higher a ratio is excluded: the bound is the ratio at which no more are lost
-with a probability that is just the doubt. With none lost that is (1 - p)ⁿ = doubt. Else the sum of
-the binomial distribution is taken from its last term down: each is the one before times a ratio
-below 1, so the sum ends where nothing is left to add. The last term itself is a difference of
-large logarithms, and is found in decimals of 40 digits, which no two machines round differently.
-
-Source: Clopper and Pearson, Biometrika 26 (1934), 404; Stirling's series: Abramowitz and Stegun,
-Handbook of Mathematical Functions, 6.1.41.
+What so many losses of so many sent say of the loss ratio: the fewer are lost, the higher a ratio is
+excluded, and the bound is the ratio at which no more are lost with a probability that is just the
+doubt. With none lost that is (1 - p)ⁿ = doubt. Else the sum of the binomial distribution is taken
+from its last term down: each is the one before times a ratio below 1, so the sum ends where nothing
+is left to add. The last term itself is a difference of large logarithms, and is found in decimals
+of 40 digits, which no two machines round differently. Source: Clopper and Pearson, Biometrika 26
+(1934), 404; Stirling's series: Abramowitz and Stegun, 6.1.41.
 """
 
 from __future__ import annotations

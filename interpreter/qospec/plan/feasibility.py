@@ -1,13 +1,9 @@
-"""What a plan refuses, in words: too many cells, no way, no time round a loop, overload.
+"""What a plan refuses: too many cells, no way, overload, links and marks that do not fit.
 
-What a plan refuses of packets: links that do not take them, or frame them in another way.
-
-What a plan refuses of marks: one that is written or read where no frame has a place for it.
-
-Between two lines a mark is what the frame bore that came, or what was written since; behind the
-next line it is gone if its frames have no place for it.
-
-What is checked and planned, and cannot be executed yet: refused when it is to run, by name.
+A link may not take packets, or frame them in another way. A mark that is written or read needs a
+frame with a place for it: between two lines a mark is what the frame bore that came, or what was
+written since; behind the next line it is gone if its frames have no place for it. And what is
+checked and planned but cannot be executed yet is refused when it is to run, by name.
 """
 
 from __future__ import annotations

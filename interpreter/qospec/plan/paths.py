@@ -1,12 +1,8 @@
-"""The ways of one member's cells through a network, by sort.
+"""The ways of one member's cells through a network, by sort, and the tables made of them.
 
 A classifier parts cells and a policer may tag them, so cells of one connection can go different
-ways; all of them must end at the target, or be discarded.
-
-Which output a cell takes: by a table made of shortest ways, or by a classifier's predicates.
-
-Connections of one member (an origin and a target of a flow) are alike, so tables are made by
-member.
+ways; all of them must end at the target, or be discarded. Connections of one member (an origin and
+a target of a flow) are alike, so tables are made by member.
 """
 
 from __future__ import annotations

@@ -2,11 +2,8 @@
 
 A plan says, before anything runs, which trials there are and how many cells they send at most, and
 refuses what does not fit: no way between hosts, a line asked for too much, a loop without delay, a
-trial beyond the limit.
-
-Populations: what is measured as one, such as the flow `ab` or its OAM cells `ab.oam`.
-
-What a search may cost: how many trials, and how much emulated time, at most.
+trial beyond the limit. A population is what is measured as one, such as the flow `ab` or its OAM
+cells `ab.oam`.
 """
 
 from __future__ import annotations

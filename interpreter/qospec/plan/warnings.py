@@ -1,12 +1,8 @@
-"""A warning of a plan: a round robin some of whose turns are shorter than the packets that come.
+"""What a plan warns of, since it can hardly be meant.
 
-A warning of a plan: queues that some of the packets that come are too large for.
-
-A warning of a plan: a token bucket that is smaller than some of the packets that come.
-
-A warning of a plan: a class of a device that none of the flows sends anything to.
-
-A warning of a plan: a meter or shaper whose rate no line that leads to it reaches.
+Turns of a round robin that are shorter than the packets that come; queues and token buckets that
+some of them are too large for; classes that no flow sends anything to; and rates of meters and
+shapers that no line that leads to them reaches.
 """
 
 from __future__ import annotations

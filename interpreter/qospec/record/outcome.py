@@ -1,11 +1,8 @@
 """The outcome of a run: the document that `--json` prints, the record keeps and reports show.
 
 Everything in it follows from the specification and the seed: no clock, no machine, no order of
-finishing. Fields are only added within a schema version.
-
-Who discarded how many of whom, in words: in one repeat, or in several taken together.
-
-What the flows of a test send, from where to where, over all its cases.
+finishing. Fields are only added within a schema version. What flows sent and what was discarded
+is said over all cases of a test, or all repeats of a case.
 """
 
 from __future__ import annotations

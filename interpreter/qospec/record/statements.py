@@ -1,10 +1,7 @@
 """What the outcome says of a statement: verdict, what was measured and needed, and what to know.
 
-The interval of what repeats come to, as it is shown: not beyond what its values can be.
-
-How many criteria of some cases claim what of a publication, and how many did not apply.
-
-The terms of a criterion that joins several: each with what it measured by itself.
+The interval of repeats is shown as far as values can be; a criterion that joins several has terms,
+each with what it measured by itself; and claims about a publication are counted by kind.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""A topology: its hosts, its devices, and its links with their media.
+"""Topologies and tests as documents: hosts, devices, links; cases, networks, flows.
 
-A test: its cases and networks, and where each field of its flows and of its `run` came from.
-
-The fields are those of the first case.
+The fields of flows and of `run` are those of the first case, each with where it came from.
 """
 
 from __future__ import annotations

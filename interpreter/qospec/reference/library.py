@@ -1,6 +1,4 @@
-"""Devices and media of the library, read from its files.
-
-What is in a device: its values, its elements and its wires, as they are written.
+"""Devices and media of the library, read from its files: values, elements and wires as written.
 
 Loops are not unrolled: how many turns they have may depend on a parameter.
 """

@@ -1,6 +1,6 @@
-"""What can be asked for by the name of its sort: `elements`, `devices`, `units` and the others.
+"""Lists: what can be asked for by the name of its sort, such as `elements` or `units`, as text.
 
-Documents as text: a list in two or three columns, or one thing in full.
+A list is in two or three columns; one thing is shown in full.
 """
 
 from __future__ import annotations

@@ -4,8 +4,6 @@ It is made from the shapes of the twin, the keywords and the catalogue, so it kn
 know. It says how a file is built and which fields a kind has; units, names and wiring are left to
 `qos check`. Every scalar of the twin is text; an editor may read `4` or `true` as what it looks
 like, so a value may be that too.
-
-The fields of kinds as JSON Schema: what an editor offers below `is: vbr_rt`.
 """
 
 from __future__ import annotations

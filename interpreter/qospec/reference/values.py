@@ -1,7 +1,4 @@
-"""Values of the checker as text.
-
-The units of the language, each with its dimension and a value in its base unit.
-"""
+"""Values of the checker as text, and the units of the language with their dimensions."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Why a case is not well: who discarded what of whom, over all its repeats at once.
+"""Why a case is not well: what was discarded where, over all its repeats at once.
 
-How sure all criteria of a record are together that were judged with confidence.
+And how sure all criteria of a record are together that were judged with confidence.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 A worker that is killed costs no other case anything. Its own is tried once more, in a fresh worker
 and after all others: what killed it, such as a shortage of memory, may be over by then.
-
-A case as work to be done, here or in another process, and what it gave.
 """
 
 from __future__ import annotations

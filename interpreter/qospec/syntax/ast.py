@@ -1,13 +1,7 @@
-"""What all nodes of the tree are.
+"""The syntax tree: a specification as it is written, numbers and units still text.
 
-The nodes of values. Imported as `qospec.syntax.ast`.
-
-The nodes of statements. Imported as `qospec.syntax.ast`.
-
-The syntax tree: a specification as it is written, numbers and units still text.
-
-One class per grammar rule. Spans and doc comments are left out of equality, so trees are equal
-wherever they stand and however they are commented.
+One class per grammar rule: expressions, statements, declarations. Spans and doc comments are left
+out of equality, so trees are equal wherever they stand and however they are commented.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""The reserved words by their part in a file, from `spec/keywords.toml`.
-
-The parse table of `spec/qos.lark`.
+"""The parse table of `spec/qos.lark`, and the reserved words of `spec/keywords.toml`.
 
 Lark makes the table, which takes a third of a second. It is kept in the user's cache folder as
 plain data, under a name that is the hash of the grammar and of Lark's version; with it, Lark itself

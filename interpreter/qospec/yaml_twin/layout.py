@@ -1,9 +1,7 @@
 """YAML under construction: entries with their comments, and how they are laid out on lines.
 
-Which comments of a statement have a place in YAML.
-
-They have one above a statement and behind it, before the end of a block and behind the key that it
-begins below, and within a value, which is then written on lines as it stands in the text.
+Comments have a place above a statement and behind it, before the end of a block and behind the key
+that it begins below, and within a value, which is then written on lines as it stands in the text.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Words for what PyYAML says of a text that is not YAML.
-
-From the text of a YAML file to its nodes, of which there are three: text, mapping, list.
+"""From the text of a YAML file to its nodes, of which there are three: text, mapping, list.
 
 PyYAML's events are followed by a loop of our own, which keeps each scalar as text, refuses what the
-language has no use for, and counts levels before anything could recurse over them.
+language has no use for, and counts levels before anything could recurse over them. What PyYAML says
+of a text that is not YAML is said in words of our own.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""From the text of a YAML file to the tree of the language, which is that of the text.
-
-From the nodes of a YAML file to the text of a `.qos` file that says the same.
-"""
+"""From a YAML file to the text of a `.qos` file that says the same, and to the tree of that."""
 
 from __future__ import annotations
 

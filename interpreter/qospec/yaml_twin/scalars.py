@@ -2,8 +2,6 @@
 
 A scalar stands within a transcribed text, and must not get out of the place that it was given: it
 closes what it opens, and holds nothing that its place does not ask for.
-
-Puts scalars into a transcript: each in its place, and not beyond it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""From a statement to its entry in YAML: its name, its parts, and the comments around it.
+"""From a `.qos` file to the same in YAML.
 
-From a `.qos` file to the same in YAML.
-
-What is written is the file in its one layout: each statement becomes an entry of its shape, entries
-of one keyword that follow each other stand together below it, and where a keyword comes again later
-the block becomes a list of mappings.
+What is written is the file in its one layout: each statement becomes an entry of its shape, with
+the comments around it. Entries of one keyword that follow each other stand together below it, and
+where a keyword comes again later the block becomes a list of mappings.
 """
 
 from __future__ import annotations

@@ -88,9 +88,9 @@ def hang(*_, **__):
 @pytest.mark.parametrize(
     ("command", "where"),
     [
-        ("plan", "import qospec.run.plan as module; module.plan = hang"),
+        ("plan", "import qospec.plan.plan as module; module.plan = hang"),
         ("run", "import qospec.report.render as module; module.render = hang"),
-        ("run", "from qospec.run.record import Record; Record.end = hang"),
+        ("run", "from qospec.record.store import Record; Record.end = hang"),
     ],
 )
 def test_an_interrupt_ends_with_130_wherever_it_comes(

@@ -1,6 +1,6 @@
-"""`machine`: what a device does by messages and timers, as states and the ways between them.
+"""Machines: what a device does by messages and timers, as states and the ways between them.
 
-What of a machine is of use: states that are reached, timers that are started and waited for.
+States that nothing reaches are found, and timers that are never started or waited for.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ HIGHEST = {
 }
 """Attributes that are numbers from 0 to this."""
 ADDRESSES = ("source_address", "destination_address")
-"""Attributes that are addresses; conditions hold the numbers of `check.addresses`."""
+"""Attributes that are addresses; conditions hold the numbers of `check.records.addresses`."""
 NAMED = (*WORDS, *ADDRESSES, "input")
 """Attributes that are alike or not, and never less or more than another."""
 

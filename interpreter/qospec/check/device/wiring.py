@@ -1,8 +1,7 @@
 """The wires of a device, and what must hold of them all.
 
-Queues and schedulers: each leads to the line that empties it, straight or by schedulers.
-
-Loops that take no time: in them, the emulation would turn for ever at one instant.
+Each queue and scheduler leads to the line that empties it, straight or by schedulers. No loop of
+wires takes no time: in one, the emulation would turn for ever at one instant.
 """
 
 from __future__ import annotations

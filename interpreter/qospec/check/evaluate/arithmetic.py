@@ -1,8 +1,7 @@
 """Arithmetic and comparison of exact quantities with dimensions and layers.
 
-What must be measured becomes a small tree over the same rules: its mistakes show before a run.
-
-Equality of what is measured: what can be equal, and tolerances that would ask for it unseen.
+What must be measured becomes a small tree over the same rules: its mistakes show before a run. Of
+equality: what can be equal, and tolerances that would ask for it unseen.
 """
 
 from __future__ import annotations

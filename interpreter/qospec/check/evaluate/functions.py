@@ -1,8 +1,6 @@
-"""Functions of measured values: the least, the greatest, the size, and the worst of a group.
+"""The functions of the language: `min`, `max`, `abs`, `worst` of what is measured, and laws.
 
-Random times and sizes by their law: `exponential(16 ms)`.
-
-The functions of the language: `min`, `max`, `abs`, `worst` of what is measured, and laws.
+A law is that of random times or sizes, such as `exponential(16 ms)`.
 """
 
 from __future__ import annotations

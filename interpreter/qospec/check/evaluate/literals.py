@@ -1,6 +1,6 @@
 """Numbers, quantities, layers and ranges: from text to exact values.
 
-What may have been meant by a unit that is none. Source: `misread` of spec/units.toml.
+Where a unit is none: what may have been meant. Source: `misread` of spec/units.toml.
 """
 
 from __future__ import annotations

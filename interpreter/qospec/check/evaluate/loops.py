@@ -1,7 +1,4 @@
-"""What all bodies share: loops, and statements that do not belong where they stand.
-
-How many of something there are.
-"""
+"""What all bodies share: loops, counts, and statements that do not belong where they stand."""
 
 from __future__ import annotations
 

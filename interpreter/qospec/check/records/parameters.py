@@ -1,6 +1,6 @@
 """Parameters of declarations: from the arguments of a use to the names of the body.
 
-Values that stand for unknown parameters while a declaration is checked on its own.
+Where a declaration is checked on its own, samples stand for parameters that are not known.
 """
 
 from __future__ import annotations

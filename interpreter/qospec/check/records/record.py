@@ -1,9 +1,8 @@
 """Records: `kind { field = value }` and copies of them, which recompute like a spreadsheet.
 
 A field's value may name the other fields of its record. It is worked out in the record that is used
-in the end, so overriding one field changes what depends on it.
-
-A record in a field of another: from what the field holds to the object that is meant.
+in the end, so overriding one field changes what depends on it. A record in a field of another
+becomes the object that is meant.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """`property name { forall … expect … }`: what holds for all values that may be drawn.
 
-What properties reckon with: streams of cells that are drawn, and the functions of them.
-
-The table `FUNCTIONS` is the only list of these functions.
+Streams of cells are drawn too; the table `FUNCTIONS` is the only list of the functions of them.
 """
 
 from __future__ import annotations

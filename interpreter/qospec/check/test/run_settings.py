@@ -1,7 +1,4 @@
-"""`run { warmup = 0 s, measure = 60 s, repeat = 1, … }`.
-
-`skip unless condition "why"`: cases that are left out, with the reason.
-"""
+"""`run { warmup = 0 s, measure = 60 s, repeat = 1, … }`, and `skip unless condition "why"`."""
 
 from __future__ import annotations
 

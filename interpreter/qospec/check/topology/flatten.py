@@ -1,6 +1,6 @@
 """Dissolves a topology into one flat network of elements and wires.
 
-Networks of topologies with their arguments: each is worked out once for all cases.
+A topology with its arguments is worked out once for all cases.
 """
 
 from __future__ import annotations

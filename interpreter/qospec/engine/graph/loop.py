@@ -1,14 +1,13 @@
-"""A part of the graph that turns in circles, carried on in small steps.
-
-The conservative scheme of Chandy and Misra (1979): every link has a watermark from the start, which
-follows from least delays; a node works up to the lowest of its links and so moves the watermarks
-behind it, whether cells leave or not. One round moves time on by the least delay of the cycle, its
-lookahead. While no node holds a cell, time leaps to the next one that waits on a link.
-
-Cycles in a graph: in which order its nodes are visited, and which of them turn in circles.
+"""Cycles of the graph: found, ordered, and carried on in small steps.
 
 The strongly connected components come from Tarjan's algorithm (SIAM J. Comput. 1 (1972) 146), with
 a stack of its own instead of recursion, for a graph may be a long chain.
+
+A cycle runs by the conservative scheme of Chandy and Misra (1979): every link has a watermark from
+the start, which follows from least delays; a node works up to the lowest of its links and so moves
+the watermarks behind it, whether cells leave or not. One round moves time on by the least delay of
+the cycle, its lookahead. While no node holds a cell, time leaps to the next one that waits on a
+link.
 """
 
 from __future__ import annotations

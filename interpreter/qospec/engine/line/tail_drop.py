@@ -5,10 +5,8 @@ free. So of a buffer with n places, a newcomer finds all taken exactly when the 
 back from there, still lies ahead of it. And what has not begun by some time can be told, and taken
 back, from the line alone.
 
-Most batches lose nothing. So `alike.sent_freely` goes first, as far as all certainly find room;
+Most batches lose nothing. So `sent_freely` goes first, as far as all items certainly find room;
 only from there on is each item's fate decided.
-
-Items of one size over a line, as far as all find room: what nearly all cells are.
 """
 
 from __future__ import annotations

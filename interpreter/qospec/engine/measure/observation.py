@@ -38,7 +38,7 @@ class Observation(NamedTuple):
         planned: (n,) Cells ready in the window.
         sent: (n,) Cells whose first bit left the source's line in the window; OAM cells inserted.
         carried: (n,) Cells that arrived in the window, whenever they were sent.
-        delays: (n, 8) Of those of `sent` that arrived, as `engine.delays` keeps them.
+        delays: (n, 8) Of those of `sent` that arrived, as `engine.measure.delays` keeps them.
         histogram: (rows, buckets) Counts of delays.
         first_bucket: What bucket the histogram's first column is.
         losses: By (element's path, cause): (n,) how many cells of `sent` ended there.

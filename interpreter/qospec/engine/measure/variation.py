@@ -1,11 +1,10 @@
 """How times vary from packet to packet, for the flows that a statement asks it of.
 
-Packets on their way: what each connection has sent, in order, until it has arrived or ended.
-
 Some definitions of jitter take packets in the order in which they arrive, others in that in which
-they were sent. For these, packets stand in a ring; when the fate of the first is known, it is
-counted and leaves. So memory is bounded by what is on its way, and neither loss nor reordering
-changes what is a pair. A packet of the ring that one behind it overtakes notes when.
+they were sent. For these, packets stand in a ring from when they are sent; when the fate of the
+first is known, it is counted and leaves. So memory is bounded by what is on its way, and neither
+loss nor reordering changes what is a pair. A packet of the ring that one behind it overtakes notes
+when.
 """
 
 from __future__ import annotations
@@ -206,7 +205,7 @@ class Followed(NamedTuple):
         marks: (n, 3) HEAD and TAIL of each ring: the number of its first packet and of the next.
         ring: (n, places, 4) A packet's place is its number modulo places.
         before: (n, 2, 8) By order, of the packet before.
-        seen: (n, 6, 8) Rows as `engine.delays` keeps them.
+        seen: (n, 6, 8) Rows as `engine.measure.delays` keeps them.
         kept: (n, each, 3) Of the first packets, by number, as in the ring.
         buckets, as_double, as_bits: Of the histogram that the rows belong to.
     """

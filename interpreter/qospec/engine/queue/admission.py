@@ -1,4 +1,4 @@
-"""The fate of who comes to a queue: let in, or lost, and for which cause.
+"""The fate of what comes to a queue: let in, or lost, and for which cause.
 
 Every drop policy is the same few steps with other numbers. An item has a class, by its marks. Of
 each class so much may wait with it; and above some average of what waits it is lost early, at
@@ -6,12 +6,10 @@ random. All numbers are whole:
 
 - The average is kept in 2^-20 of a packet, cell or byte. Its weight is 1/2^k, so that each step is
   a shift (Floyd and Jacobson 1993, 11), rounded down.
-- Who finds nothing waiting comes after an idle time of m typical items; the average falls as if so
+- What finds nothing waiting comes after an idle time of m typical items; the average falls as if so
   many had found the queue empty (there, 4 and figure 2). (1 - 1/2^k)^m is the product of its powers
   of 2^0, 2^1, 2^2 …, each kept in 30 binary places, rounded down, as is the average after each.
 - A probability has 30 binary places, and so has the random number that it is compared with.
-
-The average of what waits, by which policies drop early; see `engine.admission`.
 """
 
 from __future__ import annotations

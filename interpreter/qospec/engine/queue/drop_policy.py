@@ -1,4 +1,4 @@
-"""What a drop policy says of a queue, and the gate that is made of it; see `engine.admission`."""
+"""What a drop policy says of a queue, and the gate that is made of it for `queue.admission`."""
 
 from __future__ import annotations
 

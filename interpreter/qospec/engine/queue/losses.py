@@ -20,7 +20,7 @@ def losses_of(
     Args:
         connection: (n,) Whose they were.
         sent_ps: (n,) When each was sent.
-        fates: (n,) For what each was lost, see `engine.admission`; None: all for want of room.
+        fates: (n,) For what each was lost, see `queue.admission`; None: all for want of room.
         element: The queue, if it is another's than the one that tells.
     """
     if not len(connection):

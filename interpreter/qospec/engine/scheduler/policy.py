@@ -1,7 +1,7 @@
 """What one scheduler decides by, and the loop with the policies of a whole tree in it.
 
-A policy is up to four kernels, called as in `engine.decisions`, and the fields that they keep in
-the rows of the tree: of the scheduler itself, and of each of its inputs. All are whole numbers.
+A policy is up to four kernels, called as in `scheduler.serve`, and the fields that they keep in the
+rows of the tree: of the scheduler itself, and of each of its inputs. All are whole numbers.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ KERNELS = ("chosen", "arrived", "served", "finished")
 
 
 class Policy(NamedTuple):
-    """How a scheduler chooses; see `engine.decisions` for what the kernels are told.
+    """How a scheduler chooses; see `engine.scheduler.serve` for what the kernels are told.
 
     Attributes:
         name: An identifier, another for each policy.

@@ -1,16 +1,11 @@
 """What all schedulers share: an element whose file holds its parameters and its policy.
 
 A scheduler serves a line, and does not preempt. The queues before it hold what waits, each to its
-own limit, which counts what waits, not what is being sent. When the line is free at some time, who
-comes in that very ps is a choice too, and one that is chosen as it comes needs no room.
+own limit, which counts what waits, not what is being sent. When the line is free at some time, what
+comes in that very ps is a choice too, and an item that is chosen as it comes needs no room.
 
-An input of a scheduler may be another one; see `engine.combined`.
-
-Schedulers whose inputs have a number each.
-
-A scheduler with others at its inputs, as one element.
-
-An inner scheduler is asked when the line is free, and never runs ahead.
+An input of a scheduler may be another one; both are then one element. The inner one is asked when
+the line is free, and never runs ahead.
 """
 
 from __future__ import annotations
@@ -56,9 +51,9 @@ class State:
     """What is carried from batch to batch.
 
     Attributes:
-        line: The line that is fed; see `engine.transmission`.
+        line: The line that is fed; see `engine.line.transmission`.
         queues: The queue of each input.
-        tree: What the schedulers know; see `engine.service`.
+        tree: What the schedulers know; see `engine.scheduler.serve`.
         leaves: (inputs,) The row of each.
         policies: Of the tree, by number.
         serve: The loop for these.

@@ -1,24 +1,16 @@
-"""The loop that schedulers share: who comes finds room or not, and one after the other is sent.
+"""The loop that schedulers share: admit what arrives, then send one item after the other.
 
 Schedulers form a tree: its root serves the line, an input of a scheduler is a queue or another
 scheduler. A row of the tree is one of these; the root comes first, then the inputs of each
 scheduler side by side. What a scheduler decides by is its policy, four kernels that the loop calls
-by the names in `engine.decisions`; `linked` puts those of a tree in their place. Who gets into a
-queue is for `engine.entrance`.
+by name; those here are what a policy has that leaves one out. `scheduler.policy` puts those of a
+tree in their place.
 
-What a policy is asked and told, each as it is where a policy leaves it out.
+Items get into the queues by limits alone, or by drop policies: the loop calls the kernels of
+the one by name, and those of the other take their place where some queue has a policy.
 
-`engine.service` calls these by name; `engine.policy` puts those of a tree in their place.
-
-Who gets into the queues before a scheduler: by their limits alone, or by their drop policies.
-
-`engine.service` calls the kernels of the first half by name; where some queue has a drop policy,
-those of the second half take their place.
-
-The cells at a scheduler: those that come and those held, and what became of each of them.
-
-Those held are few as a rule, and to put them in front of the others would be to move all of those:
-so the n cells that come are numbered from 0, and the m that wait already from n.
+Items held are few as a rule, and to put them in front of those that come would be to move all of
+these: so the n that come are numbered from 0, and the m that wait already from n.
 """
 
 from __future__ import annotations
@@ -447,7 +439,7 @@ class Service(NamedTuple):
 
     Attributes:
         turns: Who comes, in order of time, then of rows; written.
-        lost: (n,) For what each that comes is lost; see `engine.admission`.
+        lost: (n,) For what each that comes is lost; see `engine.queue.admission`.
         queue: (n + m) Numbers of cells, within the slice of their input: from the front those that
             found room, from the back those that were lost.
         came: (levels, n + m) What `arrived` returned for each cell, per level that keeps it.

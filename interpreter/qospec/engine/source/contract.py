@@ -1,6 +1,6 @@
-"""What kinds of traffic share: the types of the fields that all have, and variable bit rate.
+"""What kinds of traffic share: types of fields, variable bit rate, and what a flow sends.
 
-What a flow sends on its first link, as the planner hands it to the engine.
+A `Stream` is what a flow sends on its first link, as the planner hands it to the engine.
 """
 
 from __future__ import annotations
