@@ -91,7 +91,7 @@ def test_the_root_imports_nothing_but_its_version() -> None:
 def undeclared(folder: Path, *extras: str) -> dict[str, set[str]]:
     """Return what a folder's files import that no requirement of qospec or its extras names.
 
-    Scripts, which belong to no package, may import those beside them.
+    Scripts, which belong to no package, may import those beside them and at the top of the folder.
     """
     requirements = [Requirement(text) for text in metadata.requires("qospec") or ()]
     wanted = {"extra": ""}, *({"extra": extra} for extra in extras)
@@ -105,7 +105,7 @@ def undeclared(folder: Path, *extras: str) -> dict[str, set[str]]:
     for path in sorted(folder.rglob("*.py")):
         modules = {name.partition(":")[0].split(".")[0] for name in imported(path)}
         if not (path.parent / "__init__.py").exists():
-            modules -= {each.stem for each in path.parent.glob("*.py")}
+            modules -= {each.stem for at in (path.parent, folder) for each in at.glob("*.py")}
         for module in modules - {"qospec"} - sys.stdlib_module_names:
             if not declared & {canonicalize_name(name) for name in installed.get(module, [module])}:
                 found.setdefault(module, set()).add(path.name)

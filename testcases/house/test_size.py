@@ -1,6 +1,7 @@
 """The house stays small: short files, short functions; the size of the whole is printed."""
 
 import ast
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,9 @@ PACKAGE = Path(__file__).parents[2] / "interpreter" / "qospec"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 FILE_LINES = 600
 FUNCTION_LINES = 50
+FOLDER_FILES = 20
+ONE_THING_ONE_FILE = {"elements", "traffic", "dropping", "metrics"}
+"""Folders of kinds: each new one is a file."""
 
 
 def lines_of(path: Path) -> int:
@@ -50,6 +54,12 @@ def test_the_size_of_the_package_is_printed(capsys: pytest.CaptureFixture[str]) 
 def test_no_file_is_too_long() -> None:
     long = {path.name: lines_of(path) for path in MODULES if lines_of(path) > FILE_LINES}
     assert not long, f"more than {FILE_LINES} lines: {long}"
+
+
+def test_no_folder_has_too_many_files() -> None:
+    files = Counter(path.parent.name for path in MODULES if path.stem != "__init__")
+    full = {name for name, count in files.items() if count > FOLDER_FILES}
+    assert full <= ONE_THING_ONE_FILE, f"more than {FOLDER_FILES} files: {full}"
 
 
 def test_no_function_is_too_long() -> None:

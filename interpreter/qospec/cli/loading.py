@@ -97,10 +97,10 @@ def planned(request: Request, *, runs: bool = True) -> tuple[Suite, list[CasePla
 
 def refused(suite: Suite, plans: Iterable[CasePlan]) -> list[Diagnostic]:
     """Return what of a plan cannot be executed yet, each once."""
-    from qospec.plan.feasibility import of_properties
+    from qospec.plan.feasibility import unsupported_properties
 
     cases = [plan.refusal for plan in plans if plan.refusal is not None]
-    return list(dict.fromkeys((*cases, *of_properties(suite.properties))))
+    return list(dict.fromkeys((*cases, *unsupported_properties(suite.properties))))
 
 
 def _selected(suite: Suite, request: Request) -> Suite:

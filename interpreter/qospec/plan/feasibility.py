@@ -135,10 +135,10 @@ def too_many_cells(test: Test, case: Case, cells: int, most_cells: int) -> Diagn
     )
 
 
-CODE = "E0309"
+FRAMING = "E0309"
 
 
-def misfits(
+def unlike_framing(
     case: Case, name: str, drafts: Drafts, passing: Passing, members: Sequence[Member]
 ) -> Iterator[Diagnostic]:
     """Yield each flow that a network's lines do not carry as it was worked out; once for a flow."""
@@ -167,7 +167,7 @@ def misfits(
 
 def _other_framing(flow: Flow, network: str) -> Diagnostic:
     return Diagnostic(
-        CODE,
+        FRAMING,
         f"the link at the origin of `{flow.name}` is of another kind on the control `{network}`",
         flow.span,
         help="give the control's topology a link there that carries and frames the same",
@@ -176,7 +176,7 @@ def _other_framing(flow: Flow, network: str) -> Diagnostic:
 
 def _too_large(flow: Flow, link: Instance, largest_bytes: int, most_bytes: int) -> Diagnostic:
     return Diagnostic(
-        CODE,
+        FRAMING,
         f"`{flow.name}` sends packets of {largest_bytes} B @ip, "
         f"and `{link.path}` takes {most_bytes} B",
         flow.span,
@@ -191,7 +191,7 @@ WRITING, ASKING, DROPPING = ("writes", "leaves"), ("asks for", "comes"), ("drops
 Wires = dict[int, set[int]]
 
 
-def marks(case: Case, drafts: Drafts, passing: Passing) -> Iterator[Diagnostic]:
+def marks_without_place(case: Case, drafts: Drafts, passing: Passing) -> Iterator[Diagnostic]:
     """Yield what packets pass and what cannot work on its links: markers and readers of marks."""
     onward = _wires(drafts, passing)
     backward: Wires = {index: set() for index in drafts}
@@ -281,10 +281,10 @@ def _refused(
     )
 
 
-REASON = "nothing is ignored: a test that leaves something out is worse than none"
+NOTHING_IGNORED = "nothing is ignored: a test that leaves something out is worse than none"
 
 
-def of_case(test: Test, case: Case) -> Diagnostic | None:
+def unsupported(test: Test, case: Case) -> Diagnostic | None:
     """Return why a case cannot be run, if it cannot."""
     for network in case.networks.values():
         for path, machine in network.machines:
@@ -296,7 +296,7 @@ def of_case(test: Test, case: Case) -> Diagnostic | None:
     return None
 
 
-def of_properties(properties: tuple[Property, ...]) -> Iterator[Diagnostic]:
+def unsupported_properties(properties: tuple[Property, ...]) -> Iterator[Diagnostic]:
     """Yield that properties are not attacked yet."""
     for each in properties:
         what = f"the property `{each.name}`"
@@ -305,4 +305,4 @@ def of_properties(properties: tuple[Property, ...]) -> Iterator[Diagnostic]:
 
 def _not_executed(what: str, span: Span, remedy: str) -> Diagnostic:
     message = f"{what} is checked, and cannot be executed yet"
-    return Diagnostic("E0590", message, span, notes=(REASON,), help=remedy)
+    return Diagnostic("E0590", message, span, notes=(NOTHING_IGNORED,), help=remedy)

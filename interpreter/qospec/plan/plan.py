@@ -123,7 +123,7 @@ def _case(test: Test, case: Case, seed: str, bounds: Bounds, problems: Problems)
             return None
         networks[name] = planned
     bounded = all(bound for _, bound in sent)
-    return CasePlan(test.name, case, networks, cells, bounded, feasibility.of_case(test, case))
+    return CasePlan(test.name, case, networks, cells, bounded, feasibility.unsupported(test, case))
 
 
 def _sent(flow: Flow, length_ps: int) -> tuple[Fraction, bool]:

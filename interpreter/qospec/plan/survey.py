@@ -116,18 +116,18 @@ def _way_of(member: Member) -> Hashable:
 
 def _fits(case: Case, name: str, survey: Survey, problems: Problems) -> bool:
     unfit = [
-        *feasibility.misfits(case, name, survey.drafts, survey.passing, survey.members),
-        *feasibility.marks(case, survey.drafts, survey.passing),
+        *feasibility.unlike_framing(case, name, survey.drafts, survey.passing, survey.members),
+        *feasibility.marks_without_place(case, survey.drafts, survey.passing),
     ]
     if not unfit and not case.run.overload:
         passing, network = survey.passing, case.networks[name]
         drafts, members = survey.drafts, survey.members
         unfit = [*feasibility.overloads(case, network, drafts, passing, members, _asked_bps)]
     doubtful = [
-        *warnings.short(case, case.networks[name], survey),
-        *warnings.too_small(case, survey),
-        *warnings.small(case, survey),
-        *warnings.rates(survey),
+        *warnings.short_turns(case, case.networks[name], survey),
+        *warnings.small_queues(case, survey),
+        *warnings.small_buckets(case, survey),
+        *warnings.unreached_rates(survey),
         *tolerances.too_small(case, survey),
     ]
     for each in (*unfit, *doubtful):

@@ -38,7 +38,7 @@ REASON = (
 )
 
 
-def short(case: Case, network: Network, survey: Survey) -> Iterator[Diagnostic]:
+def short_turns(case: Case, network: Network, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each scheduler that gives an input fewer bytes per turn than a packet there has."""
     found = largest_coming(case, survey)
     for index, draft in survey.drafts.items():
@@ -98,7 +98,7 @@ def _told(scheduler: Scheduler, largest: list[int], network: Network) -> Iterato
     )
 
 
-def too_small(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+def small_queues(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each queue whose limit is below the size of a packet that comes there."""
     coming = largest_coming(case, survey)
     for index, draft in survey.drafts.items():
@@ -123,7 +123,7 @@ def _queues(draft: Draft) -> list[Instance | None]:
     return [draft.instance] if draft.duty == "queue" else draft.queues
 
 
-def small(case: Case, survey: Survey) -> Iterator[Diagnostic]:
+def small_buckets(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each meter and shaper whose bucket never has tokens for packets of a flow.
 
     A meter's bucket of no bytes lets nothing pass on purpose; a shaper's loses all.
@@ -187,7 +187,7 @@ _RATES = {"committed_information_rate": "cir", "rate": "rate"}
 """Fields that hold tokens back, and what they are called."""
 
 
-def rates(survey: Survey) -> Iterator[Diagnostic]:
+def unreached_rates(survey: Survey) -> Iterator[Diagnostic]:
     """Yield each meter and shaper that all its lines together bring less than its rate."""
     before = feeders(survey.drafts)
     for index in sorted(survey.passing.any):

@@ -1,11 +1,11 @@
 """Goes on behind a mistake, so that one slip gives one error and the rest is still read.
 
 Where a token does not fit, `diagnose` has words for it and often a way to mend it: another token in
-its place, or one more before it. Where it cannot be mended the statement is given up: the
-stack is cut back to the list of statements that it was to join, and reading goes on at the next
-place where a statement of that list, or a declaration, surely begins. A declaration's header that cannot be read
-is made one that can, so that what its block holds stays; what it says is given up, but for a name
-without parameters and the topology of a test.
+its place, or one more before it. Where it cannot be mended the statement is given up: the stack is
+cut back to the list of statements that it was to join, and reading goes on at the next place where
+a statement of that list, or a declaration, surely begins. A declaration's header that cannot be
+read is made one that can, so that what its block holds stays; what it says is given up, but for a
+name without parameters and the topology of a test.
 """
 
 from __future__ import annotations
