@@ -348,10 +348,15 @@ WRONG = [
         "four_queues",
         "disciplines.qos",
         (
+            "one_queue_favours_nobody",
             "strict_priority_starves_the_last",
             "fair_queueing_shares_bytes:middle=four_queues.by_drr",
         ),
         {
+            "video_as_bulk",
+            "voice_as_bulk",
+            "data_as_bulk",
+            "voice_loses_too",
             "voice_whole",
             "video_whole",
             "nothing",
