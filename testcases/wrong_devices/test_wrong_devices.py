@@ -1,4 +1,4 @@
-"""Devices that contradict a publication, put into its suite: they fail, and by which criteria.
+"""Devices that contradict a publication, put into its suite: none passes, and by which criteria.
 
 A wrong device's module declares all that the module it stands for does: the wrong device, and the
 others as they are. The suite runs in a project of its own, in which it imports the one in place of
@@ -28,8 +28,10 @@ class Wrong(NamedTuple):
         device: Its module below this folder; the first part is the folder of the suite.
         replaces: The module that it stands for, as the suite imports it.
         suite: The suite's file.
-        cases: The names of the cases that are run; each fails.
+        cases: The names of the cases that are run; none passes.
         criteria: The labels of criteria that fail, each in at least one of the cases.
+        undecided: Those that are inconclusive where the right device passes: if all repeats of a
+            wrong one are alike, nothing shows with a confidence what rare ones would.
     """
 
     device: str
@@ -37,6 +39,7 @@ class Wrong(NamedTuple):
     suite: str
     cases: tuple[str, ...]
     criteria: set[str]
+    undecided: frozenset[str] = frozenset()
 
 
 SWITCHES = "std.devices.atm_switches"
@@ -191,7 +194,8 @@ WRONG = [
             "c_jitter_case_1:size=1_518B",
             "c_jitter_by_size:case=1",
         ),
-        {"rises[1]", "rises[2]", "to_large_values", "larger[1]", "larger[2]"},
+        set(),
+        frozenset({"rises[1]", "rises[2]", "to_large_values", "larger[1]", "larger[2]"}),
     ),
     Wrong(
         "unh.as_vendor_a",
@@ -228,7 +232,8 @@ WRONG = [
             "c_jitter_case_1:size=1_518B",
             "c_jitter_by_size:case=1",
         ),
-        {"rises[1]", "rises[2]", "to_large_values", "larger[1]", "larger[2]"},
+        {"rises[1]", "rises[2]", "to_large_values"},
+        frozenset({"larger[1]", "larger[2]"}),
     ),
     Wrong(
         "unh.ideal",
@@ -245,11 +250,10 @@ WRONG = [
             "drops",
             "payload",
             "frames",
-            "rises",
             "near_150_us",
             "some[0]",
-            "longest[1]",
         },
+        frozenset({"rises", "longest[1]"}),
     ),
     Wrong(
         "unh.ideal",
@@ -262,11 +266,11 @@ WRONG = [
         ),
         {
             "lower",
-            "higher",
             "some[0]",
             "some[1]",
             "some[2]",
         },
+        frozenset({"higher"}),
     ),
     Wrong(
         "unh.ideal",
@@ -276,12 +280,8 @@ WRONG = [
             "c_jitter_case_1:size=1_518B",
             "c_jitter_by_size:case=1",
         ),
-        {
-            "rises[1]",
-            "rises[2]",
-            "larger[1]",
-            "larger[2]",
-        },
+        set(),
+        frozenset({"rises[1]", "rises[2]", "larger[1]", "larger[2]"}),
     ),
     Wrong(
         "unh.ideal",
@@ -306,7 +306,7 @@ WRONG = [
             "drops",
             "payload",
             "frames",
-            "longest[1]",
+            "longest[2]",
             "risen",
         },
     ),
@@ -400,17 +400,17 @@ def with_import(text: str, old: str, new: str) -> str:
     )
 
 
-def failed(documents: Collection[Document]) -> set[str]:
+def labels(documents: Collection[Document], verdict: str) -> set[str]:
     return {
         statement["label"]
         for document in documents
         for statement in document["statements"]
-        if statement["verdict"] == "fail"
+        if statement["verdict"] == verdict
     }
 
 
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: f"{wrong.device}-{wrong.suite}")
-def test_a_wrong_device_fails(wrong: Wrong, run_cases: RunCases, tmp_path: Path) -> None:
+def test_a_wrong_device_does_not_pass(wrong: Wrong, run_cases: RunCases, tmp_path: Path) -> None:
     work = wrong.device.partition(".")[0]
     folder = copied(work, tmp_path)
     replaced = 0
@@ -421,8 +421,10 @@ def test_a_wrong_device_fails(wrong: Wrong, run_cases: RunCases, tmp_path: Path)
         replaced += new != text
     assert replaced, f"no file of {work} imports {wrong.replaces}"
     documents = run_cases(folder / wrong.suite, wrong.cases)
-    assert [document["verdict"] for document in documents] == ["fail"] * len(wrong.cases)
-    assert failed(documents) >= wrong.criteria
+    undecided = {"inconclusive"} if wrong.undecided else set()
+    assert {document["verdict"] for document in documents} <= {"fail"} | undecided
+    assert labels(documents, "fail") >= wrong.criteria
+    assert labels(documents, "inconclusive") >= wrong.undecided
 
 
 RIGHT = sorted({(wrong.device.partition(".")[0], wrong.suite, wrong.cases) for wrong in WRONG})
