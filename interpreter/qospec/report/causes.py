@@ -70,7 +70,7 @@ def reasons(case: Record) -> list[str]:
     return [*others, *map(sentence, concerned or found)]
 
 
-def unmet(case: Record) -> list[Record]:
+def unmet(case: Record) -> list[dict[str, Any]]:
     """Return the criteria of a case that did not hold: errors, then fails, then inconclusive ones.
 
     Each has `apart`, its verdict where that is not the case's own, so that nobody takes what is
