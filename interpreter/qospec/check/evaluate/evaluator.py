@@ -268,7 +268,7 @@ class Evaluator:
         for place, name in enumerate(names[1:], 2):
             if self.context.built_ins.module_of(name) == ".".join(names[:place]):
                 imported, written = ".".join(names[:place]), ".".join(names[place - 1 :])
-        if scope.find(imported.rpartition(".")[2]) is not None:
+        if imported.rpartition(".")[2] in scope.outermost().names:
             remedy = f"write `{written}`"
         else:
             remedy = f"write `import {imported}` below the first line, and `{written}` here"

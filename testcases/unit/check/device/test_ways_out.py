@@ -76,6 +76,10 @@ _STATISTIC = "a statistic stands behind what is measured, as in `flow.delay.{}`"
             "write `import std.dscp` below the first line, and `dscp.ef` here",
         ),
         (
+            "traffic t = packets { rate = 1 pkt/s, size = 64 B @ip, dscp = std.dscp.ef }",
+            "write `import std.dscp` below the first line, and `dscp.ef` here",
+        ),
+        (
             "let sizes = std.traffic.imix.simple",
             "write `import std.traffic.imix` below the first line, and `imix.simple` here",
         ),
