@@ -12,7 +12,7 @@ import click
 
 from qospec.cli.output import LONGEST, say, say_text
 from qospec.cli.progress import Progress, Work
-from qospec.report.causes import CALM, reasons, with_confidence
+from qospec.report.causes import CALM, reasons, unmet, with_confidence
 from qospec.report.cautions import caution_sentence, cautions
 from qospec.report.claims import claims_sentence
 from qospec.report.words import confidence, ends
@@ -142,9 +142,7 @@ class Console:
     def _explain(self, case: dict[str, Any]) -> None:
         verdict = click.style(case["verdict"].upper(), fg=COLOURS[case["verdict"]], bold=True)
         say_text(f"\n{verdict}  {click.style(visible(case['name'], LONGEST), bold=True)}")
-        for statement in case["statements"]:
-            if statement["verdict"] in CALM:
-                continue
+        for statement in unmet(case):
             _explain_statement(statement, self._here.place(statement["place"]))
         for error in case["errors"]:
             say(f"    error     {error}")
@@ -164,6 +162,9 @@ def _explain_statement(statement: dict[str, Any], place: str) -> None:
     """Print what was measured and what was needed."""
     asks = f"{statement['kind']} {statement['text']}{confidence(statement)}"
     say(f"  {place}: {asks}")
+    if statement["apart"]:
+        verdict = click.style(statement["apart"], fg=COLOURS[statement["apart"]])
+        say_text(f"    verdict   {verdict}")
     measured, bound = statement["measured"], statement["bound"]
     if measured is None and statement["verdict"] == "inconclusive":
         say("    measured  no data")

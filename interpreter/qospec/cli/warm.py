@@ -36,4 +36,5 @@ def warm(paths: tuple[str, ...], match: str, jobs: int) -> None:
             seconds = f"{result.compiling_s:.1f} s"
             say(f"{number}/{len(kinds)}: compiled for {seconds}", err=True)
     cases = loading.counted(len(plans), "case")
-    say(f"{cases} of {loading.counted(len(kinds), 'kind')}: compiled for {compiling_s:.1f} s")
+    spent = f"{compiling_s:.1f} s" + (f", {jobs} processes together" if jobs > 1 else "")
+    say(f"{cases} of {loading.counted(len(kinds), 'kind')}: compiled for {spent}")

@@ -18,7 +18,14 @@ from qospec.catalogue.statistics import from_histogram, share_of
 from qospec.judge import quantiles
 from qospec.judge.losses import as_ratios, counts, judged, losses
 from qospec.judge.means import MeanEdge, skewness
-from qospec.judge.quantiles import Quantile, between, needed_ends, shared, value_of
+from qospec.judge.quantiles import (
+    Quantile,
+    between,
+    items_of,
+    needed_ends,
+    shared,
+    value_of,
+)
 from qospec.judge.repeats import Sureness
 from qospec.judge.verdict import MIRRORED, Interval, Judgement, Side, dimension_of, judge
 from qospec.model.bounds import bounds
@@ -39,8 +46,10 @@ APART = "each side has bounds of its own"
 ALIKE = "the repeats do not differ"
 RARE = (
     f"{ALIKE}, and nothing says how far a rare one may be from them, so more would not decide:"
-    " ask it of each repeat, without a confidence"
+    " ask it of each repeat, without a confidence,"
+    " or let nothing be drawn, such as by `phases = even`"
 )
+HOPELESS = f"even {MOST_REPEATS:_} repeats would hardly decide: they come too near the bound"
 UNDRAWN = "nothing is drawn at random, so each repeat is the same"
 FAILED = "it does not hold"
 
@@ -83,6 +92,8 @@ def judge_together(statement: Statement, repeats: Sequence[Repeat], asked: int) 
         edges = _edges(expression, repeats, counted, skewed)
         shown = _shown(expression, rows, statement, counted, skewed)
     verdict, notes = _decided(edges, statement, confidence)
+    few = _too_few(expression, estimates, confidence, edges)
+    notes = [few if few and each == HOPELESS else each for each in notes]
     if counted is not None and len(set(map(tuple, rows))) == 1:
         notes.append(counted.said(confidence))
     notes += _counted(expression, estimates, confidence)
@@ -100,16 +111,30 @@ def _judged_as_measured(statement: Statement, repeat: Repeat) -> Judgement:
 
 def _counted(expression: Operation, estimates: Estimates, confidence: Fraction) -> list[str]:
     """Return what the delays of each quantile come to; once if that is the same of all."""
+    sure = shared(confidence, estimates, expression) if estimates else confidence
     said = {
-        leaf.text: each.said(
-            shared(confidence, estimates, expression), needed_ends(expression, leaf)
-        )
+        leaf.text: each.said(sure, needed_ends(expression, leaf), items_of(leaf))
         for leaf, each in estimates.items()
         if isinstance(each, Quantile)
     }
     if len(set(said.values())) <= 1:
         return list(said.values())[:1]
     return [f"`{text}`: {words}" for text, words in said.items()]
+
+
+def _too_few(
+    expression: Operation, estimates: Estimates, confidence: Fraction, edges: Sequence[Edge]
+) -> str:
+    """Return that even very many repeats have too few items to show what may hold; else nothing."""
+    if not estimates or any(edge.mean > 0 for edge in edges):
+        return ""
+    sure = shared(confidence, estimates, expression)
+    for leaf, each in estimates.items():
+        ends = needed_ends(expression, leaf)
+        if isinstance(each, Quantile) and not each.suffices(sure, ends, MOST_REPEATS):
+            few = f"too few independent {items_of(leaf)}"
+            return f"even {MOST_REPEATS:_} repeats would have {few}"
+    return ""
 
 
 def _decided(
@@ -273,7 +298,7 @@ def _more(edges: Sequence[Edge], held: Sequence[bool | None], sure: Sureness) ->
 
 def _outlook(more: int) -> str:
     if more > MOST_REPEATS:
-        return f"even {MOST_REPEATS:_} repeats would hardly decide: they come too near the bound"
+        return HOPELESS
     return f"about {more:_} more {'repeat' if more == 1 else 'repeats'} would decide"
 
 

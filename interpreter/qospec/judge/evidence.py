@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.catalogue.statistics import bound_of, share_of
 from qospec.diagnostics import Diagnostic
 from qospec.judge.losses import SURE, as_ratios, carriers, counting, judged
-from qospec.judge.quantiles import fewest, needed_ends, shared
+from qospec.judge.quantiles import fewest, items_of, needed_ends, shared
 from qospec.model.expression import Constant, Operation, measurements
 from qospec.plan.survey import cell_rate
 from qospec.units import CELLS, PS_PER_S, RATIO, number_text
@@ -46,18 +46,23 @@ class Need(NamedTuple):
     def lack(self, items: int) -> tuple[str, str]:
         """Return in words that so many items are too few, and how many it takes."""
         counted, needed = (number_text(n, exact=True) for n in (items, self.items))
+        called = items_of(self.leaf)
         if not self.together:
             low = (share_of(self.leaf.statistic) or 1) < HALF
-            end, beyond = ("shortest", "below") if low else ("longest", "beyond")
-            found = f"of {counted} delays `{self.leaf.text}` is the {end}"
+            ends = ("shortest", "longest") if called == "delays" else ("least", "greatest")
+            end, beyond = (ends[0], "below") if low else (ends[1], "beyond")
+            found = f"of {counted} {called} `{self.leaf.text}` is the {end}"
             return found, f"of {needed} one is expected {beyond} it"
         if bound_of(self.leaf.statistic) is not None:
-            return f"{counted} delays cannot show `{self.text}`", f"it takes {needed}, none above"
+            return f"{counted} {called} cannot show `{self.text}`", f"it takes {needed}, none above"
         if self.leaf.dimension == RATIO:
             what = "cells" if "cell" in carriers(self.leaf) else "packets"
             none = f"it takes {needed}, none {counting(self.leaf).counts}"
             return f"{counted} {what} cannot show `{self.text}`", none
-        return f"{counted} delays cannot show `{self.text}`", f"it takes {needed} independent ones"
+        return (
+            f"{counted} {called} cannot show `{self.text}`",
+            f"it takes {needed} independent ones",
+        )
 
 
 class Shortfall(NamedTuple):

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from qospec.judge.repeats import Sureness
     from qospec.model.expression import Counted, Expression, Leaf, Measured
 
+DELAYS = frozenset({"transfer_delay", "latency"})
+"""Metrics whose values are delays; those of all others are only called values."""
 LEVELS = 2
 """At so many bounds enough items must lie beyond to know how repeats differ."""
 
@@ -104,19 +106,31 @@ class Quantile:
         delays = Fraction(self._delays.count * repeats, self._repeats)
         return max(1, math.floor(delays / self._design_effect(confidence)))
 
-    def said(self, confidence: Fraction, ends: Ends) -> str:
-        """Return in words what the delays of all repeats come to, and whether they are enough."""
-        items = self.independent(confidence, self._repeats)
-        delays = f"{number_text(Fraction(self._delays.count))} delays"
-        words = f"{delays} count as {number_text(Fraction(items))} independent ones"
+    def said(self, confidence: Fraction, ends: Ends, items: str) -> str:
+        """Return in words what the delays of all repeats come to, and whether they are enough.
+
+        `items` is what they are called, see `items_of`.
+        """
+        count, independent = self._delays.count, self.independent(confidence, self._repeats)
+        ones = "one" if independent == 1 else "ones"
+        words = f"{number_text(Fraction(count))} {items} count as"
+        words += f" {number_text(Fraction(independent))} independent {ones}"
         if self._delays.alike:
             words += ", for the repeats do not differ"
-        wanted = [(fewest(self._beyond, confidence), "an upper")] if ends.upper else []
-        wanted += [(fewest(1 - self._beyond, confidence), "a lower")] if ends.lower else []
-        needed, bound = max(wanted, default=(0, ""))
-        if items < needed:
+        needed, bound = self._needed(confidence, ends)
+        if independent < needed:
             words += f", and {number_text(Fraction(needed))} are needed for {bound} bound"
         return words
+
+    def suffices(self, confidence: Fraction, ends: Ends, repeats: int) -> bool:
+        """Return whether so many repeats like these would have the bounds that are asked for."""
+        return self.independent(confidence, repeats) >= self._needed(confidence, ends)[0]
+
+    def _needed(self, confidence: Fraction, ends: Ends) -> tuple[int, str]:
+        """Return how many independent items it takes, and for which bound."""
+        wanted = [(fewest(self._beyond, confidence), "an upper")] if ends.upper else []
+        wanted += [(fewest(1 - self._beyond, confidence), "a lower")] if ends.lower else []
+        return max(wanted, default=(0, ""))
 
     def _design_effect(self, confidence: Fraction) -> Fraction:
         if self._delays.alike:  # what each repeat draws once, such as phases, may decide all of it
@@ -238,6 +252,11 @@ def needed_ends(comparison: Operation, leaf: Measured | Counted) -> Ends:
         return any(bounds(each.expression, known).most is None for each in edges(comparison, {}, 1))
 
     return Ends(lower=needed(Bounds(None, one)), upper=needed(Bounds(one, None)))
+
+
+def items_of(leaf: Measured | Counted) -> str:
+    """Return what a quantile is one of: delays, or other values."""
+    return "delays" if getattr(leaf, "metric", "") in DELAYS else "values"
 
 
 def fewest(beyond: Fraction, confidence: Fraction) -> int:

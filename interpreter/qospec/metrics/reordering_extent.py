@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class ReorderingExtent:
     """Count by how many packets a reordered one came later than the first that overtook it.
 
-    That is how many a receiver must keep back to put them in order again. Of the packets that are
+    A receiver keeps back at most so many to put it in order again. Of the packets that are
     `reordered`, each within its connection; `mean` and `max` are exact.
     """
 

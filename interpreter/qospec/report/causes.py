@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from qospec.judge.verdict import NOT_APPLICABLE
+from qospec.judge.verdict import NOT_APPLICABLE, ORDER
 from qospec.record.outcome import sentence, single
 from qospec.report.charts.axis import number
 from qospec.units import RATIO, text_of
@@ -70,6 +70,20 @@ def reasons(case: Record) -> list[str]:
     return [*others, *map(sentence, concerned or found)]
 
 
+def unmet(case: Record) -> list[dict[str, Any]]:
+    """Return the criteria of a case that did not hold: errors, then fails, then inconclusive ones.
+
+    Each has `apart`, its verdict where that is not the case's own, so that nobody takes what is
+    inconclusive for what failed; else "".
+    """
+    found = [each for each in case["statements"] if each["verdict"] not in CALM]
+    found.sort(key=lambda each: -ORDER.index(each["verdict"]))
+    return [
+        {**each, "apart": "" if each["verdict"] == case["verdict"] else each["verdict"]}
+        for each in found
+    ]
+
+
 def _named(case: Record) -> list[str]:
     """Return the flows that criteria name which did not hold; none if one of them names none."""
     texts = [each["text"] for each in case["statements"] if each["verdict"] not in CALM]
@@ -90,7 +104,11 @@ def _root(population: str) -> str:
     return population.removesuffix(".oam").partition("[")[0]
 
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {"discarded": discarded, "reasons": reasons}
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "discarded": discarded,
+    "reasons": reasons,
+    "unmet": unmet,
+}
 
 
 TOGETHER = Fraction(95, 100)

@@ -156,11 +156,14 @@ class Packets:
         headers = self._transport_bytes
         least = SMALLEST_PACKET_BYTES + headers
         found: list[tuple[int, int]] = []
+        unfit: dict[int, int] = {}
         for size, weight in self.size.parts:
             packet = link.packet_bytes(size, self.size.layer, headers)
             if not least <= packet <= link.largest_bytes:
-                raise self._unfit(size, packet, (least, link.largest_bytes))
+                unfit[size] = packet
             found.append((packet, weight))
+        if unfit:
+            raise self._unfit(unfit, (least, link.largest_bytes))
         if not self.size.in_order:
             weights: Counter[int] = Counter()
             for packet, weight in found:
@@ -169,13 +172,24 @@ class Packets:
         packets, weights_of = zip(*found, strict=True)
         return Sizes(packets, weights_of, in_order=self.size.in_order)
 
-    def _unfit(self, size: int, packet: int, ends: tuple[int, int]) -> UnfitError:
-        """Return that a size does not fit, and the one next to it that does."""
+    def _unfit(self, packets: Mapping[int, int], ends: tuple[int, int]) -> UnfitError:
+        """Return that sizes do not fit, and those next to them that do.
+
+        Told is the first; `packets` has those that they leave, in bytes, by the size as written.
+        """
         (least, most), layer = ends, self.size.layer
+        size, packet = next(iter(packets.items()))
         inside = f"leaves {max(packet, 0)} B @ip" if layer != "ip" else "does not fit"
-        nearest = size + (least if packet < least else most) - packet
+        nearest = sorted(
+            {
+                size + (least if packet < least else most) - packet
+                for size, packet in packets.items()
+            }
+        )
+        fit = " and ".join(f"`{each:_} B @{layer}`" for each in nearest)
+        are = "sizes that fit are" if len(nearest) > 1 else "size that fits is"
         return UnfitError(
             f"size: {size} B @{layer} {inside}; on this link"
             f" a packet with its headers has {least} to {most} B @ip",
-            f"the nearest size that fits is `{nearest:_} B @{layer}`" if least <= most else "",
+            f"the nearest {are} {fit}" if least <= most else "",
         )

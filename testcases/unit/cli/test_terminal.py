@@ -70,3 +70,22 @@ def test_a_place_and_a_command_are_told_as_they_are_called_here() -> None:
     assert here.place("t.qos:3:5") == "../t.qos:3:5"
     assert here.place("std/media.qos:3:5") == "std/media.qos:3:5"
     assert here.again({"name": "one", "again": "qos run t.qos::one"}) == "qos run ../t.qos::one"
+
+
+def test_an_inconclusive_criterion_of_a_failed_case_is_told_apart_and_last(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    more = {"comparison": "<", "tolerance": None, "bound": {"text": "10 ms"}, "place": "a.qos:1:1"}
+    told = {"measured": {"text": "168.4 us"}, "note": ""}
+    statements = [
+        *case(**more, **told, verdict="inconclusive", text="rare < 10 ms")["statements"],
+        *case(**more, **told, verdict="fail", text="mean < 1 us")["statements"],
+    ]
+    failed = case() | {"verdict": "fail", "statements": statements, "errors": [], "losses": []}
+    failed |= {"why": [], "metrics": {}, "again": "qos run a"}
+    summary = {"summary": {"fail": 1}, "seed": "0", "cases": [failed]}
+    Console(1, quiet=False, progress=None).summary(summary)
+    first, _, second = capsys.readouterr().out.partition("rare < 10 ms\n")
+    assert "mean < 1 us" in first
+    assert "verdict" not in first
+    assert second.startswith("    verdict   inconclusive\n    measured  168.4 us\n")

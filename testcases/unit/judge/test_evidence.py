@@ -8,7 +8,7 @@ from qospec.judge.evidence import Need
 from qospec.model.expression import Measured
 from qospec.record import outcome
 from qospec.run import trial
-from qospec.units import RATIO
+from qospec.units import RATIO, TIME
 
 TEST = """
 topology bench {
@@ -136,6 +136,17 @@ def test_where_nothing_is_drawn_a_pass_on_too_few_says_so(planned) -> None:
     assert (statement["verdict"], statement["note"]) == ("pass", UNDRAWN)
     # five times the same 20 cells are 20 cells
     assert statement["caution"] == "20 cells cannot show `f.clr < 1%`: it takes 299, none lost"
+
+
+def test_a_quantile_is_of_delays_or_of_values() -> None:
+    asked = [
+        Measured("", "f", None, oam=False, metric=name, statistic="p99", dimension=TIME, text="q")
+        for name in ("transfer_delay", "jitter")
+    ]
+    apart = [Need(leaf, 100, together=False, text="x").lack(20)[0] for leaf in asked]
+    assert apart == ["of 20 delays `q` is the longest", "of 20 values `q` is the greatest"]
+    together = [Need(leaf, 299, together=True, text="x").lack(20)[0] for leaf in asked]
+    assert together == ["20 delays cannot show `x`", "20 values cannot show `x`"]
 
 
 def test_the_unit_of_what_was_lost_is_what_the_metric_is_declared_for() -> None:

@@ -1,5 +1,6 @@
 """Quantiles over all repeats: bounds by order statistics, of as many items as are independent."""
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -22,7 +23,7 @@ P0, P10, P80, P90, P99, MEAN = (
         "f",
         None,
         oam=False,
-        metric="delay",
+        metric="transfer_delay",
         statistic=name,
         dimension=TIME,
         text=f"f.{name}",
@@ -137,7 +138,7 @@ def test_repeats_of_which_all_delays_are_the_same_count_as_one_each() -> None:
     found = Quantile([delays(*range(1, 101))] * 5, Fraction(9, 10))
     assert found.independent(SURE, 5) == 5
     assert found.between(SURE, 5).most is None
-    assert found.said(SURE, Ends(lower=False, upper=True)) == (
+    assert found.said(SURE, Ends(lower=False, upper=True), "delays") == (
         "500 delays count as 5 independent ones, for the repeats do not differ,"
         " and 29 are needed for an upper bound"
     )
@@ -276,6 +277,24 @@ def test_the_note_of_several_quantiles_names_them_and_their_share_of_the_doubt()
 def test_a_quantile_that_is_too_near_the_bound_is_no_mean() -> None:
     far = judged("<", P90, ps(90), repeats=agreeing(5, range(1, 101))).note
     assert far.startswith("even 10_000 repeats would hardly decide: they come too near the bound")
+
+
+def test_a_quantile_with_too_few_items_even_in_very_many_repeats_is_not_near_its_bound() -> None:
+    p99_99 = replace(P99, statistic="p99_99")
+    few = judged("<", p99_99, ps(10**6), repeats=[delays(1, 2)] * 5).note
+    assert few.startswith("even 10_000 repeats would have too few independent delays; ")
+    assert "and 29_956 are needed for an upper bound" in few
+    missed = judged("<", p99_99, ps(5), repeats=[delays(*[1] * 9_998, 9, 9)] * 5).note
+    assert missed.startswith("even 10_000 repeats would hardly decide: they come too near")
+
+
+def test_one_item_is_one_and_what_are_no_delays_are_values() -> None:
+    all_or_none = [delays(*[1] * low, *[9] * (100 - low)) for low in (0, 0, 100, 0, 0)]
+    note = judged(">", P10, ps(10), repeats=all_or_none).note
+    assert "500 delays count as 1 independent one, and 29 are needed" in note
+    jitter = replace(P99, metric="jitter", text="f.jitter.p99")
+    note = judged("<", jitter, ps(10**6), repeats=agreeing(5, range(1, 41))).note
+    assert "200 values count as 200 independent ones, and 299 are needed" in note
 
 
 def test_a_quantile_of_nothing_decides_nothing() -> None:

@@ -97,6 +97,6 @@ def test_a_criterion_says_of_how_many_and_with_what_confidence(planned):
     assert rare["caution"].startswith("4176 packets cannot show")
     assert rare["caution"].endswith(", none reordered")
     assert close["verdict"] == "pass"
-    assert " delays count as " in close["note"]
+    assert " values count as " in close["note"]
     # Some 4,000 packets of which none is reordered are not enough for 1 in 10,000.
     assert fewer["verdict"] == "inconclusive"

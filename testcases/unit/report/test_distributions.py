@@ -201,6 +201,17 @@ def test_criteria_that_differ_have_the_colour_of_their_case(charts):
     assert chart["outside"] == []
 
 
+def test_criteria_that_differ_are_told_with_the_name_of_their_case(charts):
+    shared = criterion("p99", "<", MS)
+    own = [{**criterion("mean", "within", n * 20 * US), "tolerance": seconds(US)} for n in (1, 2)]
+    (chart,) = charts(*(([TAIL], shared, each) for each in own))
+    assert [each["text"] for each in chart["names"]] == [
+        "1%: mean 20 us ± 1 us",
+        "2%: mean 40 us ± 1 us",
+    ]
+    assert [each["label"] for each in chart["marks"]] == ["p99 < 1000 us"]
+
+
 @pytest.mark.parametrize("counts", [[5], [5, 0, 0, 5]])
 def test_delays_of_one_or_two_lengths_are_no_chart(document, counts):
     cases = [{**document["cases"][0], "delays": [delays(LOW, counts)]}]

@@ -319,3 +319,21 @@ def test_failures_that_are_alike_are_told_once_with_their_number(large):
     assert page.tags.count("article") == 2
     assert "1 more case failed alike" in page.text
     assert "have their numbers: cdvt:n=3" in page.text
+
+
+def test_an_inconclusive_criterion_of_a_failed_case_is_told_apart_and_last(document):
+    failed = document["cases"][4]
+    upper = {"value": "2", "unit": "cell", "text": "2 cell"}
+    interval = {"lower": None, "upper": upper, "repeats": 5}
+    unsure = {"verdict": "inconclusive", "label": "rare", "confidence": "95 %"}
+    failed["statements"][1] |= {**unsure, "interval": interval}
+    failed["statements"].reverse()
+    text = render(document, {}, "html")
+    card = re.search(r'<article class="card fail".*?</article>', text, re.DOTALL)[0]
+    _, mean, rare = Page(card).text.split(" Expect ")
+    assert mean.startswith("no_loss ab.lost == 0")
+    assert "Verdict" not in mean
+    assert rare.startswith("rare ")
+    assert "Verdict ~ inconclusive Measured 1320 cell below 2 cell, 95 % Needed" in rare
+    bare = re.sub(r"<[^>]*>", "", card)
+    assert "cell below" in " ".join(bare.split()), "apart in what is copied, too"

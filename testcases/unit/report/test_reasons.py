@@ -2,7 +2,7 @@
 
 import pytest
 
-from qospec.report.causes import discarded, reasons
+from qospec.report.causes import discarded, reasons, unmet
 
 
 def made(*losses, repeats=1, text="", flows=("files", "film"), also=()):
@@ -126,3 +126,11 @@ def test_what_one_repeat_lost_is_not_among_what_all_of_them_did(known) -> None:
         "most": 8,
         "when": "per repeat",
     }
+
+
+def test_what_failed_stands_before_what_is_inconclusive_and_is_told_from_it() -> None:
+    verdicts = ("pass", "inconclusive", "fail", "not applicable", "", "inconclusive", "fail")
+    its = [{"label": n, "verdict": verdict} for n, verdict in enumerate(verdicts)]
+    found = unmet({"verdict": "fail", "statements": its})
+    assert [each["label"] for each in found] == [2, 6, 1, 5]
+    assert [each["apart"] for each in found] == ["", "", "inconclusive", "inconclusive"]

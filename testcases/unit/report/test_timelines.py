@@ -107,4 +107,14 @@ def test_the_page_shows_the_chart(document):
     page = render(document, {}, "html")
     figure = re.search(r'<figure class="panel curves timeline">.*?</figure>', page, re.DOTALL)[0]
     assert "<b>rate</b> every 10 ms<small>f.rate, over time</small>" in figure
+    assert 'aria-label="rate over time"' in figure
     assert figure.count('class="curve"') == 1
+
+
+def test_of_several_repeats_the_page_says_that_it_shows_the_first(document):
+    its = document["cases"][0]
+    its |= {"statements": [report("1 2 3")], "repeats": 6 * its["repeats"]}
+    page = render(document, {}, "html")
+    figure = re.search(r'<figure class="panel curves timeline">.*?</figure>', page, re.DOTALL)[0]
+    assert "<small>f.rate, over time, the first of 6 repeats</small>" in figure
+    assert 'aria-label="rate over time, the first of 6 repeats"' in figure

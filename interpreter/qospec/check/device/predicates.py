@@ -106,16 +106,16 @@ def _attribute(node: ast.Expression) -> Attribute:
             return Attribute(known)
     if isinstance(node, ast.Path) and node.name.text in LATER:
         raise not_built(node.span.text, node.span)
-    names = [".".join(pair) for pair in ATTRIBUTES]
-    last = node.span.text.rpartition(".")[2]
-    same = [name for name in names if name.endswith(f".{last}")]
-    near = did_you_mean(node.span.text, names) or next(iter(same), "")
+    head, _, last = node.span.text.rpartition(".")
+    meant = did_you_mean(last, [attribute for _, attribute in ATTRIBUTES])
+    pairs = sorted((pair for pair in ATTRIBUTES if pair[1] == meant), key=lambda p: p[0] != head)
+    near = ".".join(pairs[0]) if pairs else ""
     raise wrong(
         "E0416",
         f"a class cannot ask for `{node.span.text}`",
         node.span,
         label=f"did you mean `{near}`?" if near else "",
-        note="it may ask for " + " ".join(names),
+        note="it may ask for " + " ".join(map(".".join, ATTRIBUTES)),
     )
 
 

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from qospec.check.evaluate.context import Context
     from qospec.check.evaluate.scope import Scope
 
+LIBRARY = "std"
+"""The folder of the library, as it is imported."""
+
 
 class Evaluator:
     """Turns syntax into values."""
@@ -245,6 +248,8 @@ class Evaluator:
 
     def _path(self, node: ast.Path, scope: Scope) -> Value:
         within = bool(node.trail) and isinstance(node.trail[0], ast.Name)
+        if node.name.text == LIBRARY and within and scope.find(LIBRARY) is None:
+            raise self._library(node, scope)
         value = self._named(node.name, scope, within=within)
         for step in node.trail:
             if isinstance(step, ast.Name):
@@ -252,6 +257,24 @@ class Evaluator:
             else:
                 value = value.item(self.index(step.value, value, scope), step.value.span)
         return value
+
+    def _library(self, node: ast.Path, scope: Scope) -> Refused:
+        """Return the mistake of naming the library where one of its files is meant: `std.dscp.ef`.
+
+        Names of a file stand behind the file's own name, however it is imported.
+        """
+        names = [LIBRARY, *(step.text for step in node.trail if isinstance(step, ast.Name))]
+        imported, written = f"{LIBRARY}.NAME", "NAME.…"
+        for place, name in enumerate(names[1:], 2):
+            if self.context.built_ins.module_of(name) == ".".join(names[:place]):
+                imported, written = ".".join(names[:place]), ".".join(names[place - 1 :])
+        if imported.rpartition(".")[2] in scope.outermost().names:
+            remedy = f"write `{written}`"
+        else:
+            remedy = f"write `import {imported}` below the first line, and `{written}` here"
+        message = f"nothing here is named `{LIBRARY}`"
+        note = "the library's files are imported, each by its path, and have their last name here"
+        return wrong("E0101", message, node.name.span, note=note, remedy=remedy)
 
     def index(self, node: ast.Expression, container: Value, scope: Scope) -> Value:
         """Return an index; a map's may be a bare word."""

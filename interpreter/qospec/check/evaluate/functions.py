@@ -5,6 +5,7 @@ A law is that of random times or sizes, such as `exponential(16 ms)`.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
@@ -122,7 +123,10 @@ def _is_zero(value: Amount | Open) -> bool:
 
 ENDS = ("min", "max")
 """What limits a size."""
-WAYS_OUT = "write `exponential(16 ms)`, or `exponential(500 B, min = 40 B, max = 1_500 B)`"
+USUAL = {"min": "40 B", "max": "1_500 B"}
+"""Limits to show, where some are missing: of IP packets on Ethernet."""
+WAYS_OUT = "write `exponential(16 ms)`, or `exponential(500 B, min = 40 B, max = 1_500 B) @ip`"
+_LAYER = re.compile(r"\s*@\s*(\w+)")
 LARGEST_BYTES = 65_535
 """Of an IP packet. Source: RFC 791, 3.1."""
 STEPS = 2**30
@@ -160,8 +164,12 @@ def exponential(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
         what = named(mean.dimension) if isinstance(mean, Amount) else mean.what
         message = f"`exponential` takes a time or a size, the mean, not {what}"
         raise wrong("E0204", message, means[0].span, remedy=WAYS_OUT)
-    for name, value in ends.items():
-        raise wrong("E0104", f"`exponential` of a time has no parameter `{name}`", value.span)
+    if ends:
+        name, value = next(iter(ends.items()))
+        message = f"`exponential` of a time has no parameter `{name}`"
+        given = " and ".join(f"`{each}`" for each in ends)
+        remedy = f"leave {given} out, or give a size as the mean, as in `500 B`"
+        raise wrong("E0104", message, value.span, remedy=remedy)
     return Exponential(mean)
 
 
@@ -174,13 +182,12 @@ def _sizes(
 ) -> Value:
     """Return the mix of sizes that the law comes to."""
     if set(ends) != set(ENDS):
-        text = next(each.value.span.text for each in node.arguments if each.name is None)
         raise wrong(
             "E0105",
             "`exponential` of a size needs `min` and `max`",
             node.span,
             note="no packet is shorter than its headers or longer than its link takes",
-            remedy=f"write `exponential({text}, min = 40 B, max = 1_500 B)`",
+            remedy=f"write `{_with_ends(node, mean.layer)}`",
         )
     found = [mean]
     for name in ENDS:
@@ -206,6 +213,21 @@ def _sizes(
     law = "exponential({}, min = {}, max = {})".format(*shown)
     sizes = tuple((Fraction(size * BITS_OF_A_BYTE), Fraction(many)) for size, many in parts)
     return Mix(sizes, layer, law=law)
+
+
+def _with_ends(node: ast.Call, layer: str) -> str:
+    """Return a law of sizes with both limits, and which bits they count.
+
+    `layer` is that of the mean; where it says none, one stands behind the whole.
+    """
+    size = next(each.value.span.text for each in node.arguments if each.name is None)
+    own = f" @{layer}" if layer else ""
+    ends = {name: usual + own for name, usual in USUAL.items()}
+    ends |= {each.name.text: each.value.span.text for each in node.arguments if each.name}
+    behind = _LAYER.match(node.span.source.text, node.span.end)
+    whole = "" if layer else f" @{behind[1] if behind else 'ip'}"
+    limits = ", ".join(f"{name} = {ends[name]}" for name in ENDS)
+    return f"exponential({size}, {limits}){whole}"
 
 
 def _whole(name: str, size: Fraction, span: Span) -> None:

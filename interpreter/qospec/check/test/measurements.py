@@ -90,10 +90,10 @@ class FlowValue(Value):
         if self.carries not in kind.carries:
             raise _not_measured_of(self.carries, name, evaluator.context.catalogue.of("metric"))
         metric = MetricValue(self, kind, name.text, _causes(evaluator.context.catalogue))
-        if "" in metric.statistics:
+        if "" in metric.statistics or not metric.statistics:
             whole = metric.measured("")
             return OpenMetric(whole.expression, whole.dimension, whole.exact, metric)
-        return metric if metric.statistics else metric.measured("")
+        return metric
 
     def unfinished(self, span: Span) -> Refused:
         """Say that a flow is no number."""
@@ -123,9 +123,11 @@ class MetricValue(Value):
             each for offer in offered for each in (self.causes if offer == CAUSES else (offer,))
         )
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return a statistic."""
-        if name.text == Above.name and "p*" in self.statistics:
+        if name.text == Above.name:
+            if "p*" not in self.statistics:
+                raise self._no_shares(name, evaluator.context.catalogue.of("metric"))
             return Above(self)
         if not offers(self.statistics, name.text):
             raise self._unknown(name)
@@ -180,8 +182,26 @@ class MetricValue(Value):
         plural += ["shares such as above(1 ms)"] if "p*" in self.statistics else []
         return f"statistics of {self.spelling}: {', and '.join([' '.join(named), *plural])}"
 
+    def _no_shares(self, name: ast.Name, known: Mapping[str, Kind]) -> Refused:
+        """Return the mistake of asking a metric for a share that has none."""
+        carries = self.flow.carries
+        its = (each for each in known.values() if carries in each.carries)
+        shares = (each for each in its if "p*" in each.statistics(carries))
+        shown = sorted(min((each.name, *each.aliases[:1]), key=len) for each in shares)
+        return wrong(
+            "E0503",
+            f"`{self.spelling}` has no statistic `{name.text}`",
+            name.span,
+            note=f"shares above a bound are of {' '.join(shown)}",
+        )
+
     def _unknown(self, name: ast.Name) -> Refused:
         """Return the mistake of a statistic that there is not."""
+        if not self.statistics:
+            path = f"{self.flow.path}.{self.spelling}"
+            message = f"`{self.spelling}` has no statistic `{name.text}`"
+            remedy = f"write `{path}`: it is one number"
+            return wrong("E0503", message, name.span, remedy=remedy)
         named = [each for each in self.statistics if each and each not in PATTERNS]
         meant = ELSEWHERE.get(name.text.lower(), "")
         known = meant and offers(self.statistics, meant)
@@ -222,7 +242,8 @@ class Above(Value):
         bound = evaluator.known(evaluator.strict(node, scope), node)
         if not isinstance(bound, Amount) or bound.dimension != TIME:
             what = named(bound.dimension) if isinstance(bound, Amount) else bound.what
-            raise wrong("E0204", f"the bound of `above` is a time, not {what}", node.span)
+            message = f"the bound of `above` is a time, not {what}"
+            raise wrong("E0204", message, node.span, remedy=f"write `{self.path}(1 ms)`")
         value = bound.value or Fraction(0)
         if value < 0:
             raise wrong("E0205", "the bound of `above` is below 0", node.span)

@@ -321,7 +321,7 @@ def _number(marks: Whole, ring: Whole, c: int, sent_ps: int) -> int:
 def _order(c: int, number: int, followed: Followed) -> None:
     """Count a packet that comes behind one with a higher number, and note which this one overtakes.
 
-    The extent is how many packets ahead of it the first of them came. Source: RFC 4737, 3.3, 4.2.2.
+    The extent is how many packets ahead of it the first of them came. Source: RFC 4737, 3.3, 4.2.
     """
     marks, ring = followed.marks, followed.ring
     last = ring.shape[1] - 1

@@ -155,8 +155,6 @@ def _chart(every: Sequence[_Histogram]) -> dict[str, Any]:
     level, beyond = _axis_along(its, bounds)
     frame = _Frame(level, _axis_up(its, bounds))
     shown = [corner for corner in bounds if level.low < corner.bound < level.high]
-    names = varying([each.case for each in its])
-    texts = [cut(point(each.case, names), LONGEST_NAME * CHARACTER) for each in its]
     styles = [{"style": n, "dash": n} for n in range(len(its))]
     return {
         "width": WIDTH,
@@ -170,9 +168,7 @@ def _chart(every: Sequence[_Histogram]) -> dict[str, Any]:
         "note": "; ".join(filter(None, [level.note, *beyond])),
         "ticks": [{"y": frame.y(value), "label": label} for value, label in frame.up.ticks],
         "below": apart([(frame.x(value), label) for value, label in level.ticks]),
-        "names": [{"text": text, **style} for text, style in zip(texts, styles, strict=True)]
-        if len(its) > 1
-        else [],
+        "names": _names(its, shown),
         "left_out": len(every) - len(its),
         "lines": [
             {**style, "area": area, "path": _tail(each, frame)}
@@ -297,8 +293,23 @@ def _criteria(
                 outside.append(f"M{x} {far}V{y}H{edge}V{far}Z")
         style = None if shared else whose[0]
         limits.append({"path": way, "style": style, "x": x, "name": corner.words})
-    marks = apart([(_inside(each["x"], each["name"]), each["name"]) for each in limits])
+    shared_by_all = [each for each in limits if each["style"] is None]
+    marks = apart([(_inside(each["x"], each["name"]), each["name"]) for each in shared_by_all])
     return {"limits": limits, "outside": outside, "marks": marks}
+
+
+def _names(its: Sequence[_Histogram], shown: Sequence[Corner]) -> list[dict[str, Any]]:
+    """Return what the lines are called, each with the criteria that not all have; none of one."""
+    if len(its) == 1:
+        return []
+    swept = varying([each.case for each in its])
+    found = []
+    for n, each in enumerate(its):
+        text, asked = cut(point(each.case, swept), LONGEST_NAME * CHARACTER), _corners_of(each)
+        own = [c.words for c in shown if c in asked and not all(c in _corners_of(o) for o in its)]
+        words = f": {'; '.join(dict.fromkeys(own))}" if own else ""
+        found.append({"text": f"{text}{words}", "style": n, "dash": n})
+    return found
 
 
 def _inside(x: float, text: str) -> float:

@@ -41,7 +41,8 @@ class _Line(NamedTuple):
 def timelines(document: Record) -> dict[str, list[dict[str, Any]]]:
     """Return by test's id its charts over time, as many as fit.
 
-    A chart has `label`, `text` (what is shown), `every` (text), `note`, `names` (`text`, `style`,
+    A chart has `label`, `text` (what is shown), `every` (text), `note`, `repeats` (how many there
+    are, of which it shows the first), `names` (`text`, `style`,
     `dash`, of its lines, none if there is one), `left_out` (cases that it does not show), `width`,
     `height`, `left`, `right`, `top`, `bottom`, `unit`, `ticks` (`y`, `label`), `below` (`x`,
     `label`), `along` (title of the axis below) and `lines` (`style`, `dash`, `path`).
@@ -95,6 +96,7 @@ def _chart(every: Sequence[_Line]) -> dict[str, Any]:
         "bottom": BOTTOM,
         "unit": up.unit,
         "note": up.note,
+        "repeats": max(len(line.case["repeats"]) for line in its),
         "ticks": [{"y": _y(up, value), "label": label} for value, label in up.ticks],
         "below": apart([(_x(level, value), label) for value, label in level.ticks]),
         "along": f"time ({level.unit})",

@@ -142,9 +142,15 @@ _PHRASES = (
     ),
     _row(
         "E0001",
-        r"^\s*expect\b.*\bas\s+\w+\s+(?P<at>as\s+\w+|with\b.*\bconfidence\b)",
-        "a criterion says how sure first, and then makes one claim",
-        "write `with 95% confidence as range`, or leave one claim out",
+        r"^\s*expect\b.*\bas\s+(?P<claim>\w+)\s+(?P<at>with\b(?P<share>.*)\bconfidence\b)",
+        "a criterion says how sure first, and then what it claims",
+        "write `with{share}confidence as {claim}`",
+    ),
+    _row(
+        "E0001",
+        r"^\s*expect\b.*\bas\s+(?P<claim>\w+)\s+(?P<at>as\s+(?P<other>\w+))",
+        "a criterion makes one claim",
+        "write `as {claim}` or `as {other}`",
     ),
     _row(
         "E0010",

@@ -45,11 +45,48 @@ _STATISTIC = "a statistic stands behind what is measured, as in `flow.delay.{}`"
         ("device d(room: Count = 2 + 6) {\n}", "write `8 cell`"),
         (
             "let sizes = exponential(500 B)",
-            "write `exponential(500 B, min = 40 B, max = 1_500 B)`",
+            "write `exponential(500 B, min = 40 B, max = 1_500 B) @ip`",
+        ),
+        (
+            "let sizes = exponential(500 B, max = 1_200 B) @ip",
+            "write `exponential(500 B, min = 40 B, max = 1_200 B) @ip`",
+        ),
+        (
+            "let sizes = exponential(500 B, min = 64 B) @frame",
+            "write `exponential(500 B, min = 64 B, max = 1_500 B) @frame`",
+        ),
+        (
+            "let sizes = exponential(500 B @ip)",
+            "write `exponential(500 B @ip, min = 40 B @ip, max = 1_500 B @ip)`",
         ),
         (
             "let sizes = exponential(500)",
-            "write `exponential(16 ms)`, or `exponential(500 B, min = 40 B, max = 1_500 B)`",
+            "write `exponential(16 ms)`, or `exponential(500 B, min = 40 B, max = 1_500 B) @ip`",
+        ),
+        (
+            "let waits = exponential(500 us, min = 40 B, max = 1_500 B)",
+            "leave `min` and `max` out, or give a size as the mean, as in `500 B`",
+        ),
+        (
+            "let waits = exponential(500 us, max = 9 ms)",
+            "leave `max` out, or give a size as the mean, as in `500 B`",
+        ),
+        (
+            "let mark = std.dscp.ef",
+            "write `import std.dscp` below the first line, and `dscp.ef` here",
+        ),
+        (
+            "traffic t = packets { rate = 1 pkt/s, size = 64 B @ip, dscp = std.dscp.ef }",
+            "write `import std.dscp` below the first line, and `dscp.ef` here",
+        ),
+        (
+            "let sizes = std.traffic.imix.simple",
+            "write `import std.traffic.imix` below the first line, and `imix.simple` here",
+        ),
+        ("import std.dscp\nlet mark = std.dscp.ef", "write `dscp.ef`"),
+        (
+            "let box = std.nowhere.box",
+            "write `import std.NAME` below the first line, and `NAME.…` here",
         ),
         ("let late = percentile(3, 99)", _STATISTIC.format("p99")),
         ("let late = avg(3)", _STATISTIC.format("mean")),
@@ -307,6 +344,84 @@ test t on lab {
     shown = set(problem.notes[0].split())
     assert not {"clr", "cdv_2pt"} & shown
     assert {"latency", "delay"} < shown
+
+
+PACKETS = """
+topology lab {{
+  a, b = host
+  link a -- b via line {{ rate = 1 Gbit/s @line, carries = packet }}
+}}
+test t on lab {{
+  flow f = packets {{ rate = 1 Mbit/s @ip, size = 200 B @ip }} from a to b
+  run {{ measure = 1 s }}
+  expect {}
+}}
+"""
+
+
+def test_a_metric_without_statistics_says_of_what_there_are_shares(checked):
+    [problem] = checked(PACKETS.format("f.loss.above(1 ms) < 1%"))[1]
+    assert (problem.code, problem.message) == ("E0503", "`loss` has no statistic `above`")
+    [note] = problem.notes
+    assert note.startswith("shares above a bound are of ")
+    assert {"delay", "latency", "jitter"} < set(note.split())
+    assert not {"loss", "throughput"} & set(note.split())
+
+
+def test_a_metric_that_is_one_number_says_so(checked):
+    [problem] = checked(PACKETS.format("f.throughput.mean > 1 pkt/s"))[1]
+    assert (problem.code, problem.message) == ("E0503", "`throughput` has no statistic `mean`")
+    assert problem.help == "write `f.throughput`: it is one number"
+
+
+def test_a_share_above_anything_but_a_time_is_told_how_it_is_written(checked):
+    [problem] = checked(PACKETS.format("f.delay.above(5 B) < 1%"))[1]
+    assert problem.message == "the bound of `above` is a time, not an amount of data"
+    assert problem.help == "write `f.delay.above(1 ms)`"
+
+
+@pytest.mark.parametrize(
+    ("asked", "near"),
+    [
+        ("pkt.size", ""),
+        ("pkt.dcsp", "pkt.dscp"),
+        ("pkt.prority", "pkt.priority"),
+        ("packet.dscp", "pkt.dscp"),
+        ("cell.clpp", "cell.clp"),
+    ],
+)
+def test_what_a_class_cannot_ask_for_is_compared_behind_the_dot(checked, asked, near):
+    parts = f"c = classify {{ x = {asked} == 1, rest = otherwise }}\n  c.x -> discard"
+    text = f"device d {{\n  port p: packet\n  {parts}\n  p.rx -> c\n  c.rest -> p.tx\n}}"
+    [problem] = checked(text)[1]
+    assert problem.code == "E0416"
+    assert problem.label == (f"did you mean `{near}`?" if near else "")
+
+
+@pytest.mark.parametrize(
+    ("sizes", "way_out"),
+    [
+        (
+            "exponential(500 B, min = 4 B, max = 15_000 B) @ip",
+            "the nearest sizes that fit are `28 B @ip` and `1_500 B @ip`",
+        ),
+        (
+            "mix { 9_000 B: 1, 10 B: 1, 9_500 B: 1, 100 B: 1 } @ip",
+            "the nearest sizes that fit are `28 B @ip` and `1_500 B @ip`",
+        ),
+        (
+            "mix { 9_000 B: 1, 9_500 B: 1, 100 B: 1 } @ip",
+            "the nearest size that fits is `1_500 B @ip`",
+        ),
+    ],
+)
+def test_sizes_that_fit_at_neither_end_are_told_both(checked, sizes, way_out):
+    text = PACKETS.format("f.lost == 0 pkt").replace("200 B @ip", sizes)
+    link = "import std.media\n" + text.replace(
+        "line { rate = 1 Gbit/s @line, carries = packet }", "media.fast_ethernet"
+    )
+    [problem] = checked(link)[1]
+    assert (problem.code, problem.help) == ("E0301", way_out)
 
 
 @pytest.mark.parametrize(

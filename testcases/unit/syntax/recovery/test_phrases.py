@@ -55,8 +55,13 @@ def in_a_test(statement: str) -> str:
         (in_a_test("expect a < b when n == 1 with 95% confidence"), "write this before `when`"),
         (
             in_a_test("expect a < b as range with 95% confidence"),
-            "write `with 95% confidence as range`, or leave one claim out",
+            "write `with 95% confidence as range`",
         ),
+        (
+            in_a_test("expect a < b as shape with 99.9 % confidence"),
+            "write `with 99.9 % confidence as shape`",
+        ),
+        (in_a_test("expect a < b as shape as range"), "write `as shape` or `as range`"),
         (in_a_test("report a as exact"), "leave it out, or judge the value by `expect`"),
         (in_a_test("expect a within 10% 1 ms"), "write `within 10% of …`"),
         (in_a_test("run measure = 1 s"), "write `run { measure = 1 s }`"),
