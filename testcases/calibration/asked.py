@@ -56,17 +56,15 @@ class Question(NamedTuple):
 
 
 CLEARLY = Fraction(3, 2)
-"""A quantile is asked to be below so many times its value, where it truly is."""
+"""A quantile or a number is asked to be below so many times its value, where it truly is."""
 RARELY = 4
 """Likewise a ratio."""
 
 
 def question(row: Row) -> Question:
     """Return what a row asks."""
-    if row.asked == "loss":
-        return _rarely(_measured("cell_loss_ratio", ""), _loss(row))
-    if row.asked == "lost":
-        return _rarely(replace(_measured("lost", ""), dimension=CELLS), _loss(row) * row.cells)
+    if row.asked in ("loss", "lost"):
+        return _of_losses(row)
     word, _, last = row.asked.rpartition(" ")
     if word == "above":
         bound_ps = round(_delay(row, last) * SERVICE_PS)
@@ -114,6 +112,13 @@ def losses(
 def share_of(quantile: str) -> float:
     """Return the share that a quantile is named for."""
     return float(Fraction(quantile[1:].replace("_", ".")) / 100)
+
+
+def _of_losses(row: Row) -> Question:
+    if row.asked == "loss":
+        return _rarely(_measured("cell_loss_ratio", ""), _loss(row))
+    lost = Fraction(_loss(row) * row.cells).limit_denominator(10**9)
+    return Question(replace(_measured("lost", ""), dimension=CELLS), lost, CLEARLY * lost)
 
 
 def _rarely(leaf: Measured, truth: float) -> Question:

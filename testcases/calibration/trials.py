@@ -50,7 +50,7 @@ class Repeat(NamedTuple):
     drawn: bool = True
 
     def read(self, leaf: Measured) -> Fraction:
-        """Return the loss ratio or number, the share above a bound, the mean delay, or all cells."""
+        """Return the loss, a share or a number, the share above a bound, the mean delay, or all."""
         if leaf.metric == "cell_loss_ratio":
             return Fraction(self.lost, self.seen.count + self.lost)
         if leaf.metric == "lost":
