@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,7 +11,7 @@ import queues
 
 from qospec.catalogue.statistics import above
 from qospec.model.expression import Constant, Expression, Measured, Operation
-from qospec.units import PS_PER_S, RATIO, TIME
+from qospec.units import CELLS, PS_PER_S, RATIO, TIME
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,11 +28,12 @@ class Row(NamedTuple):
     Attributes:
         load: Of the queue.
         room: Places in it; 0 for any number.
-        cells: Measured in each repeat.
+        cells: Measured in each repeat; of an on-off source with a finite room as many on average,
+            in a time that is the same in each, so that their number is drawn.
         repeats: In a trial.
-        asked: The "loss", or of the delays "mean" or "p99"; "p99 - p90"; how far one of them is
-            from the truth, "abs(mean)"; the share above what it should be, "above p99"; the
-            quantile of how far delays are above the least, "pdv p99".
+        asked: The "loss", or how many are "lost"; of the delays "mean" or "p99"; "p99 - p90"; how
+            far one of them is from the truth, "abs(mean)"; the share above what it should be,
+            "above p99"; the quantile of how far delays are above the least, "pdv p99".
         confidence: Of the criterion.
         queue: "M/D/1", "M/M/1", "on-off" (exponential stays, and services), or "batches" of four.
     """
@@ -54,17 +56,15 @@ class Question(NamedTuple):
 
 
 CLEARLY = Fraction(3, 2)
-"""A quantile is asked to be below so many times its value, where it truly is."""
+"""A quantile or a number is asked to be below so many times its value, where it truly is."""
 RARELY = 4
 """Likewise a ratio."""
 
 
 def question(row: Row) -> Question:
     """Return what a row asks."""
-    if row.asked == "loss":
-        return _rarely(
-            _measured("cell_loss_ratio", ""), queues.loss_probability(row.room, row.load)
-        )
+    if row.asked in ("loss", "lost"):
+        return _of_losses(row)
     word, _, last = row.asked.rpartition(" ")
     if word == "above":
         bound_ps = round(_delay(row, last) * SERVICE_PS)
@@ -98,12 +98,27 @@ def delays(row: Row, stream: np.random.Generator) -> np.ndarray:
         return queues.waiting_times(row.load, row.cells, before, stream) + 1
     if row.queue == "batches":
         return queues.batch_delays(BATCH, row.load, row.cells, before, stream)
-    return _markovian(row).delays(row.cells, before, stream)
+    return markovian(row).delays(row.cells, before, stream)
+
+
+def losses(
+    row: Row, lanes: int, stream: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return of so many repeats the delays, which cells are lost, and which are measured."""
+    time, before = row.cells / row.load, warmup(row)
+    return markovian(row).losses(row.room, time, before, lanes, stream)
 
 
 def share_of(quantile: str) -> float:
     """Return the share that a quantile is named for."""
     return float(Fraction(quantile[1:].replace("_", ".")) / 100)
+
+
+def _of_losses(row: Row) -> Question:
+    if row.asked == "loss":
+        return _rarely(_measured("cell_loss_ratio", ""), _loss(row))
+    lost = Fraction(_loss(row) * row.cells).limit_denominator(10**9)
+    return Question(replace(_measured("lost", ""), dimension=CELLS), lost, CLEARLY * lost)
 
 
 def _rarely(leaf: Measured, truth: float) -> Question:
@@ -123,14 +138,21 @@ def _seconds(services: float) -> Fraction:
     return Fraction(services * SERVICE_PS / PS_PER_S).limit_denominator(10**15)
 
 
-def _markovian(row: Row) -> queues.Markovian:
+def markovian(row: Row) -> queues.Markovian:
+    """Return the queue with exponential services that a row names."""
     if row.queue == "M/M/1":
         return queues.Markovian.poisson(row.load)
     return queues.Markovian.on_off(row.load, *BURST)
 
 
+def _loss(row: Row) -> float:
+    if row.queue == "M/D/1":
+        return queues.loss_probability(row.room, row.load)
+    return markovian(row).loss_probability(row.room)
+
+
 def _busy(row: Row) -> float:
-    return row.load if row.queue == "batches" else _markovian(row).busy
+    return row.load if row.queue == "batches" else markovian(row).busy
 
 
 def _least(row: Row) -> float:
@@ -143,7 +165,7 @@ def _delay(row: Row, statistic: str) -> float:
     if row.queue == "batches":
         return queues.batch_delay(BATCH, row.load)
     if row.queue != "M/D/1":
-        queue = _markovian(row)
+        queue = markovian(row)
         return queue.delay if statistic == "mean" else queue.delay_quantile(share_of(statistic))
     if statistic == "mean":
         return row.load / (2 * (1 - row.load)) + 1

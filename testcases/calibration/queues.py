@@ -104,6 +104,45 @@ class Markovian(NamedTuple):
         walk = np.concatenate(([0.0], np.cumsum(services[:-1] - gaps[1:])))
         return (walk - np.minimum.accumulate(walk) + services)[warmup:]
 
+    def loss_probability(self, room: int) -> float:
+        """Return the share that is lost with `room` places, the one in service included: GI/M/1/K.
+
+        What a customer finds is a Markov chain: services that end in an exponential gap have a
+        geometric number. Source: Gross and Harris, Fundamentals of Queueing Theory (1998), 5.3.
+        """
+        ended = np.array([rate / (1 + rate) / (1 + rate) ** np.arange(room) for rate in self.rates])
+        ends = np.array([self.first, 1 - self.first]) @ ended
+        found = np.zeros((room + 1, room + 1))
+        for before in range(room + 1):
+            left = min(before + 1, room)
+            found[before, 1 : left + 1] = ends[:left][::-1]
+            found[before, 0] = 1 - found[before].sum()
+        equations = np.vstack((found.T - np.eye(room + 1), np.ones(room + 1)))
+        rest = np.append(np.zeros(room + 1), 1.0)
+        return float(np.linalg.lstsq(equations, rest, rcond=None)[0][-1])
+
+    def losses(
+        self, room: int, time: float, warmup: float, lanes: int, stream: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return by lane the delays of customers, which are lost, and which come in that time.
+
+        Each is (customers, lanes); the time begins after so much other. The delay of one that is
+        lost says nothing.
+        """
+        found, now, here = [], np.zeros(lanes), np.arange(lanes)
+        ends, kept = np.zeros((room, lanes)), np.zeros(lanes, int)
+        while now.min() < warmup + time:
+            rates = np.where(stream.random(lanes) < self.first, *self.rates)
+            now = now + stream.exponential(1 / rates)
+            place = kept % room
+            full = ends[place, here] > now
+            end = np.maximum(ends[place - 1, here], now) + stream.exponential(1.0, lanes)
+            ends[place, here] = np.where(full, ends[place, here], end)
+            kept += ~full
+            found.append((end - now, full, (now > warmup) & (now <= warmup + time)))
+        times, lost, counted = (np.array(each) for each in zip(*found, strict=True))
+        return times, lost, counted
+
 
 def batch_delay(size: int, load: float) -> float:
     """Return the mean delay, service included, of customers that come in batches: M^[K]/D/1.

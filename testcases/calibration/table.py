@@ -41,6 +41,20 @@ RATIOS = tuple(
     )
 )
 
+DRAWN_NUMBERS = tuple(
+    Row(load, room, cells, repeats, asked, SURE, "on-off")
+    for asked in ("lost", "loss")
+    for load, room, cells, repeats in (
+        (0.5, 5, 500, 5),
+        (0.5, 5, 500, 20),
+        (0.5, 20, 500, 10),
+        (0.5, 5, 2_000, 10),
+        (0.5, 30, 2_000, 20),
+        (0.3, 5, 150, 20),
+        (0.3, 12, 1_000, 10),
+    )
+)
+
 MEANS = tuple(
     Row(load, 0, cells, repeats, "mean", SURE)
     for load, cells, repeats in (
@@ -105,7 +119,8 @@ def main() -> None:
         " | wrong below | wrong above | decided | trials |"
     )
     print("|---" * 11 + "|")
-    for row in itertools.chain(QUANTILES, RATIOS, MEANS, ABOVE, VARIATIONS, JOINED, OTHER_QUEUES):
+    tables = (QUANTILES, RATIOS, DRAWN_NUMBERS, MEANS, ABOVE, VARIATIONS, JOINED, OTHER_QUEUES)
+    for row in itertools.chain(*tables):
         found = count(row, trials)
         print(
             f"| {row.queue} | {row.load} | {row.room or 'any'} | {row.cells:_} | {row.repeats}"

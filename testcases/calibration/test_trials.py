@@ -28,6 +28,8 @@ TRIALS = 200
         (Row(0.8, 0, 2_000, 10, "p99", SURE), 40),
         (Row(0.8, 8, 1_000, 10, "loss", SURE), 190),
         (Row(0.9, 12, 1_000, 10, "loss", SURE), 100),
+        (Row(0.5, 5, 500, 20, "lost", SURE, "on-off"), 190),
+        (Row(0.3, 5, 150, 60, "loss", SURE, "on-off"), 190),
         (Row(0.85, 0, 1_000, 10, "above p90", SURE), 190),
         (Row(0.9, 0, 1_000, 10, "pdv p90", SURE), 40),
         (Row(0.5, 0, 1_000, 10, "p99 - p90", SURE), 60),
@@ -69,6 +71,17 @@ def test_the_quantiles_of_the_queue_are_those_of_long_runs(load, share, waits) -
 
 def test_the_loss_of_a_queue_with_one_place_is_that_of_erlang() -> None:
     assert queues.loss_probability(1, 0.5) == pytest.approx(0.5 / 1.5)
+
+
+def test_the_loss_of_a_queue_with_exponential_services_is_the_last_of_a_geometric_row() -> None:
+    geometric = 0.8**3 * (1 - 0.8) / (1 - 0.8**4)
+    assert queues.Markovian.poisson(0.8).loss_probability(3) == pytest.approx(geometric)
+
+
+def test_the_loss_of_an_on_off_source_is_that_of_a_long_run() -> None:
+    row = Row(0.5, 5, 2_000, 1, "lost", SURE, "on-off")
+    _, lost, counted = asked.losses(row, 200, np.random.default_rng(1))
+    assert (lost & counted).sum() / 200 == pytest.approx(float(question(row).truth), rel=0.05)
 
 
 def test_an_on_off_source_that_hardly_pauses_is_poisson() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from fractions import Fraction
@@ -9,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import queues
-from asked import SERVICE_PS, Row, delays, question, warmup
+from asked import SERVICE_PS, Row, delays, losses, question, warmup
 
 from qospec.catalogue.statistics import bound_of
 from qospec.engine.measure.tally import Delays
@@ -49,9 +50,11 @@ class Repeat(NamedTuple):
     drawn: bool = True
 
     def read(self, leaf: Measured) -> Fraction:
-        """Return the loss ratio, the share above a bound, the mean delay, or how many cells."""
+        """Return the loss, a share or a number, the share above a bound, the mean delay, or all."""
         if leaf.metric == "cell_loss_ratio":
             return Fraction(self.lost, self.seen.count + self.lost)
+        if leaf.metric == "lost":
+            return Fraction(self.lost)
         if leaf.metric == "sent":
             return Fraction(self.seen.count + self.lost)
         bound_ps = bound_of(leaf.statistic)
@@ -108,6 +111,14 @@ def most_wrong(trials: int, confidence: Fraction) -> int:
 def _trials(row: Row, trials: int) -> Iterator[list[Repeat]]:
     seed = [round(row.load * 100), row.room, row.cells, row.repeats]
     stream = np.random.default_rng(seed)
+    if row.room and row.queue == "on-off":
+        lanes = zip(*(each.T for each in losses(row, trials * row.repeats, stream)), strict=True)
+        for _ in range(trials):
+            yield [
+                Repeat(delays_of(times[counted & ~lost]), int((counted & lost).sum()))
+                for times, lost, counted in itertools.islice(lanes, row.repeats)
+            ]
+        return
     for _ in range(trials):
         if not row.room:
             yield [Repeat(delays_of(delays(row, stream)), 0) for _ in range(row.repeats)]

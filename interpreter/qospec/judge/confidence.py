@@ -194,8 +194,15 @@ def _estimate(leaf: Observed, repeats: Sequence[Repeat]) -> Estimate:
     return MeanEdge.of(values, strict=False, skewed=skewed, possible=bounds(leaf))
 
 
-def _values(expression: Expression, repeats: Sequence[Repeat]) -> Values:
-    values = [evaluate(expression, repeat.read) for repeat in repeats]
+def _values(
+    expression: Expression, repeats: Sequence[Repeat], counted: Losses | None = None
+) -> Values:
+    """Return what repeats come to; if something was counted, each to what all of them come to.
+
+    A mean of ratios is no ratio of all: it takes one of few cells for one of many.
+    """
+    reads = [repeat.read if counted is None else lambda _: counted.value for repeat in repeats]
+    values = [evaluate(expression, read) for read in reads]
     return [value for value in values if isinstance(value, Fraction)]
 
 
@@ -244,18 +251,26 @@ def _turned(expression: Operation) -> tuple[Expression, Expression, str]:
 def averaged(found: Sequence[Side], confidence: Fraction) -> Judgement | None:
     """Return the mean of what repeats showed, and between what it lies with that confidence.
 
-    None if there is no number, or only one.
+    It is that of those that have data; the note says how many have none. None if there is no
+    number, or if all repeats show the same one.
     """
     values = [side.value for side in found if isinstance(side.value, Fraction)]
-    if len(values) < len(found) or len(set(values)) <= 1:
+    missing = sum(side.value is None for side in found)
+    if not values or len(values) + missing < len(found):
         return None
+    if len(set(values)) == 1:
+        note = f"no data in {missing} of {len(found)} repeats"
+        return Judgement(None, replace(found[0], value=values[0]), note=note) if missing else None
     edge = MeanEdge.of(values, strict=False)
     ends = edge.between((1 + confidence) / 2, len(values))
     low, middle, high = (
         replace(found[0], value=value) for value in (ends.least, edge.mean, ends.most)
     )
     shown = Interval(low, high, confidence, len(values))
-    return Judgement(None, middle, interval=shown, note=f"mean of {len(values)} repeats")
+    note = f"mean of {len(values)} repeats"
+    if missing:
+        note += f"; no data in {missing} of {len(found)}"
+    return Judgement(None, middle, interval=shown, note=note)
 
 
 def unfinished(run: int, repeats: int) -> str:
@@ -277,7 +292,7 @@ def _edges(
         rises = [first == expression.operator.startswith("<")]
     return [
         MeanEdge.of(
-            _values(each.expression, repeats),
+            _values(each.expression, repeats, counted),
             strict=each.strict,
             losses=counted,
             rising=rising,
@@ -323,6 +338,8 @@ def _shown(
         lefts = [left - right for left, right in zip(lefts, rights, strict=True)]
         bound = Fraction(0)
         first = Operation("-", (first, last), dimension)
+    if counted is not None:  # against what is known
+        lefts = [counted.value] * len(rows)
     confidence = statement.confidence or Fraction(0)
     edge = MeanEdge.of(lefts, strict=False, losses=counted, skewed=skewed, possible=bounds(first))
     least, most = edge.between(confidence, len(rows))

@@ -17,6 +17,7 @@ from qospec.catalogue.kinds import discover
 from qospec.catalogue.statistics import bound_of
 from qospec.engine.measure.tally import Delays
 from qospec.judge.distribution import Distribution
+from qospec.judge.means import skewness, spread
 from qospec.judge.repeats import equal_values
 from qospec.judge.statistics import bounds
 from qospec.model.bounds import Bounds
@@ -81,7 +82,7 @@ def percent(confidence: Fraction) -> str:
 class Losses(NamedTuple):
     """How many cells were lost or reordered, or delays above a bound, in all repeats together.
 
-    `unit` is what a ratio of 1 comes to in the value that is judged: 1, or the cells of a repeat.
+    `each` is how many each repeat sent, where a number is judged; nothing of a ratio.
     `delays` are those of the cells that arrived: how repeats differ in the longest of them says how
     much cells that are lost in a queue depend on each other, even before one is. Of delays above a
     bound, `unsure` of those that are counted may not be: they are too near to it to tell.
@@ -90,7 +91,7 @@ class Losses(NamedTuple):
     lost: int
     sent: int
     repeats: int
-    unit: Fraction
+    each: tuple[Fraction, ...]
     delays: Distribution
     counted: str = LOST
     unsure: int = 0
@@ -103,25 +104,45 @@ class Losses(NamedTuple):
     @property
     def value(self) -> Fraction:
         """Return the ratio of all repeats, or the number of a mean repeat."""
-        return Fraction(self.lost, self.sent) * self.unit
+        return Fraction(self.lost, self.repeats if self.each else self.sent)
 
     def between(self, confidence: Fraction, repeats: int) -> Bounds:
         """Return its bounds, each with that confidence, after so many repeats like these."""
-        below, above = self.reach(confidence, repeats)
-        return Bounds(self.value - below, self.value + above)
+        return Bounds(*self._ends(confidence, repeats))
 
     def reach(self, confidence: Fraction, repeats: int) -> tuple[Fraction, Fraction]:
         """Return how far the value may lie below and above, after so many repeats like these."""
+        low, high = self._ends(confidence, repeats)
+        return self.value - low, high - self.value
+
+    def _ends(self, confidence: Fraction, repeats: int) -> tuple[Fraction, Fraction]:
+        """Return the bounds.
+
+        A number is a ratio of what is sent. Where repeats sent unequally many, that is drawn as
+        well, so it has bounds of its own, and each of both half of the doubt.
+        """
+        if not self.each:
+            return self._ratio(confidence, repeats)
+        mean, wide = Fraction(self.sent, self.repeats), Fraction(0)
+        if len(set(self.each)) > 1:
+            confidence = (1 + confidence) / 2
+            wide = spread(self.each, skewness(self.each, Fraction(0)), confidence, repeats)
+        low, high = self._ratio(confidence, repeats)
+        return low * max(mean - wide, Fraction(0)), high * (mean + wide)
+
+    def _ratio(self, confidence: Fraction, repeats: int) -> tuple[Fraction, Fraction]:
+        """Return the bounds of the ratio, after so many repeats like these."""
         share = Fraction(self.lost, self.sent)
         if self.alike:
             low, high = self._of_equal_repeats(confidence, repeats)
-            return max(share - low, Fraction(0)) * self.unit, (high - share) * self.unit
-        effect = self.design_effect(confidence) * self.repeats / repeats
-        sent = max(1, math.floor(self.sent / effect))
-        fewest, most = math.floor((self.lost - self.unsure) / effect), math.ceil(self.lost / effect)
-        low, _ = bounds(min(fewest, sent), sent, 1 - confidence)
-        _, high = bounds(min(most, sent), sent, 1 - confidence)
-        return max(share - low, Fraction(0)) * self.unit, max(high - share, Fraction(0)) * self.unit
+        else:
+            effect = self.design_effect(confidence) * self.repeats / repeats
+            sent = max(1, math.floor(self.sent / effect))
+            fewest = math.floor((self.lost - self.unsure) / effect)
+            most = math.ceil(self.lost / effect)
+            low, _ = bounds(min(fewest, sent), sent, 1 - confidence)
+            _, high = bounds(min(most, sent), sent, 1 - confidence)
+        return min(low, share), max(high, share)
 
     def _of_equal_repeats(self, confidence: Fraction, repeats: int) -> tuple[Fraction, Fraction]:
         """Return the bounds where what is drawn once in a repeat may have decided all of it."""
@@ -140,7 +161,7 @@ class Losses(NamedTuple):
     def said(self, confidence: Fraction) -> str:
         """Return in words what ratio is excluded."""
         cells = number_text(self.sent, exact=True)
-        most = Fraction(self.lost, self.sent) + self.reach(confidence, self.repeats)[1] / self.unit
+        _, most = self._ratio(confidence, self.repeats)
         return (
             f"{number_text(self.lost, exact=True)} of {cells} {self.counted}:"
             f" with {percent(confidence)} confidence the ratio is below {_above(most)}"
@@ -162,9 +183,9 @@ def losses(leaf: Measured, repeats: Sequence[Repeat]) -> Losses | None:
         int(_exact(repeat.read(leaf)) * (of_all if share else 1))
         for repeat, of_all in zip(repeats, sent, strict=True)
     ]
-    unit = Fraction(1) if share else Fraction(sum(sent), len(repeats))
     delays = Distribution([repeat.delays(leaf) or Delays() for repeat in repeats], sent, found)
-    return Losses(sum(found), sum(sent), len(repeats), unit, delays, counted)
+    each = () if share else tuple(map(Fraction, sent))
+    return Losses(sum(found), sum(sent), len(repeats), each, delays, counted)
 
 
 def _above_bound(leaf: Measured, bound_ps: int, repeats: Sequence[Repeat]) -> Losses | None:
@@ -174,8 +195,7 @@ def _above_bound(leaf: Measured, bound_ps: int, repeats: Sequence[Repeat]) -> Lo
         return None
     sure, possibly = (sum(each) for each in zip(*(d.above(bound_ps) for d in found), strict=True))
     delays = Distribution(found, counts, [0] * len(found))
-    one = Fraction(1)
-    return Losses(possibly, sum(counts), len(found), one, delays, ABOVE, possibly - sure)
+    return Losses(possibly, sum(counts), len(found), (), delays, ABOVE, possibly - sure)
 
 
 def judged(comparison: Operation) -> Measured | None:

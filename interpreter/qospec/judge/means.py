@@ -53,6 +53,14 @@ def skewness(values: Values, least: Fraction) -> Fraction:
     return min(Fraction(MOST_SKEWED), SKEWED * deviation / above)
 
 
+def spread(values: Values, skewed: Fraction, confidence: Fraction, repeats: int) -> Fraction:
+    """Return how far the mean of so many repeats like these may lie from the truth, either way."""
+    t = quantile(confidence, repeats - 1)
+    wider = skewed * (1 + 2 * t**2) / (6 * root(Fraction(repeats)))
+    exact = (t + wider) * root(_variance(values) / repeats)
+    return Fraction(math.ceil(exact * GRAIN), GRAIN)
+
+
 class MeanEdge(NamedTuple):
     """Values that must lie below 0 (or, unless it is `strict`, at it) for a criterion to hold.
 
@@ -113,11 +121,8 @@ class MeanEdge(NamedTuple):
             return Bounds(mean - below, mean + above)
         if self.alike:
             return equal_values(mean, self.possible, confidence, repeats)
-        t = quantile(confidence, repeats - 1)
-        wider = self.skewed * (1 + 2 * t**2) / (6 * root(Fraction(repeats)))
-        exact = (t + wider) * root(self.variance / repeats)
-        spread = Fraction(math.ceil(exact * GRAIN), GRAIN)
-        return Bounds(mean - spread, mean + spread)
+        wide = spread(self.values, self.skewed, confidence, repeats)
+        return Bounds(mean - wide, mean + wide)
 
     def holds(self, sure: Sureness) -> bool | None:
         """Return whether all of the interval is on the good side; None if that is not decided."""

@@ -375,6 +375,25 @@ def test_lost_cells_are_counted_as_their_ratio() -> None:
     assert judged("within", LOST, constant("0.590"), constant(0), **seen).verdict != "pass"
 
 
+def test_how_many_are_sent_is_in_doubt_where_repeats_differ_in_it() -> None:
+    """None of 100, and 20 in a repeat with a deviation of 3.16: ratio and number at 97.5 % each.
+
+    1 - 0.025 ** (1 / 100) = 3.622 %, and 20 + (2.776 + 2.515 for skewness) * 3.16 / 5 ** 0.5.
+    """
+    drawn = {"lost": (0,) * 5, "sent": (16, 18, 20, 22, 24)}
+    assert judged("<", LOST, constant("0.996"), **drawn).verdict == "pass"
+    assert judged("<", LOST, constant("0.994"), **drawn).verdict == "inconclusive"
+
+
+def test_a_ratio_is_that_of_all_cells_and_no_mean_of_ratios() -> None:
+    lost, sent = (5, 5, 5, 5, 0), (10, 10, 10, 10, 60)
+    ratios = tuple(map(Fraction, lost, sent))
+    seen = {"cell_loss_ratio": ratios, "lost": lost, "sent": sent}
+    shown = judged("<", RATE, constant("0.3"), **seen)
+    assert shown.measured.value == Fraction(20, 100)
+    assert judged(">", constant("0.3"), RATE, **seen).measured.value == Fraction(20, 100)
+
+
 def test_two_measured_sides_are_judged_by_their_difference() -> None:
     shown = judged("<", SEEN, SENT, received=(1, 20, 3, 40, 5), sent=(2, 21, 4, 41, 6))
     assert (shown.verdict, shown.measured.value, shown.bound.value) == ("inconclusive", -1, 0)
@@ -428,7 +447,24 @@ def test_what_is_reported_is_the_mean_of_the_repeats_with_its_interval() -> None
     assert float(shown.interval.lower.value) == pytest.approx(10 - 2.776445 * 0.5**0.5)
 
 
-@pytest.mark.parametrize("values", [(1, 1, 1), ("a", "b"), (1, None), (1,)])
+@pytest.mark.parametrize(
+    ("values", "mean", "note"),
+    [
+        ((None, 1, 5, None, 3), 3, "mean of 3 repeats; no data in 2 of 5"),
+        ((None, 1, 1), 1, "no data in 1 of 3 repeats"),
+        ((1, None), 1, "no data in 1 of 2 repeats"),
+    ],
+)
+def test_what_is_reported_of_repeats_without_data_is_the_mean_of_the_others(
+    values, mean, note
+) -> None:
+    found = [Side(v if v is None else Fraction(v), CELLS) for v in values]
+    shown = averaged(found, Fraction("0.95"))
+    assert (shown.measured.value, shown.note) == (mean, note)
+    assert (shown.interval is None) == (len(set(values)) == 2)
+
+
+@pytest.mark.parametrize("values", [(1, 1, 1), ("a", "b"), ("a", None), (None, None), (1,)])
 def test_of_words_and_of_equal_numbers_there_is_no_mean(values) -> None:
     found = [Side(Fraction(v) if isinstance(v, int) else v, CELLS) for v in values]
     assert averaged(found, Fraction("0.95")) is None

@@ -55,6 +55,17 @@ def test_a_confidence_has_its_interval(planned) -> None:
     assert low < middle < high
 
 
+def test_a_report_is_of_the_repeats_that_have_data(planned) -> None:
+    found = document(planned, "run { measure = 6 us, repeat = 12 }", "report f.delay.mean")
+    means = [each["f"].get("transfer_delay.mean") for each in found["repeats"]]
+    known = [Fraction(mean["value"]) for mean in means if mean is not None]
+    (shown,) = found["statements"]
+    assert 1 < len(known) < 12
+    assert Fraction(shown["measured"]["value"]) == pytest.approx(sum(known) / len(known), rel=1e-9)
+    assert shown["interval"]["repeats"] == len(known)
+    assert shown["note"] == f"mean of {len(known)} repeats; no data in {12 - len(known)} of 12"
+
+
 def test_without_a_confidence_it_holds_in_every_repeat(planned) -> None:
     mean = document(planned, RUN, "report f.throughput")["repeats"]
     rates = sorted(int(each["f"]["throughput"]["value"]) for each in mean)
