@@ -24,9 +24,10 @@ setup: .venv/installed ## Make .venv with the tested versions, and compile what 
 demo: setup ## Run the acceptance suites of the ATM encryptor and write their report
 	$(BIN)/qos run testcases/suites/eantc -j 2
 
-quick: setup ## Run the tests of units and language that take no time, with few examples: for while you work
+# Those of commands and reports start processes.
+quick: setup ## Run the quick tests of units and language, with few examples: for while you work
 	$(BIN)/python -m pytest testcases/unit testcases/language -m 'not slow' --hypothesis-profile quick \
-	    --numprocesses 2 --dist worksteal
+	    --ignore testcases/unit/cli --ignore testcases/unit/report --numprocesses 2 --dist worksteal
 
 test: setup ## Run all tests
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
