@@ -10,7 +10,7 @@ from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Loss, Step
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty
-from qospec.engine.processor.interruptions import Hiccups, Interruptions, Periodic
+from qospec.engine.processor.interruptions import Interruptions, Periodic, RandomInterruptions
 from qospec.engine.processor.service import (
     FREE,
     HEAD,
@@ -141,7 +141,7 @@ class Processor:
     def outputs(self) -> tuple[str, ...]:
         return tuple(f"exit[{number}]" for number in range(self.ways))
 
-    def least_delay_ps(self, clock: Clock | None) -> int:
+    def lookahead_ps(self, clock: Clock | None) -> int:
         return self.per_packet
 
     @property
@@ -152,7 +152,7 @@ class Processor:
 
     def start(self, setting: Setting) -> State:
         periodic = Periodic(self.housekeeping, self.housekeeping_every, self.housekeeping_phase)
-        hiccups = Hiccups(self.hiccup, self.hiccup_every, self.hiccup_lengths)
+        hiccups = RandomInterruptions(self.hiccup, self.hiccup_every, self.hiccup_lengths)
         interruptions = Interruptions(periodic, hiccups, setting.draws)
         work = work_of(1 if self.shared else self.ways)
         return State(work, interruptions, setting.watched)

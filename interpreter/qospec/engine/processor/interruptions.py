@@ -35,7 +35,7 @@ class Periodic(NamedTuple):
     phase_ps: int | None
 
 
-class Hiccups(NamedTuple):
+class RandomInterruptions(NamedTuple):
     """Interruptions at random, independently of each other.
 
     Attributes:
@@ -71,7 +71,7 @@ class Interruptions:
         "until_ps",
     )
 
-    def __init__(self, periodic: Periodic, hiccups: Hiccups, draws: Draws) -> None:
+    def __init__(self, periodic: Periodic, hiccups: RandomInterruptions, draws: Draws) -> None:
         """Begin a trial; of either sort there is none where its length is 0."""
         used = [each for each in (periodic, hiccups) if each.length_ps]
         self.known: Whole = np.array([(FOREVER_PS, FOREVER_PS)], np.int64)

@@ -7,7 +7,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from qospec.engine.items.batch import FOREVER_PS
-from qospec.engine.processor.interruptions import BLOCK, Hiccups, Interruptions, Periodic
+from qospec.engine.processor.interruptions import (
+    BLOCK,
+    Interruptions,
+    Periodic,
+    RandomInterruptions,
+)
 from qospec.engine.random import Draws
 
 US = 10**6
@@ -21,7 +26,7 @@ def lasting(interruptions):
 
 @pytest.mark.parametrize("lengths", ["constant", "uniform", "exponential"])
 def test_hiccups_are_as_frequent_and_as_long_as_said(lengths):
-    hiccups = Hiccups(20 * US, 500 * US, lengths)
+    hiccups = RandomInterruptions(20 * US, 500 * US, lengths)
     interruptions = Interruptions(Periodic(0, MS, None), hiccups, DRAWS)
     while interruptions.until_ps < 10**12:
         interruptions.go_on(0)
@@ -65,14 +70,14 @@ def by_the_book(periodic, hiccups, until_ps):
         Periodic, st.sampled_from([0, 1, 9 * US]), st.just(20 * US), st.integers(0, 50 * US)
     ),
     hiccups=st.builds(
-        Hiccups,
+        RandomInterruptions,
         st.sampled_from([0, 1, 8 * US]),
         st.just(25 * US),
         st.sampled_from(["constant", "uniform", "exponential"]),
     ),
     now_ps=st.integers(0, 40 * MS),
 )
-@example(Periodic(9 * US, 20 * US, 0), Hiccups(8 * US, 25 * US, "exponential"), MS)
+@example(Periodic(9 * US, 20 * US, 0), RandomInterruptions(8 * US, 25 * US, "exponential"), MS)
 def test_one_lasts_after_the_other_by_the_book(periodic, hiccups, now_ps):
     """Each begins when it comes or when those ahead of it have ended; what is done is forgotten."""
     interruptions = Interruptions(periodic, hiccups, DRAWS)
@@ -92,7 +97,9 @@ def test_a_phase_that_is_not_given_is_drawn_within_a_period():
     periodic = Periodic(US, 100 * US, None)
     phases = set()
     for name in ("a", "b", "c"):
-        interruptions = Interruptions(periodic, Hiccups(0, MS, "constant"), Draws((name,)))
+        interruptions = Interruptions(
+            periodic, RandomInterruptions(0, MS, "constant"), Draws((name,))
+        )
         interruptions.go_on(0)
         phases.add(lasting(interruptions)[0][0])
     assert len(phases) == 3
