@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.device import body as devices
 from qospec.check.device.nodes import Design, DevicePlan
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.loops import count_of, once
 from qospec.check.evaluate.scope import Binding, Scope, unknown
 from qospec.check.evaluate.values import (
@@ -107,7 +107,7 @@ class TrafficValue(Value):
 def _enters(
     value: TrafficValue | DeviceValue, evaluator: Evaluator, message: str, help_text: str
 ) -> bool:
-    """Begin to work out a declaration; raises Refused where it leads back to itself.
+    """Begin to work out a declaration; raises CheckError where it leads back to itself.
 
     Returns whether it is worth going on: false if that was told already.
     """
@@ -125,7 +125,7 @@ def _enters(
 
 
 def traffic_of(value: Value, node: ast.Node, evaluator: Evaluator) -> Value:
-    """Return the record of traffic that a value stands for; raises Refused."""
+    """Return the record of traffic that a value stands for; raises CheckError."""
     if isinstance(value, TrafficValue):
         value = value.standing(node, evaluator)
     if isinstance(value, KindValue):
@@ -276,8 +276,8 @@ class ReferenceValue(Value):
         for binding in self._scope.names.values():
             try:
                 binding.value(evaluator.context)
-            except Refused as refused:
-                evaluator.context.tell(refused)
+            except CheckError as mistake:
+                evaluator.context.tell(mistake)
         node = self.node
         return Reference(node.name.text, node.title.text, tuple(self._entries), node.name.span)
 

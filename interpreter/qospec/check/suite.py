@@ -13,7 +13,7 @@ from qospec.check.declarations import (
     TopologyValue,
     TrafficValue,
 )
-from qospec.check.evaluate.context import Refused, error, too_deep
+from qospec.check.evaluate.context import CheckError, error, too_deep
 from qospec.check.evaluate.scope import Binding, Scope, clash, settled
 from qospec.check.evaluate.values import POISON, Value
 from qospec.check.records.parameters import let_value
@@ -161,8 +161,8 @@ def _alone(node: ast.Declaration, scope: Scope, evaluator: Evaluator) -> Referen
             value.arguments(evaluator)
         if isinstance(value, TrafficValue | DeviceValue | TopologyValue):
             _with_unknowns(value, evaluator)
-    except Refused as refused:
-        evaluator.context.tell(refused)
+    except CheckError as mistake:
+        evaluator.context.tell(mistake)
     except RecursionError:
         evaluator.context.tell(too_deep(node.name.span))
     return None

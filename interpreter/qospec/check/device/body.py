@@ -9,7 +9,7 @@ from qospec.check.device.machine import MachineValue
 from qospec.check.device.nesting import InnerValue
 from qospec.check.device.nodes import Design, DevicePlan
 from qospec.check.device.ports import Part, PartValue, Ports, PortValue, Template, Turns
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.loops import count_of, in_a_let, misplaced, turns_of, veil
 from qospec.check.evaluate.scope import Binding, Scope, settled
 from qospec.check.evaluate.values import POISON, Poison, Value
@@ -39,8 +39,8 @@ def template(device: ast.Device, scope: Scope, evaluator: Evaluator) -> Template
         try:
             known = wiring.connect(wire, where, builder.template, evaluator)
             builder.complete = builder.complete and known
-        except Refused as refused:
-            evaluator.context.tell(refused)
+        except CheckError as mistake:
+            evaluator.context.tell(mistake)
             builder.complete = False
     builder.complete = builder.complete and not _is_torn(builder.template, scope)
     if builder.complete:
@@ -90,8 +90,8 @@ class _Builder:
         before = self._context.mistakes
         try:
             act(statement, scope, turns)
-        except Refused as refused:
-            self._context.tell(refused)
+        except CheckError as mistake:
+            self._context.tell(mistake)
         if self._context.mistakes > before:
             self.complete = False
 
@@ -268,5 +268,5 @@ def built(
         return record.kind.build(**arguments)
     except (ValueError, TypeError, OverflowError) as cause:
         if complete:
-            evaluator.context.tell(record.refused(cause))
+            evaluator.context.tell(record.mistake(cause))
         return None

@@ -21,7 +21,7 @@ from qospec.check.device.predicates import (
     predicate,
     spelt,
 )
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.records.spelling import parameter_of
 from qospec.model.expression import Attribute, Constant, Operation, evaluate, leaves
 
@@ -55,8 +55,8 @@ def of_record(
     for _, each in own:
         try:
             conditions.append(predicate(each.value, each.scope, evaluator))
-        except Refused as refused:
-            evaluator.context.tell(refused)
+        except CheckError as mistake:
+            evaluator.context.tell(mistake)
     if len(conditions) < len(own) or not own:
         if not own:
             raise error(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from qospec.check.device.observables import of_a, unobserved
 from qospec.check.device.ports import SIDES, Invariant, PartValue, PortValue, Turns
 from qospec.check.evaluate.clauses import refuse_clauses
-from qospec.check.evaluate.context import Refused, error, together
+from qospec.check.evaluate.context import CheckError, error, together
 from qospec.check.evaluate.criteria import called_twice, condition
 from qospec.model.expression import Counted, with_leaves
 from qospec.model.suite import Statement
@@ -39,8 +39,8 @@ def add(
         if unobservable:
             raise together(unobservable)
         expression = condition(node.condition, scope, evaluator)
-    except Refused as refused:
-        evaluator.context.tell(refused)
+    except CheckError as mistake:
+        evaluator.context.tell(mistake)
         return
     text = " ".join(node.condition.span.text.split())
     label = f"{node.label.text if node.label else text}{turns}"
@@ -51,7 +51,7 @@ def add(
         template.invariants.append(Invariant(label, text, expression, node.span))
 
 
-def _unobservable(node: ast.Node, scope: Scope, evaluator: Evaluator) -> Iterator[Refused]:
+def _unobservable(node: ast.Node, scope: Scope, evaluator: Evaluator) -> Iterator[CheckError]:
     """Yield each that asks an element or a port for what nobody observes."""
     if isinstance(node, ast.Path):
         known = scope.find(node.name.text)
@@ -62,7 +62,7 @@ def _unobservable(node: ast.Node, scope: Scope, evaluator: Evaluator) -> Iterato
         yield from _unobservable(each, scope, evaluator)
 
 
-def _not_offered(node: ast.Path, value: Value) -> Iterator[Refused]:
+def _not_offered(node: ast.Path, value: Value) -> Iterator[CheckError]:
     while isinstance(value, Turns):
         value = next(iter(value.turns.values()))
     whose = of_a(value.part.kind) if isinstance(value, PartValue) else ("a port", OF_PORTS)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Kind, Parameter
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import named
 from qospec.check.evaluate.loops import misplaced
 from qospec.check.evaluate.values import Amount, Poison, Table, Value
@@ -155,8 +155,8 @@ def _timers(binds: Sequence[ast.Bind], scope: Scope, evaluator: Evaluator) -> di
             found[str(name)] = None
             try:
                 found[str(name)] = _length(str(name), length, bind.value.span)
-            except Refused as refused:
-                evaluator.context.tell(refused)
+            except CheckError as mistake:
+                evaluator.context.tell(mistake)
     return found
 
 

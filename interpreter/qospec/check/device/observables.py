@@ -12,7 +12,7 @@ from qospec.model.expression import Counted
 
 if TYPE_CHECKING:
     from qospec.catalogue.kinds import Kind
-    from qospec.check.evaluate.context import Refused
+    from qospec.check.evaluate.context import CheckError
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.source import Span
     from qospec.syntax import ast
@@ -48,7 +48,7 @@ def of_a(kind: Kind) -> tuple[str, tuple[str, ...]]:
     return f"a {kind.name}", observed(kind)
 
 
-def unobserved(whose: tuple[str, tuple[str, ...]], path: str, asked: str, span: Span) -> Refused:
+def unobserved(whose: tuple[str, tuple[str, ...]], path: str, asked: str, span: Span) -> CheckError:
     """Return the mistake of asking what stands at `path` for what is not observed of it.
 
     Of several words that are `asked` for, the last may be one that is meant.
@@ -103,7 +103,7 @@ class Waiting(Value):
         counted = Counted("", self.path, None, self.dimension, text, name.text)
         return Open(counted, self.dimension, exact=name.text == "max")
 
-    def unfinished(self, span: Span) -> Refused:
+    def unfinished(self, span: Span) -> CheckError:
         """Say that a statistic is missing."""
         return error(
             "E0502",

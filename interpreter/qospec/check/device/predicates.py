@@ -69,7 +69,7 @@ NAMED = (*WORDS, *ADDRESSES, "input")
 
 
 def predicate(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expression:
-    """Return the condition of a class; raises Refused."""
+    """Return the condition of a class; raises CheckError."""
     if isinstance(node, ast.Otherwise):
         return Constant(value=True, dimension=None, text="otherwise")
     if isinstance(node, ast.Unary) and node.operator == "not":

@@ -20,7 +20,7 @@ from qospec.check.device.ports import (
     Template,
     Turns,
 )
-from qospec.check.evaluate.context import Context, Refused, error
+from qospec.check.evaluate.context import CheckError, Context, error
 from qospec.check.evaluate.values import Poison, Value
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ INPUT = Side("input", "output", "ends", "… -> {}")
 
 
 def connect(wire: ast.Wire, scope: Scope, template: Template, evaluator: Evaluator) -> bool:
-    """Add a wire, piece by piece, and return whether all ends are known; raises Refused."""
+    """Add a wire, piece by piece, and return whether all ends are known; raises CheckError."""
     values = [_value(end, scope, evaluator) for end in wire.ends]
     if any(isinstance(value, Poison) for value in values):
         return False
@@ -175,7 +175,7 @@ def _end(value: Value | str, node: ast.Path, *, middle: bool) -> End:
     raise _no_end(value, node, "end")
 
 
-def _no_end(value: Value | str, node: ast.Path, verb: str) -> Refused:
+def _no_end(value: Value | str, node: ast.Path, verb: str) -> CheckError:
     if isinstance(value, PortValue):
         side = "rx" if (verb == "begin") == (value.inner < 0) else "tx"
         return error(
@@ -224,7 +224,7 @@ def _received(template: Template, ports: Ports, context: Context) -> None:
             context.tell(error("E0410", message, ports.span, help=help_text))
 
 
-def _unwired(part: Part, name: str, *, fed: bool) -> Refused:
+def _unwired(part: Part, name: str, *, fed: bool) -> CheckError:
     whole = len(part.outputs) == 1
     shown = part.path if whole else f"{part.path}.{name}"
     return error(
@@ -236,7 +236,7 @@ def _unwired(part: Part, name: str, *, fed: bool) -> Refused:
     )
 
 
-def _unfed(part: Part, name: str) -> Refused:
+def _unfed(part: Part, name: str) -> CheckError:
     shown = part.path if len(part.inputs) == 1 else f"{part.path}.{name}"
     return error(
         "E0403",

@@ -11,7 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import ANY_LAYER, NUMBER, met, named, time_of_cells
 from qospec.check.evaluate.values import POISON, Amount, Open, Poison, Symbol, Truth, Value, Wording
 from qospec.model.expression import Constant, Expression, Operation
@@ -304,7 +304,7 @@ def nothing(value: Amount | Open) -> bool:
     return isinstance(value, Amount) and value.value == 0
 
 
-def never_equal(node: ast.Compare, left: Amount | Open, right: Amount | Open) -> Refused:
+def never_equal(node: ast.Compare, left: Amount | Open, right: Amount | Open) -> CheckError:
     """Return the mistake of asking whether a measured time or rate is equal to something."""
     help_text = f"write `{node.left.span.text} within 1% of {node.right.span.text}`"
     for end, other, side in ((right, left, node.left), (left, right, node.right)):

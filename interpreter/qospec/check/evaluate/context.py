@@ -94,13 +94,13 @@ class Limits:
     depth: int = 100
 
 
-class Refused(Exception):  # noqa: N818 -- it is no error of ours
+class CheckError(Exception):
     """A mistake in the text; ends the evaluation of the expression that holds it.
 
     `also` are further ones that were found with it, and are told with it.
     """
 
-    def __init__(self, diagnostic: Diagnostic, also: tuple[Refused, ...] = ()) -> None:
+    def __init__(self, diagnostic: Diagnostic, also: tuple[CheckError, ...] = ()) -> None:
         self.diagnostic = diagnostic
         self.also = also
         super().__init__(diagnostic.message)
@@ -120,34 +120,34 @@ def error(  # noqa: PLR0913 -- the parts of a message, by name
     note: str = "",
     help: str = "",  # noqa: A002 -- what it is called wherever it is read
     fix: tuple[Edit, ...] = (),
-) -> Refused:
+) -> CheckError:
     """Return a mistake to raise: what, where, another place, a fact, and the way out."""
     others = (Label(*secondary),) if secondary else ()
     notes = (note,) if note else ()
-    return Refused(Diagnostic(code, message, span, label, others, notes, help, fix))
+    return CheckError(Diagnostic(code, message, span, label, others, notes, help, fix))
 
 
-def together(mistakes: Sequence[Refused]) -> Refused:
+def together(mistakes: Sequence[CheckError]) -> CheckError:
     """Return several mistakes as one to raise."""
     first, *others = mistakes
-    return Refused(first.diagnostic, (*first.also, *others))
+    return CheckError(first.diagnostic, (*first.also, *others))
 
 
 def all_of(made: Callable[[_Item], _Made], items: Iterable[_Item]) -> list[_Made]:
     """Return what is made of each; raises the mistakes of all of them as one."""
     found: list[_Made] = []
-    mistakes: list[Refused] = []
+    mistakes: list[CheckError] = []
     for item in items:
         try:
             found.append(made(item))
-        except Refused as refused:
-            mistakes.append(refused)
+        except CheckError as mistake:
+            mistakes.append(mistake)
     if mistakes:
         raise together(mistakes)
     return found
 
 
-def too_deep(span: Span) -> Refused:
+def too_deep(span: Span) -> CheckError:
     """Return the mistake of needing more levels of values within values than there can be."""
     help_text = "name parts of it with `let`, and make what hangs on each other fewer"
     return error("E0606", "this is nested too deeply", span, help=help_text)
@@ -222,13 +222,13 @@ class Context:
         self.tell(error("E0608", message, span, help=help_text))
         raise Enough
 
-    def tell(self, refused: Refused) -> None:
+    def tell(self, mistake: CheckError) -> None:
         """Report a mistake, once for a place: what is evaluated again is not told again.
 
         Raises Enough behind the last error that is worth telling.
         """
-        self._tell(refused.diagnostic)
-        for each in refused.also:
+        self._tell(mistake.diagnostic)
+        for each in mistake.also:
             self.tell(each)
 
     def _tell(self, diagnostic: Diagnostic) -> None:

@@ -12,7 +12,7 @@ from qospec.model.expression import Constant, Expression, Operation
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
-    from qospec.check.evaluate.context import Refused
+    from qospec.check.evaluate.context import CheckError
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
     from qospec.source import Span
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def condition(  # noqa: PLR0911 -- one way per sort of condition
     node: ast.Expression, scope: Scope, evaluator: Evaluator
 ) -> Expression | None:
-    """Return what `expect` and `require` judge; None where it is in error; raises Refused."""
+    """Return what `expect` and `require` judge; None where it is in error; raises CheckError."""
     if isinstance(node, ast.Binary) and node.operator in ("and", "or"):
         return _combined(node.operator, (node.left, node.right), scope, evaluator)
     if isinstance(node, ast.Unary) and node.operator == "not":
@@ -133,7 +133,7 @@ def _truth(node: ast.Expression, value: Value) -> Expression | None:
     )
 
 
-def called_twice(label: str, place: ast.Node, first: Span) -> Refused:
+def called_twice(label: str, place: ast.Node, first: Span) -> CheckError:
     """Return the mistake of a statement that is called as one before it is."""
     return error(
         "E0509",

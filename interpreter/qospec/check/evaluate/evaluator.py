@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from qospec.check.evaluate import arithmetic, literals, mixes
-from qospec.check.evaluate.context import Refused, error, too_deep
+from qospec.check.evaluate.context import CheckError, error, too_deep
 from qospec.check.evaluate.functions import FUNCTIONS
 from qospec.check.evaluate.scope import unknown
 from qospec.check.evaluate.values import (
@@ -66,14 +66,14 @@ class Evaluator:
         """Return the value; a mistake is reported, and poisons it."""
         try:
             return self.strict(node, scope)
-        except Refused as refused:
-            self.context.tell(refused)
+        except CheckError as mistake:
+            self.context.tell(mistake)
         except RecursionError:
             self.context.tell(too_deep(node.span))
         return POISON
 
     def strict(self, node: ast.Expression, scope: Scope) -> Value:
-        """Return the value; raises Refused."""
+        """Return the value; raises CheckError."""
         self.context.take_step(node.span)
         method = self._methods.get(type(node))
         if method is None:
@@ -258,7 +258,7 @@ class Evaluator:
                 value = value.item(self.index(step.value, value, scope), step.value.span)
         return value
 
-    def _library(self, node: ast.Path, scope: Scope) -> Refused:
+    def _library(self, node: ast.Path, scope: Scope) -> CheckError:
         """Return the mistake of naming the library where one of its files is meant: `std.dscp.ef`.
 
         Names of a file stand behind the file's own name, however it is imported.
@@ -319,7 +319,7 @@ class Evaluator:
         return base.copy(node.body, scope, self)
 
 
-def _undecided(node: ast.Expression) -> Refused:
+def _undecided(node: ast.Expression) -> CheckError:
     return error(
         "E0207",
         "what is measured cannot be decided before the run",

@@ -35,7 +35,7 @@ MORE_IS_BETTER = "more"
 
 
 def extreme(node: ast.Call, values: Sequence[Amount | Open | Poison]) -> Value:
-    """Return the least or greatest of values of which some are measured; raises Refused."""
+    """Return the least or greatest of values of which some are measured; raises CheckError."""
     known = [each for each in values if isinstance(each, Amount | Open)]
     if len(known) < len(values):
         return POISON
@@ -58,7 +58,7 @@ def size(value: Open) -> Open:
 
 
 def worst(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
-    """Return a metric of the member of a group for which it is worst; raises Refused."""
+    """Return a metric of the member of a group for which it is worst; raises CheckError."""
     if len(node.arguments) != 1 or node.arguments[0].name is not None:
         raise error(
             "E0105",
@@ -145,7 +145,7 @@ class Exponential(Value):
 
 
 def exponential(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
-    """Return the exponential law of a mean: of times, or of sizes within limits; raises Refused."""
+    """Return the exponential law of a mean: of times, or of sizes within limits; raises CheckError."""
     means = [each for each in node.arguments if each.name is None]
     ends = {each.name.text: each.value for each in node.arguments if each.name is not None}
     for argument in node.arguments:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.values import Amount, Open, Poison, Value
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
@@ -56,7 +56,7 @@ class GoalValue(Value):
         found = Found(self.name, part, dimension, text)
         return Open(found, dimension, exact=False, layer=layer)
 
-    def unfinished(self, span: Span) -> Refused:
+    def unfinished(self, span: Span) -> CheckError:
         """Say that one of its results is meant."""
         return error(
             "E0515",

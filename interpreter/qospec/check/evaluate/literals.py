@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import ANY_LAYER, LAYERS, NUMBER, named, written
 from qospec.check.evaluate.mixes import Mix
 from qospec.check.evaluate.values import Amount, Poison, Series, Symbol, Value, Wording
@@ -40,7 +40,7 @@ def quantity(node: ast.Quantity, limits: Limits) -> Value:
     return Amount(value, known.dimension, text=node.span.text)
 
 
-def _no_unit(node: ast.Quantity) -> Refused:
+def _no_unit(node: ast.Quantity) -> CheckError:
     meant = misreading(node.unit)
     listed = dict.fromkeys(each.canonical for each in table()[0].values())
     return error(

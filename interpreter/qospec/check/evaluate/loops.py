@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.scope import settled
 from qospec.check.evaluate.values import POISON, Amount, Poison, Series, Truth, Value, Wording
 from qospec.diagnostics import Edit
@@ -48,7 +48,7 @@ HOMES: dict[type, tuple[str, str]] = {
 }
 
 
-def misplaced(statement: ast.Statement, here: str) -> Refused:
+def misplaced(statement: ast.Statement, here: str) -> CheckError:
     """Return the mistake of a statement that does not belong here."""
     what, home = HOMES[type(statement)]
     if isinstance(statement, ast.Criterion) and statement.kind == "invariant":

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from qospec.catalogue.kinds import Load, SizeMix
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import ANY_LAYER, LAYERS, NUMBER, named
 from qospec.check.evaluate.values import Amount, Poison, Series, Value
 from qospec.dataclass import dataclass
@@ -43,7 +43,7 @@ class Mix(Value):
 
 
 def mix(node: ast.MixOf, scope: Scope, evaluator: Evaluator) -> Value:
-    """Return a mix; raises Refused."""
+    """Return a mix; raises CheckError."""
     if isinstance(node.sizes, ast.MapOf):
         return _by_weight(node.sizes, node.span, scope, evaluator)
     return _in_order(node.sizes, node.span, scope, evaluator)
@@ -206,7 +206,7 @@ def layer_of_packets(layer: str, what: str, span: Span) -> None:
         )
 
 
-def _unsaid(what: str, listed: str, span: Span) -> Refused:
+def _unsaid(what: str, listed: str, span: Span) -> CheckError:
     return error(
         "E0210",
         f"this {what} does not say which bits it counts",

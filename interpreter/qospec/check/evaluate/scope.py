@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.values import POISON
 from qospec.diagnostics import did_you_mean
 from qospec.units import unit
@@ -69,8 +69,8 @@ class Binding:
             context.evaluating.append(self)
             try:
                 self._value = self._make()
-            except Refused as refused:
-                context.tell(refused)
+            except CheckError as mistake:
+                context.tell(mistake)
                 self._value = POISON
             finally:
                 context.evaluating.pop()
@@ -80,7 +80,7 @@ class Binding:
         return self._value
 
     def named(self, span: Span, context: Context) -> Value:
-        """Return the value where an expression names it; raises Refused.
+        """Return the value where an expression names it; raises CheckError.
 
         A criterion that is judged once cannot mean one of the many values that a search tries.
         """
@@ -94,7 +94,7 @@ class Binding:
             )
         return value
 
-    def _cycle(self, evaluating: list[Binding]) -> Refused:
+    def _cycle(self, evaluating: list[Binding]) -> CheckError:
         chain = [binding.name for binding in evaluating[evaluating.index(self) :]]
         if len(chain) == 1:
             message = f"`{self.name}` is declared by itself"
@@ -170,7 +170,7 @@ class Scope:
         self.names[binding.name] = binding
 
 
-def clash(binding: Binding, known: Binding) -> Refused:
+def clash(binding: Binding, known: Binding) -> CheckError:
     """Return the mistake of using a name that is taken; of two in a file the later is to blame."""
     first, again = known, binding
     if known.span.source == binding.span.source:
@@ -187,7 +187,7 @@ def clash(binding: Binding, known: Binding) -> Refused:
 
 def unknown(
     name: str, span: Span, known: list[str], inside: str = "", imported: str = ""
-) -> Refused:
+) -> CheckError:
     """Return the mistake of using a name that nobody declared; `imported` is what would.
 
     `inside` is the file that has only those that are `known`.

@@ -6,7 +6,7 @@ from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.dataclass import dataclass
 from qospec.model.expression import leaves
 
@@ -48,7 +48,7 @@ class Value:
         """Return what `value { field = … }` stands for."""
         raise error("E0104", f"{self.what} has no fields to change", body.span)
 
-    def unfinished(self, span: Span) -> Refused | None:  # noqa: ARG002
+    def unfinished(self, span: Span) -> CheckError | None:  # noqa: ARG002
         """Return the mistake of using it as it is, where more of a path must follow."""
         return None
 
@@ -130,7 +130,7 @@ class Symbol(Value):
             help="sweep over devices of your own, and take one by a parameter of type `Device`",
         )
 
-    def unfinished(self, span: Span) -> Refused | None:  # noqa: ARG002
+    def unfinished(self, span: Span) -> CheckError | None:  # noqa: ARG002
         """Return the mistake of a sweep's word that turns out to be meant as a name."""
         if self.resolved:
             return None

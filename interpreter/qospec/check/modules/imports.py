@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.modules import files
 from qospec.diagnostics import did_you_mean
 from qospec.resources import STDLIB
@@ -51,12 +51,12 @@ class _Way(NamedTuple):
         return tuple(folder / f"{last}{suffix}" for suffix in files.SUFFIXES)
 
 
-class Missing(Refused):
+class Missing(CheckError):
     """There is no such file; `near` is the name that may have been meant."""
 
-    def __init__(self, refused: Refused, near: str) -> None:
+    def __init__(self, mistake: CheckError, near: str) -> None:
         self.near = near
-        super().__init__(refused.diagnostic)
+        super().__init__(mistake.diagnostic)
 
 
 def find(each: ast.Import, importing: Path, where: Place, most: int) -> tuple[Path, Place]:
@@ -70,7 +70,7 @@ def find(each: ast.Import, importing: Path, where: Place, most: int) -> tuple[Pa
 
     Raises:
         Missing: If there is none.
-        Refused: If there are two, or it leads out of the project, or is not what was pinned.
+        CheckError: If there are two, or it leads out of the project, or is not what was pinned.
     """
     ways = _ways(each, importing, where, most)
     found = {
@@ -150,8 +150,8 @@ def _missing(each: ast.Import, ways: Sequence[_Way], packages: Sequence[str]) ->
         inner = _stems(files.neighbours(folder))
         help_text += f": `import {'.'.join([*written, inner[0]])}`" if inner else ""
     message = f"no file for `import {'.'.join(written)}`"
-    refused = error("E0106", message, each.span, label=label, note=note + foreign, help=help_text)
-    return Missing(refused, better.rpartition(".")[2])
+    mistake = error("E0106", message, each.span, label=label, note=note + foreign, help=help_text)
+    return Missing(mistake, better.rpartition(".")[2])
 
 
 def newcomer(name: str, names: Container[str]) -> str:

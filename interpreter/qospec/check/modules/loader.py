@@ -11,7 +11,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.context import Refused
+from qospec.check.evaluate.context import CheckError
 from qospec.check.modules import files
 from qospec.check.modules.imports import Missing, Place, find
 from qospec.check.modules.project import Projects
@@ -62,8 +62,8 @@ class Loader:
         for path in paths or self._projects.here():
             try:
                 found += [(file, path) for file in files.named(path, self._left_out(path))]
-            except Refused as refused:
-                self._context.tell(refused)
+            except CheckError as mistake:
+                self._context.tell(mistake)
         self._root = files.common_root([file for file, _ in found])
         for file, path in found:
             self._named(file, path)
@@ -78,11 +78,11 @@ class Loader:
             if file is not given:
                 files.inside(file, given)
             self._read(file, self._place(file), None)
-        except Refused as refused:
-            self._context.tell(refused)
+        except CheckError as mistake:
+            self._context.tell(mistake)
 
     def _place(self, file: Path) -> Place:
-        """Return where the imports of a file that was named are looked for; raises Refused.
+        """Return where the imports of a file that was named are looked for; raises CheckError.
 
         A file of a package is that which was pinned, and its imports begin where they do if it is
         imported, unless it is of a project within the package.
@@ -116,8 +116,8 @@ class Loader:
         try:
             self._units[path] = None
             return self._parse(path, files.source(written, importer, self._root), where, importer)
-        except Refused as refused:
-            self._context.tell(refused)
+        except CheckError as mistake:
+            self._context.tell(mistake)
             return None
         finally:
             self._reading.pop()
@@ -136,8 +136,8 @@ class Loader:
                     self._context.tell(missing)
                 unit.missed |= {each.name, missing.near} - {""}
                 continue
-            except Refused as refused:
-                self._context.tell(refused)
+            except CheckError as mistake:
+                self._context.tell(mistake)
                 continue
             if found is not None:
                 unit.imports[each.name] = found
@@ -145,14 +145,14 @@ class Loader:
         self._units[path] = unit
         return unit
 
-    def _cycle(self, path: Path, importer: ast.Import | None) -> Refused:
+    def _cycle(self, path: Path, importer: ast.Import | None) -> CheckError:
         names = [reading for reading, _ in self._reading]
         chain = self._reading[names.index(path) + 1 :]
         places = [each for _, each in [*chain, (path, importer)] if each is not None]
         shown = " -> ".join(
             [files.shown(path), *(files.shown(file) for file, _ in chain), files.shown(path)]
         )
-        return Refused(
+        return CheckError(
             Diagnostic(
                 "E0107",
                 f"these files import each other: {shown}",

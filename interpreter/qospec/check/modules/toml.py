@@ -6,7 +6,7 @@ import re
 import tomllib
 from typing import TYPE_CHECKING, Any
 
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.modules import files
 from qospec.diagnostics import did_you_mean
 from qospec.source import Source, Span
@@ -58,7 +58,7 @@ class Table:
             whole = whole[:-1]
         return behind or places.get(whole) or Span(self._source, 0, 0)
 
-    def known(self, known: Mapping[str, type], what: str = "field") -> Iterator[Refused]:
+    def known(self, known: Mapping[str, type], what: str = "field") -> Iterator[CheckError]:
         """Yield a mistake for each field that is none of these, or of another sort."""
         for key, value in self.fields.items():
             wanted = known.get(key)
@@ -87,7 +87,7 @@ class Table:
 
 
 def read(path: Path) -> Table:
-    """Return what a file of TOML holds; raises Refused."""
+    """Return what a file of TOML holds; raises CheckError."""
     source = files.source(path, None)
     if len(source.text) > LONGEST:
         raise error(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from qospec.catalogue.kinds import REQUIRED, Buffer, Duration
 from qospec.check.evaluate import mixes
-from qospec.check.evaluate.context import Refused, all_of, error
+from qospec.check.evaluate.context import CheckError, all_of, error
 from qospec.check.evaluate.dimensions import BASE_UNITS, NUMBER, named, written_in
 from qospec.check.evaluate.functions import Exponential
 from qospec.check.evaluate.values import (
@@ -63,7 +63,7 @@ MAPS = {"weights": "ratio", "counts": "integer", "sizes": "data", "codes": "inte
 
 
 def convert(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
-    """Return the value as the field's own type; None if it cannot be known yet; raises Refused."""
+    """Return the value as the field's own type; None if it cannot be known yet; raises CheckError."""
     if isinstance(value, Poison):
         return None
     domain = parameter.domain
@@ -137,7 +137,7 @@ def _times(
     return tuple(found) if value.known and None not in found else None
 
 
-def _dimension(name: str, dimension: Dimension, value: Amount, span: Span) -> Refused:
+def _dimension(name: str, dimension: Dimension, value: Amount, span: Span) -> CheckError:
     help_text = f"write {named(dimension)}"
     if dimension == CELL_RATE and value.dimension == RATE and value.layer in BITS_OF_A_CELL:
         written = (
@@ -157,7 +157,7 @@ def _dimension(name: str, dimension: Dimension, value: Amount, span: Span) -> Re
     )
 
 
-def _sort(name: str, wanted: str, what: str, span: Span) -> Refused:
+def _sort(name: str, wanted: str, what: str, span: Span) -> CheckError:
     return error("E0204", f"`{name}` is {wanted}, not {what}", span, label=f"this is {what}")
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import OF_PACKETS
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import ANY_LAYER, LAYERS
 from qospec.check.evaluate.values import Amount, Table
 from qospec.diagnostics import Edit
@@ -90,7 +90,7 @@ def verify(value: Amount, parameter: Parameter, kind: Kind, span: Span) -> None:
         )
 
 
-def _without_layer(parameter: Parameter, kind: Kind, what: str, span: Span) -> Refused:
+def _without_layer(parameter: Parameter, kind: Kind, what: str, span: Span) -> CheckError:
     """Return that a rate or size does not say which bits it counts."""
     layers = " ".join(f"@{layer}" for layer in LAYERS)
     usual = parameter.domain.layers[0]

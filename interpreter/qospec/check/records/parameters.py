@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import REQUIRED, Buffer, Duration, Load, SizeMix
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import ANY_LAYER, NUMBER, TYPES, named
 from qospec.check.evaluate.scope import Binding, Scope, settled
 from qospec.check.evaluate.values import POISON, Amount, Open, Poison, Symbol, Truth, Value, Wording
@@ -136,8 +136,8 @@ class Signature:
             value = self._evaluator.plain(node, scope)
         try:
             return fit(value, each, node)
-        except Refused as refused:
-            self._evaluator.context.tell(refused)
+        except CheckError as mistake:
+            self._evaluator.context.tell(mistake)
             return POISON
 
     def _match(self, arguments: Sequence[ast.Argument]) -> dict[str, ast.Argument]:
@@ -162,7 +162,7 @@ class Signature:
             given[name] = argument
         return given
 
-    def _unknown(self, name: str, argument: ast.Argument, given: Container[str]) -> Refused:
+    def _unknown(self, name: str, argument: ast.Argument, given: Container[str]) -> CheckError:
         near = did_you_mean(name, self.parameters)
         fix = respelling((argument.name or argument).span, name, self.parameters)
         known = " ".join(self.parameters)
@@ -199,7 +199,7 @@ def _known_type(each: ast.Parameter, evaluator: Evaluator) -> None:
 def let_value(
     node: ast.Let, scope: Scope, evaluator: Evaluator, *, criteria: bool = False
 ) -> Value:
-    """Return the value of a `let`, which has the type that it says; raises Refused.
+    """Return the value of a `let`, which has the type that it says; raises CheckError.
 
     Where `criteria` is set, it may be measured or published.
     """
@@ -227,7 +227,7 @@ def unknown_of(annotation: str) -> Value:
 
 
 def fit(value: Value, each: ast.Parameter, node: ast.Expression) -> Value:
-    """Return the value if it is of the parameter's type; raises Refused."""
+    """Return the value if it is of the parameter's type; raises CheckError."""
     annotation = each.annotation.text
     if isinstance(value, Poison) or (annotation not in TYPES and annotation not in WORDS):
         return value

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from qospec.catalogue.kinds import NESTED, REQUIRED
-from qospec.check.evaluate.context import Refused, error, together
+from qospec.check.evaluate.context import CheckError, error, together
 from qospec.check.evaluate.scope import Binding, Scope
 from qospec.check.evaluate.values import Poison, Series, Table, Value
 from qospec.check.records import fields
@@ -125,8 +125,8 @@ class Record(Value):
                         value, by_carrier(parameter, self, evaluator), self.kind, place
                     )
                 )
-            except Refused as refused:
-                evaluator.context.tell(refused)
+            except CheckError as mistake:
+                evaluator.context.tell(mistake)
                 converted = None
             if converted is None:
                 complete = False
@@ -176,7 +176,7 @@ class Record(Value):
             made = made.copy(node.body, scope, self._evaluator)
         return made
 
-    def refused(self, cause: Exception, secondary: tuple[Span, str] | None = None) -> Refused:
+    def mistake(self, cause: Exception, secondary: tuple[Span, str] | None = None) -> CheckError:
         """Return what its kind says against its fields, one mistake for each of the arguments.
 
         A copy that leaves a field as it was is told nothing new. `other` is another place that
@@ -306,7 +306,7 @@ def built(value: Value, parameter: Parameter, span: Span, evaluator: Evaluator) 
     """Return the object of the record that a field holds; None if it is wrong or not known yet.
 
     Raises:
-        Refused: It is none of the kinds that the field holds, or the kind refuses its fields.
+        CheckError: It is none of the kinds that the field holds, or the kind refuses its fields.
     """
     if isinstance(value, Poison):
         return None
@@ -326,7 +326,7 @@ def built(value: Value, parameter: Parameter, span: Span, evaluator: Evaluator) 
     try:
         return kind.build(**arguments) if complete else None
     except ValueError as cause:
-        raise record.refused(cause) from cause
+        raise record.mistake(cause) from cause
 
 
 def place_of(name: str, given: Mapping[str, Field]) -> Span | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.check.device import invariants
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.scope import Binding, Scope, clash, settled
 from qospec.check.evaluate.values import POISON, Series, Value
 from qospec.check.records.parameters import let_value
@@ -113,8 +113,8 @@ class CaseBuilder:
     def _guard(self, act: object, what: object) -> None:
         try:
             act(what)  # type: ignore[operator]
-        except Refused as refused:
-            self._context.tell(refused)
+        except CheckError as mistake:
+            self._context.tell(mistake)
 
     def _flow(self, node: ast.Statement, scope: Scope, turn: str) -> None:
         if isinstance(node, ast.Loop) and _makes_flows(node):

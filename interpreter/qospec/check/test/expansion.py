@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from qospec.check.evaluate import context
-from qospec.check.evaluate.context import Refused, error, too_deep
+from qospec.check.evaluate.context import CheckError, error, too_deep
 from qospec.check.evaluate.loops import written_values
 from qospec.check.evaluate.values import Poison, Series, Wording
 from qospec.check.test import decided, tautologies
@@ -52,7 +52,7 @@ def _is_judged(case: Case) -> bool:
     return any(each.judges and not is_constant(each.expression) for each in case.statements)
 
 
-def _unexpected(node: ast.Test, cases: Sequence[Case]) -> Refused:
+def _unexpected(node: ast.Test, cases: Sequence[Case]) -> CheckError:
     without = [case for case in cases if not _is_judged(case)]
     if len(without) < len(cases):
         return error(
@@ -109,8 +109,8 @@ class _Expansion:
                 if case is None or self._context.mistakes > before:
                     return ()
                 built[name] = case
-        except Refused as refused:
-            self._context.tell(refused)
+        except CheckError as mistake:
+            self._context.tell(mistake)
             return ()
         except RecursionError:
             self._context.tell(too_deep(self._node.name.span))

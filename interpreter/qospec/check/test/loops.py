@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.loops import turns_of
 from qospec.check.evaluate.scope import Binding, Scope, settled
 from qospec.check.evaluate.values import Amount, Poison, Series, Value
@@ -112,7 +112,7 @@ class FlowTurns(Value):
         """Refuse: the flows of a loop may differ, so one must be chosen first."""
         raise self._which(name.span, f".{name.text}")
 
-    def unfinished(self, span: Span) -> Refused:
+    def unfinished(self, span: Span) -> CheckError:
         """Say that one must be chosen."""
         return self._which(span, "")
 
@@ -121,7 +121,7 @@ class FlowTurns(Value):
         turns = {turn: elsewhere(value, network) for turn, value in self.turns.items()}
         return FlowTurns(self.name, turns)
 
-    def _which(self, span: Span, behind: str) -> Refused:
+    def _which(self, span: Span, behind: str) -> CheckError:
         first = next(iter(self.turns), 0)
         return error(
             "E0511",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.evaluate import literals
 from qospec.check.evaluate.clauses import refuse_clauses
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import NUMBER, TYPES, named
 from qospec.check.evaluate.loops import misplaced
 from qospec.check.evaluate.scope import Binding, Scope, settled
@@ -87,13 +87,13 @@ def _let(node: ast.Let, scope: Scope, evaluator: Evaluator) -> Binding:
 def _guarded(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
     try:
         return _drawn(node, scope, evaluator)
-    except Refused as refused:
-        evaluator.context.tell(refused)
+    except CheckError as mistake:
+        evaluator.context.tell(mistake)
         return POISON
 
 
 def _drawn(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
-    """Return what stands for all values that may be drawn; raises Refused."""
+    """Return what stands for all values that may be drawn; raises CheckError."""
     if isinstance(node.values, ast.Range):
         return _between(node, node.values, scope, evaluator)
     values = evaluator.plain(node.values, scope)
@@ -192,8 +192,8 @@ def _opened(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Express
 def _expected(node: ast.Criterion, scope: Scope, evaluator: Evaluator) -> None:
     try:
         refuse_clauses(node, "a property", "holds for all values")
-    except Refused as refused:
-        evaluator.context.tell(refused)
+    except CheckError as mistake:
+        evaluator.context.tell(mistake)
     before = evaluator.context.mistakes
     known = evaluator.truth(node.condition, scope)
     if evaluator.context.mistakes == before and known is None:
@@ -239,7 +239,7 @@ class Function(Value):
     optional: frozenset[str] = frozenset()
 
     def call(self, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:
-        """Return what it gives, once its arguments have been checked; raises Refused."""
+        """Return what it gives, once its arguments have been checked; raises CheckError."""
         given: dict[str, Span] = {}
         free = list(self.parameters)
         for argument in call.arguments:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Kind, Parameter
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.records.record import Record
 from qospec.model.suite import MOST_REPEATS, Run
 from qospec.syntax import ast
@@ -127,7 +127,7 @@ def _goes_on(node: ast.Skip, scope: Scope, evaluator: Evaluator) -> bool:
     return evaluator.truth(node.condition, scope) is not False
 
 
-def _no_reason(node: ast.Skip) -> Refused:
+def _no_reason(node: ast.Skip) -> CheckError:
     return error(
         "E0513",
         "a case that is left out needs a reason",

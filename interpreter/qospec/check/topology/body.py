@@ -17,7 +17,7 @@ from qospec.check.device.nodes import (
     NodePorts,
     NodeValue,
 )
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.loops import in_a_let, misplaced, turns_of, veil
 from qospec.check.evaluate.scope import Binding, Scope, settled
 from qospec.check.evaluate.values import POISON, Poison, Value
@@ -94,16 +94,16 @@ class _Builder:
         for statement in statements:
             try:
                 self._early(statement, scope, outermost=outermost)
-            except Refused as refused:
-                self._context.tell(refused)
+            except CheckError as mistake:
+                self._context.tell(mistake)
         for statement in statements:
             try:
                 if isinstance(statement, ast.Bind) and outermost:
                     self._bind(statement, scope)
                 elif isinstance(statement, ast.Loop):
                     self._loop(statement, scope)
-            except Refused as refused:
-                self._context.tell(refused)
+            except CheckError as mistake:
+                self._context.tell(mistake)
             if isinstance(statement, ast.Bind) and veil(statement, scope):
                 self.layout.complete = False
 
@@ -210,12 +210,12 @@ class _Builder:
     def _told(self, act: Callable[..., T], *given: object) -> T | None:
         try:
             return act(*given)
-        except Refused as refused:
-            self._context.tell(refused)
+        except CheckError as mistake:
+            self._context.tell(mistake)
             return None
 
     def _join(self, node: ast.Link, left: End, right: End, medium: Record) -> None:
-        """Join two ends; raises Refused."""
+        """Join two ends; raises CheckError."""
         if left[0] is right[0] and left[1] == right[1] and left[3]:
             raise error("E0411", f"`{left[2]}` is linked to itself", node.span)
         rate = medium.kind.parameter("rate")

@@ -11,7 +11,7 @@ from qospec.check.declarations import TopologyValue
 from qospec.check.device import invariants
 from qospec.check.device.body import built
 from qospec.check.device.ports import End, Origin
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.values import Poison
 from qospec.check.topology import body
 from qospec.model.suite import Host, Instance, Network, Wire
@@ -243,8 +243,8 @@ class Networks:
                     help="name a topology",
                 )
             bound = value.signature.bind(arguments, scope, node)
-        except Refused as refused:
-            self._evaluator.context.tell(refused)
+        except CheckError as mistake:
+            self._evaluator.context.tell(mistake)
             return None
         if bound is None:
             return None
