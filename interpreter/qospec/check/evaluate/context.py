@@ -106,7 +106,7 @@ class CheckError(Exception):
         super().__init__(diagnostic.message)
 
 
-class Enough(Exception):  # noqa: N818 -- it is no error of ours
+class LimitReached(Exception):  # noqa: N818 -- nothing failed
     """So much is wrong, or so much would have to be worked out, that checking ends here."""
 
 
@@ -192,26 +192,26 @@ class Context:
     _told: set[tuple[str, str, int]] = field(default_factory=set)
 
     def take_turn(self, span: Span) -> None:
-        """Count a turn of a loop or a point of a sweep; raises Enough beyond the limit."""
+        """Count a turn of a loop or a point of a sweep; raises LimitReached beyond the limit."""
         self.turns += 1
         if self.turns > self.limits.turns:
             self._end(f"loops and sweeps take more than {self.limits.turns:_} turns", span)
 
     def take_loop(self, span: Span, within: int = 1) -> None:
-        """Count a turn of a loop; raises Enough if it, or what is `within`, goes beyond a limit."""
+        """Count a turn of a loop; raises LimitReached if it, or what is `within`, goes beyond a limit."""
         self.take_turn(span)
         self.looped += 1
         if self.looped + within - 1 > self.limits.loops:
             self._end(f"the loops of one body take more than {self.limits.loops:_} turns", span)
 
     def take_step(self, span: Span) -> None:
-        """Count a value that is worked out; raises Enough beyond the limit."""
+        """Count a value that is worked out; raises LimitReached beyond the limit."""
         self.steps += 1
         if self.steps > self.limits.steps:
             self._end(f"more than {self.limits.steps:_} values have to be worked out", span)
 
     def take_inner(self, count: int, span: Span) -> None:
-        """Count what a device brings into another; raises Enough beyond the limit."""
+        """Count what a device brings into another; raises LimitReached beyond the limit."""
         self.inner += count
         if self.inner > self.limits.inner:
             what = f"more than {self.limits.inner:_} elements"
@@ -220,12 +220,12 @@ class Context:
 
     def _end(self, message: str, span: Span, help_text: str = FEWER) -> NoReturn:
         self.tell(error("E0608", message, span, help=help_text))
-        raise Enough
+        raise LimitReached
 
     def tell(self, mistake: CheckError) -> None:
         """Report a mistake, once for a place: what is evaluated again is not told again.
 
-        Raises Enough behind the last error that is worth telling.
+        Raises LimitReached behind the last error that is worth telling.
         """
         self._tell(mistake.diagnostic)
         for each in mistake.also:
@@ -240,4 +240,4 @@ class Context:
             self.problems.add(self.case.said_of(diagnostic) if self.case else diagnostic)
             self._errors += diagnostic.severity == "error"
             if self._errors >= self.limits.errors:
-                raise Enough
+                raise LimitReached
