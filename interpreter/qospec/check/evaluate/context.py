@@ -198,7 +198,7 @@ class Context:
             self._end(f"loops and sweeps take more than {self.limits.turns:_} turns", span)
 
     def take_loop(self, span: Span, within: int = 1) -> None:
-        """Count a turn of a loop; raises LimitReached if it, or what is `within`, goes beyond a limit."""
+        """Count a turn of a loop, and those `within` it; raises LimitReached beyond the limit."""
         self.take_turn(span)
         self.looped += 1
         if self.looped + within - 1 > self.limits.loops:

@@ -51,7 +51,7 @@ class _Way(NamedTuple):
         return tuple(folder / f"{last}{suffix}" for suffix in files.SUFFIXES)
 
 
-class Missing(CheckError):
+class NoFileError(CheckError):
     """There is no such file; `near` is the name that may have been meant."""
 
     def __init__(self, mistake: CheckError, near: str) -> None:
@@ -69,7 +69,7 @@ def find(each: ast.Import, importing: Path, where: Place, most: int) -> tuple[Pa
         most: How many files a package may have.
 
     Raises:
-        Missing: If there is none.
+        NoFileError: If there is none.
         CheckError: If there are two, or it leads out of the project, or is not what was pinned.
     """
     ways = _ways(each, importing, where, most)
@@ -136,7 +136,7 @@ def _verify(each: ast.Import, resolved: Path, root: Path, where: Place) -> None:
         )
 
 
-def _missing(each: ast.Import, ways: Sequence[_Way], packages: Sequence[str]) -> Missing:
+def _missing(each: ast.Import, ways: Sequence[_Way], packages: Sequence[str]) -> NoFileError:
     written = [name.text for name in each.path]
     better, foreign = _nearest(written, ways, packages)
     better = better or of_library(written[-1])
@@ -151,7 +151,7 @@ def _missing(each: ast.Import, ways: Sequence[_Way], packages: Sequence[str]) ->
         help_text += f": `import {'.'.join([*written, inner[0]])}`" if inner else ""
     message = f"no file for `import {'.'.join(written)}`"
     mistake = error("E0106", message, each.span, label=label, note=note + foreign, help=help_text)
-    return Missing(mistake, better.rpartition(".")[2])
+    return NoFileError(mistake, better.rpartition(".")[2])
 
 
 def newcomer(name: str, names: Container[str]) -> str:

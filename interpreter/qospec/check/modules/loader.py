@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.context import CheckError
 from qospec.check.modules import files
-from qospec.check.modules.imports import Missing, Place, find
+from qospec.check.modules.imports import NoFileError, Place, find
 from qospec.check.modules.project import Projects
 from qospec.dataclass import dataclass
 from qospec.diagnostics import Diagnostic, Label
@@ -131,7 +131,7 @@ class Loader:
             try:
                 file, beyond = find(each, path, where, self._context.limits.imports)
                 found = self._read(file, beyond, each)
-            except Missing as missing:
+            except NoFileError as missing:
                 if where.project.sound:
                     self._context.tell(missing)
                 unit.missed |= {each.name, missing.near} - {""}

@@ -128,8 +128,8 @@ def project(root: Path, tell: Callable[[CheckError], None]) -> Project:
             mistakes = list(take(made, toml.read(path)))
         except CheckError as mistake:
             mistakes = [mistake]
-        for mistake in mistakes:
-            tell(mistake)
+        for each in mistakes:
+            tell(each)
             made.sound = False
     return made
 

@@ -63,7 +63,7 @@ MAPS = {"weights": "ratio", "counts": "integer", "sizes": "data", "codes": "inte
 
 
 def convert(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
-    """Return the value as the field's own type; None if it cannot be known yet; raises CheckError."""
+    """Return the value as the field's type; None if it cannot be known yet; raises CheckError."""
     if isinstance(value, Poison):
         return None
     domain = parameter.domain
