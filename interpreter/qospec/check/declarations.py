@@ -224,7 +224,7 @@ class ReferenceValue(Value):
         self._entries: list[tuple[str, str]] = []
         for statement in node.body.statements:
             if not isinstance(statement, ast.Bind):
-                evaluator.context.tell(
+                evaluator.context.report(
                     error(
                         "E0112",
                         "a reference holds fields only",
@@ -238,7 +238,7 @@ class ReferenceValue(Value):
 
     def _declare(self, name: ast.Name, value: ast.Expression, evaluator: Evaluator) -> None:
         if name.text in self._scope.names:
-            evaluator.context.tell(
+            evaluator.context.report(
                 error(
                     "E0102",
                     f"`{name.text}` is declared already",
@@ -277,7 +277,7 @@ class ReferenceValue(Value):
             try:
                 binding.value(evaluator.context)
             except CheckError as mistake:
-                evaluator.context.tell(mistake)
+                evaluator.context.report(mistake)
         node = self.node
         return Reference(node.name.text, node.title.text, tuple(self._entries), node.name.span)
 

@@ -40,7 +40,7 @@ def template(device: ast.Device, scope: Scope, evaluator: Evaluator) -> Template
             known = wiring.connect(wire, where, builder.template, evaluator)
             builder.complete = builder.complete and known
         except CheckError as mistake:
-            evaluator.context.tell(mistake)
+            evaluator.context.report(mistake)
             builder.complete = False
     builder.complete = builder.complete and not _is_torn(builder.template, scope)
     if builder.complete:
@@ -91,7 +91,7 @@ class _Builder:
         try:
             act(statement, scope, turns)
         except CheckError as mistake:
-            self._context.tell(mistake)
+            self._context.report(mistake)
         if self._context.mistakes > before:
             self.complete = False
 
@@ -268,5 +268,5 @@ def built(
         return record.kind.build(**arguments)
     except (ValueError, TypeError, OverflowError) as cause:
         if complete:
-            evaluator.context.tell(record.mistake(cause))
+            evaluator.context.report(record.mistake(cause))
         return None

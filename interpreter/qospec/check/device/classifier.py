@@ -56,7 +56,7 @@ def of_record(
         try:
             conditions.append(predicate(each.value, each.scope, evaluator))
         except CheckError as mistake:
-            evaluator.context.tell(mistake)
+            evaluator.context.report(mistake)
     if len(conditions) < len(own) or not own:
         if not own:
             raise error(
@@ -71,7 +71,7 @@ def of_record(
         return tuple(name for name, _ in own), tuple(conditions), True
     missed = unclassified(conditions, ports or ())
     if missed:
-        evaluator.context.tell(
+        evaluator.context.report(
             error(
                 "E0415",
                 f"some {_carried(asked)}s fit no class",
@@ -82,7 +82,7 @@ def of_record(
         )
     for number in () if missed else empty(conditions, ports or ()):
         name, each = own[number]
-        evaluator.context.tell(
+        evaluator.context.report(
             error(
                 "W0604",
                 f"nothing is of class `{name}`",

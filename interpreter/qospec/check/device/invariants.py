@@ -40,13 +40,13 @@ def add(
             raise together(unobservable)
         expression = condition(node.condition, scope, evaluator)
     except CheckError as mistake:
-        evaluator.context.tell(mistake)
+        evaluator.context.report(mistake)
         return
     text = " ".join(node.condition.span.text.split())
     label = f"{node.label.text if node.label else text}{turns}"
     known = next((each for each in template.invariants if each.label == label), None)
     if known is not None:
-        evaluator.context.tell(called_twice(label, node.label or node.condition, known.span))
+        evaluator.context.report(called_twice(label, node.label or node.condition, known.span))
     elif expression is not None:
         template.invariants.append(Invariant(label, text, expression, node.span))
 

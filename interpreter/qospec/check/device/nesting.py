@@ -65,7 +65,7 @@ def alone(design: Design, node: ast.Node, evaluator: Evaluator) -> Value:
     try:
         return design.alone(node, evaluator)
     except CheckError as mistake:
-        evaluator.context.tell(mistake)
+        evaluator.context.report(mistake)
         return POISON
 
 
@@ -78,7 +78,7 @@ def put_in(template: Template, plan: DevicePlan, path: ast.Name, context: Contex
         for number in numbers:
             put[number] = _put_in(template, plan.template, paths[number], path.span, context)
     except CheckError as mistake:
-        context.tell(mistake)
+        context.report(mistake)
         return POISON
     return put[0] if plan.count is None else Turns(path.text, path.span, put, plan.known)
 
@@ -154,7 +154,7 @@ def _followed(
         if end in passed:
             message = f"this loop takes no time: it only passes ports of `{inner.path}`"
             help_text = "put an element into it that takes time, such as `delay`"
-            context.tell(error("E0409", message, inner.span, help=help_text))
+            context.report(error("E0409", message, inner.span, help=help_text))
             return NOWHERE, by
         passed.add(end)
         if end.kind == "port":
@@ -176,10 +176,10 @@ def _verify(inner: Inner, number: int, outer: dict[Origin, End], context: Contex
             wired = Origin(port=port, inner=number) in outer
             unused = ports.count is not None and port not in reached
             if port in leaving and ports.known and not wired and not unused:
-                context.tell(_unwired(inner, ports, port))
+                context.report(_unwired(inner, ports, port))
     entered = any(each.kind == "element" for each in _entries(inner.template))
     if entered and not fed:
-        context.tell(
+        context.report(
             error(
                 "E0403",
                 f"nothing feeds `{inner.path}`",

@@ -189,7 +189,7 @@ class Context:
     case: Case | None = None
     mistakes: int = 0
     _errors: int = 0
-    _told: set[tuple[str, str, int]] = field(default_factory=set)
+    _reported: set[tuple[str, str, int]] = field(default_factory=set)
 
     def take_turn(self, span: Span) -> None:
         """Count a turn of a loop or a point of a sweep; raises LimitReached beyond the limit."""
@@ -219,24 +219,24 @@ class Context:
             self._end(f"devices put into devices bring {what} with them", span, help_text)
 
     def _end(self, message: str, span: Span, help_text: str = FEWER) -> NoReturn:
-        self.tell(error("E0608", message, span, help=help_text))
+        self.report(error("E0608", message, span, help=help_text))
         raise LimitReached
 
-    def tell(self, mistake: CheckError) -> None:
+    def report(self, mistake: CheckError) -> None:
         """Report a mistake, once for a place: what is evaluated again is not told again.
 
         Raises LimitReached behind the last error that is worth telling.
         """
-        self._tell(mistake.diagnostic)
+        self._report(mistake.diagnostic)
         for each in mistake.also:
-            self.tell(each)
+            self.report(each)
 
-    def _tell(self, diagnostic: Diagnostic) -> None:
+    def _report(self, diagnostic: Diagnostic) -> None:
         place = (diagnostic.code, diagnostic.span.source.name, diagnostic.span.start)
         if diagnostic.severity == "error":
             self.mistakes += 1
-        if place not in self._told:
-            self._told.add(place)
+        if place not in self._reported:
+            self._reported.add(place)
             self.problems.add(self.case.said_of(diagnostic) if self.case else diagnostic)
             self._errors += diagnostic.severity == "error"
             if self._errors >= self.limits.errors:

@@ -67,9 +67,9 @@ class Evaluator:
         try:
             return self.strict(node, scope)
         except CheckError as mistake:
-            self.context.tell(mistake)
+            self.context.report(mistake)
         except RecursionError:
-            self.context.tell(too_deep(node.span))
+            self.context.report(too_deep(node.span))
         return POISON
 
     def strict(self, node: ast.Expression, scope: Scope) -> Value:
@@ -92,7 +92,7 @@ class Evaluator:
         """Return the value, unless a measurement or a published number went into it."""
         place = published_in(value)
         if place is not None:
-            self.context.tell(
+            self.context.report(
                 error(
                     "E0208",
                     "a published number may only be compared with",
@@ -104,7 +104,7 @@ class Evaluator:
             )
             return POISON
         if isinstance(value, Open):
-            self.context.tell(
+            self.context.report(
                 error(
                     "E0207",
                     "what is measured cannot flow back into the test",
@@ -135,7 +135,7 @@ class Evaluator:
         if isinstance(value, Truth):
             return value.value
         if not isinstance(value, Poison | Open):
-            self.context.tell(
+            self.context.report(
                 error("E0204", f"a condition is wanted, this is {value.what}", node.span)
             )
         return None

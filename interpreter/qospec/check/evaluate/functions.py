@@ -145,7 +145,7 @@ class Exponential(Value):
 
 
 def exponential(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
-    """Return the exponential law of a mean time, or of a mean size within limits; raises CheckError."""
+    """Return an exponential distribution of times, or of sizes within limits; raises CheckError."""
     means = [each for each in node.arguments if each.name is None]
     ends = {each.name.text: each.value for each in node.arguments if each.name is not None}
     for argument in node.arguments:

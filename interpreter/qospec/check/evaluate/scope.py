@@ -70,7 +70,7 @@ class Binding:
             try:
                 self._value = self._make()
             except CheckError as mistake:
-                context.tell(mistake)
+                context.report(mistake)
                 self._value = POISON
             finally:
                 context.evaluating.pop()
@@ -164,7 +164,7 @@ class Scope:
         """
         known = self.find(binding.name)
         if known is not None and known.span != binding.span:
-            context.tell(clash(binding, known))
+            context.report(clash(binding, known))
             if binding.name in self.names:
                 return
         self.names[binding.name] = binding

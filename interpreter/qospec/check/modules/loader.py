@@ -50,7 +50,7 @@ class Loader:
         self._context = context
         self._units: dict[Path, Unit | None] = {}
         self._reading: list[tuple[Path, ast.Import | None]] = []
-        self._projects = Projects(context.tell)
+        self._projects = Projects(context.report)
         self._root = Path()
 
     def load(self, paths: Sequence[Path]) -> tuple[Unit, ...]:
@@ -63,7 +63,7 @@ class Loader:
             try:
                 found += [(file, path) for file in files.named(path, self._left_out(path))]
             except CheckError as mistake:
-                self._context.tell(mistake)
+                self._context.report(mistake)
         self._root = files.common_root([file for file, _ in found])
         for file, path in found:
             self._named(file, path)
@@ -79,7 +79,7 @@ class Loader:
                 files.inside(file, given)
             self._read(file, self._place(file), None)
         except CheckError as mistake:
-            self._context.tell(mistake)
+            self._context.report(mistake)
 
     def _place(self, file: Path) -> Place:
         """Return where the imports of a file that was named are looked for; raises CheckError.
@@ -117,7 +117,7 @@ class Loader:
             self._units[path] = None
             return self._parse(path, files.source(written, importer, self._root), where, importer)
         except CheckError as mistake:
-            self._context.tell(mistake)
+            self._context.report(mistake)
             return None
         finally:
             self._reading.pop()
@@ -133,11 +133,11 @@ class Loader:
                 found = self._read(file, beyond, each)
             except NoFileError as missing:
                 if where.project.sound:
-                    self._context.tell(missing)
+                    self._context.report(missing)
                 unit.missed |= {each.name, missing.near} - {""}
                 continue
             except CheckError as mistake:
-                self._context.tell(mistake)
+                self._context.report(mistake)
                 continue
             if found is not None:
                 unit.imports[each.name] = found

@@ -84,14 +84,14 @@ class Project:
 class Projects:
     """The projects that files belong to, each read once; what is wrong with one is told."""
 
-    def __init__(self, tell: Callable[[CheckError], None]) -> None:
-        self._tell = tell
+    def __init__(self, report: Callable[[CheckError], None]) -> None:
+        self._report = report
         self._known: dict[Path, Project] = {}
 
     def at(self, root: Path) -> Project:
         """Return the project of a root."""
         if root not in self._known:
-            self._known[root] = project(root, self._tell)
+            self._known[root] = project(root, self._report)
         return self._known[root]
 
     def here(self) -> Sequence[Path]:
@@ -115,7 +115,7 @@ def is_pinned(file: Path) -> bool:
     return Projects(lambda _: None).pinning(file) is not None
 
 
-def project(root: Path, tell: Callable[[CheckError], None]) -> Project:
+def project(root: Path, report: Callable[[CheckError], None]) -> Project:
     """Return the project of a root; what is wrong with it is told, and left out."""
     made = Project(root)
     for name, take in (("qos.toml", _settings), (LOCK, _packages)):
@@ -129,7 +129,7 @@ def project(root: Path, tell: Callable[[CheckError], None]) -> Project:
         except CheckError as mistake:
             mistakes = [mistake]
         for each in mistakes:
-            tell(each)
+            report(each)
             made.sound = False
     return made
 

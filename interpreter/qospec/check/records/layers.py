@@ -55,7 +55,7 @@ def amounts(record: Record, carried: Collection[str], evaluator: Evaluator) -> N
         layers = [entry.layer for entry in entries if isinstance(entry, Amount)]
         other = next((layer for layer in layers if layer not in ("", ANY_LAYER, *fit)), None)
         if other is not None:
-            evaluator.context.tell(
+            evaluator.context.report(
                 error(
                     "E0212",
                     f"`{parameter.alias or name}` counts the bytes of IP packets, @ip, "

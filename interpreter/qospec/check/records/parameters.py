@@ -54,7 +54,7 @@ class Signature:
         for each in parameters:
             _known_type(each, evaluator)
             if each.name.text in seen:
-                evaluator.context.tell(
+                evaluator.context.report(
                     error(
                         "E0102",
                         f"`{each.name.text}` is declared already",
@@ -79,7 +79,7 @@ class Signature:
             elif each.default is not None:
                 self._declare_default(scope, each, each.default)
             else:
-                self._evaluator.context.tell(
+                self._evaluator.context.report(
                     error(
                         "E0105",
                         f"`{self.name}` needs `{name}`",
@@ -137,7 +137,7 @@ class Signature:
         try:
             return fit(value, each, node)
         except CheckError as mistake:
-            self._evaluator.context.tell(mistake)
+            self._evaluator.context.report(mistake)
             return POISON
 
     def _match(self, arguments: Sequence[ast.Argument]) -> dict[str, ast.Argument]:
@@ -184,7 +184,7 @@ def _known_type(each: ast.Parameter, evaluator: Evaluator) -> None:
     left_out = not each.annotation.span.text  # which has been told
     if each.annotation.text not in known and not left_out:
         near = did_you_mean(each.annotation.text, known)
-        evaluator.context.tell(
+        evaluator.context.report(
             error(
                 "E0115",
                 f"`{each.annotation.text}` is not a type",

@@ -114,7 +114,7 @@ class Record(Value):
                 if parameter.default is REQUIRED:
                     complete = False
                     if parameter.name not in self.excused:
-                        evaluator.context.tell(missing(self.kind, parameter, self.span))
+                        evaluator.context.report(missing(self.kind, parameter, self.span))
                 continue
             value, place = self.value_of(parameter, evaluator), each.value.span
             try:
@@ -126,7 +126,7 @@ class Record(Value):
                     )
                 )
             except CheckError as mistake:
-                evaluator.context.tell(mistake)
+                evaluator.context.report(mistake)
                 converted = None
             if converted is None:
                 complete = False
@@ -248,11 +248,11 @@ def add_field(
     """
     parameter = parameter_of(kind, each.name.text)
     if parameter is None and not kind.open_fields:
-        evaluator.context.tell(unknown_field(kind, each.name, beside))
+        evaluator.context.report(unknown_field(kind, each.name, beside))
         return
     full = parameter.name if parameter else each.name.text
     if full in given:
-        evaluator.context.tell(
+        evaluator.context.report(
             error(
                 "E0114",
                 f"`{each.name.text}` is given twice",
@@ -291,7 +291,7 @@ def _assignments(body: ast.Body, evaluator: Evaluator) -> list[tuple[ast.Name, a
         if isinstance(statement, ast.Bind):
             found += [(name, statement.value) for name in statement.names]
         else:
-            evaluator.context.tell(
+            evaluator.context.report(
                 error(
                     "E0112",
                     "a record holds fields only",

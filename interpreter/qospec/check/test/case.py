@@ -57,7 +57,7 @@ class Stage:
         for name, binding in names.items():
             for taken in (self._home.find(name), self.scope.names.get(name)):
                 if taken is not None and taken.span != binding.span:
-                    self._context.tell(clash(taken, binding))
+                    self._context.report(clash(taken, binding))
             self.nodes.names[name] = binding
 
 
@@ -114,7 +114,7 @@ class CaseBuilder:
         try:
             act(what)  # type: ignore[operator]
         except CheckError as mistake:
-            self._context.tell(mistake)
+            self._context.report(mistake)
 
     def _flow(self, node: ast.Statement, scope: Scope, turn: str) -> None:
         if isinstance(node, ast.Loop) and _makes_flows(node):
@@ -159,7 +159,7 @@ class CaseBuilder:
         known = self._scope.find("flows")
         if known is not None:
             message = "`flows` is the list of all flows of a test: no name hides it"
-            self._context.tell(error("E0102", message, known.span, help="choose another name"))
+            self._context.report(error("E0102", message, known.span, help="choose another name"))
             return
         listed = Series(tuple(self._flows.values()))
         self._scope.names["flows"] = Binding(

@@ -37,10 +37,10 @@ def expanded(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) 
             cases = expansion.cases(room)
             room -= len(cases)
             if not (unit.tree and unit.tree.unread) and not all(map(_is_judged, cases)):
-                evaluator.context.tell(_unexpected(node, cases))
+                evaluator.context.report(_unexpected(node, cases))
             if any(map(_is_judged, cases)):
                 for idle in (*tautologies.criteria(cases), *decided.warnings(node, cases)):
-                    evaluator.context.tell(idle)
+                    evaluator.context.report(idle)
             covers = tuple(text for text, _ in expansion.texts("covers"))
             lacking = expansion.not_reproduced()
             tests.append(Test(node.name.text, node.doc, covers, cases, node.span, lacking))
@@ -110,10 +110,10 @@ class _Expansion:
                     return ()
                 built[name] = case
         except CheckError as mistake:
-            self._context.tell(mistake)
+            self._context.report(mistake)
             return ()
         except RecursionError:
-            self._context.tell(too_deep(self._node.name.span))
+            self._context.report(too_deep(self._node.name.span))
             return ()
         finally:
             self._context.case = None
@@ -168,7 +168,7 @@ class _Expansion:
             if what and why:
                 found.append((what, why))
             else:
-                self._context.tell(
+                self._context.report(
                     error(
                         "E0519",
                         "what is not reproduced needs a reason",
@@ -191,7 +191,7 @@ class _Expansion:
                     if isinstance(item, Wording):
                         found.append((item.text, place.span))
                     elif not isinstance(item, Poison):
-                        self._context.tell(
+                        self._context.report(
                             error(
                                 "E0204",
                                 f"`{name}` is a list of texts, not {item.what}",

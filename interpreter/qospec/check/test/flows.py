@@ -45,7 +45,7 @@ def flow(
         stops = tuple(each.path for each in targets)
         _verify(node, name, (starts, many), (stops, others))
     except CheckError as mistake:
-        evaluator.context.tell(mistake)
+        evaluator.context.report(mistake)
         return None, many, carries
     return sending and _built(node, name, sending, (starts, stops)), many, carries
 
@@ -103,7 +103,7 @@ def _hosts(
             node.span,
             help="name a host of the topology",
         )
-        evaluator.context.tell(mistake)
+        evaluator.context.report(mistake)
         return None, None
     return nodes, len(nodes) if isinstance(value, NodeArray) else None
 
@@ -116,7 +116,7 @@ def record_of(node: ast.Flow, scope: Scope, evaluator: Evaluator) -> Record | No
             value = value.copy(node.body, scope, evaluator)
         value = traffic_of(value, node.traffic, evaluator)
     except CheckError as mistake:
-        evaluator.context.tell(mistake)
+        evaluator.context.report(mistake)
         return None
     return value if isinstance(value, Record) else None
 
@@ -134,7 +134,7 @@ def _sending(
     try:
         return first_hop.on(record, sending, (node, name), origins, evaluator)
     except CheckError as mistake:
-        evaluator.context.tell(mistake)
+        evaluator.context.report(mistake)
         return None
 
 

@@ -52,7 +52,7 @@ def checked(node: ast.Property, home: Scope, evaluator: Evaluator) -> Property |
         if isinstance(statement, ast.Criterion) and statement.kind == "expect":
             _expected(statement, scope, evaluator)
         elif not isinstance(statement, ast.ForAll | ast.Let):
-            context.tell(misplaced(statement, HERE))
+            context.report(misplaced(statement, HERE))
     for binding in scope.names.values():
         binding.value(context)
     for kind, missing, help_text in (
@@ -61,7 +61,7 @@ def checked(node: ast.Property, home: Scope, evaluator: Evaluator) -> Property |
     ):
         if not any(isinstance(each, kind) for each in node.body.statements):
             told = f"the property `{node.name.text}` {missing}"
-            context.tell(error("E0516", told, node.name.span, help=help_text))
+            context.report(error("E0516", told, node.name.span, help=help_text))
     return None if context.mistakes > before else Property(node.name.text, node.doc, node.span)
 
 
@@ -88,7 +88,7 @@ def _guarded(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
     try:
         return _drawn(node, scope, evaluator)
     except CheckError as mistake:
-        evaluator.context.tell(mistake)
+        evaluator.context.report(mistake)
         return POISON
 
 
@@ -193,17 +193,17 @@ def _expected(node: ast.Criterion, scope: Scope, evaluator: Evaluator) -> None:
     try:
         refuse_clauses(node, "a property", "holds for all values")
     except CheckError as mistake:
-        evaluator.context.tell(mistake)
+        evaluator.context.report(mistake)
     before = evaluator.context.mistakes
     known = evaluator.truth(node.condition, scope)
     if evaluator.context.mistakes == before and known is None:
         why = tautologies.reason(_opened(node.condition, scope, evaluator))
         if why and why != tautologies.SAME:
             example = "conforms(passed, pcr = rate, cdvt = tau)"
-            evaluator.context.tell(tautologies.never_fails("expect", why, node.span, example))
+            evaluator.context.report(tautologies.never_fails("expect", why, node.span, example))
     same = isinstance(node.condition, ast.Compare) and node.condition.left == node.condition.right
     if evaluator.context.mistakes == before and (same or known is not None):
-        evaluator.context.tell(
+        evaluator.context.report(
             error(
                 "E0516",
                 "this does not depend on what is drawn"

@@ -47,7 +47,7 @@ def source_of(record: Record, evaluator: Evaluator) -> Record | Poison | None:
     if isinstance(value, Poison):
         return value
     if not isinstance(value, Record) or value.kind.role != "arrivals":
-        evaluator.context.tell(
+        evaluator.context.report(
             error(
                 "E0307",
                 f"`source` is an arrival process, not {value.what}",
@@ -73,7 +73,7 @@ def of_packets(record: Record, evaluator: Evaluator) -> Emitted | Poison | None:
             raise not_built(f"source` of `{record.kind.name}", record.given["source"].value.span)
         return source if isinstance(source, Poison) else _emitted(record, source, load, evaluator)
     except CheckError as mistake:
-        evaluator.context.tell(mistake)
+        evaluator.context.report(mistake)
         return Poison()
 
 

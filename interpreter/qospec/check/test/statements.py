@@ -75,7 +75,7 @@ class Judged:
                 try:
                     self.add(statement, each.scope, f"{turn}[{each.shown}]")
                 except CheckError as mistake:
-                    self._context.tell(mistake)
+                    self._context.report(mistake)
             for binding in each.scope.names.values():
                 binding.value(self._context)
 
@@ -132,7 +132,7 @@ class Judged:
                 self._decided(item, expression)
                 every_ps = every_of(node, expression, self._run, scope, self._evaluator)
             except CheckError as mistake:
-                self._context.tell(mistake)
+                self._context.report(mistake)
                 continue
             self._add(node, item, expression, turn, Clauses(every_ps=every_ps))
 

@@ -95,7 +95,7 @@ class _Builder:
             try:
                 self._early(statement, scope, outermost=outermost)
             except CheckError as mistake:
-                self._context.tell(mistake)
+                self._context.report(mistake)
         for statement in statements:
             try:
                 if isinstance(statement, ast.Bind) and outermost:
@@ -103,7 +103,7 @@ class _Builder:
                 elif isinstance(statement, ast.Loop):
                     self._loop(statement, scope)
             except CheckError as mistake:
-                self._context.tell(mistake)
+                self._context.report(mistake)
             if isinstance(statement, ast.Bind) and veil(statement, scope):
                 self.layout.complete = False
 
@@ -196,22 +196,22 @@ class _Builder:
 
     def link(self, node: ast.Link, scope: Scope) -> None:
         """Add a link; a mistake in it is reported, and leaves no other end without a link."""
-        left = self._told(self._end, node.left, scope)
-        right = self._told(self._end, node.right, scope)
-        medium = self._told(self._medium, node, scope)
+        left = self._reported(self._end, node.left, scope)
+        right = self._reported(self._end, node.right, scope)
+        medium = self._reported(self._medium, node, scope)
         if left is not None and right is not None and medium is not None:
-            self._told(self._join, node, left, right, medium)
+            self._reported(self._join, node, left, right, medium)
             return
         self.layout.complete = False
         for end, place in ((left, node.left), (right, node.right)):
             if end is not None:
                 end[0].links.setdefault(end[1], place.span)
 
-    def _told(self, act: Callable[..., T], *given: object) -> T | None:
+    def _reported(self, act: Callable[..., T], *given: object) -> T | None:
         try:
             return act(*given)
         except CheckError as mistake:
-            self._context.tell(mistake)
+            self._context.report(mistake)
             return None
 
     def _join(self, node: ast.Link, left: End, right: End, medium: Record) -> None:
@@ -263,7 +263,7 @@ class _Builder:
         """Report a port of packets at a line of cells, and the other way round."""
         ports = None if node.template is None else node.template.ports.get(port[0])
         if ports is not None and ports.carries != carries:
-            self._context.tell(
+            self._context.report(
                 error(
                     "E0425",
                     f"`{place.span.text}` is a port of {ports.carries}s, and this link carries "

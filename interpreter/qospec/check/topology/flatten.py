@@ -145,7 +145,7 @@ class _Flattening:
             if complete:
                 rate = medium.kind.parameter("rate")
                 if rate is not None and "rate" not in arguments:
-                    self._evaluator.context.tell(
+                    self._evaluator.context.report(
                         error("E0105", "this line has no rate", medium.span)
                     )
             self._built[key] = (
@@ -244,7 +244,7 @@ class Networks:
                 )
             bound = value.signature.bind(arguments, scope, node)
         except CheckError as mistake:
-            self._evaluator.context.tell(mistake)
+            self._evaluator.context.report(mistake)
             return None
         if bound is None:
             return None
