@@ -13,12 +13,12 @@ from qospec.check.evaluate.scope import Binding, Scope, unknown
 from qospec.check.evaluate.values import (
     POISON,
     Amount,
+    Boolean,
+    List,
+    Map,
     Poison,
-    Series,
-    Table,
-    Truth,
+    Text,
     Value,
-    Wording,
     published_in,
 )
 from qospec.check.records.kinds import KindValue
@@ -284,11 +284,11 @@ class ReferenceValue(Value):
 
 def published(value: Value, place: Span) -> Value:
     """Return a value marked as published at a place."""
-    if isinstance(value, Amount | Wording | Truth):
+    if isinstance(value, Amount | Text | Boolean):
         return replace(value, published=place)
-    if isinstance(value, Series):
-        return Series(tuple(_marked(item, place) for item in value.items), value.known)
-    if isinstance(value, Table):
+    if isinstance(value, List):
+        return List(tuple(_marked(item, place) for item in value.items), value.known)
+    if isinstance(value, Map):
         marked = {key: _marked(item, place) for key, item in value.entries.items()}
         return replace(value, entries=marked)
     return value

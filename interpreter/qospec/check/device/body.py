@@ -10,7 +10,7 @@ from qospec.check.device.nesting import InnerValue
 from qospec.check.device.nodes import Design, DevicePlan
 from qospec.check.device.ports import Part, PartValue, Ports, PortValue, Template, Turns
 from qospec.check.evaluate.context import CheckError, error
-from qospec.check.evaluate.loops import count_of, in_a_let, misplaced, turns_of, veil
+from qospec.check.evaluate.loops import count_of, declare_poisoned, in_a_let, misplaced, turns_of
 from qospec.check.evaluate.scope import Binding, Scope, settled
 from qospec.check.evaluate.values import POISON, Poison, Value
 from qospec.check.records import layers
@@ -79,7 +79,7 @@ class _Builder:
         for statement in statements:
             if isinstance(statement, ast.Bind):
                 self._guard(self._bind, statement, scope, turns)
-                veil(statement, scope)
+                declare_poisoned(statement, scope)
         for statement in statements:
             if isinstance(statement, ast.Loop):
                 self._guard(self._loop, statement, scope, turns)

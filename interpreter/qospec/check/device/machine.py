@@ -12,7 +12,7 @@ from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Kind, Parameter
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import named
 from qospec.check.evaluate.loops import misplaced
-from qospec.check.evaluate.values import Amount, Poison, Table, Value
+from qospec.check.evaluate.values import Amount, Map, Poison, Value
 from qospec.check.records.fields import convert
 from qospec.check.records.record import fields_of
 from qospec.diagnostics import did_you_mean
@@ -141,7 +141,7 @@ def _timers(binds: Sequence[ast.Bind], scope: Scope, evaluator: Evaluator) -> di
         value = evaluator.plain(bind.value, scope)
         if isinstance(value, Poison):
             continue
-        if not isinstance(value, Table):
+        if not isinstance(value, Map):
             evaluator.context.report(
                 error(
                     "E0204",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.evaluate.context import error
-from qospec.check.evaluate.values import Open, Value
+from qospec.check.evaluate.values import Deferred, Value
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
 from qospec.model.expression import Counted
@@ -67,7 +67,7 @@ def unobserved(whose: tuple[str, tuple[str, ...]], path: str, asked: str, span: 
 
 
 @dataclass(frozen=True)
-class Ended(Open):
+class Ended(Deferred):
     """How many ended at an element, all or those of a cause; nothing is below it."""
 
     kind: Kind
@@ -101,7 +101,7 @@ class Waiting(Value):
             )
         text = f"{self.path}.occupancy.{name.text}"
         counted = Counted("", self.path, None, self.dimension, text, name.text)
-        return Open(counted, self.dimension, exact=name.text == "max")
+        return Deferred(counted, self.dimension, exact=name.text == "max")
 
     def unfinished(self, span: Span) -> CheckError:
         """Say that a statistic is missing."""

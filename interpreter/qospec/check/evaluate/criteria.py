@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from qospec.check.evaluate import arithmetic
 from qospec.check.evaluate.context import all_of, error
-from qospec.check.evaluate.goals import OpenTruth
-from qospec.check.evaluate.values import Amount, Open, Poison, Series, Truth, Value
+from qospec.check.evaluate.goals import DeferredBoolean
+from qospec.check.evaluate.values import Amount, Boolean, Deferred, List, Poison, Value
 from qospec.model.expression import Constant, Expression, Operation
 from qospec.syntax import ast
 
@@ -55,12 +55,12 @@ def reported(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expres
     if isinstance(node, ast.Binary) and node.operator in ("and", "or"):
         return condition(node, scope, evaluator)
     value = evaluator.value(node, scope)
-    if isinstance(value, Amount | Open):
+    if isinstance(value, Amount | Deferred):
         return arithmetic.constant(value, node.span)
     unfinished = value.unfinished(node.span)
     if unfinished is not None:
         raise unfinished
-    if isinstance(value, Truth | OpenTruth):
+    if isinstance(value, Boolean | DeferredBoolean):
         return _truth(node, value)
     if isinstance(value, Poison):
         return None
@@ -92,9 +92,9 @@ def _compared(node: ast.Compare, left: Value, right: Value) -> Expression | None
 def _member(node: ast.Member, item: Value, collection: Value) -> Expression | None:
     if isinstance(item, Poison) or isinstance(collection, Poison):
         return None
-    if not isinstance(collection, Series):
+    if not isinstance(collection, List):
         raise error("E0204", f"`in` needs a list, this is {collection.what}", node.collection.span)
-    if not isinstance(item, Amount | Open):
+    if not isinstance(item, Amount | Deferred):
         found = any(arithmetic.alike(item, each) for each in collection.items)
         return Constant(found, None, node.span.text)
     pairs: list[Expression] = []
@@ -115,16 +115,16 @@ def _member(node: ast.Member, item: Value, collection: Value) -> Expression | No
 def _truth(node: ast.Expression, value: Value) -> Expression | None:
     if isinstance(value, Poison):
         return None
-    if isinstance(value, OpenTruth):
+    if isinstance(value, DeferredBoolean):
         return value.expression
-    if isinstance(value, Truth):
+    if isinstance(value, Boolean):
         if value.value is None:
             return None
         return Constant(value.value, None, node.span.text, published=value.published is not None)
     unfinished = value.unfinished(node.span)
     if unfinished is not None:
         raise unfinished
-    what = "a number" if isinstance(value, Open | Amount) else value.what
+    what = "a number" if isinstance(value, Deferred | Amount) else value.what
     raise error(
         "E0504",
         f"a criterion is true or false, this is {what}",

@@ -113,7 +113,7 @@ def settled(name: ast.Name, what: str, value: Value) -> Binding:
 class Scope:
     """One level of names within another.
 
-    A `veiled` one lacks names by a mistake that was told: what is not found may be one of them.
+    A `incomplete` one lacks names by a mistake that was told: what is not found may be one of them.
     `unread` are the names that may have been declared in what could not be read, `missed` those
     that may have been meant by imports of which there is no file.
     """
@@ -123,7 +123,7 @@ class Scope:
         self.unread = unread
         self.missed: frozenset[str] = frozenset()
         self.names: dict[str, Binding] = {}
-        self.veiled = False
+        self.incomplete = False
 
     def find(self, name: str) -> Binding | None:
         """Return what a name stands for here."""
@@ -134,7 +134,7 @@ class Scope:
 
     def may_hold(self, name: str) -> bool:
         """Return whether a name that is not found may be here but for a mistake that was told."""
-        here = self.veiled or name in self.unread
+        here = self.incomplete or name in self.unread
         return here or (self.parent is not None and self.parent.may_hold(name))
 
     def all_unread(self) -> frozenset[str]:

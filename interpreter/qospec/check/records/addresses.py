@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.context import error
-from qospec.check.evaluate.values import Value, Wording
+from qospec.check.evaluate.values import Text, Value
 
 if TYPE_CHECKING:
     from qospec.source import Span
@@ -74,7 +74,7 @@ def ends(value: Value, name: str, span: Span) -> tuple[int, int]:
 
 
 def _text(value: Value, name: str, span: Span, example: str) -> str:
-    if isinstance(value, Wording):
+    if isinstance(value, Text):
         return value.text
     raise error(
         "E0204",

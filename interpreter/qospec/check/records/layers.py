@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from qospec.catalogue.kinds import OF_PACKETS
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import ANY_LAYER, LAYERS
-from qospec.check.evaluate.values import Amount, Table
+from qospec.check.evaluate.values import Amount, Map
 from qospec.diagnostics import Edit
 from qospec.source import Span
 
@@ -51,7 +51,7 @@ def amounts(record: Record, carried: Collection[str], evaluator: Evaluator) -> N
             amounts(value, carried, evaluator)
         if parameter.domain.layers != OF_PACKETS or parameter.domain.name == "rate":
             continue
-        entries = value.entries.values() if isinstance(value, Table) else [value]
+        entries = value.entries.values() if isinstance(value, Map) else [value]
         layers = [entry.layer for entry in entries if isinstance(entry, Amount)]
         other = next((layer for layer in layers if layer not in ("", ANY_LAYER, *fit)), None)
         if other is not None:

@@ -12,7 +12,16 @@ from qospec.catalogue.kinds import REQUIRED, Buffer, Duration, Load, SizeMix
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import ANY_LAYER, NUMBER, TYPES, named
 from qospec.check.evaluate.scope import Binding, Scope, settled
-from qospec.check.evaluate.values import POISON, Amount, Open, Poison, Symbol, Truth, Value, Wording
+from qospec.check.evaluate.values import (
+    POISON,
+    Amount,
+    Boolean,
+    Deferred,
+    Poison,
+    Symbol,
+    Text,
+    Value,
+)
 from qospec.check.records.fields import MAPS
 from qospec.check.records.record import Record
 from qospec.diagnostics import did_you_mean, respelling
@@ -215,7 +224,7 @@ def let_value(
         name=node.name, annotation=node.annotation, default=None, span=node.annotation.span
     )
     _known_type(as_parameter, evaluator)
-    return value if isinstance(value, Open) else fit(value, as_parameter, node.value)
+    return value if isinstance(value, Deferred) else fit(value, as_parameter, node.value)
 
 
 def unknown_of(annotation: str) -> Value:
@@ -223,7 +232,7 @@ def unknown_of(annotation: str) -> Value:
     if annotation in TYPES:
         dimension = TYPES[annotation]
         return Amount(None, dimension, ANY_LAYER if dimension.has_data else "")
-    return Truth(None) if annotation == "Bool" else POISON
+    return Boolean(None) if annotation == "Bool" else POISON
 
 
 def fit(value: Value, each: ast.Parameter, node: ast.Expression) -> Value:
@@ -273,9 +282,9 @@ def _measures(value: Amount, annotation: str) -> bool:
 
 def _is_a(value: Value, annotation: str) -> bool:
     if annotation == "Bool":
-        return isinstance(value, Truth)
+        return isinstance(value, Boolean)
     if annotation == "Text":
-        return isinstance(value, Wording)
+        return isinstance(value, Text)
     if annotation == "Name":
         return isinstance(value, Symbol)
     if annotation == "Device":

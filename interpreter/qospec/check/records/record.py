@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from qospec.catalogue.kinds import NESTED, REQUIRED
 from qospec.check.evaluate.context import CheckError, error, together
 from qospec.check.evaluate.scope import Binding, Scope
-from qospec.check.evaluate.values import Poison, Series, Table, Value
+from qospec.check.evaluate.values import List, Map, Poison, Value
 from qospec.check.records import fields
 from qospec.check.records.field_scope import FieldScope
 from qospec.check.records.layers import by_carrier
@@ -151,7 +151,7 @@ class Record(Value):
         if domain in NESTED and (own := self._nested(NESTED[domain], each.value, scope)):
             return own
         if domain == "names" and isinstance(each.value, ast.ListOf):
-            return Series(tuple(evaluator.word(item, scope) for item in each.value.items))
+            return List(tuple(evaluator.word(item, scope) for item in each.value.items))
         return evaluator.known(evaluator.strict(each.value, scope), each.value)
 
     def _choice(self, each: Field, scope: Scope, choices: tuple[str, ...]) -> Value:
@@ -203,7 +203,7 @@ class Record(Value):
             return place_of(name, self.given) or self.span
         value = self.value_of(parameter, self._evaluator) if key else None
         whole = field.value.span
-        pair = value.pair(key[:-1], whole) if isinstance(value, Table) else None
+        pair = value.pair(key[:-1], whole) if isinstance(value, Map) else None
         return pair.key.span if pair else whole
 
     def binding(self, name: str) -> Binding | None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from qospec.check.evaluate import context
 from qospec.check.evaluate.context import CheckError, error, too_deep
 from qospec.check.evaluate.loops import written_values
-from qospec.check.evaluate.values import Poison, Series, Wording
+from qospec.check.evaluate.values import List, Poison, Text
 from qospec.check.test import decided, tautologies
-from qospec.check.test.case import CaseBuilder, Stage
+from qospec.check.test.case import CaseBuilder, CaseScope
 from qospec.check.test.sweeps import case_name, combinations
 from qospec.model.expression import is_constant
 from qospec.model.suite import Case, Test
@@ -102,8 +102,8 @@ class _Expansion:
                     )
                 before = self._context.mistakes
                 self._context.case = self._case(name, points)
-                stage = Stage(self._node, self._home, points, self._evaluator)
-                case = CaseBuilder(self._node, stage, self._networks, self._evaluator).build(
+                names = CaseScope(self._node, self._home, points, self._evaluator)
+                case = CaseBuilder(self._node, names, self._networks, self._evaluator).build(
                     name, points
                 )
                 if case is None or self._context.mistakes > before:
@@ -154,7 +154,7 @@ class _Expansion:
             )
 
     def _scope_of(self, points: Combination) -> Scope:
-        return Stage(self._node, self._home, points, self._evaluator).scope
+        return CaseScope(self._node, self._home, points, self._evaluator).scope
 
     def _sweep(self) -> ast.Node:
         sweeps = [each for each in self._node.body.statements if isinstance(each, ast.Sweep)]
@@ -185,10 +185,10 @@ class _Expansion:
             if isinstance(statement, ast.Bind) and statement.names[0].text == name:
                 node = statement.value
                 value = self._evaluator.plain(node, self._home)
-                items = value.items if isinstance(value, Series) else (value,)
+                items = value.items if isinstance(value, List) else (value,)
                 places = node.items if isinstance(node, ast.ListOf) else (node,) * len(items)
                 for item, place in zip(items, places, strict=True):
-                    if isinstance(item, Wording):
+                    if isinstance(item, Text):
                         found.append((item.text, place.span))
                     elif not isinstance(item, Poison):
                         self._context.report(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.loops import turns_of
 from qospec.check.evaluate.scope import Binding, Scope, settled
-from qospec.check.evaluate.values import Amount, Poison, Series, Value
+from qospec.check.evaluate.values import Amount, List, Poison, Value
 from qospec.check.records.parameters import let_value
 from qospec.check.test.measurements import FlowValue
 from qospec.check.test.sweeps import safe
@@ -48,7 +48,7 @@ class Loops:
 
             def over() -> Value:
                 turns.extend(turns_of(node, scope, self._evaluator))
-                return Series(tuple(value for _, value, _ in turns))
+                return List(tuple(value for _, value, _ in turns))
 
             values = Binding(node.name.text, node.name.span, HERE, over)
             values.value(self._evaluator.context)

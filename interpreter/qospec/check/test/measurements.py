@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from qospec.catalogue.statistics import ABOVE, PATTERNS, above, offers
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import LAYERS, METRICS, named
-from qospec.check.evaluate.values import Amount, Open, Value, position
+from qospec.check.evaluate.values import Amount, Deferred, Value, position
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
 from qospec.model.expression import Measured
@@ -92,7 +92,7 @@ class FlowValue(Value):
         metric = MetricValue(self, kind, name.text, _causes(evaluator.context.catalogue))
         if "" in metric.statistics or not metric.statistics:
             whole = metric.measured("")
-            return OpenMetric(whole.expression, whole.dimension, whole.exact, metric)
+            return DeferredMetric(whole.expression, whole.dimension, whole.exact, metric)
         return metric
 
     def unfinished(self, span: Span) -> CheckError:
@@ -133,13 +133,13 @@ class MetricValue(Value):
             raise self._unknown(name)
         return self.measured(name.text)
 
-    def measured(self, statistic: str) -> Open:
+    def measured(self, statistic: str) -> Deferred:
         """Return what will be measured."""
         measured = self.leaf(statistic)
         cls: Any = self.kind.build
         layer = statistic if measured.dimension.has_data and statistic in LAYERS else ""
         exact = bool(getattr(cls, "exact", False))
-        return Open(measured, measured.dimension, exact, layer=layer)
+        return Deferred(measured, measured.dimension, exact, layer=layer)
 
     def leaf(self, statistic: str) -> Measured:
         """Return a statistic as a term of a condition."""
@@ -254,7 +254,7 @@ class Above(Value):
             least=Fraction(0),
             most=Fraction(1),
         )
-        return Open(measured, RATIO, exact=False)
+        return Deferred(measured, RATIO, exact=False)
 
     def unfinished(self, span: Span) -> CheckError:
         """Say that the bound is missing."""
@@ -263,7 +263,7 @@ class Above(Value):
 
 
 @dataclass(frozen=True)
-class OpenMetric(Open):
+class DeferredMetric(Deferred):
     """A metric that is a number, and has others below it: `user.lost`, `user.lost.overflow`."""
 
     metric: MetricValue

@@ -14,7 +14,7 @@ from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import NUMBER, TYPES, named
 from qospec.check.evaluate.loops import misplaced
 from qospec.check.evaluate.scope import Binding, Scope, settled
-from qospec.check.evaluate.values import POISON, Amount, Poison, Series, Truth, Value
+from qospec.check.evaluate.values import POISON, Amount, Boolean, List, Poison, Value
 from qospec.check.records.parameters import let_value
 from qospec.check.test import tautologies
 from qospec.dataclass import dataclass
@@ -106,12 +106,12 @@ def _drawn(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
                 help=f"write `forall {node.name.text} in {node.values.span.text}`",
             )
         return values
-    if isinstance(values, Series) and values.items:
+    if isinstance(values, List) and values.items:
         first = values.items[0]
         _typed(node, first)
         if isinstance(first, Amount):
             return Amount(None, first.dimension, first.layer)
-        return Truth(None) if isinstance(first, Truth) else first
+        return Boolean(None) if isinstance(first, Boolean) else first
     raise error(
         "E0516",
         f"`forall` draws from a range, a list or `cells(…)`, this is {values.what}",
@@ -325,7 +325,7 @@ FUNCTIONS = {
             "conforms",
             "Asks whether all cells conform to this contract.",
             CONTRACT,
-            Truth(None),
+            Boolean(None),
             frozenset(["cdvt"]),
         ),
         Function("count", "Counts cells.", {"arrivals": None}, Amount(None, CELLS)),

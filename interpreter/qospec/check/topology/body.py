@@ -18,7 +18,7 @@ from qospec.check.device.nodes import (
     NodeValue,
 )
 from qospec.check.evaluate.context import CheckError, error
-from qospec.check.evaluate.loops import in_a_let, misplaced, turns_of, veil
+from qospec.check.evaluate.loops import declare_poisoned, in_a_let, misplaced, turns_of
 from qospec.check.evaluate.scope import Binding, Scope, settled
 from qospec.check.evaluate.values import POISON, Poison, Value
 from qospec.check.records.kinds import KindValue
@@ -104,7 +104,7 @@ class _Builder:
                     self._loop(statement, scope)
             except CheckError as mistake:
                 self._context.report(mistake)
-            if isinstance(statement, ast.Bind) and veil(statement, scope):
+            if isinstance(statement, ast.Bind) and declare_poisoned(statement, scope):
                 self.layout.complete = False
 
     def _early(self, statement: ast.Statement, scope: Scope, *, outermost: bool) -> None:
