@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import Domain, Parameter
-from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.context import Refused, error
 from qospec.diagnostics import NEAR, Edit, respelling
 
 if TYPE_CHECKING:
@@ -90,13 +90,13 @@ def unknown_field(kind: Kind, name: ast.Name, beside: Iterable[ast.Name] = ()) -
     if renamed:
         label = f"renamed to `{near}`"
     listed = " ".join(dict.fromkeys(each.alias or each.name for each in known.values()))
-    return wrong(
+    return error(
         "E0104",
         f"`{kind.name}` has no field `{name.text}`",
         name.span,
         label=label,
         note=f"fields of {kind.name}: {listed}" if listed else f"{kind.name} has no fields",
-        remedy=f"write `{near}`" if near else "",
+        help=f"write `{near}`" if near else "",
         fix=fix,
     )
 
@@ -105,9 +105,9 @@ def missing(kind: Kind, parameter: Parameter, span: Span) -> Refused:
     """Return the mistake of leaving out a field that must be given."""
     name = parameter.alias or parameter.name
     meaning = f" ({parameter.name.replace('_', ' ')})" if name != parameter.name else ""
-    return wrong(
+    return error(
         "E0105",
         f"`{kind.name}` needs `{name}`{meaning}",
         span,
-        remedy=f"add `{name} = …`",
+        help=f"add `{name} = …`",
     )
