@@ -50,7 +50,7 @@ class BuiltIns:
         """Return the module of the library that has this name, as it is imported; "" if none."""
         return imports.of_library(name)
 
-    def remedy(self, name: str, declared: Container[str]) -> str:
+    def help_for(self, name: str, declared: Container[str]) -> str:
         """Return what to write for a name that everybody expects and the library has; "" if none.
 
         Args:

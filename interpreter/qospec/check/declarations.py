@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.device import body as devices
 from qospec.check.device.nodes import Design, DevicePlan
-from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.context import Refused, error
 from qospec.check.evaluate.loops import count_of, once
 from qospec.check.evaluate.scope import Binding, Scope, unknown
 from qospec.check.evaluate.values import (
@@ -95,8 +95,8 @@ class TrafficValue(Value):
 
     def record(self, scope: Scope, evaluator: Evaluator) -> Value:
         """Return the record in a scope that holds the parameters."""
-        remedy = "make one of them of a kind such as `cbr`"
-        if not _enters(self, evaluator, "this traffic is made of itself", remedy):
+        help_text = "make one of them of a kind such as `cbr`"
+        if not _enters(self, evaluator, "this traffic is made of itself", help_text):
             return POISON
         try:
             return traffic_of(evaluator.value(self.node.value, scope), self.node.value, evaluator)
@@ -105,7 +105,7 @@ class TrafficValue(Value):
 
 
 def _enters(
-    value: TrafficValue | DeviceValue, evaluator: Evaluator, message: str, remedy: str
+    value: TrafficValue | DeviceValue, evaluator: Evaluator, message: str, help_text: str
 ) -> bool:
     """Begin to work out a declaration; raises Refused where it leads back to itself.
 
@@ -119,7 +119,7 @@ def _enters(
         circular.update(chain)
         names = [each.node.name for each in chain if isinstance(each, TrafficValue | DeviceValue)]
         shown = " -> ".join(f"`{name.text}`" for name in names)
-        raise wrong("E0103", f"{message}: {shown}", value.node.name.span, remedy=remedy)
+        raise error("E0103", f"{message}: {shown}", value.node.name.span, help=help_text)
     calling.append(value)
     return True
 
@@ -133,11 +133,11 @@ def traffic_of(value: Value, node: ast.Node, evaluator: Evaluator) -> Value:
     if isinstance(value, Poison) or (isinstance(value, Record) and value.kind.role == "traffic"):
         return value
     what = f"`{value.kind.name}`" if isinstance(value, Record) else value.what
-    raise wrong(
+    raise error(
         "E0302",
         f"traffic is wanted, this is {what}",
         node.span,
-        remedy="write a kind of traffic such as `cbr { pcr = 1_000 cell/s, cdvt = 10 us }`",
+        help="write a kind of traffic such as `cbr { pcr = 1_000 cell/s, cdvt = 10 us }`",
     )
 
 
@@ -225,11 +225,11 @@ class ReferenceValue(Value):
         for statement in node.body.statements:
             if not isinstance(statement, ast.Bind):
                 evaluator.context.tell(
-                    wrong(
+                    error(
                         "E0112",
                         "a reference holds fields only",
                         statement.span,
-                        remedy="write `field = value`",
+                        help="write `field = value`",
                     )
                 )
                 continue
@@ -239,12 +239,12 @@ class ReferenceValue(Value):
     def _declare(self, name: ast.Name, value: ast.Expression, evaluator: Evaluator) -> None:
         if name.text in self._scope.names:
             evaluator.context.tell(
-                wrong(
+                error(
                     "E0102",
                     f"`{name.text}` is declared already",
                     name.span,
-                    other=(self._scope.names[name.text].span, "first declared here"),
-                    remedy="choose another name",
+                    secondary=(self._scope.names[name.text].span, "first declared here"),
+                    help="choose another name",
                 )
             )
             return
@@ -261,13 +261,13 @@ class ReferenceValue(Value):
         known = self._scope.names.get(name.text)
         if known is None:
             near = did_you_mean(name.text, self._scope.names)
-            raise wrong(
+            raise error(
                 "E0104",
                 f"`{self.node.name.text}` has no field `{name.text}`",
                 name.span,
                 label=f"did you mean `{near}`?" if near else "",
                 note=f"its fields: {' '.join(self._scope.names)}",
-                remedy=f"write `{near}`" if near else "",
+                help=f"write `{near}`" if near else "",
             )
         return known.value(evaluator.context)
 

@@ -13,7 +13,7 @@ from qospec.check.declarations import (
     TopologyValue,
     TrafficValue,
 )
-from qospec.check.evaluate.context import Refused, too_deep, wrong
+from qospec.check.evaluate.context import Refused, error, too_deep
 from qospec.check.evaluate.scope import Binding, Scope, clash, settled
 from qospec.check.evaluate.values import POISON, Value
 from qospec.check.records.parameters import let_value
@@ -95,12 +95,12 @@ def _once(node: ast.Test, seen: dict[str, ast.Test], evaluator: Evaluator) -> No
     known = seen.setdefault(node.name.text, node)
     if known is not node and known.span.source is not node.span.source:
         evaluator.context.tell(
-            wrong(
+            error(
                 "E0102",
                 f"two tests are called `{node.name.text}`",
                 node.name.span,
-                other=(known.name.span, "the other one"),
-                remedy="give one of them another name",
+                secondary=(known.name.span, "the other one"),
+                help="give one of them another name",
             )
         )
 

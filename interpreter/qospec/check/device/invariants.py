@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from qospec.check.device.observables import of_a, unobserved
 from qospec.check.device.ports import SIDES, Invariant, PartValue, PortValue, Turns
 from qospec.check.evaluate.clauses import refuse_clauses
-from qospec.check.evaluate.context import Refused, together, wrong
+from qospec.check.evaluate.context import Refused, error, together
 from qospec.check.evaluate.criteria import called_twice, condition
 from qospec.model.expression import Counted, with_leaves
 from qospec.model.suite import Statement
@@ -70,12 +70,12 @@ def _not_offered(node: ast.Path, value: Value) -> Iterator[Refused]:
     names = [each for each in node.trail if isinstance(each, ast.Name)]
     text = node.span.text
     if not names:
-        yield wrong(
+        yield error(
             "E0423",
             f"`{text}` is nothing that is observed",
             node.span,
             note=f"observed of {what}: {' '.join(offered) or 'nothing'}",
-            remedy=f"ask for `{text}.{offered[0]}`" if offered else "",
+            help=f"ask for `{text}.{offered[0]}`" if offered else "",
         )
     elif ".".join(each.text for each in names) not in offered:
         begin = names[0].span.start - node.span.start

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from qospec.check.evaluate.context import wrong
+from qospec.check.evaluate.context import error
 from qospec.check.evaluate.values import Open, Value
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
@@ -56,13 +56,13 @@ def unobserved(whose: tuple[str, tuple[str, ...]], path: str, asked: str, span: 
     what, offered = whose
     last = asked.rpartition(".")[2]
     near = did_you_mean(asked, offered) or did_you_mean(last, offered)
-    return wrong(
+    return error(
         "E0423",
         f"`{path}.{asked}` is nothing that is observed",
         span,
         label=f"did you mean `{near}`?" if near else "",
         note=f"observed of {what}: {' '.join(offered) or 'nothing'}",
-        remedy=f"write `{path}.{near}`" if near else "",
+        help=f"write `{path}.{near}`" if near else "",
     )
 
 
@@ -91,13 +91,13 @@ class Waiting(Value):
         """Return one of the two."""
         if name.text not in STATISTICS:
             near = did_you_mean(name.text, STATISTICS)
-            raise wrong(
+            raise error(
                 "E0503",
                 f"`occupancy` has no statistic `{name.text}`",
                 name.span,
                 label=f"did you mean `{near}`?" if near else "",
                 note=f"statistics of occupancy: {' '.join(STATISTICS)}",
-                remedy=f"write `{near}`" if near else "",
+                help=f"write `{near}`" if near else "",
             )
         text = f"{self.path}.occupancy.{name.text}"
         counted = Counted("", self.path, None, self.dimension, text, name.text)
@@ -105,10 +105,10 @@ class Waiting(Value):
 
     def unfinished(self, span: Span) -> Refused:
         """Say that a statistic is missing."""
-        return wrong(
+        return error(
             "E0502",
             f"`{span.text}` is many values: say which is meant",
             span,
             note=f"statistics of occupancy: {' '.join(STATISTICS)}",
-            remedy=f"write `{span.text}.max`",
+            help=f"write `{span.text}.max`",
         )

@@ -11,7 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.context import Refused, error
 from qospec.check.evaluate.dimensions import ANY_LAYER, NUMBER, met, named, time_of_cells
 from qospec.check.evaluate.values import POISON, Amount, Open, Poison, Symbol, Truth, Value, Wording
 from qospec.model.expression import Constant, Expression, Operation
@@ -43,18 +43,18 @@ def binary(node: ast.Binary, left: Value, right: Value, limits: Limits) -> Value
         dimension = a.dimension / b.dimension
     else:
         if node.operator == "of" and a.dimension != NUMBER:
-            raise wrong(
+            raise error(
                 "E0202",
                 f"`of` takes a ratio on its left, this is {named(a.dimension)}",
                 node.left.span,
-                remedy="write a ratio such as `80% of …`, or multiply with `*`",
+                help="write a ratio such as `80% of …`, or multiply with `*`",
             )
         dimension = a.dimension * b.dimension
     if dimension.is_ratio:
         dimension = NUMBER if _plain(node, a, b) else RATIO
     layer = _layer(node, a, b, dimension)
     if node.operator == "/" and isinstance(b, Amount) and b.value == 0:
-        raise wrong("E0209", "division by zero", node.right.span, label="this is 0")
+        raise error("E0209", "division by zero", node.right.span, label="this is 0")
     if isinstance(a, Open) or isinstance(b, Open):
         return _open(node, a, b, dimension, layer)
     value = _worked_out(node, a, b, limits)
@@ -80,7 +80,7 @@ def number(value: Value, span: Span, sign: str) -> Amount | Open:
     unfinished = value.unfinished(span)
     if unfinished is not None:
         raise unfinished
-    raise wrong("E0204", f"`{sign}` needs numbers, and this is {value.what}", span)
+    raise error("E0204", f"`{sign}` needs numbers, and this is {value.what}", span)
 
 
 def compared(node: ast.Compare, left: Value, right: Value) -> Truth | Operation:
@@ -122,7 +122,7 @@ def within(node: ast.Within, value: Value, tolerance: Value, target: Value) -> O
     if not share:
         _width(node, dimension, a, width)
     if isinstance(width, Amount) and width.value is not None and width.value < 0:
-        raise wrong("E0205", "a tolerance cannot be negative", node.tolerance.span)
+        raise error("E0205", "a tolerance cannot be negative", node.tolerance.span)
     if nothing(width) or (share and nothing(b)):
         narrow(node, a, b, share=share and not nothing(width))
     return Operation(
@@ -140,11 +140,11 @@ def _width(node: ast.Within, dimension: Dimension, a: Amount | Open, width: Amou
     if width.dimension != NUMBER:
         _comparable(a, width, node.value.span, node.tolerance.span)
     elif not dimension.is_ratio and not zero(width):
-        raise wrong(
+        raise error(
             "E0204",
             f"the tolerance of {named(dimension)} is a percentage or a width, not a plain number",
             node.tolerance.span,
-            remedy=f"write a percentage, or a width with the unit of `{node.target.span.text}`",
+            help=f"write a percentage, or a width with the unit of `{node.target.span.text}`",
         )
 
 
@@ -190,13 +190,13 @@ def _equal(node: ast.Binary, a: Amount | Open, b: Amount | Open) -> Dimension:
         return b.dimension
     preposition = "to" if node.operator == "+" else "from"
     what = f"{VERBS[node.operator]} {named(b.dimension)} {preposition} {named(a.dimension)}"
-    raise wrong(
+    raise error(
         "E0202",
         f"cannot {what}",
         node.right.span,
         label=f"this is {named(b.dimension)}",
-        other=(node.left.span, f"this is {named(a.dimension)}"),
-        remedy="give both the same kind of unit",
+        secondary=(node.left.span, f"this is {named(a.dimension)}"),
+        help="give both the same kind of unit",
     )
 
 
@@ -206,13 +206,13 @@ def _comparable(left: Amount | Open, right: Amount | Open, first: Span, second: 
         return left.dimension
     if zero(left):
         return right.dimension
-    raise wrong(
+    raise error(
         "E0203",
         f"cannot compare {named(left.dimension)} with {named(right.dimension)}",
         second,
         label=f"this is {named(right.dimension)}",
-        other=(first, f"this is {named(left.dimension)}"),
-        remedy=_remedy(left, right, second),
+        secondary=(first, f"this is {named(left.dimension)}"),
+        help=_remedy(left, right, second),
     )
 
 
@@ -234,13 +234,13 @@ def _layer(node: ast.Binary, a: Amount | Open, b: Amount | Open, dimension: Dime
 
 def _agree(a: Amount | Open, b: Amount | Open, first: Span, second: Span) -> None:
     if len({a.layer, b.layer} - {"", ANY_LAYER}) > 1:
-        raise wrong(
+        raise error(
             "E0212",
             f"bits counted @{a.layer} meet bits counted @{b.layer}",
             second,
             label=f"@{b.layer}",
-            other=(first, f"@{a.layer}"),
-            remedy="count both at the same layer: no operator converts between layers",
+            secondary=(first, f"@{a.layer}"),
+            help="count both at the same layer: no operator converts between layers",
         )
 
 
@@ -250,21 +250,21 @@ def _worked_out(node: ast.Binary, a: Amount, b: Amount, limits: Limits) -> Fract
     value = _RESULT[node.operator](a.value, b.value)
     if max(value.numerator.bit_length(), value.denominator.bit_length()) > limits.bits:
         message = f"this number needs more than {limits.bits:_} bits"
-        raise wrong("E0604", message, node.span, remedy="make it of fewer, or of rounder ones")
+        raise error("E0604", message, node.span, help="make it of fewer, or of rounder ones")
     return value
 
 
 def _same(node: ast.Compare, left: Value, right: Value) -> bool | None:
     if type(left) is not type(right) or not isinstance(left, Wording | Symbol | Truth):
-        raise wrong(
+        raise error(
             "E0203",
             f"cannot compare {left.what} with {right.what}",
             node.right.span,
             label=f"this is {right.what}",
-            other=(node.left.span, f"this is {left.what}"),
+            secondary=(node.left.span, f"this is {left.what}"),
         )
     if node.operator not in ("==", "!="):
-        raise wrong("E0203", f"`{node.operator}` cannot order {left.what}", node.span)
+        raise error("E0203", f"`{node.operator}` cannot order {left.what}", node.span)
     if isinstance(left, Truth) and (left.value is None or right == Truth(None)):
         return None
     return (left == right) == (node.operator == "==")
@@ -306,12 +306,12 @@ def nothing(value: Amount | Open) -> bool:
 
 def never_equal(node: ast.Compare, left: Amount | Open, right: Amount | Open) -> Refused:
     """Return the mistake of asking whether a measured time or rate is equal to something."""
-    remedy = f"write `{node.left.span.text} within 1% of {node.right.span.text}`"
+    help_text = f"write `{node.left.span.text} within 1% of {node.right.span.text}`"
     for end, other, side in ((right, left, node.left), (left, right, node.right)):
         if zero(end):
-            remedy = f"compare with a bound: `{side.span.text} < {_little(other.dimension)}`"
-    return wrong(
-        "E0213", "what is measured is never equal to the last digit", node.span, remedy=remedy
+            help_text = f"compare with a bound: `{side.span.text} < {_little(other.dimension)}`"
+    return error(
+        "E0213", "what is measured is never equal to the last digit", node.span, help=help_text
     )
 
 
@@ -323,13 +323,13 @@ def narrow(node: ast.Within, a: Amount | Open, b: Amount | Open, *, share: bool)
     if countable(a, b) and not (share and literal):
         return
     width = f"{node.value.span.text} within {_little(a.dimension)} of {node.target.span.text}"
-    raise wrong(
+    raise error(
         "E0213",
         f"{node.tolerance.span.text} of 0 is 0: this only holds for 0 itself"
         if share
         else "what is measured is never equal to the last digit, and this tolerance is 0",
         node.tolerance.span,
-        remedy=f"write a width, such as `{width}`",
+        help=f"write a width, such as `{width}`",
     )
 
 

@@ -56,7 +56,7 @@ class BuiltIns(Protocol):
 
     def module_of(self, name: str) -> str: ...  # noqa: D102
 
-    def remedy(self, name: str, declared: Container[str]) -> str: ...  # noqa: D102
+    def help_for(self, name: str, declared: Container[str]) -> str: ...  # noqa: D102
 
 
 FEWER = "loop or sweep over fewer values, or check a part of the project"
@@ -110,21 +110,21 @@ class Enough(Exception):  # noqa: N818 -- it is no error of ours
     """So much is wrong, or so much would have to be worked out, that checking ends here."""
 
 
-def wrong(  # noqa: PLR0913 -- the parts of a message, by name
+def error(  # noqa: PLR0913 -- the parts of a message, by name
     code: str,
     message: str,
     span: Span,
     *,
     label: str = "",
-    other: tuple[Span, str] | None = None,
+    secondary: tuple[Span, str] | None = None,
     note: str = "",
-    remedy: str = "",
+    help: str = "",  # noqa: A002 -- what it is called wherever it is read
     fix: tuple[Edit, ...] = (),
 ) -> Refused:
     """Return a mistake to raise: what, where, another place, a fact, and the way out."""
-    others = (Label(*other),) if other else ()
+    others = (Label(*secondary),) if secondary else ()
     notes = (note,) if note else ()
-    return Refused(Diagnostic(code, message, span, label, others, notes, remedy, fix))
+    return Refused(Diagnostic(code, message, span, label, others, notes, help, fix))
 
 
 def together(mistakes: Sequence[Refused]) -> Refused:
@@ -149,8 +149,8 @@ def all_of(made: Callable[[_Item], _Made], items: Iterable[_Item]) -> list[_Made
 
 def too_deep(span: Span) -> Refused:
     """Return the mistake of needing more levels of values within values than there can be."""
-    remedy = "name parts of it with `let`, and make what hangs on each other fewer"
-    return wrong("E0606", "this is nested too deeply", span, remedy=remedy)
+    help_text = "name parts of it with `let`, and make what hangs on each other fewer"
+    return error("E0606", "this is nested too deeply", span, help=help_text)
 
 
 @dataclass
@@ -215,11 +215,11 @@ class Context:
         self.inner += count
         if self.inner > self.limits.inner:
             what = f"more than {self.limits.inner:_} elements"
-            remedy = "put fewer devices into devices, or check a part of the project"
-            self._end(f"devices put into devices bring {what} with them", span, remedy)
+            help_text = "put fewer devices into devices, or check a part of the project"
+            self._end(f"devices put into devices bring {what} with them", span, help_text)
 
-    def _end(self, message: str, span: Span, remedy: str = FEWER) -> NoReturn:
-        self.tell(wrong("E0608", message, span, remedy=remedy))
+    def _end(self, message: str, span: Span, help_text: str = FEWER) -> NoReturn:
+        self.tell(error("E0608", message, span, help=help_text))
         raise Enough
 
     def tell(self, refused: Refused) -> None:

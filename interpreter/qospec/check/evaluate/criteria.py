@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.check.evaluate import arithmetic
-from qospec.check.evaluate.context import all_of, wrong
+from qospec.check.evaluate.context import all_of, error
 from qospec.check.evaluate.goals import OpenTruth
 from qospec.check.evaluate.values import Amount, Open, Poison, Series, Truth, Value
 from qospec.model.expression import Constant, Expression, Operation
@@ -64,7 +64,7 @@ def reported(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expres
         return _truth(node, value)
     if isinstance(value, Poison):
         return None
-    raise wrong("E0504", f"`report` shows numbers, this is {value.what}", node.span)
+    raise error("E0504", f"`report` shows numbers, this is {value.what}", node.span)
 
 
 def _combined(
@@ -93,7 +93,7 @@ def _member(node: ast.Member, item: Value, collection: Value) -> Expression | No
     if isinstance(item, Poison) or isinstance(collection, Poison):
         return None
     if not isinstance(collection, Series):
-        raise wrong("E0204", f"`in` needs a list, this is {collection.what}", node.collection.span)
+        raise error("E0204", f"`in` needs a list, this is {collection.what}", node.collection.span)
     if not isinstance(item, Amount | Open):
         found = any(arithmetic.alike(item, each) for each in collection.items)
         return Constant(found, None, node.span.text)
@@ -125,20 +125,20 @@ def _truth(node: ast.Expression, value: Value) -> Expression | None:
     if unfinished is not None:
         raise unfinished
     what = "a number" if isinstance(value, Open | Amount) else value.what
-    raise wrong(
+    raise error(
         "E0504",
         f"a criterion is true or false, this is {what}",
         node.span,
-        remedy=f"compare it, such as `{node.span.text} > 0`" if what == "a number" else "",
+        help=f"compare it, such as `{node.span.text} > 0`" if what == "a number" else "",
     )
 
 
 def called_twice(label: str, place: ast.Node, first: Span) -> Refused:
     """Return the mistake of a statement that is called as one before it is."""
-    return wrong(
+    return error(
         "E0509",
         f"two statements are called `{label}`",
         place.span,
-        other=(first, "first here"),
-        remedy="give one of them another label",
+        secondary=(first, "first here"),
+        help="give one of them another label",
     )

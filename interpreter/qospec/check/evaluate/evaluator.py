@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from qospec.check.evaluate import arithmetic, literals, mixes
-from qospec.check.evaluate.context import Refused, too_deep, wrong
+from qospec.check.evaluate.context import Refused, error, too_deep
 from qospec.check.evaluate.functions import FUNCTIONS
 from qospec.check.evaluate.scope import unknown
 from qospec.check.evaluate.values import (
@@ -77,11 +77,11 @@ class Evaluator:
         self.context.take_step(node.span)
         method = self._methods.get(type(node))
         if method is None:
-            raise wrong("E0112", f"`{node.span.text}` does not belong here", node.span)
+            raise error("E0112", f"`{node.span.text}` does not belong here", node.span)
         value = method(node, scope)
         if value.parts > self.context.limits.items:
             many = f"a value made of more than {self.context.limits.items:_} others"
-            raise wrong("E0603", many, node.span)
+            raise error("E0603", many, node.span)
         return value
 
     def plain(self, node: ast.Expression, scope: Scope) -> Value:
@@ -93,23 +93,23 @@ class Evaluator:
         place = published_in(value)
         if place is not None:
             self.context.tell(
-                wrong(
+                error(
                     "E0208",
                     "a published number may only be compared with",
                     node.span,
                     label="comes from a `reference`",
-                    other=(place, "published here"),
-                    remedy="write the number itself, and say where it is from in a `##` comment",
+                    secondary=(place, "published here"),
+                    help="write the number itself, and say where it is from in a `##` comment",
                 )
             )
             return POISON
         if isinstance(value, Open):
             self.context.tell(
-                wrong(
+                error(
                     "E0207",
                     "what is measured cannot flow back into the test",
                     node.span,
-                    remedy="measured values belong in `require`, `expect` and `report`",
+                    help="measured values belong in `require`, `expect` and `report`",
                 )
             )
             return POISON
@@ -136,7 +136,7 @@ class Evaluator:
             return value.value
         if not isinstance(value, Poison | Open):
             self.context.tell(
-                wrong("E0204", f"a condition is wanted, this is {value.what}", node.span)
+                error("E0204", f"a condition is wanted, this is {value.what}", node.span)
             )
         return None
 
@@ -165,7 +165,7 @@ class Evaluator:
         if isinstance(value, Truth):
             return value
         if not isinstance(value, Poison):
-            raise wrong("E0204", f"a condition is wanted, this is {value.what}", node.span)
+            raise error("E0204", f"a condition is wanted, this is {value.what}", node.span)
         return Truth(None)
 
     def _compare(self, node: ast.Compare, scope: Scope) -> Value:
@@ -197,11 +197,11 @@ class Evaluator:
         if isinstance(collection, Poison):
             return Truth(None)
         if not isinstance(collection, Series):
-            raise wrong(
+            raise error(
                 "E0204",
                 f"`in` needs a list, this is {collection.what}",
                 node.collection.span,
-                remedy="write a list `[…]`, or a range between parentheses: `in (1 .. 5)`",
+                help="write a list `[…]`, or a range between parentheses: `in (1 .. 5)`",
             )
         item = self.value(node.item, scope)
         found = any(arithmetic.alike(item, each) for each in collection.items)
@@ -228,11 +228,11 @@ class Evaluator:
 
     def _list(self, node: ast.ListOf | ast.TupleOf, scope: Scope) -> Value:
         if len(node.items) > self.context.limits.items:
-            raise wrong(
+            raise error(
                 "E0603",
                 f"a list of more than {self.context.limits.items:_} items",
                 node.span,
-                remedy="make it shorter",
+                help="make it shorter",
             )
         return Series(tuple(self.value(item, scope) for item in node.items))
 
@@ -242,7 +242,7 @@ class Evaluator:
         for pair in node.pairs:
             key = literals.key(self.word(pair.key, scope), pair.key.span)
             if key in entries:
-                raise wrong("E0102", f"the key {key} comes twice", pair.key.span)
+                raise error("E0102", f"the key {key} comes twice", pair.key.span)
             entries[key], pairs[key] = self.value(pair.value, scope), pair
         return Table(entries, pairs)
 
@@ -269,12 +269,12 @@ class Evaluator:
             if self.context.built_ins.module_of(name) == ".".join(names[:place]):
                 imported, written = ".".join(names[:place]), ".".join(names[place - 1 :])
         if imported.rpartition(".")[2] in scope.outermost().names:
-            remedy = f"write `{written}`"
+            help_text = f"write `{written}`"
         else:
-            remedy = f"write `import {imported}` below the first line, and `{written}` here"
+            help_text = f"write `import {imported}` below the first line, and `{written}` here"
         message = f"nothing here is named `{LIBRARY}`"
         note = "the library's files are imported, each by its path, and have their last name here"
-        return wrong("E0101", message, node.name.span, note=note, remedy=remedy)
+        return error("E0101", message, node.name.span, note=note, help=help_text)
 
     def index(self, node: ast.Expression, container: Value, scope: Scope) -> Value:
         """Return an index; a map's may be a bare word."""
@@ -300,9 +300,9 @@ class Evaluator:
         imported = built_ins.module_of(name.text) if within else ""
         if imported:  # an import that is missing is told once
             scope.outermost().unread |= {name.text}
-        remedy = "" if within else built_ins.remedy(name.text, scope.outermost().names)
-        if remedy:
-            raise wrong("E0101", f"nothing here is named `{name.text}`", name.span, remedy=remedy)
+        help_text = "" if within else built_ins.help_for(name.text, scope.outermost().names)
+        if help_text:
+            raise error("E0101", f"nothing here is named `{name.text}`", name.span, help=help_text)
         raise unknown(name.text, name.span, everything, imported=imported)
 
     def _call(self, node: ast.Call, scope: Scope) -> Value:
@@ -320,9 +320,9 @@ class Evaluator:
 
 
 def _undecided(node: ast.Expression) -> Refused:
-    return wrong(
+    return error(
         "E0207",
         "what is measured cannot be decided before the run",
         node.span,
-        remedy="measured values are compared in `require` and `expect`",
+        help="measured values are compared in `require` and `expect`",
     )

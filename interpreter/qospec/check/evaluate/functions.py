@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.evaluate import arithmetic
-from qospec.check.evaluate.context import wrong
+from qospec.check.evaluate.context import error
 from qospec.check.evaluate.dimensions import met, named
 from qospec.check.evaluate.mixes import BITS_OF_A_BYTE, Mix, one_layer
 from qospec.check.evaluate.values import POISON, Amount, Open, Poison, Truth, Value
@@ -60,11 +60,11 @@ def size(value: Open) -> Open:
 def worst(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
     """Return a metric of the member of a group for which it is worst; raises Refused."""
     if len(node.arguments) != 1 or node.arguments[0].name is not None:
-        raise wrong(
+        raise error(
             "E0105",
             "`worst` takes one metric of a group",
             node.span,
-            remedy="write `worst(user.delay.p99)`",
+            help="write `worst(user.delay.p99)`",
         )
     argument = node.arguments[0].value
     value = evaluator.value(argument, scope)
@@ -75,18 +75,18 @@ def worst(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
         raise unfinished
     leaf = value.expression if isinstance(value, Open) else None
     if not isinstance(value, Open) or not isinstance(leaf, Measured):
-        raise wrong(
+        raise error(
             "E0204",
             "`worst` takes one metric of a group, as it is measured",
             argument.span,
-            remedy="write `worst(user.delay.p99)`, and reckon with that",
+            help="write `worst(user.delay.p99)`, and reckon with that",
         )
     if leaf.members is None:
-        raise wrong(
+        raise error(
             "E0215",
             f"`{leaf.flow}` is no group: it has no worst member",
             argument.span,
-            remedy=f"write `{argument.span.text}`",
+            help=f"write `{argument.span.text}`",
         )
     kind = evaluator.context.catalogue.find("metric", leaf.metric)
     better = getattr(kind.build, "better", "") if kind is not None else ""
@@ -151,10 +151,10 @@ def exponential(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
     for argument in node.arguments:
         if argument.name is not None and argument.name.text not in ENDS:
             name = argument.name.text
-            raise wrong("E0104", f"`exponential` has no parameter `{name}`", node.span)
+            raise error("E0104", f"`exponential` has no parameter `{name}`", node.span)
     if len(means) != 1:
         message = "`exponential` takes one time, the mean, or one size"
-        raise wrong("E0105", message, node.span, remedy=WAYS_OUT)
+        raise error("E0105", message, node.span, help=WAYS_OUT)
     mean = evaluator.plain(means[0].value, scope)
     if isinstance(mean, Poison):
         return mean
@@ -163,13 +163,13 @@ def exponential(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
     if not isinstance(mean, Amount) or mean.dimension != TIME:
         what = named(mean.dimension) if isinstance(mean, Amount) else mean.what
         message = f"`exponential` takes a time or a size, the mean, not {what}"
-        raise wrong("E0204", message, means[0].span, remedy=WAYS_OUT)
+        raise error("E0204", message, means[0].span, help=WAYS_OUT)
     if ends:
         name, value = next(iter(ends.items()))
         message = f"`exponential` of a time has no parameter `{name}`"
         given = " and ".join(f"`{each}`" for each in ends)
-        remedy = f"leave {given} out, or give a size as the mean, as in `500 B`"
-        raise wrong("E0104", message, value.span, remedy=remedy)
+        help_text = f"leave {given} out, or give a size as the mean, as in `500 B`"
+        raise error("E0104", message, value.span, help=help_text)
     return Exponential(mean)
 
 
@@ -182,12 +182,12 @@ def _sizes(
 ) -> Value:
     """Return the mix of sizes that the law comes to."""
     if set(ends) != set(ENDS):
-        raise wrong(
+        raise error(
             "E0105",
             "`exponential` of a size needs `min` and `max`",
             node.span,
             note="no packet is shorter than its headers or longer than its link takes",
-            remedy=f"write `{_with_ends(node, mean.layer)}`",
+            help=f"write `{_with_ends(node, mean.layer)}`",
         )
     found = [mean]
     for name in ENDS:
@@ -196,7 +196,7 @@ def _sizes(
             return value
         if not isinstance(value, Amount) or value.dimension != DATA:
             what = named(value.dimension) if isinstance(value, Amount) else value.what
-            raise wrong("E0204", f"`{name}` is a size, not {what}", ends[name].span)
+            raise error("E0204", f"`{name}` is a size, not {what}", ends[name].span)
         found.append(value)
     layer = one_layer({each.layer for each in found}, node.span)
     known = [each.value / BITS_OF_A_BYTE for each in found if each.value is not None]
@@ -207,7 +207,7 @@ def _sizes(
         _whole(name, size, ends[name].span)
     if not (mean_bytes > 0 and least < largest):
         message = "the mean of `exponential` is more than 0, and `min` is below `max`"
-        raise wrong("E0205", message, node.span)
+        raise error("E0205", message, node.span)
     parts = probabilities(mean_bytes, int(least), int(largest))
     shown = (f"{number_text(size, exact=True)} B" for size in known)
     law = "exponential({}, min = {}, max = {})".format(*shown)
@@ -233,10 +233,10 @@ def _with_ends(node: ast.Call, layer: str) -> str:
 def _whole(name: str, size: Fraction, span: Span) -> None:
     if size.denominator != 1:
         shown = number_text(size, exact=True)
-        raise wrong("E0206", f"`{name}` is counted in whole bytes, this is {shown}", span)
+        raise error("E0206", f"`{name}` is counted in whole bytes, this is {shown}", span)
     if not 0 < size <= LARGEST_BYTES:
         message = f"`{name}` is at least 1 B and at most {LARGEST_BYTES:_} B"
-        raise wrong("E0205", message, span)
+        raise error("E0205", message, span)
 
 
 @cache
@@ -277,7 +277,7 @@ def _extreme(evaluator: Evaluator, node: ast.Call, scope: Scope, *, largest: boo
     values = _numbers(evaluator, node, scope)
     if not values:
         name = node.path.name.text
-        raise wrong("E0105", f"`{name}` takes one value or more", node.span, remedy="give it some")
+        raise error("E0105", f"`{name}` takes one value or more", node.span, help="give it some")
     if any(isinstance(value, Open) for value in values):
         return extreme(node, values)
     known = [value for value in values if isinstance(value, Amount | Poison)]
@@ -305,7 +305,7 @@ def _extreme(evaluator: Evaluator, node: ast.Call, scope: Scope, *, largest: boo
 def _size(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
     values = _numbers(evaluator, node, scope)
     if len(values) != 1:
-        raise wrong("E0105", "`abs` takes one value", node.span)
+        raise error("E0105", "`abs` takes one value", node.span)
     (value,) = values
     if isinstance(value, Poison):
         return value
@@ -321,7 +321,7 @@ def _numbers(evaluator: Evaluator, node: ast.Call, scope: Scope) -> list[Amount 
     found: list[Amount | Open | Poison] = []
     for argument in node.arguments:
         if argument.name is not None:
-            raise wrong("E0104", f"`{name}` has no parameter `{argument.name.text}`", argument.span)
+            raise error("E0104", f"`{name}` has no parameter `{argument.name.text}`", argument.span)
         value = evaluator.value(argument.value, scope)
         if not isinstance(value, Poison):
             value = arithmetic.number(value, argument.value.span, name)

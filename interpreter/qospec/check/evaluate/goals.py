@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.context import Refused, error
 from qospec.check.evaluate.values import Amount, Open, Poison, Value
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
@@ -38,13 +38,13 @@ class GoalValue(Value):
         offered = (self.variable, "lower", "upper", "regular")
         if name.text not in offered:
             near = did_you_mean(name.text, offered)
-            raise wrong(
+            raise error(
                 "E0515",
                 f"a goal has no `{name.text}`",
                 name.span,
                 label=f"did you mean `{near}`?" if near else "",
                 note="a goal offers " + " ".join(offered),
-                remedy=f"write `{self.name}.{near or self.variable}`",
+                help=f"write `{self.name}.{near or self.variable}`",
             )
         text = f"{self.name}.{name.text}"
         if name.text == "regular":
@@ -58,10 +58,10 @@ class GoalValue(Value):
 
     def unfinished(self, span: Span) -> Refused:
         """Say that one of its results is meant."""
-        return wrong(
+        return error(
             "E0515",
             f"`{self.name}` is a goal: say which of its results is meant",
             span,
             note=f"a goal offers {self.variable} lower upper regular",
-            remedy=f"write `{self.name}.{self.variable}`",
+            help=f"write `{self.name}.{self.variable}`",
         )

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.context import Refused, error
 from qospec.diagnostics import did_you_mean
 from qospec.resources import STDLIB
 from qospec.source import Source, Span
@@ -37,11 +37,11 @@ def named(path: Path, but: Sequence[Path] = ()) -> Sequence[Path]:
         return [path]
     found = below(path, but)
     if not found:
-        raise wrong(
+        raise error(
             "E0106",
             f"no .qos file is in {path}",
             nowhere(path),
-            remedy="name a file, or a folder that holds .qos files",
+            help="name a file, or a folder that holds .qos files",
         )
     return found
 
@@ -67,8 +67,8 @@ def importable(folder: Path, but: Sequence[Path] = ()) -> list[Path]:
             folders[:] = [name for name in folders if here / name not in left_out]
             yield from ((Path(parent), name) for name in names if here / name not in left_out)
 
-    def refuse(error: OSError) -> None:
-        raise _unreadable(Path(error.filename), nowhere(folder), _reason(error)) from error
+    def refuse(cause: OSError) -> None:
+        raise _unreadable(Path(cause.filename), nowhere(folder), _reason(cause)) from cause
 
     return sorted(
         parent / name
@@ -88,12 +88,12 @@ def inside(file: Path, folder: Path) -> Path:
     """Return a file that was found in a folder; raises Refused if a link leads out of there."""
     root = root_of(folder / "any")
     if not real(file).is_relative_to(root):
-        raise wrong(
+        raise error(
             "E0110",
             f"{shown(file)} is a link that leads out of the project, to {real(file)}",
             nowhere(file),
             note=f"the project's root is {shown(root)}",
-            remedy="copy the file into the project, or name it by itself",
+            help="copy the file into the project, or name it by itself",
         )
     return file
 
@@ -112,8 +112,8 @@ def there(path: Path) -> bool:
     """Return whether something has that name, even what cannot be read."""
     try:
         path.lstat()
-    except OSError as error:
-        return error.errno not in NO_SUCH
+    except OSError as cause:
+        return cause.errno not in NO_SUCH
     return True
 
 
@@ -149,13 +149,13 @@ def nowhere(path: Path) -> Span:
 def too_many(most: int, span: Span) -> Refused:
     """Return the mistake of having more files to read than may be read."""
     message = f"more than {most} files are read"
-    return wrong("E0607", message, span, remedy="check a part of the project")
+    return error("E0607", message, span, help="check a part of the project")
 
 
 def too_far(most: int, span: Span) -> Refused:
     """Return the mistake of files that import files that import files, too often."""
     message = f"more than {most} files import one another in a row"
-    return wrong("E0607", message, span, remedy="import what is needed where it is needed")
+    return error("E0607", message, span, help="import what is needed where it is needed")
 
 
 def neighbours(folder: Path) -> list[str]:
@@ -193,23 +193,23 @@ def source(path: Path, importer: ast.Import | None, root: Path | None = None) ->
 def decoded(name: str, data: bytes, importer: ast.Import | None, recorded_as: str = "") -> Source:
     """Return the text of a file's bytes, of one more than the most; raises Refused."""
     if len(data) > MOST_BYTES:
-        raise wrong(
+        raise error(
             "E0012",
             f"this file has more than {LONGEST:_} characters",
             Span(Source(name, ""), 0, 0),
-            remedy="split it, and import its parts",
+            help="split it, and import its parts",
         )
     try:
         return Source(name, data.decode("utf-8"), recorded_as)
-    except UnicodeDecodeError as error:
-        text = data[: error.start].decode("utf-8")
-        raise wrong(
+    except UnicodeDecodeError as cause:
+        text = data[: cause.start].decode("utf-8")
+        raise error(
             "E0109",
-            f"{name} is not UTF-8: byte {data[error.start]:#04x} at offset {error.start}",
+            f"{name} is not UTF-8: byte {data[cause.start]:#04x} at offset {cause.start}",
             Span(Source(name, text), len(text), len(text)),
-            other=(importer.span, "imported here") if importer else None,
-            remedy="save it as UTF-8",
-        ) from error
+            secondary=(importer.span, "imported here") if importer else None,
+            help="save it as UTF-8",
+        ) from cause
 
 
 def content(path: Path, importer: ast.Import | None) -> bytes:
@@ -222,13 +222,13 @@ def content(path: Path, importer: ast.Import | None) -> bytes:
             raise _unreadable(path, span, what)
         with path.open("rb") as file:
             return file.read(MOST_BYTES + 1)
-    except OSError as error:
-        missing = isinstance(error, FileNotFoundError)
-        raise _unreadable(path, span, _reason(error), missing=missing) from error
+    except OSError as cause:
+        missing = isinstance(cause, FileNotFoundError)
+        raise _unreadable(path, span, _reason(cause), missing=missing) from cause
 
 
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
+def _reason(cause: OSError) -> str:
+    return (cause.strerror or str(cause)).lower()
 
 
 def _unreadable(path: Path, span: Span, reason: str, *, missing: bool = False) -> Refused:
@@ -237,9 +237,9 @@ def _unreadable(path: Path, span: Span, reason: str, *, missing: bool = False) -
         link = f"it is a link to {path.readlink()}: "
     beside = [name for name in neighbours(path.parent) if name.endswith(SUFFIXES)]
     near = did_you_mean(path.name, beside) if missing and not link else ""
-    return wrong(
+    return error(
         "E0106" if missing else "E0108",
         f"{shown(path)} cannot be read: {link}{reason}",
         span,
-        remedy=f"did you mean {path.with_name(near)}?" if near else "name a file that can be read",
+        help=f"did you mean {path.with_name(near)}?" if near else "name a file that can be read",
     )

@@ -11,7 +11,7 @@ from dataclasses import field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.context import Refused, error
 from qospec.check.modules import files
 from qospec.dataclass import dataclass
 from qospec.syntax.parser import EDITION
@@ -69,10 +69,10 @@ class Project:
         """
         found = self.packages.get(name)
         if found is not None:
-            other = (importer, "imported here") if importer else None
+            secondary = (importer, "imported here") if importer else None
             if name not in self._hashes:
-                self._hashes[name] = _hash(found, other, most)
-            _verify(found, self._hashes[name], other)
+                self._hashes[name] = _hash(found, secondary, most)
+            _verify(found, self._hashes[name], secondary)
         return found
 
     def owner(self, file: Path) -> Package | None:
@@ -142,11 +142,11 @@ def _settings(made: Project, whole: Table) -> Iterator[Refused]:
     yield from own.known(SETTINGS["project"])
     edition = own.fields.get("edition")
     if isinstance(edition, int) and edition != int(EDITION):
-        yield wrong(
+        yield error(
             "E0002",
             f"edition {edition} of the language is not known",
             own.place("edition", value=True),
-            remedy=f"write `edition = {EDITION}`",
+            help=f"write `edition = {EDITION}`",
         )
     name = own.fields.get("name")
     made.name = name if isinstance(name, str) else ""
@@ -169,13 +169,13 @@ def _packages(made: Project, whole: Table) -> Iterator[Refused]:
     for name in pinned.fields if pinned else ():
         own = pinned.table(name) if pinned else None
         if own is None or name == "std" or not (name.isidentifier() and name.isascii()):
-            yield wrong(
+            yield error(
                 "E0116",
                 "`std` is the library that comes with the language"
                 if name == "std"
                 else f"`{name}` cannot be a package",
                 whole.place() if pinned is None else pinned.place(name),
-                remedy="write `[package.name]` with a name of letters, digits and `_`",
+                help="write `[package.name]` with a name of letters, digits and `_`",
             )
             continue
         mistakes = list(own.known(PINNED)) or list(_missing(own))
@@ -194,8 +194,8 @@ def _packages(made: Project, whole: Table) -> Iterator[Refused]:
 def _missing(own: Table) -> Iterator[Refused]:
     for key in PINNED:
         if key not in own.fields:
-            yield wrong(
-                "E0105", f"{own.name} needs `{key}`", own.place(), remedy=f'add `{key} = "…"`'
+            yield error(
+                "E0105", f"{own.name} needs `{key}`", own.place(), help=f'add `{key} = "…"`'
             )
 
 
@@ -203,41 +203,41 @@ def _below(root: Path, written: str, place: Span) -> Path:
     """Return a path of the project as it was written there; raises Refused if it is none."""
     parts = PurePosixPath(written)
     if not written or "\0" in written or parts.is_absolute() or ".." in parts.parts:
-        raise wrong("E0110", f"`{written}` is not a path of the project", place, remedy=OUTSIDE)
+        raise error("E0110", f"`{written}` is not a path of the project", place, help=OUTSIDE)
     path = files.real(root / parts)
     if not path.is_relative_to(files.real(root)):
-        raise wrong(
+        raise error(
             "E0110",
             f"`{written}` leads out of the project, to {path}",
             place,
-            remedy="copy it into the project: links may not lead out of it",
+            help="copy it into the project: links may not lead out of it",
         )
     if not files.is_folder(path) and not files.is_file(path):
-        raise wrong("E0106", f"no file or folder is at `{written}`", place, remedy="correct it")
+        raise error("E0106", f"no file or folder is at `{written}`", place, help="correct it")
     return path
 
 
-def _hash(package: Package, other: tuple[Span, str] | None, most: int) -> str:
+def _hash(package: Package, secondary: tuple[Span, str] | None, most: int) -> str:
     if not files.is_folder(package.folder):
-        raise wrong(
+        raise error(
             "E0117",
             f"the package `{package.name}` is no folder",
             package.place,
-            other=other,
-            remedy="put its files back, or correct `folder`",
+            secondary=secondary,
+            help="put its files back, or correct `folder`",
         )
     return fingerprint(package.folder, most)
 
 
-def _verify(package: Package, found: str, other: tuple[Span, str] | None) -> None:
+def _verify(package: Package, found: str, secondary: tuple[Span, str] | None) -> None:
     if found != package.sha256:
-        raise wrong(
+        raise error(
             "E0117",
             f"the package `{package.name}` is not what was pinned",
             package.place,
-            other=other,
+            secondary=secondary,
             note="a file of it was changed, added or taken away",
-            remedy=f'if that is meant, write `sha256 = "{found}"`',
+            help=f'if that is meant, write `sha256 = "{found}"`',
         )
 
 

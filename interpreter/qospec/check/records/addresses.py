@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.context import wrong
+from qospec.check.evaluate.context import error
 from qospec.check.evaluate.values import Value, Wording
 
 if TYPE_CHECKING:
@@ -31,12 +31,12 @@ def address(value: Value, name: str, span: Span) -> str:
     try:
         return str(ipaddress.ip_address(_plain(text)))
     except ValueError:
-        raise wrong(
+        raise error(
             "E0214",
             f'"{text}" is no address',
             span,
             note=_ZONE if "%" in text else _NETWORK if "/" in text else "",
-            remedy='write one of IPv4 or of IPv6: "10.1.0.7", "2001:db8::1"',
+            help='write one of IPv4 or of IPv6: "10.1.0.7", "2001:db8::1"',
         ) from None
 
 
@@ -63,12 +63,12 @@ def ends(value: Value, name: str, span: Span) -> tuple[int, int]:
         network = ipaddress.ip_network(_plain(text))
     except ValueError:
         meant = _masked(text)
-        raise wrong(
+        raise error(
             "E0214",
             f'"{text}" is no address and no network',
             span,
             note=_why(text) if meant else "",
-            remedy=f'write "{meant}"' if meant else 'write one such as "10.1.0.7" or "10.1.0.0/16"',
+            help=f'write "{meant}"' if meant else 'write one such as "10.1.0.7" or "10.1.0.0/16"',
         ) from None
     return rank(str(network[0])), rank(str(network[-1]))
 
@@ -76,11 +76,11 @@ def ends(value: Value, name: str, span: Span) -> tuple[int, int]:
 def _text(value: Value, name: str, span: Span, example: str) -> str:
     if isinstance(value, Wording):
         return value.text
-    raise wrong(
+    raise error(
         "E0204",
         f"`{name}` is an address, not {value.what}",
         span,
-        remedy=f"write a text: `{example}`",
+        help=f"write a text: `{example}`",
     )
 
 

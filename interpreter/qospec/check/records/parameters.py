@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import REQUIRED, Buffer, Duration, Load, SizeMix
-from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.context import Refused, error
 from qospec.check.evaluate.dimensions import ANY_LAYER, NUMBER, TYPES, named
 from qospec.check.evaluate.scope import Binding, Scope, settled
 from qospec.check.evaluate.values import POISON, Amount, Open, Poison, Symbol, Truth, Value, Wording
@@ -55,12 +55,12 @@ class Signature:
             _known_type(each, evaluator)
             if each.name.text in seen:
                 evaluator.context.tell(
-                    wrong(
+                    error(
                         "E0102",
                         f"`{each.name.text}` is declared already",
                         each.name.span,
-                        other=(seen[each.name.text].name.span, "first declared here"),
-                        remedy="choose another name",
+                        secondary=(seen[each.name.text].name.span, "first declared here"),
+                        help="choose another name",
                     )
                 )
             seen[each.name.text] = each
@@ -80,12 +80,12 @@ class Signature:
                 self._declare_default(scope, each, each.default)
             else:
                 self._evaluator.context.tell(
-                    wrong(
+                    error(
                         "E0105",
                         f"`{self.name}` needs `{name}`",
                         use.span,
-                        other=(each.span, "declared here"),
-                        remedy=f"add `{name} = …`",
+                        secondary=(each.span, "declared here"),
+                        help=f"add `{name} = …`",
                     )
                 )
                 return None
@@ -148,16 +148,16 @@ class Signature:
                 most = {0: "no values", 1: "one value at most"}.get(
                     len(order), f"{len(order)} values at most"
                 )
-                raise wrong("E0114", f"`{self.name}` takes {most}", argument.span)
+                raise error("E0114", f"`{self.name}` takes {most}", argument.span)
             name = argument.name.text if argument.name else order[place]
             if name not in self.parameters:
                 raise self._unknown(name, argument, given)
             if name in given:
-                raise wrong(
+                raise error(
                     "E0114",
                     f"`{name}` is given twice",
                     argument.span,
-                    other=(given[name].span, "first here"),
+                    secondary=(given[name].span, "first here"),
                 )
             given[name] = argument
         return given
@@ -166,7 +166,7 @@ class Signature:
         near = did_you_mean(name, self.parameters)
         fix = respelling((argument.name or argument).span, name, self.parameters)
         known = " ".join(self.parameters)
-        return wrong(
+        return error(
             "E0104",
             f"`{self.name}` has no parameter `{name}`",
             (argument.name or argument).span,
@@ -174,7 +174,7 @@ class Signature:
             note=f"parameters of {self.name}: {known}"
             if known
             else f"{self.name} has no parameters",
-            remedy=f"write `{near}`" if near else "",
+            help=f"write `{near}`" if near else "",
             fix=fix if fix and fix[0].text not in given else (),
         )
 
@@ -185,7 +185,7 @@ def _known_type(each: ast.Parameter, evaluator: Evaluator) -> None:
     if each.annotation.text not in known and not left_out:
         near = did_you_mean(each.annotation.text, known)
         evaluator.context.tell(
-            wrong(
+            error(
                 "E0115",
                 f"`{each.annotation.text}` is not a type",
                 each.annotation.span,
@@ -245,13 +245,13 @@ def fit(value: Value, each: ast.Parameter, node: ast.Expression) -> Value:
         if _is_a(value, annotation):
             return value
         what = value.what
-    raise wrong(
+    raise error(
         "E0204",
         f"`{each.name.text}` is {wanted}, not {what}",
         node.span,
         label=f"this is {what}",
-        other=(each.span, f"declared as {annotation} here"),
-        remedy=_other_type(value, annotation),
+        secondary=(each.span, f"declared as {annotation} here"),
+        help=_other_type(value, annotation),
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from qospec.catalogue.kinds import NESTED, REQUIRED
-from qospec.check.evaluate.context import Refused, together, wrong
+from qospec.check.evaluate.context import Refused, error, together
 from qospec.check.evaluate.scope import Binding, Scope
 from qospec.check.evaluate.values import Poison, Series, Table, Value
 from qospec.check.records import fields
@@ -19,8 +19,8 @@ from qospec.check.records.layers import by_carrier
 from qospec.check.records.spelling import (
     ARTICLES,
     SOURCE,
+    meant_by,
     missing,
-    nearest,
     parameter_of,
     spellings,
     unknown_field,
@@ -176,16 +176,19 @@ class Record(Value):
             made = made.copy(node.body, scope, self._evaluator)
         return made
 
-    def refused(self, error: Exception, other: tuple[Span, str] | None = None) -> Refused:
+    def refused(self, cause: Exception, secondary: tuple[Span, str] | None = None) -> Refused:
         """Return what its kind says against its fields, one mistake for each of the arguments.
 
         A copy that leaves a field as it was is told nothing new. `other` is another place that
         matters, with what to say there.
         """
-        remedy = getattr(error, "remedy", "")
-        said = [str(each) for each in error.args or (error,)]
+        help_text = getattr(cause, "help", "")
+        said = [str(each) for each in cause.args or (cause,)]
         return together(
-            [wrong("E0301", each, self._place(each), other=other, remedy=remedy) for each in said]
+            [
+                error("E0301", each, self._place(each), secondary=secondary, help=help_text)
+                for each in said
+            ]
         )
 
     def _place(self, said: str) -> Span:
@@ -224,7 +227,7 @@ def from_arguments(kind: Kind, call: ast.Call, scope: Scope, evaluator: Evaluato
         name = argument.name
         if name is None:
             if place >= len(order):
-                raise wrong(
+                raise error(
                     "E0114", f"`{kind.name}` takes at most {len(order)} values", argument.span
                 )
             name = ast.Name(text=order[place], span=argument.span)
@@ -250,12 +253,12 @@ def add_field(
     full = parameter.name if parameter else each.name.text
     if full in given:
         evaluator.context.tell(
-            wrong(
+            error(
                 "E0114",
                 f"`{each.name.text}` is given twice",
                 each.name.span,
-                other=(given[full].name.span, "first here"),
-                remedy="keep one of them",
+                secondary=(given[full].name.span, "first here"),
+                help="keep one of them",
             )
         )
         return
@@ -275,7 +278,7 @@ def _excused(kind: Kind, names: Sequence[ast.Name], scope: Scope) -> frozenset[s
     """Return the fields that may be meant by unknown names, and those in what was not read."""
     known = spellings(kind)
     strangers = [] if kind.open_fields else [name for name in names if name.text not in known]
-    meant = [nearest(name.text, known) for name in strangers]
+    meant = [meant_by(kind, name.text) for name in strangers]
     near = {known[each].name for each in meant if each}
     if not all(meant):  # any field may have been meant
         near |= set(kind.parameters)
@@ -289,11 +292,11 @@ def _assignments(body: ast.Body, evaluator: Evaluator) -> list[tuple[ast.Name, a
             found += [(name, statement.value) for name in statement.names]
         else:
             evaluator.context.tell(
-                wrong(
+                error(
                     "E0112",
                     "a record holds fields only",
                     statement.span,
-                    remedy="write `field = value`",
+                    help="write `field = value`",
                 )
             )
     return found
@@ -309,7 +312,7 @@ def built(value: Value, parameter: Parameter, span: Span, evaluator: Evaluator) 
         return None
     kind, role = getattr(value, "kind", None), NESTED[parameter.domain.name]
     if kind is None or kind.role != role:
-        raise wrong(
+        raise error(
             "E0204",
             f"`{parameter.name}` is {ARTICLES[role]}, "
             f"not {ARTICLES[kind.role] if kind else value.what}",
@@ -322,8 +325,8 @@ def built(value: Value, parameter: Parameter, span: Span, evaluator: Evaluator) 
     arguments, complete = record.arguments(evaluator)
     try:
         return kind.build(**arguments) if complete else None
-    except ValueError as error:
-        raise record.refused(error) from error
+    except ValueError as cause:
+        raise record.refused(cause) from cause
 
 
 def place_of(name: str, given: Mapping[str, Field]) -> Span | None:

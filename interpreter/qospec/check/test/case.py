@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.check.device import invariants
-from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.context import Refused, error
 from qospec.check.evaluate.scope import Binding, Scope, clash, settled
 from qospec.check.evaluate.values import POISON, Series, Value
 from qospec.check.records.parameters import let_value
@@ -123,11 +123,11 @@ class CaseBuilder:
             return
         name = f"{node.name.text}{turn}"
         if name in self._flows and turn:
-            raise wrong(
+            raise error(
                 "E0102",
                 f"two flows are called `{name}`",
                 node.name.span,
-                remedy="loop over values that differ, and give each loop's flows another name",
+                help="loop over values that differ, and give each loop's flows another name",
             )
         made, many, carries = flow_rules.flow(node, name, scope, self._evaluator)
         if not carries:  # what is measured of it hangs on what is wrong with it
@@ -159,7 +159,7 @@ class CaseBuilder:
         known = self._scope.find("flows")
         if known is not None:
             message = "`flows` is the list of all flows of a test: no name hides it"
-            self._context.tell(wrong("E0102", message, known.span, remedy="choose another name"))
+            self._context.tell(error("E0102", message, known.span, help="choose another name"))
             return
         listed = Series(tuple(self._flows.values()))
         self._scope.names["flows"] = Binding(
@@ -186,13 +186,13 @@ class CaseBuilder:
             if here != there:
                 first = min(here ^ there)
                 where = "the test's topology" if first in here else "the control's"
-                raise wrong(
+                raise error(
                     "E0417",
                     "a control has the hosts of the test's topology",
                     node.topology.span,
                     label=f"only {where} has `{first}`",
-                    other=(self._test.topology.span, "the test's topology"),
-                    remedy="give both the same hosts, as many of each",
+                    secondary=(self._test.topology.span, "the test's topology"),
+                    help="give both the same hosts, as many of each",
                 )
 
 

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from qospec.check.evaluate import context
-from qospec.check.evaluate.context import Refused, too_deep, wrong
+from qospec.check.evaluate.context import Refused, error, too_deep
 from qospec.check.evaluate.loops import written_values
 from qospec.check.evaluate.values import Poison, Series, Wording
 from qospec.check.test import decided, tautologies
@@ -55,23 +55,23 @@ def _is_judged(case: Case) -> bool:
 def _unexpected(node: ast.Test, cases: Sequence[Case]) -> Refused:
     without = [case for case in cases if not _is_judged(case)]
     if len(without) < len(cases):
-        return wrong(
+        return error(
             "W0602",
             f"nothing is expected of {len(without):_} of {len(cases):_} cases of this test",
             node.name.span,
             note=f"`{without[0].name}` is inconclusive when run: nothing that applies measures",
-            remedy="leave such cases out by `where` on the sweep, or say what must hold there",
+            help="leave such cases out by `where` on the sweep, or say what must hold there",
         )
     kinds = {each.kind for case in cases for each in case.statements if each.kind != "invariant"}
     only_reports = kinds == {"report"}
-    return wrong(
+    return error(
         "W0602",
         "nothing is expected of this test",
         node.name.span,
         note="it is measured when run, and passes nothing"
         if only_reports
         else "without a `require` or `expect` that measures something it is inconclusive when run",
-        remedy="say what must hold, such as `expect user.lost == 0 cell`",
+        help="say what must hold, such as `expect user.lost == 0 cell`",
     )
 
 
@@ -94,11 +94,11 @@ class _Expansion:
             for points in self._points(room):
                 name = case_name(self._node.name.text, points)
                 if name in built:
-                    raise wrong(
+                    raise error(
                         "E0508",
                         f"two cases are called `{name}`",
                         self._sweep().span,
-                        remedy="sweep over different values",
+                        help="sweep over different values",
                     )
                 before = self._context.mistakes
                 self._context.case = self._case(name, points)
@@ -136,21 +136,21 @@ class _Expansion:
                 return
             yield points
         if not count and self._context.mistakes == before:
-            raise wrong(
+            raise error(
                 "E0506",
                 f"no case of `{self._node.name.text}` is left",
                 self._sweep().span,
-                remedy="loosen its `where`",
+                help="loosen its `where`",
             )
 
     def _fit(self, count: int, room: int) -> None:
         """Refuse more cases than there is room for."""
         if count > room:
-            raise wrong(
+            raise error(
                 "E0601",
                 f"more than {self._context.limits.cases:_} cases in one file",
                 self._sweep().span,
-                remedy="sweep over fewer values, or split the file",
+                help="sweep over fewer values, or split the file",
             )
 
     def _scope_of(self, points: Combination) -> Scope:
@@ -169,11 +169,11 @@ class _Expansion:
                 found.append((what, why))
             else:
                 self._context.tell(
-                    wrong(
+                    error(
                         "E0519",
                         "what is not reproduced needs a reason",
                         place,
-                        remedy='write `"what: why"`, such as `"figure 3: no cause is named"`',
+                        help='write `"what: why"`, such as `"figure 3: no cause is named"`',
                     )
                 )
         return tuple(found)
@@ -192,7 +192,7 @@ class _Expansion:
                         found.append((item.text, place.span))
                     elif not isinstance(item, Poison):
                         self._context.tell(
-                            wrong(
+                            error(
                                 "E0204",
                                 f"`{name}` is a list of texts, not {item.what}",
                                 statement.value.span,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.context import Refused, error
 from qospec.check.evaluate.loops import turns_of
 from qospec.check.evaluate.scope import Binding, Scope, settled
 from qospec.check.evaluate.values import Amount, Poison, Series, Value
@@ -100,7 +100,7 @@ class FlowTurns(Value):
             found = self.turns.get(int(key.value))
         if found is None:
             turns = " ".join(str(turn) for turn in list(self.turns)[:20])
-            raise wrong(
+            raise error(
                 "E0215",
                 f"`{self.name}` has no such turn",
                 span,
@@ -123,11 +123,11 @@ class FlowTurns(Value):
 
     def _which(self, span: Span, behind: str) -> Refused:
         first = next(iter(self.turns), 0)
-        return wrong(
+        return error(
             "E0511",
             f"`{self.name}` is one flow per turn of its loop: say which",
             span,
-            remedy=f"write `{self.name}[{first}]{behind}`, or judge each inside a `for`",
+            help=f"write `{self.name}[{first}]{behind}`, or judge each inside a `for`",
         )
 
 

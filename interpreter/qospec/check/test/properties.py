@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.evaluate import literals
 from qospec.check.evaluate.clauses import refuse_clauses
-from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.context import Refused, error
 from qospec.check.evaluate.dimensions import NUMBER, TYPES, named
 from qospec.check.evaluate.loops import misplaced
 from qospec.check.evaluate.scope import Binding, Scope, settled
@@ -55,13 +55,13 @@ def checked(node: ast.Property, home: Scope, evaluator: Evaluator) -> Property |
             context.tell(misplaced(statement, HERE))
     for binding in scope.names.values():
         binding.value(context)
-    for kind, missing, way_out in (
+    for kind, missing, help_text in (
         (ast.ForAll, "draws nothing", "add `forall rate: CellRate in 1 cell/s .. 100 cell/s`"),
         (ast.Criterion, "expects nothing", "add an `expect`"),
     ):
         if not any(isinstance(each, kind) for each in node.body.statements):
             told = f"the property `{node.name.text}` {missing}"
-            context.tell(wrong("E0516", told, node.name.span, remedy=way_out))
+            context.tell(error("E0516", told, node.name.span, help=help_text))
     return None if context.mistakes > before else Property(node.name.text, node.doc, node.span)
 
 
@@ -99,11 +99,11 @@ def _drawn(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
     values = evaluator.plain(node.values, scope)
     if isinstance(values, Arrivals | Poison):
         if node.annotation is not None and isinstance(values, Arrivals):
-            raise wrong(
+            raise error(
                 "E0115",
                 f"arrivals are no `{node.annotation.text}`",
                 node.annotation.span,
-                remedy=f"write `forall {node.name.text} in {node.values.span.text}`",
+                help=f"write `forall {node.name.text} in {node.values.span.text}`",
             )
         return values
     if isinstance(values, Series) and values.items:
@@ -112,11 +112,11 @@ def _drawn(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
         if isinstance(first, Amount):
             return Amount(None, first.dimension, first.layer)
         return Truth(None) if isinstance(first, Truth) else first
-    raise wrong(
+    raise error(
         "E0516",
         f"`forall` draws from a range, a list or `cells(…)`, this is {values.what}",
         node.values.span,
-        remedy="write `in 1 cell/s .. 100 cell/s`, or `in cells(at_most = 100)`",
+        help="write `in 1 cell/s .. 100 cell/s`, or `in cells(at_most = 100)`",
     )
 
 
@@ -127,23 +127,23 @@ def _between(node: ast.ForAll, values: ast.Range, scope: Scope, evaluator: Evalu
         return POISON
     for end, place in zip(ends, (values.first, values.last), strict=True):
         if not isinstance(end, Amount):
-            raise wrong("E0204", f"a range goes between numbers, this is {end.what}", place.span)
+            raise error("E0204", f"a range goes between numbers, this is {end.what}", place.span)
         _typed(node, end)
     assert isinstance(first, Amount)  # noqa: S101
     assert isinstance(last, Amount)  # noqa: S101
     if first.dimension != last.dimension and 0 not in (first.value, last.value):
-        raise wrong(
+        raise error(
             "E0203",
             f"a range between {named(first.dimension)} and {named(last.dimension)}",
             values.last.span,
-            other=(values.first.span, f"this is {named(first.dimension)}"),
+            secondary=(values.first.span, f"this is {named(first.dimension)}"),
         )
     if first.value is not None and last.value is not None and first.value > last.value:
-        raise wrong(
+        raise error(
             "E0217",
             "this range runs downwards",
             values.span,
-            remedy=literals.upwards(values, first, last),
+            help=literals.upwards(values, first, last),
         )
     whole = last if first.value == 0 else first
     return Amount(None, whole.dimension, whole.layer)
@@ -156,22 +156,22 @@ def _typed(node: ast.ForAll, value: Value) -> None:
     name = node.annotation.text
     if name not in TYPES:
         near = did_you_mean(name, TYPES)
-        raise wrong(
+        raise error(
             "E0115",
             f"`{name}` is no type that can be drawn",
             node.annotation.span,
             label=f"did you mean `{near}`?" if near else "",
             note="types: " + " ".join(TYPES),
-            remedy=f"write `{near}`" if near else "write one of them",
+            help=f"write `{near}`" if near else "write one of them",
         )
     fits = isinstance(value, Amount) and (value.dimension == TYPES[name] or value.value == 0)
     if not fits:
         what = named(value.dimension) if isinstance(value, Amount) else value.what
-        raise wrong(
+        raise error(
             "E0202",
             f"`{node.name.text}` is {named(TYPES[name])}, not {what}",
             node.values.span,
-            other=(node.annotation.span, "by its type"),
+            secondary=(node.annotation.span, "by its type"),
         )
 
 
@@ -204,12 +204,12 @@ def _expected(node: ast.Criterion, scope: Scope, evaluator: Evaluator) -> None:
     same = isinstance(node.condition, ast.Compare) and node.condition.left == node.condition.right
     if evaluator.context.mistakes == before and (same or known is not None):
         evaluator.context.tell(
-            wrong(
+            error(
                 "E0516",
                 "this does not depend on what is drawn"
                 + (": both sides are the same" if same else ""),
                 node.condition.span,
-                remedy="expect something of a value that `forall` draws",
+                help="expect something of a value that `forall` draws",
             )
         )
 
@@ -247,22 +247,22 @@ class Function(Value):
             if name not in self.parameters:
                 raise self._unknown(argument)
             if name in given:
-                raise wrong(
+                raise error(
                     "E0114",
                     f"`{name}` is given twice",
                     argument.span,
-                    other=(given[name], "given here already"),
+                    secondary=(given[name], "given here already"),
                 )
             given[name] = argument.span
             free.remove(name)
             self._fits(name, argument.value, evaluator.plain(argument.value, scope))
         missing = [name for name in free if name not in self.optional]
         if missing:
-            raise wrong(
+            raise error(
                 "E0105",
                 f"`{self.name}` needs `{missing[0]}`",
                 call.span,
-                remedy=f"add `{missing[0]} = …`",
+                help=f"add `{missing[0]} = …`",
             )
         return self.gives
 
@@ -273,13 +273,13 @@ class Function(Value):
         message = (
             f"`{self.name}` has no parameter `{name}`" if name else f"too many for `{self.name}`"
         )
-        return wrong(
+        return error(
             "E0104" if name else "E0114",
             message,
             argument.span,
             label=f"did you mean `{near}`?" if near else "",
             note=f"parameters of {self.name}: {listed}",
-            remedy=f"write `{near}`" if near else "",
+            help=f"write `{near}`" if near else "",
         )
 
     def _fits(self, name: str, node: ast.Expression, value: Value) -> None:
@@ -287,25 +287,25 @@ class Function(Value):
         if isinstance(value, Poison) or (wanted is None and isinstance(value, Arrivals)):
             return
         if wanted is None:
-            raise wrong(
+            raise error(
                 "E0204",
                 f"`{self.name}` takes a stream of cells, this is {value.what}",
                 node.span,
-                remedy="draw one: `forall arrivals in cells(at_most = 100)`",
+                help="draw one: `forall arrivals in cells(at_most = 100)`",
             )
         if not isinstance(value, Amount):
-            raise wrong("E0204", f"`{name}` is {named(wanted)}, this is {value.what}", node.span)
+            raise error("E0204", f"`{name}` is {named(wanted)}, this is {value.what}", node.span)
         if value.dimension != wanted and value.value != 0:
-            raise wrong(
+            raise error(
                 "E0202", f"`{name}` is {named(wanted)}, not {named(value.dimension)}", node.span
             )
         if value.value is not None and value.value < 0:
-            raise wrong("E0205", f"`{name}` must be at least 0", node.span)
+            raise error("E0205", f"`{name}` must be at least 0", node.span)
         known = value.value
         counts = known is None or (known.denominator == 1 and 0 < known <= MOST_CELLS)
         if name == "at_most" and not counts:
             limit = f"a whole number from 1 to {MOST_CELLS:_}"
-            raise wrong("E0205", f"`at_most` is {limit}", node.span)
+            raise error("E0205", f"`at_most` is {limit}", node.span)
 
 
 CONTRACT = {"arrivals": None, "pcr": CELL_RATE, "cdvt": TIME}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.check.evaluate.clauses import DECIDED, claim_of, when_of
 from qospec.check.evaluate.confidence import confidence_of, repeated
-from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.context import Refused, error
 from qospec.check.evaluate.criteria import called_twice, condition, reported
 from qospec.check.evaluate.loops import misplaced
 from qospec.check.test.intervals import every_of
@@ -103,12 +103,12 @@ class Judged:
         """Refuse to measure the flows of a search, which are sent many times: at which load?"""
         measured = observed(expression) if expression is not None else ()
         if self._search is not None and measured:
-            raise wrong(
+            raise error(
                 "E0515",
                 f"a search runs many trials: of which is `{measured[0].text}` meant?",
                 node.span,
-                other=(self._search.name.span, "searched here"),
-                remedy="judge what a goal has found; a `require` is judged in every trial",
+                secondary=(self._search.name.span, "searched here"),
+                help="judge what a goal has found; a `require` is judged in every trial",
             )
 
     def _report(self, node: ast.Report, scope: Scope, turn: str) -> None:
@@ -117,11 +117,11 @@ class Judged:
         if isinstance(node.value, ast.ListOf):
             items = node.value.items
             if node.label is not None and len(items) > 1:
-                raise wrong(
+                raise error(
                     "E0510",
                     "a label names one value",
                     node.label.span,
-                    remedy="write a `report` with its own label for each",
+                    help="write a `report` with its own label for each",
                 )
         for item in items:
             if not when.met:
@@ -162,11 +162,11 @@ class Judged:
 
 def _stray(node: ast.Statement, here: str) -> Refused:
     if isinstance(node, ast.Bind):
-        return wrong(
+        return error(
             "E0104",
             f"a test has no field `{node.names[0].text}`",
             node.span,
             note="fields of a test: " + " ".join(FIELDS),
-            remedy=f"write `let {node.names[0].text} = …` for a value",
+            help=f"write `let {node.names[0].text} = …` for a value",
         )
     return misplaced(node, here)
