@@ -19,8 +19,8 @@ from qospec.check.records.layers import by_carrier
 from qospec.check.records.spelling import (
     ARTICLES,
     SOURCE,
+    meant_by,
     missing,
-    nearest,
     parameter_of,
     spellings,
     unknown_field,
@@ -278,7 +278,7 @@ def _excused(kind: Kind, names: Sequence[ast.Name], scope: Scope) -> frozenset[s
     """Return the fields that may be meant by unknown names, and those in what was not read."""
     known = spellings(kind)
     strangers = [] if kind.open_fields else [name for name in names if name.text not in known]
-    meant = [nearest(name.text, known) for name in strangers]
+    meant = [meant_by(kind, name.text) for name in strangers]
     near = {known[each].name for each in meant if each}
     if not all(meant):  # any field may have been meant
         near |= set(kind.parameters)
