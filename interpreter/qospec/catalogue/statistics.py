@@ -21,7 +21,7 @@ class Pattern(NamedTuple):
         form: What such a name looks like.
         plural: What they are, with examples.
         shown: Those that a report shows of every distribution.
-        remedy: How such a name is written.
+        help: How such a name is written.
         nearly: What those names begin with that may have been meant so.
         needs: What a trial must record for them, as `needs` of a metric.
     """
@@ -29,7 +29,7 @@ class Pattern(NamedTuple):
     form: re.Pattern[str]
     plural: str
     shown: tuple[str, ...]
-    remedy: str
+    help: str
     nearly: re.Pattern[str]
     needs: frozenset[str]
 

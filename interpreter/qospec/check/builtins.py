@@ -25,7 +25,7 @@ class BuiltIns:
     catalogue: Catalogue
 
     def value(self, name: ast.Name) -> Value | None:
-        """Return what a name stands for; raises Refused for what is not built yet."""
+        """Return what a name stands for; raises CheckError for what is not built yet."""
         for role in RECORDS:
             kind = self.catalogue.find(role, name.text)
             if kind is not None:
@@ -50,7 +50,7 @@ class BuiltIns:
         """Return the module of the library that has this name, as it is imported; "" if none."""
         return imports.of_library(name)
 
-    def remedy(self, name: str, declared: Container[str]) -> str:
+    def help_for(self, name: str, declared: Container[str]) -> str:
         """Return what to write for a name that everybody expects and the library has; "" if none.
 
         Args:

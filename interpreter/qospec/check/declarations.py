@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.device import body as devices
 from qospec.check.device.nodes import Design, DevicePlan
-from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.loops import count_of, once
 from qospec.check.evaluate.scope import Binding, Scope, unknown
 from qospec.check.evaluate.values import (
     POISON,
     Amount,
+    Boolean,
+    List,
+    Map,
     Poison,
-    Series,
-    Table,
-    Truth,
+    Text,
     Value,
-    Wording,
     published_in,
 )
 from qospec.check.records.kinds import KindValue
@@ -95,8 +95,8 @@ class TrafficValue(Value):
 
     def record(self, scope: Scope, evaluator: Evaluator) -> Value:
         """Return the record in a scope that holds the parameters."""
-        remedy = "make one of them of a kind such as `cbr`"
-        if not _enters(self, evaluator, "this traffic is made of itself", remedy):
+        help_text = "make one of them of a kind such as `cbr`"
+        if not _enters(self, evaluator, "this traffic is made of itself", help_text):
             return POISON
         try:
             return traffic_of(evaluator.value(self.node.value, scope), self.node.value, evaluator)
@@ -105,9 +105,9 @@ class TrafficValue(Value):
 
 
 def _enters(
-    value: TrafficValue | DeviceValue, evaluator: Evaluator, message: str, remedy: str
+    value: TrafficValue | DeviceValue, evaluator: Evaluator, message: str, help_text: str
 ) -> bool:
-    """Begin to work out a declaration; raises Refused where it leads back to itself.
+    """Begin to work out a declaration; raises CheckError where it leads back to itself.
 
     Returns whether it is worth going on: false if that was told already.
     """
@@ -119,13 +119,13 @@ def _enters(
         circular.update(chain)
         names = [each.node.name for each in chain if isinstance(each, TrafficValue | DeviceValue)]
         shown = " -> ".join(f"`{name.text}`" for name in names)
-        raise wrong("E0103", f"{message}: {shown}", value.node.name.span, remedy=remedy)
+        raise error("E0103", f"{message}: {shown}", value.node.name.span, help=help_text)
     calling.append(value)
     return True
 
 
 def traffic_of(value: Value, node: ast.Node, evaluator: Evaluator) -> Value:
-    """Return the record of traffic that a value stands for; raises Refused."""
+    """Return the record of traffic that a value stands for; raises CheckError."""
     if isinstance(value, TrafficValue):
         value = value.standing(node, evaluator)
     if isinstance(value, KindValue):
@@ -133,11 +133,11 @@ def traffic_of(value: Value, node: ast.Node, evaluator: Evaluator) -> Value:
     if isinstance(value, Poison) or (isinstance(value, Record) and value.kind.role == "traffic"):
         return value
     what = f"`{value.kind.name}`" if isinstance(value, Record) else value.what
-    raise wrong(
+    raise error(
         "E0302",
         f"traffic is wanted, this is {what}",
         node.span,
-        remedy="write a kind of traffic such as `cbr { pcr = 1_000 cell/s, cdvt = 10 us }`",
+        help="write a kind of traffic such as `cbr { pcr = 1_000 cell/s, cdvt = 10 us }`",
     )
 
 
@@ -224,12 +224,12 @@ class ReferenceValue(Value):
         self._entries: list[tuple[str, str]] = []
         for statement in node.body.statements:
             if not isinstance(statement, ast.Bind):
-                evaluator.context.tell(
-                    wrong(
+                evaluator.context.report(
+                    error(
                         "E0112",
                         "a reference holds fields only",
                         statement.span,
-                        remedy="write `field = value`",
+                        help="write `field = value`",
                     )
                 )
                 continue
@@ -238,13 +238,13 @@ class ReferenceValue(Value):
 
     def _declare(self, name: ast.Name, value: ast.Expression, evaluator: Evaluator) -> None:
         if name.text in self._scope.names:
-            evaluator.context.tell(
-                wrong(
+            evaluator.context.report(
+                error(
                     "E0102",
                     f"`{name.text}` is declared already",
                     name.span,
-                    other=(self._scope.names[name.text].span, "first declared here"),
-                    remedy="choose another name",
+                    secondary=(self._scope.names[name.text].span, "first declared here"),
+                    help="choose another name",
                 )
             )
             return
@@ -261,13 +261,13 @@ class ReferenceValue(Value):
         known = self._scope.names.get(name.text)
         if known is None:
             near = did_you_mean(name.text, self._scope.names)
-            raise wrong(
+            raise error(
                 "E0104",
                 f"`{self.node.name.text}` has no field `{name.text}`",
                 name.span,
                 label=f"did you mean `{near}`?" if near else "",
                 note=f"its fields: {' '.join(self._scope.names)}",
-                remedy=f"write `{near}`" if near else "",
+                help=f"write `{near}`" if near else "",
             )
         return known.value(evaluator.context)
 
@@ -276,19 +276,19 @@ class ReferenceValue(Value):
         for binding in self._scope.names.values():
             try:
                 binding.value(evaluator.context)
-            except Refused as refused:
-                evaluator.context.tell(refused)
+            except CheckError as mistake:
+                evaluator.context.report(mistake)
         node = self.node
         return Reference(node.name.text, node.title.text, tuple(self._entries), node.name.span)
 
 
 def published(value: Value, place: Span) -> Value:
     """Return a value marked as published at a place."""
-    if isinstance(value, Amount | Wording | Truth):
+    if isinstance(value, Amount | Text | Boolean):
         return replace(value, published=place)
-    if isinstance(value, Series):
-        return Series(tuple(_marked(item, place) for item in value.items), value.known)
-    if isinstance(value, Table):
+    if isinstance(value, List):
+        return List(tuple(_marked(item, place) for item in value.items), value.known)
+    if isinstance(value, Map):
         marked = {key: _marked(item, place) for key, item in value.entries.items()}
         return replace(value, entries=marked)
     return value

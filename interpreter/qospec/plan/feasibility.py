@@ -80,12 +80,12 @@ def no_way(case: Case, network: Network, error: NoWayError) -> Diagnostic:
     cells = _cells(error, flow)
     if error.host >= 0:
         message = f"{cells} arrive at `{network.hosts[error.host].path}`, not at `{target}`"
-        remedy = "wire every class so that it leads to the target, or discard it"
+        help_text = "wire every class so that it leads to the target, or discard it"
     else:
         message = f"no way leads {cells} from `{origin}` to `{target}`"
-        remedy = f"add the missing `link`, or name other hosts for `{flow.name}`"
+        help_text = f"add the missing `link`, or name other hosts for `{flow.name}`"
     note = f"in topology `{network.name}`, following links and the devices' wires"
-    return Diagnostic("E0308", message, flow.span, notes=(note,), help=remedy)
+    return Diagnostic("E0308", message, flow.span, notes=(note,), help=help_text)
 
 
 def two_ways(case: Case, network: Network, error: TwoWaysError) -> Diagnostic:
@@ -303,6 +303,6 @@ def unsupported_properties(properties: tuple[Property, ...]) -> Iterator[Diagnos
         yield _not_executed(what, each.span, "name the tests to run: `FILE::test`")
 
 
-def _not_executed(what: str, span: Span, remedy: str) -> Diagnostic:
+def _not_executed(what: str, span: Span, help_text: str) -> Diagnostic:
     message = f"{what} is checked, and cannot be executed yet"
-    return Diagnostic("E0590", message, span, notes=(NOTHING_IGNORED,), help=remedy)
+    return Diagnostic("E0590", message, span, notes=(NOTHING_IGNORED,), help=help_text)

@@ -50,11 +50,11 @@ UNSPECIFIED = {"ipv4": "0.0.0.0", "ipv6": "::"}  # noqa: S104 -- no socket is bo
 
 
 class UnfitError(ValueError):
-    """A size does not fit the first link; `remedy` says which would."""
+    """A size does not fit the first link; `help` says which would."""
 
-    def __init__(self, message: str, remedy: str) -> None:
+    def __init__(self, message: str, help_text: str) -> None:
         super().__init__(message)
-        self.remedy = remedy
+        self.help = help_text
 
 
 @traffic(

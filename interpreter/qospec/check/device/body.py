@@ -9,8 +9,8 @@ from qospec.check.device.machine import MachineValue
 from qospec.check.device.nesting import InnerValue
 from qospec.check.device.nodes import Design, DevicePlan
 from qospec.check.device.ports import Part, PartValue, Ports, PortValue, Template, Turns
-from qospec.check.evaluate.context import Refused, wrong
-from qospec.check.evaluate.loops import count_of, in_a_let, misplaced, turns_of, veil
+from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.loops import count_of, declare_poisoned, in_a_let, misplaced, turns_of
 from qospec.check.evaluate.scope import Binding, Scope, settled
 from qospec.check.evaluate.values import POISON, Poison, Value
 from qospec.check.records import layers
@@ -39,8 +39,8 @@ def template(device: ast.Device, scope: Scope, evaluator: Evaluator) -> Template
         try:
             known = wiring.connect(wire, where, builder.template, evaluator)
             builder.complete = builder.complete and known
-        except Refused as refused:
-            evaluator.context.tell(refused)
+        except CheckError as mistake:
+            evaluator.context.report(mistake)
             builder.complete = False
     builder.complete = builder.complete and not _is_torn(builder.template, scope)
     if builder.complete:
@@ -79,7 +79,7 @@ class _Builder:
         for statement in statements:
             if isinstance(statement, ast.Bind):
                 self._guard(self._bind, statement, scope, turns)
-                veil(statement, scope)
+                declare_poisoned(statement, scope)
         for statement in statements:
             if isinstance(statement, ast.Loop):
                 self._guard(self._loop, statement, scope, turns)
@@ -90,8 +90,8 @@ class _Builder:
         before = self._context.mistakes
         try:
             act(statement, scope, turns)
-        except Refused as refused:
-            self._context.tell(refused)
+        except CheckError as mistake:
+            self._context.report(mistake)
         if self._context.mistakes > before:
             self.complete = False
 
@@ -121,21 +121,21 @@ class _Builder:
             for each in node.names:
                 self._name(scope, each.name, "a port", POISON)
         if node.carries.text in LATER:
-            remedy = "write `: cell` or `: packet` for now"
-            raise not_built(node.carries.text, node.carries.span, remedy)
+            help_text = "write `: cell` or `: packet` for now"
+            raise not_built(node.carries.text, node.carries.span, help_text)
         if node.carries.text not in carriage.CARRIED:
-            raise wrong(
+            raise error(
                 "E0418",
                 f"`{node.carries.text}` is nothing that a port carries",
                 node.carries.span,
-                remedy="write `: cell` or `: packet`",
+                help="write `: cell` or `: packet`",
             )
         if turns:
-            raise wrong(
+            raise error(
                 "E0112",
                 "a port is declared outside of loops",
                 node.span,
-                remedy="declare an array: `port p[4]: cell`",
+                help="declare an array: `port p[4]: cell`",
             )
         for each in node.names:
             count, known = None, True
@@ -147,7 +147,7 @@ class _Builder:
 
     def _machine(self, node: ast.Machine, scope: Scope, turns: tuple[str, ...]) -> None:
         if turns:
-            raise wrong("E0112", "a machine is declared outside of loops", node.name.span)
+            raise error("E0112", "a machine is declared outside of loops", node.name.span)
         made = machine.machine(node, scope, self._evaluator)
         self._name(scope, node.name, "a machine", MachineValue())
         if made is not None:
@@ -179,11 +179,11 @@ class _Builder:
     def _part(self, value: Value, path: str, node: ast.Bind) -> Part:
         record = as_record(value, node, self._evaluator)
         if record.kind.role != "element":
-            raise wrong(
+            raise error(
                 "E0419",
                 f"`{record.kind.name}` is no element",
                 node.value.span,
-                remedy="write an element, such as `fifo { limit = 64 cell }`",
+                help="write an element, such as `fifo { limit = 64 cell }`",
             )
         arguments, complete = record.arguments(self._evaluator)
         conditions: tuple[Expression, ...] = ()
@@ -227,11 +227,11 @@ class _Builder:
                 if isinstance(made, PartValue | InnerValue | Turns):
                     arrays.setdefault(name, Turns(name, binding.span, {}, known)).turns[turn] = made
             if len(self.template.parts) > self._context.limits.elements:
-                raise wrong(
+                raise error(
                     "E0602",
                     f"more than {self._context.limits.elements:_} elements",
                     node.span,
-                    remedy="loop over fewer values",
+                    help="loop over fewer values",
                 )
         for name, array in arrays.items():
             outside = ast.Name(text=name, span=array.span)
@@ -244,12 +244,12 @@ def as_record(value: Value, node: ast.Bind, evaluator: Evaluator) -> Record:
         return Record(value.kind, {}, node.value.span, evaluator)
     if isinstance(value, Record):
         return value
-    raise wrong(
+    raise error(
         "E0419",
         "a binding in a device makes an element",
         node.value.span,
         label=f"this is {value.what}",
-        remedy=f"write `let {node.names[0].text} = …` for a value",
+        help=f"write `let {node.names[0].text} = …` for a value",
         fix=in_a_let(node, value),
     )
 
@@ -266,7 +266,7 @@ def built(
         }
     try:
         return record.kind.build(**arguments)
-    except (ValueError, TypeError, OverflowError) as error:
+    except (ValueError, TypeError, OverflowError) as cause:
         if complete:
-            evaluator.context.tell(record.refused(error))
+            evaluator.context.report(record.mistake(cause))
         return None

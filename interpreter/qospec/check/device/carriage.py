@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from qospec.catalogue.kinds import Buffer
 from qospec.check.device import predicates
 from qospec.check.device.ports import Origin
-from qospec.check.evaluate.context import wrong
+from qospec.check.evaluate.context import error
 from qospec.check.evaluate.dimensions import ANY_LAYER
 from qospec.check.records.layers import OF_LINE
 
@@ -31,12 +31,12 @@ def of_line(record: Record, arguments: Mapping[str, Any], evaluator: Evaluator) 
     if rate is not None and "rate" in record.given:
         layer = getattr(record.value_of(rate, evaluator), "layer", "")
         if layer not in ("", ANY_LAYER, OF_LINE[carries]):
-            evaluator.context.tell(
-                wrong(
+            evaluator.context.report(
+                error(
                     "E0212",
                     f"the rate of a line of {carries}s counts @{OF_LINE[carries]}, not @{layer}",
                     record.given["rate"].value.span,
-                    remedy=f"write `carries = {other(carries)}`, or give the rate "
+                    help=f"write `carries = {other(carries)}`, or give the rate "
                     f"@{OF_LINE[carries]}",
                 )
             )
@@ -71,36 +71,40 @@ def _follow(
             continue
         place = template.places.get(origin)
         if end.kind == "port" and template.ports[end.port[0]].carries != carries:
-            _tell(f"`{end.port[0]}` is a port of {other(carries)}s", start, carries, place, context)
+            _report(
+                f"`{end.port[0]}` is a port of {other(carries)}s", start, carries, place, context
+            )
         if end.kind != "element":
             continue
         part = template.parts[end.part]
         if not part.loose and carries not in carried_by(part):
             what = " and ".join(f"{each}s" for each in carried_by(part)) or "neither"
-            way_out = _in_the_limit(part, carries)
-            _tell(f"`{part.path}` is for {what}", start, carries, place, context, way_out=way_out)
+            help_text = _in_the_limit(part, carries)
+            _report(
+                f"`{part.path}` is for {what}", start, carries, place, context, help_text=help_text
+            )
             continue
         onward = [Origin(end.part, output) for output in part.outputs]
         waiting += [each for each in onward if each not in seen]
         seen.update(onward)
 
 
-def _tell(
+def _report(
     message: str,
     start: Origin,
     carries: str,
     place: Span | None,
     context: Context,
     *,
-    way_out: str = "",
+    help_text: str = "",
 ) -> None:
     if place is not None:
-        context.tell(
-            wrong(
+        context.report(
+            error(
                 "E0425",
                 f"{message}, and {carries}s come from `{start.port[0]}`",
                 place,
-                remedy=way_out
+                help=help_text
                 or f"take one for {carries}s, or declare the port `: {other(carries)}`",
             )
         )

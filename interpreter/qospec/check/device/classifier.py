@@ -21,7 +21,7 @@ from qospec.check.device.predicates import (
     predicate,
     spelt,
 )
-from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.records.spelling import parameter_of
 from qospec.model.expression import Attribute, Constant, Operation, evaluate, leaves
 
@@ -55,15 +55,15 @@ def of_record(
     for _, each in own:
         try:
             conditions.append(predicate(each.value, each.scope, evaluator))
-        except Refused as refused:
-            evaluator.context.tell(refused)
+        except CheckError as mistake:
+            evaluator.context.report(mistake)
     if len(conditions) < len(own) or not own:
         if not own:
-            raise wrong(
+            raise error(
                 "E0415",
                 f"`{record.kind.name}` has no classes",
                 record.span,
-                remedy="add one: `all = otherwise`",
+                help="add one: `all = otherwise`",
             )
         return tuple(name for name, _ in own), (), False
     asked = {name for each in conditions for name in attributes(each)}
@@ -71,24 +71,24 @@ def of_record(
         return tuple(name for name, _ in own), tuple(conditions), True
     missed = unclassified(conditions, ports or ())
     if missed:
-        evaluator.context.tell(
-            wrong(
+        evaluator.context.report(
+            error(
                 "E0415",
                 f"some {_carried(asked)}s fit no class",
                 record.span,
                 note=f"such as {missed}",
-                remedy="add a class for the others: `rest = otherwise`",
+                help="add a class for the others: `rest = otherwise`",
             )
         )
     for number in () if missed else empty(conditions, ports or ()):
         name, each = own[number]
-        evaluator.context.tell(
-            wrong(
+        evaluator.context.report(
+            error(
                 "W0604",
                 f"nothing is of class `{name}`",
                 each.name.span,
                 note="the classes before it take all that fits",
-                remedy="move it up, or leave it out",
+                help="move it up, or leave it out",
             )
         )
     return tuple(name for name, _ in own), tuple(conditions), True

@@ -9,10 +9,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Kind, Parameter
-from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import named
 from qospec.check.evaluate.loops import misplaced
-from qospec.check.evaluate.values import Amount, Poison, Table, Value
+from qospec.check.evaluate.values import Amount, Map, Poison, Value
 from qospec.check.records.fields import convert
 from qospec.check.records.record import fields_of
 from qospec.diagnostics import did_you_mean
@@ -87,12 +87,12 @@ def machine(node: ast.Machine, scope: Scope, evaluator: Evaluator) -> Machine | 
     messages = dict.fromkeys(fields.get("messages", ()), node.name.span)
     lengths = _timers(timers, scope, evaluator)
     if not states:
-        evaluator.context.tell(
-            wrong(
+        evaluator.context.report(
+            error(
                 "E0424",
                 f"the machine `{node.name.text}` has no states",
                 node.name.span,
-                remedy="add `state idle { on message -> idle }`; it begins in the first",
+                help="add `state idle { on message -> idle }`; it begins in the first",
             )
         )
     known = _Names(
@@ -102,8 +102,8 @@ def machine(node: ast.Machine, scope: Scope, evaluator: Evaluator) -> Machine | 
     )
     for name in sorted(messages.keys() & lengths.keys()):
         told = f"`{name}` is a message and a timer"
-        evaluator.context.tell(
-            wrong("E0424", told, node.name.span, remedy="give one of them another name")
+        evaluator.context.report(
+            error("E0424", told, node.name.span, help="give one of them another name")
         )
     made = tuple(_state(each, known, scope, evaluator) for each in states)
     if evaluator.context.mistakes == before and not _torn(scope):
@@ -130,7 +130,7 @@ def _body(
         elif isinstance(statement, part):
             parts.append(statement)
         else:
-            evaluator.context.tell(misplaced(statement, here))
+            evaluator.context.report(misplaced(statement, here))
     return binds, parts
 
 
@@ -141,13 +141,13 @@ def _timers(binds: Sequence[ast.Bind], scope: Scope, evaluator: Evaluator) -> di
         value = evaluator.plain(bind.value, scope)
         if isinstance(value, Poison):
             continue
-        if not isinstance(value, Table):
-            evaluator.context.tell(
-                wrong(
+        if not isinstance(value, Map):
+            evaluator.context.report(
+                error(
                     "E0204",
                     f"`timers` is a map from names to times, this is {value.what}",
                     bind.value.span,
-                    remedy="write `timers = { answer: 4 s }`",
+                    help="write `timers = { answer: 4 s }`",
                 )
             )
             continue
@@ -155,8 +155,8 @@ def _timers(binds: Sequence[ast.Bind], scope: Scope, evaluator: Evaluator) -> di
             found[str(name)] = None
             try:
                 found[str(name)] = _length(str(name), length, bind.value.span)
-            except Refused as refused:
-                evaluator.context.tell(refused)
+            except CheckError as mistake:
+                evaluator.context.report(mistake)
     return found
 
 
@@ -165,9 +165,9 @@ def _length(name: str, value: object, span: Span) -> int | None:
         return None
     if not isinstance(value, Amount) or value.dimension != TIME:
         what = named(value.dimension) if isinstance(value, Amount) else getattr(value, "what", "")
-        raise wrong("E0202", f"the timer `{name}` is a time, this is {what}", span)
+        raise error("E0202", f"the timer `{name}` is a time, this is {what}", span)
     if value.value is not None and value.value <= 0:
-        raise wrong("E0205", f"the timer `{name}` must be more than 0", span)
+        raise error("E0205", f"the timer `{name}` must be more than 0", span)
     length_ps: int | None = convert(value, Parameter(name, LENGTH, REQUIRED), MACHINE, span)
     return length_ps
 
@@ -176,13 +176,13 @@ def _distinct(names: Sequence[ast.Name], what: str, evaluator: Evaluator) -> dic
     found: dict[str, Span] = {}
     for name in names:
         if name.text in found:
-            evaluator.context.tell(
-                wrong(
+            evaluator.context.report(
+                error(
                     "E0102",
                     f"`{name.text}` is declared already",
                     name.span,
-                    other=(found[name.text], f"the same {what}"),
-                    remedy="keep one of them",
+                    secondary=(found[name.text], f"the same {what}"),
+                    help="keep one of them",
                 )
             )
         found.setdefault(name.text, name.span)
@@ -192,12 +192,12 @@ def _distinct(names: Sequence[ast.Name], what: str, evaluator: Evaluator) -> dic
 def _state(node: ast.State, known: _Names, scope: Scope, evaluator: Evaluator) -> State:
     binds, ways = _body(node.body.statements, ast.Transition, "a state", evaluator)
     for bind in binds:
-        evaluator.context.tell(
-            wrong(
+        evaluator.context.report(
+            error(
                 "E0104",
                 f"a state has no field `{bind.names[0].text}`",
                 bind.names[0].span,
-                remedy="a state holds `on event -> state` only",
+                help="a state holds `on event -> state` only",
             )
         )
     _distinct([each.name for each in ways], "event", evaluator)
@@ -235,14 +235,14 @@ def _known(name: str, span: Span, offered: Iterable[str], what: str, evaluator: 
     if name in offered:
         return
     near = did_you_mean(name, [*offered])
-    evaluator.context.tell(
-        wrong(
+    evaluator.context.report(
+        error(
             "E0101",
             f"this machine has no {what} `{name}`",
             span,
             label=f"did you mean `{near}`?" if near else "",
             note=f"it has: {' '.join(offered)}" if offered else f"it has no {what} at all",
-            remedy=f"write `{near}`" if near else f"declare it as a {what.split(maxsplit=1)[0]}",
+            help=f"write `{near}`" if near else f"declare it as a {what.split(maxsplit=1)[0]}",
         )
     )
 
@@ -260,13 +260,13 @@ def _report_unreachable(
             waiting += ways[name]
     for each in nodes:
         if each.name.text not in reached:
-            evaluator.context.tell(
-                wrong(
+            evaluator.context.report(
+                error(
                     "E0424",
                     f"no way leads `{node.name.text}` into the state `{each.name.text}`",
                     each.name.span,
                     note=f"it begins in `{made[0].name}`",
-                    remedy=f"add `on … -> {each.name.text}` to a state, or leave it out",
+                    help=f"add `on … -> {each.name.text}` to a state, or leave it out",
                 )
             )
 
@@ -284,12 +284,12 @@ def _report_unheard(
             if name in started and name in heard:
                 continue
             told = "is never started" if name not in started else "ends unheard in every state"
-            remedy = f"start = [{name}]" if name not in started else f"on {name} -> …"
-            evaluator.context.tell(
-                wrong(
+            written = f"start = [{name}]" if name not in started else f"on {name} -> …"
+            evaluator.context.report(
+                error(
                     "E0424",
                     f"the timer `{name}` of `{node.name.text}` {told}",
                     pair.span,
-                    remedy=f"write `{remedy}` in a state, or leave the timer out",
+                    help=f"write `{written}` in a state, or leave the timer out",
                 )
             )

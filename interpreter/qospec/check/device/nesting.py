@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.device.ports import End, Inner, Origin, Ports, PortValue, Template, Turns
 from qospec.check.device.predicates import attributes
-from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.values import POISON, Value
 from qospec.check.records.kinds import not_built
 from qospec.dataclass import dataclass
@@ -50,13 +50,13 @@ class InnerValue(Value):
         if ports is not None:
             return PortValue(ports, None, self.number, self.inner.path)
         near = did_you_mean(name.text, template.ports)
-        raise wrong(
+        raise error(
             "E0401",
             f"`{self.inner.path}` has no port `{name.text}`",
             name.span,
             label=f"did you mean `{near}`?" if near else "",
             note=f"ports of {template.name}: {' '.join(template.ports) or 'none'}",
-            remedy=f"write `{near}`" if near else "",
+            help=f"write `{near}`" if near else "",
         )
 
 
@@ -64,8 +64,8 @@ def alone(design: Design, node: ast.Node, evaluator: Evaluator) -> Value:
     """Return a device with the parameters' defaults; a mistake is reported, and poisons it."""
     try:
         return design.alone(node, evaluator)
-    except Refused as refused:
-        evaluator.context.tell(refused)
+    except CheckError as mistake:
+        evaluator.context.report(mistake)
         return POISON
 
 
@@ -77,17 +77,17 @@ def put_in(template: Template, plan: DevicePlan, path: ast.Name, context: Contex
     try:
         for number in numbers:
             put[number] = _put_in(template, plan.template, paths[number], path.span, context)
-    except Refused as refused:
-        context.tell(refused)
+    except CheckError as mistake:
+        context.report(mistake)
         return POISON
     return put[0] if plan.count is None else Turns(path.text, path.span, put, plan.known)
 
 
 def _put_in(template: Template, put: Template, path: str, span: Span, context: Context) -> Value:
-    """Add a device's elements and invariants to another's, under a path; raises Refused."""
+    """Add a device's elements and invariants to another's, under a path; raises CheckError."""
     if len(template.parts) + len(put.parts) > context.limits.elements:
         many = f"more than {context.limits.elements:_} elements"
-        raise wrong("E0602", many, span, remedy="put fewer devices into it")
+        raise error("E0602", many, span, help="put fewer devices into it")
     brought = 1 + len(put.parts) + len(put.machines) + len(put.invariants)
     context.take_inner(brought, span)
     inner = Inner(path, put, len(template.parts), span)
@@ -153,8 +153,8 @@ def _followed(
         inner = template.inners[end.inner]
         if end in passed:
             message = f"this loop takes no time: it only passes ports of `{inner.path}`"
-            remedy = "put an element into it that takes time, such as `delay`"
-            context.tell(wrong("E0409", message, inner.span, remedy=remedy))
+            help_text = "put an element into it that takes time, such as `delay`"
+            context.report(error("E0409", message, inner.span, help=help_text))
             return NOWHERE, by
         passed.add(end)
         if end.kind == "port":
@@ -176,16 +176,16 @@ def _verify(inner: Inner, number: int, outer: dict[Origin, End], context: Contex
             wired = Origin(port=port, inner=number) in outer
             unused = ports.count is not None and port not in reached
             if port in leaving and ports.known and not wired and not unused:
-                context.tell(_unwired(inner, ports, port))
+                context.report(_unwired(inner, ports, port))
     entered = any(each.kind == "element" for each in _entries(inner.template))
     if entered and not fed:
-        context.tell(
-            wrong(
+        context.report(
+            error(
                 "E0403",
                 f"nothing feeds `{inner.path}`",
                 inner.span,
                 label="declared here, never fed",
-                remedy=f"connect something to it (`… -> {inner.path}.port.rx`)",
+                help=f"connect something to it (`… -> {inner.path}.port.rx`)",
             )
         )
 
@@ -218,13 +218,13 @@ def _entries(template: Template) -> list[End]:
     return [end for origin, end in template.wires.items() if origin.part < 0]
 
 
-def _unwired(inner: Inner, ports: Ports, port: Port) -> Refused:
+def _unwired(inner: Inner, ports: Ports, port: Port) -> CheckError:
     name = ports.name if ports.count is None else f"{ports.name}[{port[1]}]"
     shown = f"{inner.path}.{name}.tx"
-    return wrong(
+    return error(
         "E0402",
         f"output `{shown}` goes nowhere",
         inner.span,
         label="cells leave it there",
-        remedy=f"connect it (`{shown} -> …`) or write `{shown} -> discard`",
+        help=f"connect it (`{shown} -> …`) or write `{shown} -> discard`",
     )

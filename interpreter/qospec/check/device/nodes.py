@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.device.ports import PartValue
 from qospec.check.evaluate import loops
-from qospec.check.evaluate.context import wrong
+from qospec.check.evaluate.context import error
 from qospec.check.evaluate.values import Amount, Poison, Value, position
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
 
 if TYPE_CHECKING:
     from qospec.check.device.ports import Template
-    from qospec.check.evaluate.context import Refused
+    from qospec.check.evaluate.context import CheckError
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
     from qospec.check.records.record import Record
@@ -82,11 +82,11 @@ class NodeArray(Value):
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Refuse: one must be chosen first."""
-        raise wrong(
+        raise error(
             "E0401",
             f"`{self.name}` is an array of {len(self.nodes)}",
             name.span,
-            remedy=f"say which: `{self.name}[0].{name.text}`",
+            help=f"say which: `{self.name}[0].{name.text}`",
         )
 
 
@@ -101,11 +101,11 @@ class NodeValue(Value):
         """Return a port of a device."""
         template = self.node.template
         if template is None:
-            raise wrong(
+            raise error(
                 "E0401",
                 f"`{self.node.path}` is a host: it has one port, without a name",
                 name.span,
-                remedy=f"write `{self.node.path}`",
+                help=f"write `{self.node.path}`",
             )
         ports = template.ports.get(name.text)
         part = _part(self.node, name.text)
@@ -119,20 +119,20 @@ class NodeValue(Value):
             return NodePort(self.node, (name.text, 0), name.text)
         return NodePorts(self.node, name.text, ports.count, ports.known and self.node.known)
 
-    def _unknown(self, name: ast.Name, template: Template) -> Refused:
+    def _unknown(self, name: ast.Name, template: Template) -> CheckError:
         paths = (part.path.partition("[")[0] for part in template.parts)
         elements = [path for path in dict.fromkeys(paths) if path.isidentifier()]
         near = did_you_mean(name.text, [*template.ports, *elements])
         known = f"ports of {template.name}: {' '.join(template.ports)}"
         if not template.ports:
             known = f"{template.name} has no ports"
-        return wrong(
+        return error(
             "E0401",
             f"`{self.node.path}` has no port {'or element ' if elements else ''}`{name.text}`",
             name.span,
             label=f"did you mean `{near}`?" if near else "",
             note=f"{known}; its elements: {' '.join(elements)}" if elements else known,
-            remedy=f"write `{near}`" if near else "",
+            help=f"write `{near}`" if near else "",
         )
 
 
@@ -163,7 +163,7 @@ class NodeParts(Value):
             return part or key
         turns = [p.path for p in self.node.template.parts] if self.node.template else []
         known = [each for each in turns if each.startswith(f"{self.name}[")]
-        raise wrong(
+        raise error(
             "E0215",
             f"`{self.node.path}.{self.name}` has no such turn",
             span,
@@ -208,7 +208,7 @@ class NodePort(Value):
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return the rate of the line that is linked to the port."""
         if name.text != "rate":
-            raise wrong(
+            raise error(
                 "E0104",
                 f"a port of a topology has no field `{name.text}`",
                 name.span,
@@ -218,7 +218,7 @@ class NodePort(Value):
         if rate is None and self.port in self.node.links:  # what is wrong with it was told
             return Poison()
         if rate is None:
-            raise wrong("E0422", f"`{self.path}` is not linked, so it has no rate", name.span)
+            raise error("E0422", f"`{self.path}` is not linked, so it has no rate", name.span)
         return rate
 
 
@@ -230,8 +230,8 @@ class HostKind(Value):
 
     def item(self, key: Value, span: Span) -> Value:  # noqa: ARG002
         """Refuse what others write for an array."""
-        remedy = f"write `host(count = {span.text})` for an array"
-        raise wrong("E0215", "`host` cannot be indexed", span, remedy=remedy)
+        help_text = f"write `host(count = {span.text})` for an array"
+        raise error("E0215", "`host` cannot be indexed", span, help=help_text)
 
     def call(self, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:
         """Return hosts: `count` of them, `slotted` or not."""
@@ -244,7 +244,7 @@ class HostKind(Value):
             elif name == "slotted":
                 slotted = evaluator.truth(argument.value, scope) is not False
             else:
-                raise wrong(
+                raise error(
                     "E0104",
                     f"`host` has no parameter `{name}`"
                     if name
@@ -256,9 +256,9 @@ class HostKind(Value):
 
     def copy(self, body: ast.Body, scope: Scope, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Refuse fields: they are given between parentheses."""
-        raise wrong(
+        raise error(
             "E0104",
             "a host's fields are given between parentheses",
             body.span,
-            remedy="write `host(slotted = false)`",
+            help="write `host(slotted = false)`",
         )

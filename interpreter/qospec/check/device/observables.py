@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from qospec.check.evaluate.context import wrong
-from qospec.check.evaluate.values import Open, Value
+from qospec.check.evaluate.context import error
+from qospec.check.evaluate.values import Deferred, Value
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
 from qospec.model.expression import Counted
 
 if TYPE_CHECKING:
     from qospec.catalogue.kinds import Kind
-    from qospec.check.evaluate.context import Refused
+    from qospec.check.evaluate.context import CheckError
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.source import Span
     from qospec.syntax import ast
@@ -48,7 +48,7 @@ def of_a(kind: Kind) -> tuple[str, tuple[str, ...]]:
     return f"a {kind.name}", observed(kind)
 
 
-def unobserved(whose: tuple[str, tuple[str, ...]], path: str, asked: str, span: Span) -> Refused:
+def unobserved(whose: tuple[str, tuple[str, ...]], path: str, asked: str, span: Span) -> CheckError:
     """Return the mistake of asking what stands at `path` for what is not observed of it.
 
     Of several words that are `asked` for, the last may be one that is meant.
@@ -56,18 +56,18 @@ def unobserved(whose: tuple[str, tuple[str, ...]], path: str, asked: str, span: 
     what, offered = whose
     last = asked.rpartition(".")[2]
     near = did_you_mean(asked, offered) or did_you_mean(last, offered)
-    return wrong(
+    return error(
         "E0423",
         f"`{path}.{asked}` is nothing that is observed",
         span,
         label=f"did you mean `{near}`?" if near else "",
         note=f"observed of {what}: {' '.join(offered) or 'nothing'}",
-        remedy=f"write `{path}.{near}`" if near else "",
+        help=f"write `{path}.{near}`" if near else "",
     )
 
 
 @dataclass(frozen=True)
-class Ended(Open):
+class Ended(Deferred):
     """How many ended at an element, all or those of a cause; nothing is below it."""
 
     kind: Kind
@@ -91,24 +91,24 @@ class Waiting(Value):
         """Return one of the two."""
         if name.text not in STATISTICS:
             near = did_you_mean(name.text, STATISTICS)
-            raise wrong(
+            raise error(
                 "E0503",
                 f"`occupancy` has no statistic `{name.text}`",
                 name.span,
                 label=f"did you mean `{near}`?" if near else "",
                 note=f"statistics of occupancy: {' '.join(STATISTICS)}",
-                remedy=f"write `{near}`" if near else "",
+                help=f"write `{near}`" if near else "",
             )
         text = f"{self.path}.occupancy.{name.text}"
         counted = Counted("", self.path, None, self.dimension, text, name.text)
-        return Open(counted, self.dimension, exact=name.text == "max")
+        return Deferred(counted, self.dimension, exact=name.text == "max")
 
-    def unfinished(self, span: Span) -> Refused:
+    def unfinished(self, span: Span) -> CheckError:
         """Say that a statistic is missing."""
-        return wrong(
+        return error(
             "E0502",
             f"`{span.text}` is many values: say which is meant",
             span,
             note=f"statistics of occupancy: {' '.join(STATISTICS)}",
-            remedy=f"write `{span.text}.max`",
+            help=f"write `{span.text}.max`",
         )

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from qospec.check.device.observables import Ended, Waiting, holds, lost_as, of_a, unobserved
-from qospec.check.evaluate.context import wrong
-from qospec.check.evaluate.values import Amount, Open, Poison, Value, position
+from qospec.check.evaluate.context import error
+from qospec.check.evaluate.values import Amount, Deferred, Poison, Value, position
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
 from qospec.model.expression import Counted
@@ -156,7 +156,7 @@ class PortValue(Value):
     def item(self, key: Value, span: Span) -> Value:
         """Return one port of an array."""
         if self.ports.count is None or self.index is not None:
-            raise wrong("E0215", f"`{self.ports.name}` is a single port", span)
+            raise error("E0215", f"`{self.ports.name}` is a single port", span)
         index = position(
             key, self.ports.count, f"`{self.ports.name}`", span, known=self.ports.known
         )
@@ -165,18 +165,18 @@ class PortValue(Value):
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return the side where cells come in, or where they leave."""
         if name.text not in SIDES:
-            raise wrong(
+            raise error(
                 "E0401",
                 f"a port has no side `{name.text}`",
                 name.span,
-                remedy="write `.rx` for what comes in, `.tx` for what leaves",
+                help="write `.rx` for what comes in, `.tx` for what leaves",
             )
         if self.ports.count is not None and self.index is None:
-            raise wrong(
+            raise error(
                 "E0401",
                 f"`{self.ports.name}` is an array of ports",
                 name.span,
-                remedy=f"say which: `{self.ports.name}[0].{name.text}`",
+                help=f"say which: `{self.ports.name}[0].{name.text}`",
             )
         index = "" if self.index is None else f"[{self.index}]"
         path = f"{self.ports.name}{index}.{name.text}"
@@ -200,11 +200,11 @@ class SideValue(Value):
         """Return how many cells or packets pass here, as an invariant asks."""
         if self.inner >= 0:
             message = "what passes a port of a device inside is not observed"
-            raise wrong("E0423", message, name.span, remedy="ask for a port of the device itself")
+            raise error("E0423", message, name.span, help="ask for a port of the device itself")
         if name.text != "count":
             return super().field(name, evaluator)
         counts, text = counted_in(self.carries), f"{self.path}.count"
-        return Open(Counted("", self.path, None, counts, text), counts, exact=True)
+        return Deferred(Counted("", self.path, None, counts, text), counts, exact=True)
 
 
 @dataclass(frozen=True)
@@ -246,7 +246,7 @@ class PartValue(Value):
         """Return one input or output of an array."""
         known = (*self.part.inputs, *self.part.outputs)
         if not self.name:
-            raise wrong("E0215", f"`{self.part.path}` is a single element", span)
+            raise error("E0215", f"`{self.part.path}` is a single element", span)
         array = [each for each in known if each.startswith(f"{self.name}[")]
         unknown = isinstance(key, Poison) or (isinstance(key, Amount) and key.value is None)
         if self.part.loose or unknown:
@@ -258,13 +258,13 @@ class PartValue(Value):
         both = (("inputs", self.part.inputs), ("outputs", self.part.outputs))
         near = did_you_mean(name, [*self.part.inputs, *self.part.outputs])
         listed = "; ".join(f"its {what} are {' '.join(names)}" for what, names in both if names)
-        return wrong(
+        return error(
             "E0401",
             f"`{self.part.path}` has no input or output `{name}`",
             span,
             label=f"did you mean `{near}`?" if near else "",
             note=listed,
-            remedy=f"write `{near}`" if near else "",
+            help=f"write `{near}`" if near else "",
         )
 
 
@@ -286,7 +286,7 @@ class Turns(Value):
             return next(iter(self.turns.values()))
         if key.value.denominator != 1 or int(key.value) not in self.turns:
             turns = ", ".join(str(turn) for turn in list(self.turns)[:10])
-            raise wrong(
+            raise error(
                 "E0215", f"`{self.name}` has no turn {key.value}", span, note=f"its turns: {turns}"
             )
         return self.turns[int(key.value)]

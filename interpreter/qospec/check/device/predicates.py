@@ -6,10 +6,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.check.device.ports import PortValue
-from qospec.check.evaluate.context import all_of, wrong
+from qospec.check.evaluate.context import all_of, error
 from qospec.check.evaluate.dimensions import NUMBER, named
 from qospec.check.evaluate.scope import Scope
-from qospec.check.evaluate.values import Amount, Poison, Series, Symbol, Truth, Value
+from qospec.check.evaluate.values import Amount, Boolean, List, Poison, Symbol, Value
 from qospec.check.records import addresses
 from qospec.check.records.kinds import not_built
 from qospec.diagnostics import did_you_mean
@@ -69,7 +69,7 @@ NAMED = (*WORDS, *ADDRESSES, "input")
 
 
 def predicate(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expression:
-    """Return the condition of a class; raises Refused."""
+    """Return the condition of a class; raises CheckError."""
     if isinstance(node, ast.Otherwise):
         return Constant(value=True, dimension=None, text="otherwise")
     if isinstance(node, ast.Unary) and node.operator == "not":
@@ -82,19 +82,19 @@ def predicate(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expre
     if isinstance(node, ast.Member):
         return _member(_attribute(node.item), node.collection, scope, evaluator)
     if isinstance(node, ast.Range):
-        raise wrong(
+        raise error(
             "E0416",
             f"`{node.span.text}` is not true or false",
             node.span,
-            remedy="put the range into parentheses: `pkt.dscp in (8 .. 15)`",
+            help="put the range into parentheses: `pkt.dscp in (8 .. 15)`",
         )
     attribute = _attribute(node)
     if attribute.name != "oam":
-        raise wrong(
+        raise error(
             "E0416",
             f"`{node.span.text}` is not true or false",
             node.span,
-            remedy=f"compare it: `{node.span.text} == …`",
+            help=f"compare it: `{node.span.text} == …`",
         )
     return attribute
 
@@ -110,7 +110,7 @@ def _attribute(node: ast.Expression) -> Attribute:
     meant = did_you_mean(last, [attribute for _, attribute in ATTRIBUTES])
     pairs = sorted((pair for pair in ATTRIBUTES if pair[1] == meant), key=lambda p: p[0] != head)
     near = ".".join(pairs[0]) if pairs else ""
-    raise wrong(
+    raise error(
         "E0416",
         f"a class cannot ask for `{node.span.text}`",
         node.span,
@@ -122,11 +122,11 @@ def _attribute(node: ast.Expression) -> Attribute:
 def _compared(node: ast.Compare, scope: Scope, evaluator: Evaluator) -> Expression:
     attribute = _attribute(node.left)
     if attribute.name in NAMED and node.operator not in ("==", "!="):
-        raise wrong(
+        raise error(
             "E0203",
             f"`{node.left.span.text}` is never less or more than another",
             node.span,
-            remedy="ask with `==`, `!=` or `in`",
+            help="ask with `==`, `!=` or `in`",
         )
     alike = _among(attribute, node.right, scope, evaluator)
     if alike is not None:
@@ -165,7 +165,7 @@ def _among(
     value = evaluator.plain(node, scope)
     if isinstance(value, Poison):
         return Constant(value=True, dimension=None)
-    each = value.items if isinstance(value, Series) else (value,)
+    each = value.items if isinstance(value, List) else (value,)
     found = []
     for item in each:
         ends = addresses.ends(item, spelt(attribute.name), node.span)
@@ -181,11 +181,11 @@ def _port(
     if isinstance(value, Poison):
         return Constant(value=True, dimension=None)
     if not isinstance(value, PortValue) or value.inner >= 0:
-        raise wrong(
+        raise error(
             "E0204",
             f"`{spelt(attribute.name)}` is a port of this device, not {value.what}",
             node.span,
-            remedy="name a port: `pkt.input == west`",
+            help="name a port: `pkt.input == west`",
         )
     ports, name = value.ports, value.ports.name
     numbers = range(ports.count or 0) if value.index is None else (value.index,)
@@ -203,11 +203,11 @@ def _list(
         items = tuple(_constant(attribute, item, scope, evaluator) for item in node.items)
         return Operation("list", items)
     value = evaluator.plain(node, scope)
-    if isinstance(value, Series):
+    if isinstance(value, List):
         return Operation("list", tuple(_of(attribute, item, node) for item in value.items))
     if isinstance(value, Poison):
         return Operation("list", ())
-    raise wrong("E0204", f"`in` needs a list, this is {value.what}", node.span)
+    raise error("E0204", f"`in` needs a list, this is {value.what}", node.span)
 
 
 def _constant(
@@ -227,25 +227,25 @@ def _of(attribute: Attribute, value: Value, node: ast.Expression) -> Constant:
     if attribute.name in WORDS:
         return _word(attribute, value, node)
     if attribute.name == "oam":
-        if isinstance(value, Truth) and value.value is not None:
+        if isinstance(value, Boolean) and value.value is not None:
             return Constant(value.value, None, text)
-        raise wrong("E0204", f"`cell.oam` is true or false, not {value.what}", node.span)
+        raise error("E0204", f"`cell.oam` is true or false, not {value.what}", node.span)
     if not isinstance(value, Amount) or value.dimension != NUMBER:
         what = named(value.dimension) if isinstance(value, Amount) else value.what
-        raise wrong("E0204", f"a whole number is wanted, this is {what}", node.span)
+        raise error("E0204", f"a whole number is wanted, this is {what}", node.span)
     if value.value is not None and value.value.denominator != 1:
-        raise wrong("E0204", f"a whole number is wanted, this is {text}", node.span)
+        raise error("E0204", f"a whole number is wanted, this is {text}", node.span)
     number = value.value if value.value is not None else Fraction(0)
     most = HIGHEST.get(attribute.name)
     if most is not None and not (0 <= number <= most and number.denominator == 1):
         between = "0 or 1" if most == 1 else f"a whole number from 0 to {most:_}"
         high = number > most
-        raise wrong(
+        raise error(
             "E0205",
             f"`{spelt(attribute.name)}` is {between}",
             node.span,
             label="too large" if high else "too small",
-            remedy=f"write at most {most:_}" if high else "write at least 0",
+            help=f"write at most {most:_}" if high else "write at least 0",
         )
     return Constant(number, NUMBER, "" if value.value is None else text)
 
@@ -256,7 +256,7 @@ def _word(attribute: Attribute, value: Value, node: ast.Expression) -> Constant:
         return Constant(value.name, None, node.span.text)
     name = value.name if isinstance(value, Symbol) else node.span.text
     near = did_you_mean(name, words)
-    raise wrong(
+    raise error(
         "E0214",
         f"`{name}` is not {what}",
         node.span,

@@ -20,7 +20,7 @@ from qospec.check.device.ports import (
     Template,
     Turns,
 )
-from qospec.check.evaluate.context import Context, Refused, wrong
+from qospec.check.evaluate.context import CheckError, Context, error
 from qospec.check.evaluate.values import Poison, Value
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ INPUT = Side("input", "output", "ends", "… -> {}")
 
 
 def connect(wire: ast.Wire, scope: Scope, template: Template, evaluator: Evaluator) -> bool:
-    """Add a wire, piece by piece, and return whether all ends are known; raises Refused."""
+    """Add a wire, piece by piece, and return whether all ends are known; raises CheckError."""
     values = [_value(end, scope, evaluator) for end in wire.ends]
     if any(isinstance(value, Poison) for value in values):
         return False
@@ -74,14 +74,14 @@ def _add(template: Template, origin: Origin, end: End, node: ast.Path, context: 
         if loose or (origin.part >= 0 and template.parts[origin.part].loose):
             template.merged.add(end)
         else:
-            context.tell(
-                wrong(
+            context.report(
+                error(
                     "E0404",
                     f"`{node.span.text}` leads to two places",
                     node.span,
                     label="wired again here",
-                    other=(template.places[origin], "first wired here"),
-                    remedy="put an element between that chooses, such as `classify`",
+                    secondary=(template.places[origin], "first wired here"),
+                    help="put an element between that chooses, such as `classify`",
                 )
             )
         return
@@ -97,18 +97,18 @@ def _ports(template: Template, origin: Origin) -> Ports:
 def _origin(value: Value | str, node: ast.Path, *, middle: bool) -> Origin:
     if isinstance(value, SideValue):
         if value.inner >= 0 and value.side == "rx":
-            raise wrong(
+            raise error(
                 "E0407",
                 f"no wire begins at `{node.span.text}`: cells go into the device by it",
                 node.span,
-                remedy=f"write `{node.span.text.removesuffix('rx')}tx` for what leaves it",
+                help=f"write `{node.span.text.removesuffix('rx')}tx` for what leaves it",
             )
         if value.inner < 0 and value.side == "tx":
-            raise wrong(
+            raise error(
                 "E0407",
                 f"no wire begins at `{node.span.text}`: cells leave by it",
                 node.span,
-                remedy=f"write `{node.span.text.removesuffix('tx')}rx` for what comes in",
+                help=f"write `{node.span.text.removesuffix('tx')}rx` for what comes in",
             )
         return Origin(port=value.port, inner=value.inner)
     if isinstance(value, PartValue):
@@ -125,7 +125,7 @@ def _named(value: PartValue, node: ast.Path, side: Side, *, middle: bool) -> str
     if value.name and not (middle and value.name in theirs):
         if part.loose or value.name in ours:
             return value.name
-        raise wrong(
+        raise error(
             "E0407",
             f"`{node.span.text}` is an {side.other}: no wire {side.verb} there",
             node.span,
@@ -133,43 +133,41 @@ def _named(value: PartValue, node: ast.Path, side: Side, *, middle: bool) -> str
         )
     if part.loose or len(ours) == 1:
         return ours[0] if ours else ""
-    raise wrong(
+    raise error(
         "E0408",
         f"`{part.path}` has {len(ours)} {side.one}s: say which",
         node.span,
         note=f"{side.one}s of {part.path}: {' '.join(ours[:12])}",
-        remedy=f"write `{side.wire.format(f'{part.path}.{ours[0]}')}`" if ours else "",
+        help=f"write `{side.wire.format(f'{part.path}.{ours[0]}')}`" if ours else "",
     )
 
 
 def _end(value: Value | str, node: ast.Path, *, middle: bool) -> End:
     if isinstance(value, str):
         if middle:
-            raise wrong(
-                "E0407", f"nothing follows `{value}`", node.span, remedy="end the wire here"
-            )
+            raise error("E0407", f"nothing follows `{value}`", node.span, help="end the wire here")
         return End("discard" if value == "discard" else "terminate")
     if isinstance(value, SideValue):
         if value.inner >= 0 and value.side == "tx":
-            raise wrong(
+            raise error(
                 "E0407",
                 f"no wire ends at `{node.span.text}`: cells leave the device by it",
                 node.span,
-                remedy=f"write `{node.span.text.removesuffix('tx')}rx` for what goes into it",
+                help=f"write `{node.span.text.removesuffix('tx')}rx` for what goes into it",
             )
         if value.inner < 0 and value.side == "rx":
-            raise wrong(
+            raise error(
                 "E0407",
                 f"no wire ends at `{node.span.text}`: cells come in by it",
                 node.span,
-                remedy=f"write `{node.span.text.removesuffix('rx')}tx` for what leaves",
+                help=f"write `{node.span.text.removesuffix('rx')}tx` for what leaves",
             )
         if middle:
-            raise wrong(
+            raise error(
                 "E0407",
                 f"nothing follows `{node.span.text}`: cells have left",
                 node.span,
-                remedy="end the wire here",
+                help="end the wire here",
             )
         return End("port" if value.inner < 0 else "inner", port=value.port, inner=value.inner)
     if isinstance(value, PartValue):
@@ -177,24 +175,24 @@ def _end(value: Value | str, node: ast.Path, *, middle: bool) -> End:
     raise _no_end(value, node, "end")
 
 
-def _no_end(value: Value | str, node: ast.Path, verb: str) -> Refused:
+def _no_end(value: Value | str, node: ast.Path, verb: str) -> CheckError:
     if isinstance(value, PortValue):
         side = "rx" if (verb == "begin") == (value.inner < 0) else "tx"
-        return wrong(
+        return error(
             "E0407",
             f"`{node.span.text}` has two sides",
             node.span,
-            remedy=f"write `{node.span.text}.{side}`",
+            help=f"write `{node.span.text}.{side}`",
         )
     if isinstance(value, Turns):
-        return wrong(
+        return error(
             "E0408",
             f"`{node.span.text}` is an array of elements",
             node.span,
-            remedy=f"say which: `{node.span.text}[0]`",
+            help=f"say which: `{node.span.text}[0]`",
         )
     what = value.what if isinstance(value, Value) else f"`{value}`"
-    return wrong("E0407", f"no wire can {verb} at {what}", node.span)
+    return error("E0407", f"no wire can {verb} at {what}", node.span)
 
 
 def verify(template: Template, context: Context) -> None:
@@ -207,10 +205,10 @@ def verify(template: Template, context: Context) -> None:
         for name in part.outputs:
             if Origin(index, name) not in template.wires:
                 reached = any((index, each) in fed for each in part.inputs)
-                context.tell(_unwired(part, name, fed=reached))
+                context.report(_unwired(part, name, fed=reached))
         for name in () if part.loose else part.inputs:
             if (index, name) not in fed:
-                context.tell(_unfed(part, name))
+                context.report(_unfed(part, name))
     for ports in template.ports.values():
         _received(template, ports, context)
     verify_served(template, context)
@@ -221,31 +219,31 @@ def _received(template: Template, ports: Ports, context: Context) -> None:
     for index in range(1 if ports.count is None else ports.count):
         if Origin(port=(ports.name, index)) not in template.wires:
             name = ports.name if ports.count is None else f"{ports.name}[{index}]"
-            remedy = f"connect it (`{name}.rx -> …`) or write `{name}.rx -> discard`"
+            help_text = f"connect it (`{name}.rx -> …`) or write `{name}.rx -> discard`"
             message = f"what comes in by `{name}` goes nowhere"
-            context.tell(wrong("E0410", message, ports.span, remedy=remedy))
+            context.report(error("E0410", message, ports.span, help=help_text))
 
 
-def _unwired(part: Part, name: str, *, fed: bool) -> Refused:
+def _unwired(part: Part, name: str, *, fed: bool) -> CheckError:
     whole = len(part.outputs) == 1
     shown = part.path if whole else f"{part.path}.{name}"
-    return wrong(
+    return error(
         "E0402",
         f"output `{shown}` goes nowhere",
         part.named.get(name, part.span),
         label="its output goes nowhere" if whole and fed else "declared here, never wired",
-        remedy=f"connect it (`{shown} -> …`) or write `{shown} -> discard`",
+        help=f"connect it (`{shown} -> …`) or write `{shown} -> discard`",
     )
 
 
-def _unfed(part: Part, name: str) -> Refused:
+def _unfed(part: Part, name: str) -> CheckError:
     shown = part.path if len(part.inputs) == 1 else f"{part.path}.{name}"
-    return wrong(
+    return error(
         "E0403",
         f"nothing feeds `{shown}`",
         part.span,
         label="declared here, never fed",
-        remedy=f"connect something to it (`… -> {shown}`)",
+        help=f"connect something to it (`… -> {shown}`)",
     )
 
 
@@ -289,23 +287,25 @@ def _is_known(template: Template, end: End) -> bool:
 
 def _tell_unserved(template: Template, part: Part, end: End, place: Span, context: Context) -> None:
     what = template.parts[end.part].path if end.kind == "element" else end.kind
-    context.tell(
-        wrong(
+    context.report(
+        error(
             "E0405",
             f"`{part.path}` must lead straight to a line, not to `{what}`",
             place,
             note="a queue is emptied by the line that it feeds, straight or by a scheduler",
-            remedy=f"move `{what}` before `{part.path}`" if end.kind == "element" else "",
+            help=f"move `{what}` before `{part.path}`" if end.kind == "element" else "",
         )
     )
 
 
 def _tell_crowded(template: Template, part: Part, end: End, place: Span, context: Context) -> None:
-    what, remedy = "its line", "put a scheduler such as `strict` before the line"
+    what, help_text = "its line", "put a scheduler such as `strict` before the line"
     if end.kind == "element" and template.parts[end.part].kind.duty == "scheduler":
         what = f"`{template.parts[end.part].path}.{end.input}`"
-        remedy = "give each an input of its own, or merge what comes before one queue"
-    context.tell(wrong("E0406", f"`{part.path}` shares {what} with others", place, remedy=remedy))
+        help_text = "give each an input of its own, or merge what comes before one queue"
+    context.report(
+        error("E0406", f"`{part.path}` shares {what} with others", place, help=help_text)
+    )
 
 
 def _verify_levels(template: Template, start: int, place: Span, context: Context) -> None:
@@ -323,25 +323,25 @@ def _verify_levels(template: Template, start: int, place: Span, context: Context
                 _tell_circle([template.parts[each].path for each in path], place, context)
             return
         path.append(index)
-    context.tell(
-        wrong(
+    context.report(
+        error(
             "E0606",
             f"more than {MOST_LEVELS} schedulers follow each other from"
             f" `{template.parts[start].path}` on",
             place,
-            remedy="let one scheduler choose among more inputs",
+            help="let one scheduler choose among more inputs",
         )
     )
 
 
 def _tell_circle(names: list[str], place: Span, context: Context) -> None:
-    context.tell(
-        wrong(
+    context.report(
+        error(
             "E0405",
             f"`{names[0]}` leads back to itself, and to no line",
             place,
             note=" -> ".join([*names, names[0]]),
-            remedy="let the last scheduler lead to a port's `tx`",
+            help="let the last scheduler lead to a port's `tx`",
         )
     )
 
@@ -358,12 +358,12 @@ def verify_time(template: Template, context: Context) -> None:
         circle = _circle(start, after, instant, done)
         if circle:
             names = " -> ".join(template.parts[index].path for index in (*circle, circle[0]))
-            context.tell(
-                wrong(
+            context.report(
+                error(
                     "E0409",
                     f"this loop takes no time: {names}",
                     template.parts[circle[0]].span,
-                    remedy="put an element into it that takes time, such as `delay`",
+                    help="put an element into it that takes time, such as `delay`",
                 )
             )
             return

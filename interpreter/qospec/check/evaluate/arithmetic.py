@@ -11,9 +11,18 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import ANY_LAYER, NUMBER, met, named, time_of_cells
-from qospec.check.evaluate.values import POISON, Amount, Open, Poison, Symbol, Truth, Value, Wording
+from qospec.check.evaluate.values import (
+    POISON,
+    Amount,
+    Boolean,
+    Deferred,
+    Poison,
+    Symbol,
+    Text,
+    Value,
+)
 from qospec.model.expression import Constant, Expression, Operation
 from qospec.syntax import ast
 from qospec.units import CELL_RATE, CELLS, PACKET_RATE, RATE, RATIO, TIME, base_unit
@@ -43,19 +52,19 @@ def binary(node: ast.Binary, left: Value, right: Value, limits: Limits) -> Value
         dimension = a.dimension / b.dimension
     else:
         if node.operator == "of" and a.dimension != NUMBER:
-            raise wrong(
+            raise error(
                 "E0202",
                 f"`of` takes a ratio on its left, this is {named(a.dimension)}",
                 node.left.span,
-                remedy="write a ratio such as `80% of …`, or multiply with `*`",
+                help="write a ratio such as `80% of …`, or multiply with `*`",
             )
         dimension = a.dimension * b.dimension
     if dimension.is_ratio:
         dimension = NUMBER if _plain(node, a, b) else RATIO
     layer = _layer(node, a, b, dimension)
     if node.operator == "/" and isinstance(b, Amount) and b.value == 0:
-        raise wrong("E0209", "division by zero", node.right.span, label="this is 0")
-    if isinstance(a, Open) or isinstance(b, Open):
+        raise error("E0209", "division by zero", node.right.span, label="this is 0")
+    if isinstance(a, Deferred) or isinstance(b, Deferred):
         return _open(node, a, b, dimension, layer)
     value = _worked_out(node, a, b, limits)
     return Amount(value, dimension, layer, published=a.published or b.published)
@@ -66,35 +75,35 @@ def negated(node: ast.Unary, operand: Value) -> Value:
     if isinstance(operand, Poison):
         return POISON
     a = number(operand, node.operand.span, "-")
-    if isinstance(a, Open):
+    if isinstance(a, Deferred):
         negative = Operation("negate", (a.expression,), a.dimension)
-        return Open(negative, a.dimension, a.exact, layer=a.layer)
+        return Deferred(negative, a.dimension, a.exact, layer=a.layer)
     text = f"-{a.text}" if a.text and not a.text.startswith("-") else ""
     return replace(a, value=None if a.value is None else -a.value, text=text)
 
 
-def number(value: Value, span: Span, sign: str) -> Amount | Open:
+def number(value: Value, span: Span, sign: str) -> Amount | Deferred:
     """Return the value, which must be one that can be reckoned with."""
-    if isinstance(value, Amount | Open):
+    if isinstance(value, Amount | Deferred):
         return value
     unfinished = value.unfinished(span)
     if unfinished is not None:
         raise unfinished
-    raise wrong("E0204", f"`{sign}` needs numbers, and this is {value.what}", span)
+    raise error("E0204", f"`{sign}` needs numbers, and this is {value.what}", span)
 
 
-def compared(node: ast.Compare, left: Value, right: Value) -> Truth | Operation:
+def compared(node: ast.Compare, left: Value, right: Value) -> Boolean | Operation:
     """Return whether `left == right` and its like; the condition to judge if it is measured."""
     if isinstance(left, Poison) or isinstance(right, Poison):
-        return Truth(None)
+        return Boolean(None)
     for value, span in ((left, node.left.span), (right, node.right.span)):
         unfinished = value.unfinished(span)
         if unfinished is not None:
             raise unfinished
-    if not isinstance(left, Amount | Open) or not isinstance(right, Amount | Open):
-        return Truth(_same(node, left, right))
+    if not isinstance(left, Amount | Deferred) or not isinstance(right, Amount | Deferred):
+        return Boolean(_same(node, left, right))
     dimension = _comparable(left, right, node.left.span, node.right.span)
-    if isinstance(left, Open) or isinstance(right, Open):
+    if isinstance(left, Deferred) or isinstance(right, Deferred):
         if node.operator in ("==", "!=") and not countable(left, right):
             raise never_equal(node, left, right)
         return Operation(
@@ -106,8 +115,8 @@ def compared(node: ast.Compare, left: Value, right: Value) -> Truth | Operation:
         )
     published = left.published or right.published
     if left.value is None or right.value is None:
-        return Truth(None, published)
-    return Truth(_ORDER[node.operator](left.value, right.value), published)
+        return Boolean(None, published)
+    return Boolean(_ORDER[node.operator](left.value, right.value), published)
 
 
 def within(node: ast.Within, value: Value, tolerance: Value, target: Value) -> Operation | None:
@@ -122,7 +131,7 @@ def within(node: ast.Within, value: Value, tolerance: Value, target: Value) -> O
     if not share:
         _width(node, dimension, a, width)
     if isinstance(width, Amount) and width.value is not None and width.value < 0:
-        raise wrong("E0205", "a tolerance cannot be negative", node.tolerance.span)
+        raise error("E0205", "a tolerance cannot be negative", node.tolerance.span)
     if nothing(width) or (share and nothing(b)):
         narrow(node, a, b, share=share and not nothing(width))
     return Operation(
@@ -135,16 +144,18 @@ def within(node: ast.Within, value: Value, tolerance: Value, target: Value) -> O
     )
 
 
-def _width(node: ast.Within, dimension: Dimension, a: Amount | Open, width: Amount | Open) -> None:
+def _width(
+    node: ast.Within, dimension: Dimension, a: Amount | Deferred, width: Amount | Deferred
+) -> None:
     """Refuse a tolerance that is no width of that dimension."""
     if width.dimension != NUMBER:
         _comparable(a, width, node.value.span, node.tolerance.span)
     elif not dimension.is_ratio and not zero(width):
-        raise wrong(
+        raise error(
             "E0204",
             f"the tolerance of {named(dimension)} is a percentage or a width, not a plain number",
             node.tolerance.span,
-            remedy=f"write a percentage, or a width with the unit of `{node.target.span.text}`",
+            help=f"write a percentage, or a width with the unit of `{node.target.span.text}`",
         )
 
 
@@ -152,12 +163,14 @@ def alike(left: Value, right: Value) -> bool:
     """Return whether two values known before the run are equal."""
     if isinstance(left, Amount) and isinstance(right, Amount):
         return left.value == right.value and (left.dimension == right.dimension or left.value == 0)
-    return isinstance(left, Wording | Symbol | Truth) and left == right
+    return isinstance(left, Text | Symbol | Boolean) and left == right
 
 
-def constant(value: Amount | Open, span: Span, dimension: Dimension | None = None) -> Expression:
+def constant(
+    value: Amount | Deferred, span: Span, dimension: Dimension | None = None
+) -> Expression:
     """Return a value as a leaf of a condition. A literal 0 takes the dimension of what it meets."""
-    if isinstance(value, Open):
+    if isinstance(value, Deferred):
         return value.expression
     text = value.text or " ".join(span.text.split())
     number_or_zero = value.value if value.value is not None else Fraction(0)
@@ -166,57 +179,59 @@ def constant(value: Amount | Open, span: Span, dimension: Dimension | None = Non
 
 
 def _open(
-    node: ast.Binary, a: Amount | Open, b: Amount | Open, dimension: Dimension, layer: str
-) -> Open:
+    node: ast.Binary, a: Amount | Deferred, b: Amount | Deferred, dimension: Dimension, layer: str
+) -> Deferred:
     sign = "*" if node.operator == "of" else node.operator
     alike = dimension if node.operator in VERBS else None
     operands = (constant(a, node.left.span, alike), constant(b, node.right.span, alike))
-    exact = sign != "/" and all(side.exact for side in (a, b) if isinstance(side, Open))
-    return Open(Operation(sign, operands, dimension), dimension, exact, layer=layer)
+    exact = sign != "/" and all(side.exact for side in (a, b) if isinstance(side, Deferred))
+    return Deferred(Operation(sign, operands, dimension), dimension, exact, layer=layer)
 
 
-def _plain(node: ast.Binary, a: Amount | Open, b: Amount | Open) -> bool:
+def _plain(node: ast.Binary, a: Amount | Deferred, b: Amount | Deferred) -> bool:
     """Return whether a result without unit is a plain number, as 3 is, and no ratio, as 30% is."""
     if node.operator == "of":
         return b.dimension.counted
-    measured_ratio = node.operator == "/" and (isinstance(a, Open) or isinstance(b, Open))
+    measured_ratio = node.operator == "/" and (isinstance(a, Deferred) or isinstance(b, Deferred))
     return a.dimension.counted and b.dimension.counted and not measured_ratio
 
 
-def _equal(node: ast.Binary, a: Amount | Open, b: Amount | Open) -> Dimension:
+def _equal(node: ast.Binary, a: Amount | Deferred, b: Amount | Deferred) -> Dimension:
     if a.dimension == b.dimension or zero(b):
         return a.dimension
     if zero(a):
         return b.dimension
     preposition = "to" if node.operator == "+" else "from"
     what = f"{VERBS[node.operator]} {named(b.dimension)} {preposition} {named(a.dimension)}"
-    raise wrong(
+    raise error(
         "E0202",
         f"cannot {what}",
         node.right.span,
         label=f"this is {named(b.dimension)}",
-        other=(node.left.span, f"this is {named(a.dimension)}"),
-        remedy="give both the same kind of unit",
+        secondary=(node.left.span, f"this is {named(a.dimension)}"),
+        help="give both the same kind of unit",
     )
 
 
-def _comparable(left: Amount | Open, right: Amount | Open, first: Span, second: Span) -> Dimension:
+def _comparable(
+    left: Amount | Deferred, right: Amount | Deferred, first: Span, second: Span
+) -> Dimension:
     if left.dimension == right.dimension or zero(right):
         _agree(left, right, first, second)
         return left.dimension
     if zero(left):
         return right.dimension
-    raise wrong(
+    raise error(
         "E0203",
         f"cannot compare {named(left.dimension)} with {named(right.dimension)}",
         second,
         label=f"this is {named(right.dimension)}",
-        other=(first, f"this is {named(left.dimension)}"),
-        remedy=_remedy(left, right, second),
+        secondary=(first, f"this is {named(left.dimension)}"),
+        help=_remedy(left, right, second),
     )
 
 
-def _remedy(left: Amount | Open, right: Amount | Open, second: Span) -> str:
+def _remedy(left: Amount | Deferred, right: Amount | Deferred, second: Span) -> str:
     what, plain = named(left.dimension), right.dimension == NUMBER
     if plain and isinstance(right, Amount):
         return f"give it a unit: {what} is wanted"
@@ -227,20 +242,22 @@ def _remedy(left: Amount | Open, right: Amount | Open, second: Span) -> str:
     return f"compare with {what}"
 
 
-def _layer(node: ast.Binary, a: Amount | Open, b: Amount | Open, dimension: Dimension) -> str:
+def _layer(
+    node: ast.Binary, a: Amount | Deferred, b: Amount | Deferred, dimension: Dimension
+) -> str:
     _agree(a, b, node.left.span, node.right.span)
     return met(a.layer, b.layer) if dimension.has_data else ""
 
 
-def _agree(a: Amount | Open, b: Amount | Open, first: Span, second: Span) -> None:
+def _agree(a: Amount | Deferred, b: Amount | Deferred, first: Span, second: Span) -> None:
     if len({a.layer, b.layer} - {"", ANY_LAYER}) > 1:
-        raise wrong(
+        raise error(
             "E0212",
             f"bits counted @{a.layer} meet bits counted @{b.layer}",
             second,
             label=f"@{b.layer}",
-            other=(first, f"@{a.layer}"),
-            remedy="count both at the same layer: no operator converts between layers",
+            secondary=(first, f"@{a.layer}"),
+            help="count both at the same layer: no operator converts between layers",
         )
 
 
@@ -250,22 +267,22 @@ def _worked_out(node: ast.Binary, a: Amount, b: Amount, limits: Limits) -> Fract
     value = _RESULT[node.operator](a.value, b.value)
     if max(value.numerator.bit_length(), value.denominator.bit_length()) > limits.bits:
         message = f"this number needs more than {limits.bits:_} bits"
-        raise wrong("E0604", message, node.span, remedy="make it of fewer, or of rounder ones")
+        raise error("E0604", message, node.span, help="make it of fewer, or of rounder ones")
     return value
 
 
 def _same(node: ast.Compare, left: Value, right: Value) -> bool | None:
-    if type(left) is not type(right) or not isinstance(left, Wording | Symbol | Truth):
-        raise wrong(
+    if type(left) is not type(right) or not isinstance(left, Text | Symbol | Boolean):
+        raise error(
             "E0203",
             f"cannot compare {left.what} with {right.what}",
             node.right.span,
             label=f"this is {right.what}",
-            other=(node.left.span, f"this is {left.what}"),
+            secondary=(node.left.span, f"this is {left.what}"),
         )
     if node.operator not in ("==", "!="):
-        raise wrong("E0203", f"`{node.operator}` cannot order {left.what}", node.span)
-    if isinstance(left, Truth) and (left.value is None or right == Truth(None)):
+        raise error("E0203", f"`{node.operator}` cannot order {left.what}", node.span)
+    if isinstance(left, Boolean) and (left.value is None or right == Boolean(None)):
         return None
     return (left == right) == (node.operator == "==")
 
@@ -287,49 +304,49 @@ _ORDER: dict[str, Callable[[Fraction, Fraction], bool]] = {
 }
 
 
-def countable(left: Amount | Open, right: Amount | Open) -> bool:
+def countable(left: Amount | Deferred, right: Amount | Deferred) -> bool:
     """Return whether equality can be judged: of counts, and of a ratio with 0."""
-    if all(side.exact for side in (left, right) if isinstance(side, Open)):
+    if all(side.exact for side in (left, right) if isinstance(side, Deferred)):
         return True
     return left.dimension == NUMBER and (zero(left) or zero(right))
 
 
-def zero(value: Amount | Open) -> bool:
+def zero(value: Amount | Deferred) -> bool:
     """Return whether a value is the literal 0, which fits every dimension."""
     return isinstance(value, Amount) and value.value == 0 and value.dimension == NUMBER
 
 
-def nothing(value: Amount | Open) -> bool:
+def nothing(value: Amount | Deferred) -> bool:
     """Return whether a value is 0, with a unit or without."""
     return isinstance(value, Amount) and value.value == 0
 
 
-def never_equal(node: ast.Compare, left: Amount | Open, right: Amount | Open) -> Refused:
+def never_equal(node: ast.Compare, left: Amount | Deferred, right: Amount | Deferred) -> CheckError:
     """Return the mistake of asking whether a measured time or rate is equal to something."""
-    remedy = f"write `{node.left.span.text} within 1% of {node.right.span.text}`"
+    help_text = f"write `{node.left.span.text} within 1% of {node.right.span.text}`"
     for end, other, side in ((right, left, node.left), (left, right, node.right)):
         if zero(end):
-            remedy = f"compare with a bound: `{side.span.text} < {_little(other.dimension)}`"
-    return wrong(
-        "E0213", "what is measured is never equal to the last digit", node.span, remedy=remedy
+            help_text = f"compare with a bound: `{side.span.text} < {_little(other.dimension)}`"
+    return error(
+        "E0213", "what is measured is never equal to the last digit", node.span, help=help_text
     )
 
 
-def narrow(node: ast.Within, a: Amount | Open, b: Amount | Open, *, share: bool) -> None:
+def narrow(node: ast.Within, a: Amount | Deferred, b: Amount | Deferred, *, share: bool) -> None:
     """Refuse a tolerance of no width, but where equality could be asked for as well."""
-    if not isinstance(a, Open) and not isinstance(b, Open):
+    if not isinstance(a, Deferred) and not isinstance(b, Deferred):
         return
     literal = isinstance(node.target, ast.Number | ast.Quantity)
     if countable(a, b) and not (share and literal):
         return
     width = f"{node.value.span.text} within {_little(a.dimension)} of {node.target.span.text}"
-    raise wrong(
+    raise error(
         "E0213",
         f"{node.tolerance.span.text} of 0 is 0: this only holds for 0 itself"
         if share
         else "what is measured is never equal to the last digit, and this tolerance is 0",
         node.tolerance.span,
-        remedy=f"write a width, such as `{width}`",
+        help=f"write a width, such as `{width}`",
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.check.evaluate.confidence import clause_of
-from qospec.check.evaluate.context import together, wrong
+from qospec.check.evaluate.context import error, together
 from qospec.check.evaluate.criteria import condition
 from qospec.diagnostics import did_you_mean, respelling
 from qospec.model.expression import (
@@ -21,7 +21,7 @@ from qospec.model.suite import CLAIMS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qospec.check.evaluate.context import Refused
+    from qospec.check.evaluate.context import CheckError
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
     from qospec.model.expression import Expression
@@ -32,27 +32,27 @@ DECIDED = "nothing that is measured decides it here"
 
 
 def claim_of(node: ast.Criterion) -> str:
-    """Return what kind of claim a criterion makes, "" where it says none; raises Refused."""
+    """Return what kind of claim a criterion makes, "" where it says none; raises CheckError."""
     if node.claim is None:
         return ""
     word, span = node.claim.text, node.claim.span
     if word not in CLAIMS:
         near = did_you_mean(word, CLAIMS)
-        raise wrong(
+        raise error(
             "E0517",
             f"`{word}` is no kind of claim",
             span,
             label=f"did you mean `{near}`?" if near else "",
             note="claims: " + " ".join(CLAIMS),
-            remedy=f"write `as {near}`" if near else "write one of them",
+            help=f"write `as {near}`" if near else "write one of them",
             fix=respelling(span, word, CLAIMS),
         )
     if node.kind != "expect":
-        raise wrong(
+        raise error(
             "E0518",
             f"`{node.kind}` makes no claim: it asks whether the test is valid",
             span,
-            remedy=f"leave `as {word}` out, or write `expect`",
+            help=f"leave `as {word}` out, or write `expect`",
         )
     return word
 
@@ -80,7 +80,7 @@ def when_of(node: ast.Criterion | ast.Report, scope: Scope, evaluator: Evaluator
     """Return whether a statement applies in a case.
 
     Raises:
-        Refused: If that hangs on what is only known after the run.
+        CheckError: If that hangs on what is only known after the run.
     """
     if node.when is None:
         return When(met=True)
@@ -89,11 +89,11 @@ def when_of(node: ast.Criterion | ast.Report, scope: Scope, evaluator: Evaluator
         return When(met=None)
     if not is_constant(expression):
         leaf = (*observed(expression), *found(expression))[0]
-        raise wrong(
+        raise error(
             "E0207",
             f"`when` is decided before the run, and `{leaf.text}` is known only after it",
             node.when.span,
-            remedy="ask it in the condition itself; `when` asks what is swept, given or published",
+            help="ask it in the condition itself; `when` asks what is swept, given or published",
         )
     met = without_readings(expression) is True
     idle = "" if met else f"it applies when {' '.join(node.when.span.text.split())}"
@@ -101,7 +101,7 @@ def when_of(node: ast.Criterion | ast.Report, scope: Scope, evaluator: Evaluator
 
 
 def refuse_clauses(node: ast.Criterion, what: str, why: str) -> None:
-    """Refuse the clauses that only the statements of a test have; raises Refused.
+    """Refuse the clauses that only the statements of a test have; raises CheckError.
 
     Args:
         node: Of a device or a property.
@@ -113,21 +113,21 @@ def refuse_clauses(node: ast.Criterion, what: str, why: str) -> None:
         raise together(mistakes)
 
 
-def _strange(node: ast.Criterion, what: str, why: str) -> Iterator[Refused]:
+def _strange(node: ast.Criterion, what: str, why: str) -> Iterator[CheckError]:
     if node.confidence is not None:
-        yield wrong(
+        yield error(
             "E0512",
             f"{what} {why}: there is no confidence in it",
             clause_of(node),
-            remedy="leave `with … confidence` out",
+            help="leave `with … confidence` out",
         )
     if node.claim is not None:
-        remedy = f"leave `as {node.claim.text}` out"
-        yield wrong("E0518", f"{what} makes no claim", node.claim.span, remedy=remedy)
+        help_text = f"leave `as {node.claim.text}` out"
+        yield error("E0518", f"{what} makes no claim", node.claim.span, help=help_text)
     if node.when is not None:
-        yield wrong(
+        yield error(
             "E0518",
             f"{what} {why}: it has no `when`",
             node.when.span,
-            remedy="leave `when …` out; join what it depends on to the condition by `or`",
+            help="leave `when …` out; join what it depends on to the condition by `or`",
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.context import wrong
+from qospec.check.evaluate.context import error
 from qospec.check.evaluate.dimensions import named
 from qospec.check.evaluate.values import Amount, Poison
 from qospec.model.expression import Operation, observed
@@ -34,7 +34,7 @@ def confidence_of(
     scope: Scope,
     evaluator: Evaluator,
 ) -> Fraction | None:
-    """Return the confidence of a criterion, None where it asks for none; raises Refused."""
+    """Return the confidence of a criterion, None where it asks for none; raises CheckError."""
     if node.confidence is None:
         return None
     value = evaluator.plain(node.confidence, scope)
@@ -49,18 +49,18 @@ def confidence_of(
 def _ratio(value: Value, node: ast.Expression) -> Fraction:
     if not isinstance(value, Amount) or not value.dimension.is_ratio:
         what = named(value.dimension) if isinstance(value, Amount) else value.what
-        raise wrong(
+        raise error(
             "E0204",
             f"a confidence is a percentage, not {what}",
             node.span,
-            remedy="write `with 95% confidence`",
+            help="write `with 95% confidence`",
         )
     if value.value is None or not LEAST < value.value <= MOST:
-        raise wrong(
+        raise error(
             "E0205",
             "a confidence is more than 50% and at most 99.999%",
             node.span,
-            remedy="write `with 95% confidence`",
+            help="write `with 95% confidence`",
         )
     return value.value
 
@@ -69,23 +69,23 @@ def _comparable(node: ast.Criterion, expression: Expression) -> None:
     """Refuse what repeats cannot be reckoned together for."""
     clause = clause_of(node)
     if not observed(expression):
-        raise wrong(
+        raise error(
             "E0512",
             "a confidence is of what is measured, and nothing is measured here",
             clause,
-            remedy="leave `with … confidence` out",
+            help="leave `with … confidence` out",
         )
     if isinstance(expression, Operation) and expression.operator in ORDERED:
         return
     sort = f"`{expression.operator}`" if isinstance(expression, Operation) else "this condition"
     joined = isinstance(expression, Operation) and expression.operator in ("and", "or", "not")
-    raise wrong(
+    raise error(
         "E0512",
         f"there is no confidence for {sort}: repeats are judged together by `<`, `>` or `within`",
         clause,
-        other=(node.condition.span, "this is judged"),
+        secondary=(node.condition.span, "this is judged"),
         note="without a confidence, `expect` holds in every repeat",
-        remedy="write a statement of its own for each part"
+        help="write a statement of its own for each part"
         if joined
         else "compare by `<`, `<=`, `>`, `>=` or `within`, or leave the confidence out",
     )
@@ -106,12 +106,12 @@ def repeated(node: ast.Criterion, test: ast.Test, run: Run | None) -> None:
     elif statement is not None:
         place = Span(statement.span.source, statement.span.end - 1, statement.span.end)
     enough = f"repeat = {FEWEST_REPEATS}"
-    raise wrong(
+    raise error(
         "E0507",
         f"a confidence of {_text(node)} needs at least {FEWEST_REPEATS} repeats",
         clause_of(node),
-        other=(place, f"`repeat` is {run.repeat} here"),
-        remedy=f"write `{enough}`" if given is not None else f"add `{enough}` to `run`",
+        secondary=(place, f"`repeat` is {run.repeat} here"),
+        help=f"write `{enough}`" if given is not None else f"add `{enough}` to `run`",
     )
 
 

@@ -6,20 +6,20 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from qospec.check.evaluate import arithmetic, literals, mixes
-from qospec.check.evaluate.context import Refused, too_deep, wrong
+from qospec.check.evaluate.context import CheckError, error, too_deep
 from qospec.check.evaluate.functions import FUNCTIONS
 from qospec.check.evaluate.scope import unknown
 from qospec.check.evaluate.values import (
     POISON,
     Amount,
-    Open,
+    Boolean,
+    Deferred,
+    List,
+    Map,
     Poison,
-    Series,
     Symbol,
-    Table,
-    Truth,
+    Text,
     Value,
-    Wording,
     published_in,
 )
 from qospec.model.expression import Operation
@@ -43,8 +43,8 @@ class Evaluator:
         self._methods: dict[type, Callable[[Any, Scope], Value]] = {
             ast.Number: lambda node, _: literals.number(node, context.limits),
             ast.Quantity: lambda node, _: literals.quantity(node, context.limits),
-            ast.Text: lambda node, _: Wording(node.text),
-            ast.Truth: lambda node, _: Truth(node.value),
+            ast.Text: lambda node, _: Text(node.text),
+            ast.Truth: lambda node, _: Boolean(node.value),
             ast.Layered: self._layered,
             ast.Unary: self._unary,
             ast.Binary: self._binary,
@@ -66,22 +66,22 @@ class Evaluator:
         """Return the value; a mistake is reported, and poisons it."""
         try:
             return self.strict(node, scope)
-        except Refused as refused:
-            self.context.tell(refused)
+        except CheckError as mistake:
+            self.context.report(mistake)
         except RecursionError:
-            self.context.tell(too_deep(node.span))
+            self.context.report(too_deep(node.span))
         return POISON
 
     def strict(self, node: ast.Expression, scope: Scope) -> Value:
-        """Return the value; raises Refused."""
+        """Return the value; raises CheckError."""
         self.context.take_step(node.span)
         method = self._methods.get(type(node))
         if method is None:
-            raise wrong("E0112", f"`{node.span.text}` does not belong here", node.span)
+            raise error("E0112", f"`{node.span.text}` does not belong here", node.span)
         value = method(node, scope)
         if value.parts > self.context.limits.items:
             many = f"a value made of more than {self.context.limits.items:_} others"
-            raise wrong("E0603", many, node.span)
+            raise error("E0603", many, node.span)
         return value
 
     def plain(self, node: ast.Expression, scope: Scope) -> Value:
@@ -92,24 +92,24 @@ class Evaluator:
         """Return the value, unless a measurement or a published number went into it."""
         place = published_in(value)
         if place is not None:
-            self.context.tell(
-                wrong(
+            self.context.report(
+                error(
                     "E0208",
                     "a published number may only be compared with",
                     node.span,
                     label="comes from a `reference`",
-                    other=(place, "published here"),
-                    remedy="write the number itself, and say where it is from in a `##` comment",
+                    secondary=(place, "published here"),
+                    help="write the number itself, and say where it is from in a `##` comment",
                 )
             )
             return POISON
-        if isinstance(value, Open):
-            self.context.tell(
-                wrong(
+        if isinstance(value, Deferred):
+            self.context.report(
+                error(
                     "E0207",
                     "what is measured cannot flow back into the test",
                     node.span,
-                    remedy="measured values belong in `require`, `expect` and `report`",
+                    help="measured values belong in `require`, `expect` and `report`",
                 )
             )
             return POISON
@@ -119,11 +119,11 @@ class Evaluator:
         """Return a bare word as itself, unless it names a word or a text here."""
         if not isinstance(node, ast.Path) or node.trail:
             value = self.plain(node, scope)
-            return Symbol(value.text, node.span) if isinstance(value, Wording) else value
+            return Symbol(value.text, node.span) if isinstance(value, Text) else value
         known = scope.find(node.name.text)
         if known is not None:
             value = known.value(self.context)
-            if isinstance(value, Wording):
+            if isinstance(value, Text):
                 return Symbol(value.text, node.span)
             if isinstance(value, Symbol | Poison):
                 return value
@@ -132,11 +132,11 @@ class Evaluator:
     def truth(self, node: ast.Expression, scope: Scope) -> bool | None:
         """Return a condition's value, which must be known before the run."""
         value = self.plain(node, scope)
-        if isinstance(value, Truth):
+        if isinstance(value, Boolean):
             return value.value
-        if not isinstance(value, Poison | Open):
-            self.context.tell(
-                wrong("E0204", f"a condition is wanted, this is {value.what}", node.span)
+        if not isinstance(value, Poison | Deferred):
+            self.context.report(
+                error("E0204", f"a condition is wanted, this is {value.what}", node.span)
             )
         return None
 
@@ -147,7 +147,7 @@ class Evaluator:
         if node.operator == "-":
             return arithmetic.negated(node, self.value(node.operand, scope))
         known = self._truth(node.operand, scope)
-        return Truth(None if known.value is None else not known.value, known.published)
+        return Boolean(None if known.value is None else not known.value, known.published)
 
     def _binary(self, node: ast.Binary, scope: Scope) -> Value:
         if node.operator not in ("and", "or"):
@@ -157,16 +157,16 @@ class Evaluator:
         decisive = node.operator == "or"
         published = first.published or second.published
         if decisive in (first.value, second.value):
-            return Truth(decisive, published)
-        return Truth(None if None in (first.value, second.value) else not decisive, published)
+            return Boolean(decisive, published)
+        return Boolean(None if None in (first.value, second.value) else not decisive, published)
 
-    def _truth(self, node: ast.Expression, scope: Scope) -> Truth:
+    def _truth(self, node: ast.Expression, scope: Scope) -> Boolean:
         value = self.value(node, scope)
-        if isinstance(value, Truth):
+        if isinstance(value, Boolean):
             return value
         if not isinstance(value, Poison):
-            raise wrong("E0204", f"a condition is wanted, this is {value.what}", node.span)
-        return Truth(None)
+            raise error("E0204", f"a condition is wanted, this is {value.what}", node.span)
+        return Boolean(None)
 
     def _compare(self, node: ast.Compare, scope: Scope) -> Value:
         result = arithmetic.compared(
@@ -180,32 +180,32 @@ class Evaluator:
         parts = (node.value, node.tolerance, node.target)
         values = [self.value(part, scope) for part in parts]
         condition = arithmetic.within(node, *values)
-        if any(isinstance(value, Open) for value in values):
+        if any(isinstance(value, Deferred) for value in values):
             raise _undecided(node)
         amounts = [value for value in values if isinstance(value, Amount)]
         published = next((each.published for each in amounts if each.published), None)
         numbers = [each.value for each in amounts if each.value is not None]
         if condition is None or len(numbers) < len(parts):
-            return Truth(None, published)
+            return Boolean(None, published)
         value, tolerance, target = numbers
         share = condition.operator == "within share"
         reach = tolerance * abs(target) if share else tolerance
-        return Truth(abs(value - target) <= reach, published)
+        return Boolean(abs(value - target) <= reach, published)
 
     def _member(self, node: ast.Member, scope: Scope) -> Value:
         collection = self.value(node.collection, scope)
         if isinstance(collection, Poison):
-            return Truth(None)
-        if not isinstance(collection, Series):
-            raise wrong(
+            return Boolean(None)
+        if not isinstance(collection, List):
+            raise error(
                 "E0204",
                 f"`in` needs a list, this is {collection.what}",
                 node.collection.span,
-                remedy="write a list `[…]`, or a range between parentheses: `in (1 .. 5)`",
+                help="write a list `[…]`, or a range between parentheses: `in (1 .. 5)`",
             )
         item = self.value(node.item, scope)
         found = any(arithmetic.alike(item, each) for each in collection.items)
-        return Truth(
+        return Boolean(
             found if collection.known else None, published_in(collection) or published_in(item)
         )
 
@@ -228,13 +228,13 @@ class Evaluator:
 
     def _list(self, node: ast.ListOf | ast.TupleOf, scope: Scope) -> Value:
         if len(node.items) > self.context.limits.items:
-            raise wrong(
+            raise error(
                 "E0603",
                 f"a list of more than {self.context.limits.items:_} items",
                 node.span,
-                remedy="make it shorter",
+                help="make it shorter",
             )
-        return Series(tuple(self.value(item, scope) for item in node.items))
+        return List(tuple(self.value(item, scope) for item in node.items))
 
     def _map(self, node: ast.MapOf, scope: Scope) -> Value:
         entries: dict[Fraction | str, Value] = {}
@@ -242,9 +242,9 @@ class Evaluator:
         for pair in node.pairs:
             key = literals.key(self.word(pair.key, scope), pair.key.span)
             if key in entries:
-                raise wrong("E0102", f"the key {key} comes twice", pair.key.span)
+                raise error("E0102", f"the key {key} comes twice", pair.key.span)
             entries[key], pairs[key] = self.value(pair.value, scope), pair
-        return Table(entries, pairs)
+        return Map(entries, pairs)
 
     def _path(self, node: ast.Path, scope: Scope) -> Value:
         within = bool(node.trail) and isinstance(node.trail[0], ast.Name)
@@ -258,7 +258,7 @@ class Evaluator:
                 value = value.item(self.index(step.value, value, scope), step.value.span)
         return value
 
-    def _library(self, node: ast.Path, scope: Scope) -> Refused:
+    def _library(self, node: ast.Path, scope: Scope) -> CheckError:
         """Return the mistake of naming the library where one of its files is meant: `std.dscp.ef`.
 
         Names of a file stand behind the file's own name, however it is imported.
@@ -269,19 +269,19 @@ class Evaluator:
             if self.context.built_ins.module_of(name) == ".".join(names[:place]):
                 imported, written = ".".join(names[:place]), ".".join(names[place - 1 :])
         if imported.rpartition(".")[2] in scope.outermost().names:
-            remedy = f"write `{written}`"
+            help_text = f"write `{written}`"
         else:
-            remedy = f"write `import {imported}` below the first line, and `{written}` here"
+            help_text = f"write `import {imported}` below the first line, and `{written}` here"
         message = f"nothing here is named `{LIBRARY}`"
         note = "the library's files are imported, each by its path, and have their last name here"
-        return wrong("E0101", message, node.name.span, note=note, remedy=remedy)
+        return error("E0101", message, node.name.span, note=note, help=help_text)
 
     def index(self, node: ast.Expression, container: Value, scope: Scope) -> Value:
         """Return an index; a map's may be a bare word."""
         bare = isinstance(node, ast.Path) and scope.find(node.name.text) is None
         return (
             self.word(node, scope)
-            if bare and isinstance(container, Table)
+            if bare and isinstance(container, Map)
             else self.value(node, scope)
         )
 
@@ -300,9 +300,9 @@ class Evaluator:
         imported = built_ins.module_of(name.text) if within else ""
         if imported:  # an import that is missing is told once
             scope.outermost().unread |= {name.text}
-        remedy = "" if within else built_ins.remedy(name.text, scope.outermost().names)
-        if remedy:
-            raise wrong("E0101", f"nothing here is named `{name.text}`", name.span, remedy=remedy)
+        help_text = "" if within else built_ins.help_for(name.text, scope.outermost().names)
+        if help_text:
+            raise error("E0101", f"nothing here is named `{name.text}`", name.span, help=help_text)
         raise unknown(name.text, name.span, everything, imported=imported)
 
     def _call(self, node: ast.Call, scope: Scope) -> Value:
@@ -319,10 +319,10 @@ class Evaluator:
         return base.copy(node.body, scope, self)
 
 
-def _undecided(node: ast.Expression) -> Refused:
-    return wrong(
+def _undecided(node: ast.Expression) -> CheckError:
+    return error(
         "E0207",
         "what is measured cannot be decided before the run",
         node.span,
-        remedy="measured values are compared in `require` and `expect`",
+        help="measured values are compared in `require` and `expect`",
     )

@@ -13,10 +13,10 @@ from functools import cache
 from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.evaluate import arithmetic
-from qospec.check.evaluate.context import wrong
+from qospec.check.evaluate.context import error
 from qospec.check.evaluate.dimensions import met, named
 from qospec.check.evaluate.mixes import BITS_OF_A_BYTE, Mix, one_layer
-from qospec.check.evaluate.values import POISON, Amount, Open, Poison, Truth, Value
+from qospec.check.evaluate.values import POISON, Amount, Boolean, Deferred, Poison, Value
 from qospec.dataclass import dataclass
 from qospec.model.expression import Measured, Operation
 from qospec.syntax import ast
@@ -34,9 +34,9 @@ MORE_IS_BETTER = "more"
 """What a metric's class says as `better` if its least value is the worst; else its greatest is."""
 
 
-def extreme(node: ast.Call, values: Sequence[Amount | Open | Poison]) -> Value:
-    """Return the least or greatest of values of which some are measured; raises Refused."""
-    known = [each for each in values if isinstance(each, Amount | Open)]
+def extreme(node: ast.Call, values: Sequence[Amount | Deferred | Poison]) -> Value:
+    """Return the least or greatest of values of which some are measured; raises CheckError."""
+    known = [each for each in values if isinstance(each, Amount | Deferred)]
     if len(known) < len(values):
         return POISON
     nodes = [argument.value for argument in node.arguments]
@@ -51,20 +51,20 @@ def extreme(node: ast.Call, values: Sequence[Amount | Open | Poison]) -> Value:
     return _open(node.path.name.text, known, [each.span for each in nodes], like)
 
 
-def size(value: Open) -> Open:
+def size(value: Deferred) -> Deferred:
     """Return a measured value without its sign."""
     made = Operation("abs", (value.expression,), value.dimension)
-    return Open(made, value.dimension, value.exact, layer=value.layer)
+    return Deferred(made, value.dimension, value.exact, layer=value.layer)
 
 
 def worst(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
-    """Return a metric of the member of a group for which it is worst; raises Refused."""
+    """Return a metric of the member of a group for which it is worst; raises CheckError."""
     if len(node.arguments) != 1 or node.arguments[0].name is not None:
-        raise wrong(
+        raise error(
             "E0105",
             "`worst` takes one metric of a group",
             node.span,
-            remedy="write `worst(user.delay.p99)`",
+            help="write `worst(user.delay.p99)`",
         )
     argument = node.arguments[0].value
     value = evaluator.value(argument, scope)
@@ -73,20 +73,20 @@ def worst(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
     unfinished = value.unfinished(argument.span)
     if unfinished is not None:
         raise unfinished
-    leaf = value.expression if isinstance(value, Open) else None
-    if not isinstance(value, Open) or not isinstance(leaf, Measured):
-        raise wrong(
+    leaf = value.expression if isinstance(value, Deferred) else None
+    if not isinstance(value, Deferred) or not isinstance(leaf, Measured):
+        raise error(
             "E0204",
             "`worst` takes one metric of a group, as it is measured",
             argument.span,
-            remedy="write `worst(user.delay.p99)`, and reckon with that",
+            help="write `worst(user.delay.p99)`, and reckon with that",
         )
     if leaf.members is None:
-        raise wrong(
+        raise error(
             "E0215",
             f"`{leaf.flow}` is no group: it has no worst member",
             argument.span,
-            remedy=f"write `{argument.span.text}`",
+            help=f"write `{argument.span.text}`",
         )
     kind = evaluator.context.catalogue.find("metric", leaf.metric)
     better = getattr(kind.build, "better", "") if kind is not None else ""
@@ -95,7 +95,7 @@ def worst(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
     return _open(operator, members, [argument.span] * len(members), value)
 
 
-def value_of(value: Open, leaf: Measured, member: int) -> Open:
+def value_of(value: Deferred, leaf: Measured, member: int) -> Deferred:
     """Return what is measured of one member of the group that a leaf is measured of."""
     whole = leaf.text.removeprefix(f"{leaf.network}." if leaf.network else "")
     behind = whole.removeprefix(leaf.flow)
@@ -106,18 +106,21 @@ def value_of(value: Open, leaf: Measured, member: int) -> Open:
 
 
 def _open(
-    operator: str, values: Sequence[Amount | Open], places: Sequence[Span], like: Amount | Open
-) -> Open:
+    operator: str,
+    values: Sequence[Amount | Deferred],
+    places: Sequence[Span],
+    like: Amount | Deferred,
+) -> Deferred:
     operands = tuple(
         arithmetic.constant(value, place, like.dimension)
         for value, place in zip(values, places, strict=True)
     )
-    exact = all(value.exact for value in values if isinstance(value, Open))
+    exact = all(value.exact for value in values if isinstance(value, Deferred))
     made = Operation(operator, operands, like.dimension)
-    return Open(made, like.dimension, exact, layer=like.layer)
+    return Deferred(made, like.dimension, exact, layer=like.layer)
 
 
-def _is_zero(value: Amount | Open) -> bool:
+def _is_zero(value: Amount | Deferred) -> bool:
     return isinstance(value, Amount) and value.value == 0
 
 
@@ -145,16 +148,16 @@ class Exponential(Value):
 
 
 def exponential(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
-    """Return the exponential law of a mean: of times, or of sizes within limits; raises Refused."""
+    """Return an exponential distribution of times, or of sizes within limits; raises CheckError."""
     means = [each for each in node.arguments if each.name is None]
     ends = {each.name.text: each.value for each in node.arguments if each.name is not None}
     for argument in node.arguments:
         if argument.name is not None and argument.name.text not in ENDS:
             name = argument.name.text
-            raise wrong("E0104", f"`exponential` has no parameter `{name}`", node.span)
+            raise error("E0104", f"`exponential` has no parameter `{name}`", node.span)
     if len(means) != 1:
         message = "`exponential` takes one time, the mean, or one size"
-        raise wrong("E0105", message, node.span, remedy=WAYS_OUT)
+        raise error("E0105", message, node.span, help=WAYS_OUT)
     mean = evaluator.plain(means[0].value, scope)
     if isinstance(mean, Poison):
         return mean
@@ -163,13 +166,13 @@ def exponential(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
     if not isinstance(mean, Amount) or mean.dimension != TIME:
         what = named(mean.dimension) if isinstance(mean, Amount) else mean.what
         message = f"`exponential` takes a time or a size, the mean, not {what}"
-        raise wrong("E0204", message, means[0].span, remedy=WAYS_OUT)
+        raise error("E0204", message, means[0].span, help=WAYS_OUT)
     if ends:
         name, value = next(iter(ends.items()))
         message = f"`exponential` of a time has no parameter `{name}`"
         given = " and ".join(f"`{each}`" for each in ends)
-        remedy = f"leave {given} out, or give a size as the mean, as in `500 B`"
-        raise wrong("E0104", message, value.span, remedy=remedy)
+        help_text = f"leave {given} out, or give a size as the mean, as in `500 B`"
+        raise error("E0104", message, value.span, help=help_text)
     return Exponential(mean)
 
 
@@ -182,12 +185,12 @@ def _sizes(
 ) -> Value:
     """Return the mix of sizes that the law comes to."""
     if set(ends) != set(ENDS):
-        raise wrong(
+        raise error(
             "E0105",
             "`exponential` of a size needs `min` and `max`",
             node.span,
             note="no packet is shorter than its headers or longer than its link takes",
-            remedy=f"write `{_with_ends(node, mean.layer)}`",
+            help=f"write `{_with_ends(node, mean.layer)}`",
         )
     found = [mean]
     for name in ENDS:
@@ -196,7 +199,7 @@ def _sizes(
             return value
         if not isinstance(value, Amount) or value.dimension != DATA:
             what = named(value.dimension) if isinstance(value, Amount) else value.what
-            raise wrong("E0204", f"`{name}` is a size, not {what}", ends[name].span)
+            raise error("E0204", f"`{name}` is a size, not {what}", ends[name].span)
         found.append(value)
     layer = one_layer({each.layer for each in found}, node.span)
     known = [each.value / BITS_OF_A_BYTE for each in found if each.value is not None]
@@ -207,7 +210,7 @@ def _sizes(
         _whole(name, size, ends[name].span)
     if not (mean_bytes > 0 and least < largest):
         message = "the mean of `exponential` is more than 0, and `min` is below `max`"
-        raise wrong("E0205", message, node.span)
+        raise error("E0205", message, node.span)
     parts = probabilities(mean_bytes, int(least), int(largest))
     shown = (f"{number_text(size, exact=True)} B" for size in known)
     law = "exponential({}, min = {}, max = {})".format(*shown)
@@ -233,10 +236,10 @@ def _with_ends(node: ast.Call, layer: str) -> str:
 def _whole(name: str, size: Fraction, span: Span) -> None:
     if size.denominator != 1:
         shown = number_text(size, exact=True)
-        raise wrong("E0206", f"`{name}` is counted in whole bytes, this is {shown}", span)
+        raise error("E0206", f"`{name}` is counted in whole bytes, this is {shown}", span)
     if not 0 < size <= LARGEST_BYTES:
         message = f"`{name}` is at least 1 B and at most {LARGEST_BYTES:_} B"
-        raise wrong("E0205", message, span)
+        raise error("E0205", message, span)
 
 
 @cache
@@ -277,8 +280,8 @@ def _extreme(evaluator: Evaluator, node: ast.Call, scope: Scope, *, largest: boo
     values = _numbers(evaluator, node, scope)
     if not values:
         name = node.path.name.text
-        raise wrong("E0105", f"`{name}` takes one value or more", node.span, remedy="give it some")
-    if any(isinstance(value, Open) for value in values):
+        raise error("E0105", f"`{name}` takes one value or more", node.span, help="give it some")
+    if any(isinstance(value, Deferred) for value in values):
         return extreme(node, values)
     known = [value for value in values if isinstance(value, Amount | Poison)]
     best = known[0]
@@ -295,7 +298,7 @@ def _extreme(evaluator: Evaluator, node: ast.Call, scope: Scope, *, largest: boo
         better = arithmetic.compared(comparison, value, best)
         layer, published = met(value.layer, best.layer), value.published or best.published
         unknown = None in (value.value, best.value)
-        best = value if isinstance(better, Truth) and better.value else best
+        best = value if isinstance(better, Boolean) and better.value else best
         best = replace(best, layer=layer, published=published)
         if unknown:
             best = replace(best, value=None, text="")
@@ -305,23 +308,25 @@ def _extreme(evaluator: Evaluator, node: ast.Call, scope: Scope, *, largest: boo
 def _size(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
     values = _numbers(evaluator, node, scope)
     if len(values) != 1:
-        raise wrong("E0105", "`abs` takes one value", node.span)
+        raise error("E0105", "`abs` takes one value", node.span)
     (value,) = values
     if isinstance(value, Poison):
         return value
-    if isinstance(value, Open):
+    if isinstance(value, Deferred):
         return size(value)
     known = None if value.value is None else abs(value.value)
     return Amount(known, value.dimension, value.layer, published=value.published)
 
 
-def _numbers(evaluator: Evaluator, node: ast.Call, scope: Scope) -> list[Amount | Open | Poison]:
+def _numbers(
+    evaluator: Evaluator, node: ast.Call, scope: Scope
+) -> list[Amount | Deferred | Poison]:
     """Return the arguments; a mistake in one is reported, and poisons it."""
     name = node.path.name.text
-    found: list[Amount | Open | Poison] = []
+    found: list[Amount | Deferred | Poison] = []
     for argument in node.arguments:
         if argument.name is not None:
-            raise wrong("E0104", f"`{name}` has no parameter `{argument.name.text}`", argument.span)
+            raise error("E0104", f"`{name}` has no parameter `{argument.name.text}`", argument.span)
         value = evaluator.value(argument.value, scope)
         if not isinstance(value, Poison):
             value = arithmetic.number(value, argument.value.span, name)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from qospec.check.evaluate.context import Refused, wrong
-from qospec.check.evaluate.values import Amount, Open, Poison, Value
+from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.values import Amount, Deferred, Poison, Value
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
 from qospec.model.expression import Found
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class OpenTruth(Value):
+class DeferredBoolean(Value):
     """What is true or false only after the run."""
 
     what: ClassVar[str] = "what a search finds out"
@@ -38,30 +38,30 @@ class GoalValue(Value):
         offered = (self.variable, "lower", "upper", "regular")
         if name.text not in offered:
             near = did_you_mean(name.text, offered)
-            raise wrong(
+            raise error(
                 "E0515",
                 f"a goal has no `{name.text}`",
                 name.span,
                 label=f"did you mean `{near}`?" if near else "",
                 note="a goal offers " + " ".join(offered),
-                remedy=f"write `{self.name}.{near or self.variable}`",
+                help=f"write `{self.name}.{near or self.variable}`",
             )
         text = f"{self.name}.{name.text}"
         if name.text == "regular":
-            return OpenTruth(Found(self.name, "regular", None, text))
+            return DeferredBoolean(Found(self.name, "regular", None, text))
         if self.greatest is None:
             return Poison()
         part = "load" if name.text == self.variable else name.text
         dimension, layer = self.greatest.dimension, self.greatest.layer
         found = Found(self.name, part, dimension, text)
-        return Open(found, dimension, exact=False, layer=layer)
+        return Deferred(found, dimension, exact=False, layer=layer)
 
-    def unfinished(self, span: Span) -> Refused:
+    def unfinished(self, span: Span) -> CheckError:
         """Say that one of its results is meant."""
-        return wrong(
+        return error(
             "E0515",
             f"`{self.name}` is a goal: say which of its results is meant",
             span,
             note=f"a goal offers {self.variable} lower upper regular",
-            remedy=f"write `{self.name}.{self.variable}`",
+            help=f"write `{self.name}.{self.variable}`",
         )

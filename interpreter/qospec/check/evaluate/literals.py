@@ -10,10 +10,10 @@ from difflib import get_close_matches
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import ANY_LAYER, LAYERS, NUMBER, named, written
 from qospec.check.evaluate.mixes import Mix
-from qospec.check.evaluate.values import Amount, Poison, Series, Symbol, Value, Wording
+from qospec.check.evaluate.values import Amount, List, Poison, Symbol, Text, Value
 from qospec.diagnostics import Edit, did_you_mean, respelling
 from qospec.units import number_text, table, tables, unit
 
@@ -40,16 +40,16 @@ def quantity(node: ast.Quantity, limits: Limits) -> Value:
     return Amount(value, known.dimension, text=node.span.text)
 
 
-def _no_unit(node: ast.Quantity) -> Refused:
+def _no_unit(node: ast.Quantity) -> CheckError:
     meant = misreading(node.unit)
     listed = dict.fromkeys(each.canonical for each in table()[0].values())
-    return wrong(
+    return error(
         "E0201",
         f"`{meant.part}` is not a unit",
         node.span,
         label=meant.question,
         note="" if meant.readings or meant.question else f"units: {' '.join(listed)}",
-        remedy=meant.help(node.number),
+        help=meant.help(node.number),
         fix=_other_unit(node, meant),
     )
 
@@ -63,11 +63,11 @@ def _other_unit(node: ast.Quantity, meant: Misreading) -> tuple[Edit, ...]:
 
 def _exact(text: str, span: Span, limits: Limits) -> Fraction:
     if len(text) > DIGITS:
-        raise wrong("E0604", f"this number has more than {DIGITS} digits", span, remedy=ROUNDED)
+        raise error("E0604", f"this number has more than {DIGITS} digits", span, help=ROUNDED)
     value = _fraction(text)
     if value.numerator.bit_length() > limits.bits:
         message = f"this number needs more than {limits.bits:_} bits"
-        raise wrong("E0604", message, span, remedy=ROUNDED)
+        raise error("E0604", message, span, help=ROUNDED)
     return value
 
 
@@ -81,7 +81,7 @@ def layered(node: ast.Layered, value: Value) -> Value:
     layer = node.layer.text
     if layer not in LAYERS:
         near = did_you_mean(layer, LAYERS)
-        raise wrong(
+        raise error(
             "E0211",
             f"`@{layer}` is not a layer",
             node.layer.span,
@@ -95,19 +95,19 @@ def layered(node: ast.Layered, value: Value) -> Value:
         return value.counted(layer)
     if not isinstance(value, Amount) or not value.dimension.has_data:
         what = named(value.dimension) if isinstance(value, Amount) else value.what
-        remedy = f"write `{node.value.span.text}` without `@{layer}`"
-        if isinstance(value, Series):
-            remedy = f"several sizes are a mix: `mix {{ 40 B: 7, 576 B: 4 }} @{layer}`"
-            remedy += f", or `mix [40 B, 576 B] @{layer}` to keep an order"
-        raise wrong(
+        help_text = f"write `{node.value.span.text}` without `@{layer}`"
+        if isinstance(value, List):
+            help_text = f"several sizes are a mix: `mix {{ 40 B: 7, 576 B: 4 }} @{layer}`"
+            help_text += f", or `mix [40 B, 576 B] @{layer}` to keep an order"
+        raise error(
             "E0211",
             f"{what} has no layer",
             node.span,
             label="only sizes of data and rates of data count bits",
-            remedy=remedy,
+            help=help_text,
         )
     if value.layer not in ("", ANY_LAYER, layer):
-        raise wrong("E0212", f"these bits are counted @{value.layer} already", node.span)
+        raise error("E0212", f"these bits are counted @{value.layer} already", node.span)
     text = f"{value.text} @{layer}" if value.text else ""
     return Amount(value.value, value.dimension, layer, text, value.published)
 
@@ -118,9 +118,9 @@ def key(value: Value, span: Span) -> Fraction | str:
         return value.value
     if isinstance(value, Symbol):
         return value.name
-    if isinstance(value, Wording):
+    if isinstance(value, Text):
         return value.text
-    raise wrong("E0204", f"a key is a number, a text or a word, this is {value.what}", span)
+    raise error("E0204", f"a key is a number, a text or a word, this is {value.what}", span)
 
 
 def _alike(node: ast.Range, first: Amount, last: Amount, width: Amount) -> None:
@@ -132,12 +132,12 @@ def _alike(node: ast.Range, first: Amount, last: Amount, width: Amount) -> None:
             and 0 not in (value.value, first.value)
         ):
             how = "to" if side is node.last else "in steps of"
-            raise wrong(
+            raise error(
                 "E0203",
                 f"a range from {named(first.dimension)} {how} {named(value.dimension)}",
                 side.span,
                 label=f"this is {named(value.dimension)}",
-                other=(node.first.span, f"this is {named(first.dimension)}"),
+                secondary=(node.first.span, f"this is {named(first.dimension)}"),
             )
 
 
@@ -164,40 +164,40 @@ def series(node: ast.Range, first: Value, last: Value, step: Value | None, limit
         if isinstance(value, Poison):
             return value
         if side is not None and not isinstance(value, Amount):
-            raise wrong("E0204", "a range runs over numbers known before the run", side.span)
+            raise error("E0204", "a range runs over numbers known before the run", side.span)
     assert isinstance(first, Amount)  # noqa: S101 -- seen above
     assert isinstance(last, Amount)  # noqa: S101
     width = _step(node, first, step)
     _alike(node, first, last, width)
     if first.value is None or last.value is None or width.value is None:
-        return Series((Amount(None, first.dimension, first.layer),), known=False)
+        return List((Amount(None, first.dimension, first.layer),), known=False)
     if width.value <= 0:
-        raise wrong(
+        raise error(
             "E0217", "the step of a range must be more than 0", (node.step or node.first).span
         )
     count = (last.value - first.value) // width.value + 1
     if count < 0:
-        raise wrong(
+        raise error(
             "E0217",
             "this range runs downwards",
             node.span,
             label="from high to low",
-            remedy=upwards(node, first, last, width.value),
+            help=upwards(node, first, last, width.value),
         )
     if count > 0 and (last.value - first.value) % width.value:
         ends = written(first.value + (count - 1) * width.value, last.text or width.text)
         step_by = f" step {node.step.span.text}" if node.step else ""
-        raise wrong(
+        raise error(
             "E0217",
             f"no step of this range ends at `{node.last.span.text}`",
             node.last.span,
             label=f"the last ends at {ends}",
-            remedy=f"write `{node.first.span.text} .. {ends}{step_by}`",
+            help=f"write `{node.first.span.text} .. {ends}{step_by}`",
         )
     if count > limits.items:
         message = f"a range of more than {limits.items:_} values"
-        raise wrong("E0603", message, node.span, remedy="make it shorter, or its `step` wider")
-    return Series(tuple(_at(first, width, turn) for turn in range(int(count))))
+        raise error("E0603", message, node.span, help="make it shorter, or its `step` wider")
+    return List(tuple(_at(first, width, turn) for turn in range(int(count))))
 
 
 def _step(node: ast.Range, first: Amount, step: Value | None) -> Amount:
@@ -208,11 +208,11 @@ def _step(node: ast.Range, first: Amount, step: Value | None) -> Amount:
         or (first.value or Fraction(0)).denominator != 1
         or "%" in first.text
     ):
-        raise wrong(
+        raise error(
             "E0217",
             f"a range of {named(first.dimension).removeprefix('a ')} values needs `step`",
             node.span,
-            remedy=f"write `{node.span.text} step …`",
+            help=f"write `{node.span.text} step …`",
         )
     return Amount(Fraction(1), NUMBER)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.scope import settled
-from qospec.check.evaluate.values import POISON, Amount, Poison, Series, Truth, Value, Wording
+from qospec.check.evaluate.values import POISON, Amount, Boolean, List, Poison, Text, Value
 from qospec.diagnostics import Edit
 from qospec.source import Span
 from qospec.syntax import ast
@@ -48,21 +48,21 @@ HOMES: dict[type, tuple[str, str]] = {
 }
 
 
-def misplaced(statement: ast.Statement, here: str) -> Refused:
+def misplaced(statement: ast.Statement, here: str) -> CheckError:
     """Return the mistake of a statement that does not belong here."""
     what, home = HOMES[type(statement)]
     if isinstance(statement, ast.Criterion) and statement.kind == "invariant":
         what, home = "an invariant", "a device"
-    return wrong(
+    return error(
         "E0112",
         f"{what} does not belong in {here}",
         statement.span,
         label=f"it belongs in {home}",
-        remedy="move it there",
+        help="move it there",
     )
 
 
-def veil(node: ast.Bind, scope: Scope) -> bool:
+def declare_poisoned(node: ast.Bind, scope: Scope) -> bool:
     """Declare the names of a binding that was refused, so that nobody misses them.
 
     Returns whether there was any.
@@ -75,7 +75,7 @@ def veil(node: ast.Bind, scope: Scope) -> bool:
 
 def in_a_let(node: ast.Bind, value: Value) -> tuple[Edit, ...]:
     """Return the edit that makes a `let` of a binding, if its value is one and it is one name's."""
-    plain = isinstance(value, Amount | Series | Truth | Wording)
+    plain = isinstance(value, Amount | List | Boolean | Text)
     if not (plain and len(node.names) == 1 and _BINDS.match(node.span.text)):
         return ()
     if re.search(_JOINED.format(node.names[0].text), node.span.source.text):
@@ -113,8 +113,8 @@ def turns_of(
     if isinstance(values, Poison):
         yield 0, values, False
         return
-    if not isinstance(values, Series):
-        raise wrong(
+    if not isinstance(values, List):
+        raise error(
             "E0204", f"`for` runs over a list or a range, this is {values.what}", node.values.span
         )
     natural = all(
@@ -144,16 +144,16 @@ def count_of(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> tuple[
     if isinstance(value, Poison) or (isinstance(value, Amount) and value.value is None):
         return 1, False
     if not isinstance(value, Amount) or not value.dimension.is_ratio or value.value is None:
-        raise wrong("E0204", f"a count is a whole number, this is {value.what}", node.span)
+        raise error("E0204", f"a count is a whole number, this is {value.what}", node.span)
     if value.value.denominator != 1 or value.value < 0:
         shown = number_text(value.value, exact=True)
-        raise wrong("E0205", f"a count is a whole number from 0, this is {shown}", node.span)
+        raise error("E0205", f"a count is a whole number from 0, this is {shown}", node.span)
     if value.value > evaluator.context.limits.items:
-        raise wrong(
+        raise error(
             "E0603",
             f"an array of more than {evaluator.context.limits.items:_}",
             node.span,
-            remedy="make it smaller",
+            help="make it smaller",
         )
     return int(value.value), True
 
@@ -165,5 +165,5 @@ def once(arguments: Sequence[ast.Argument]) -> None:
         name = each.name.text if each.name is not None else ""
         if name and name in seen:
             first = (seen[name].span, "first here")
-            raise wrong("E0114", f"`{name}` is given twice", each.span, other=first)
+            raise error("E0114", f"`{name}` is given twice", each.span, secondary=first)
         seen[name] = each

@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from qospec.catalogue.kinds import Load, SizeMix
-from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import ANY_LAYER, LAYERS, NUMBER, named
-from qospec.check.evaluate.values import Amount, Poison, Series, Value
+from qospec.check.evaluate.values import Amount, List, Poison, Value
 from qospec.dataclass import dataclass
 from qospec.syntax import ast
 from qospec.units import DATA, PACKET_RATE, RATE, number_text
@@ -43,7 +43,7 @@ class Mix(Value):
 
 
 def mix(node: ast.MixOf, scope: Scope, evaluator: Evaluator) -> Value:
-    """Return a mix; raises Refused."""
+    """Return a mix; raises CheckError."""
     if isinstance(node.sizes, ast.MapOf):
         return _by_weight(node.sizes, node.span, scope, evaluator)
     return _in_order(node.sizes, node.span, scope, evaluator)
@@ -51,7 +51,7 @@ def mix(node: ast.MixOf, scope: Scope, evaluator: Evaluator) -> Value:
 
 def _in_order(node: ast.ListOf, span: Span, scope: Scope, evaluator: Evaluator) -> Value:
     listed = evaluator.strict(node, scope)  # refuses more than a list may have
-    assert isinstance(listed, Series)  # noqa: S101 -- a list is one
+    assert isinstance(listed, List)  # noqa: S101 -- a list is one
     found: list[Amount] = []
     for item, value in zip(node.items, listed.items, strict=True):
         known = evaluator.known(value, item)
@@ -59,11 +59,11 @@ def _in_order(node: ast.ListOf, span: Span, scope: Scope, evaluator: Evaluator) 
             return known
         found += _sizes(known, item.span)
     if not found:
-        raise wrong(
+        raise error(
             "E0205",
             "this mix has no sizes",
             span,
-            remedy="list at least one size: `mix [40 B, 576 B]`",
+            help="list at least one size: `mix [40 B, 576 B]`",
         )
     layer = one_layer({size.layer for size in found}, span)
     return Mix(tuple((size.value, Fraction(1)) for size in found), layer, in_order=True)
@@ -83,7 +83,7 @@ def _by_weight(node: ast.MapOf, span: Span, scope: Scope, evaluator: Evaluator) 
         for size in many:
             layers.add(size.layer)
             if size.value in single and size.value is not None and len(many) == 1:
-                raise wrong("E0102", f"the size `{pair.key.span.text}` comes twice", pair.key.span)
+                raise error("E0102", f"the size `{pair.key.span.text}` comes twice", pair.key.span)
             before = parts.get(size.value, Fraction(0))
             if each is None or before is None:
                 parts[size.value] = None
@@ -92,11 +92,11 @@ def _by_weight(node: ast.MapOf, span: Span, scope: Scope, evaluator: Evaluator) 
         single |= {size.value for size in many if len(many) == 1}
     layer = one_layer(layers, span)
     if not parts or not any(weight is None or weight for weight in parts.values()):
-        raise wrong(
+        raise error(
             "E0205",
             "the weights of this mix sum to zero" if parts else "this mix has no sizes",
             span,
-            remedy="give at least one size a weight: `mix { 40 B: 7, 576 B: 4 }`",
+            help="give at least one size a weight: `mix { 40 B: 7, 576 B: 4 }`",
         )
     return Mix(tuple((size, weight) for size, weight in parts.items()), layer)
 
@@ -106,31 +106,31 @@ def one_layer(layers: set[str], span: Span) -> str:
     if ANY_LAYER in layers:
         return ANY_LAYER
     if len(layers) > 1:
-        raise wrong("E0212", "the sizes of a mix are counted in one layer", span)
+        raise error("E0212", "the sizes of a mix are counted in one layer", span)
     return next(iter(layers), "")
 
 
 def _sizes(value: Value, span: Span) -> tuple[Amount, ...]:
-    items = value.items if isinstance(value, Series) else (value,)
+    items = value.items if isinstance(value, List) else (value,)
     for item in items:
         if not isinstance(item, Amount) or item.dimension != DATA:
             what = named(item.dimension) if isinstance(item, Amount) else item.what
-            remedy = f"give it a unit: `{span.text} B`" if what == "a number" else ""
-            raise wrong("E0204", f"a mix is made of sizes, this is {what}", span, remedy=remedy)
+            help_text = f"give it a unit: `{span.text} B`" if what == "a number" else ""
+            raise error("E0204", f"a mix is made of sizes, this is {what}", span, help=help_text)
     return tuple(item for item in items if isinstance(item, Amount))
 
 
 def _weight(value: Value, span: Span) -> Fraction | None:
     if not isinstance(value, Amount) or value.dimension != NUMBER:
         what = named(value.dimension) if isinstance(value, Amount) else value.what
-        raise wrong(
+        raise error(
             "E0204",
             f"a weight is a plain number, this is {what}",
             span,
             note="weights count packets, never bytes",
         )
     if value.value is not None and value.value < 0:
-        raise wrong("E0205", "a weight is at least 0", span)
+        raise error("E0205", "a weight is at least 0", span)
     return value.value
 
 
@@ -140,11 +140,11 @@ def size_mix(value: Value, name: str, span: Span) -> SizeMix | None:
         value = Mix(((value.value, Fraction(1)),), value.layer)
     if not isinstance(value, Mix):
         what = named(value.dimension) if isinstance(value, Amount) else value.what
-        raise wrong(
+        raise error(
             "E0204",
             f"`{name}` is a size or a mix of sizes, not {what}",
             span,
-            remedy="write `200 B @ip`, or `mix { 40 B: 7, 576 B: 4, 1_500 B: 1 } @ip`",
+            help="write `200 B @ip`, or `mix { 40 B: 7, 576 B: 4, 1_500 B: 1 } @ip`",
         )
     if value.layer == ANY_LAYER:
         return None
@@ -156,9 +156,9 @@ def size_mix(value: Value, name: str, span: Span) -> SizeMix | None:
         amount = size / BITS_OF_A_BYTE
         if amount.denominator != 1:
             shown = number_text(amount, exact=True)
-            raise wrong("E0206", f"`{name}` is counted in whole bytes, this is {shown}", span)
+            raise error("E0206", f"`{name}` is counted in whole bytes, this is {shown}", span)
         if amount <= 0:
-            raise wrong("E0205", f"`{name}` must be more than 0", span)
+            raise error("E0205", f"`{name}` must be more than 0", span)
         if weight:
             found.append((int(amount), weight))
     common = math.lcm(*(weight.denominator for _, weight in found))
@@ -172,22 +172,22 @@ def size_mix(value: Value, name: str, span: Span) -> SizeMix | None:
 def load(value: Value, name: str, span: Span) -> Load | None:
     """Return the rate of a field of packets as the catalogue has it; None if not known yet."""
     if not isinstance(value, Amount):
-        raise wrong(
+        raise error(
             "E0204", f"`{name}` is a rate, not {value.what}", span, label=f"this is {value.what}"
         )
     if value.dimension == RATE and value.layer != ANY_LAYER:
         layer_of_packets(value.layer, "rate", span)
     elif value.dimension not in (RATE, PACKET_RATE):
-        raise wrong(
+        raise error(
             "E0202",
             f"`{name}` is a rate of bits or packets, not {named(value.dimension)}",
             span,
-            remedy="write `64 kbit/s @ip` or `40 pkt/s`",
+            help="write `64 kbit/s @ip` or `40 pkt/s`",
         )
     if value.value is None:
         return None
     if value.value <= 0:
-        raise wrong("E0205", f"`{name}` must be more than 0", span, label="too small")
+        raise error("E0205", f"`{name}` must be more than 0", span, label="too small")
     return Load(value.value, value.layer)
 
 
@@ -197,20 +197,20 @@ def layer_of_packets(layer: str, what: str, span: Span) -> None:
     if not layer:
         raise _unsaid(what, listed, span)
     if layer not in PACKET_LAYERS:
-        raise wrong(
+        raise error(
             "E0212",
             f"packets are not counted @{layer}",
             span,
             note=f"layers of packets: {listed}",
-            remedy="count them at one of these",
+            help="count them at one of these",
         )
 
 
-def _unsaid(what: str, listed: str, span: Span) -> Refused:
-    return wrong(
+def _unsaid(what: str, listed: str, span: Span) -> CheckError:
+    return error(
         "E0210",
         f"this {what} does not say which bits it counts",
         span,
         note=f"traffic {what}s need a layer; those of packets: {listed}",
-        remedy=f"for IP packets write `{span.text} @ip`",
+        help=f"for IP packets write `{span.text} @ip`",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.values import POISON
 from qospec.diagnostics import did_you_mean
 from qospec.units import unit
@@ -60,17 +60,17 @@ class Binding:
             if self in context.evaluating:
                 raise self._cycle(context.evaluating)
             if len(context.evaluating) >= DEEPEST:
-                raise wrong(
+                raise error(
                     "E0605",
                     f"more than {DEEPEST} names hang on each other in a chain that ends here",
                     self.span,
-                    remedy="write the value of one of them where it is used",
+                    help="write the value of one of them where it is used",
                 )
             context.evaluating.append(self)
             try:
                 self._value = self._make()
-            except Refused as refused:
-                context.tell(refused)
+            except CheckError as mistake:
+                context.report(mistake)
                 self._value = POISON
             finally:
                 context.evaluating.pop()
@@ -80,29 +80,29 @@ class Binding:
         return self._value
 
     def named(self, span: Span, context: Context) -> Value:
-        """Return the value where an expression names it; raises Refused.
+        """Return the value where an expression names it; raises CheckError.
 
         A criterion that is judged once cannot mean one of the many values that a search tries.
         """
         value = self.value(context)
         if self.instead and context.judging and not context.evaluating:
-            raise wrong(
+            raise error(
                 "E0515",
                 f"a search tries many values of `{self.name}`: say which is meant",
                 span,
-                remedy=f"write what a goal has found: `{self.instead}`",
+                help=f"write what a goal has found: `{self.instead}`",
             )
         return value
 
-    def _cycle(self, evaluating: list[Binding]) -> Refused:
+    def _cycle(self, evaluating: list[Binding]) -> CheckError:
         chain = [binding.name for binding in evaluating[evaluating.index(self) :]]
         if len(chain) == 1:
             message = f"`{self.name}` is declared by itself"
-            remedy = "give it another name than what it is made of"
+            help_text = "give it another name than what it is made of"
         else:
             message = f"`{self.name}` depends on itself: " + " -> ".join([*chain, self.name])
-            remedy = "give one of them a value that does not need the others"
-        return wrong("E0103", message, self.span, remedy=remedy)
+            help_text = "give one of them a value that does not need the others"
+        return error("E0103", message, self.span, help=help_text)
 
 
 def settled(name: ast.Name, what: str, value: Value) -> Binding:
@@ -113,7 +113,7 @@ def settled(name: ast.Name, what: str, value: Value) -> Binding:
 class Scope:
     """One level of names within another.
 
-    A `veiled` one lacks names by a mistake that was told: what is not found may be one of them.
+    A `incomplete` one lacks names by a mistake that was told: what is not found may be one of them.
     `unread` are the names that may have been declared in what could not be read, `missed` those
     that may have been meant by imports of which there is no file.
     """
@@ -123,7 +123,7 @@ class Scope:
         self.unread = unread
         self.missed: frozenset[str] = frozenset()
         self.names: dict[str, Binding] = {}
-        self.veiled = False
+        self.incomplete = False
 
     def find(self, name: str) -> Binding | None:
         """Return what a name stands for here."""
@@ -134,7 +134,7 @@ class Scope:
 
     def may_hold(self, name: str) -> bool:
         """Return whether a name that is not found may be here but for a mistake that was told."""
-        here = self.veiled or name in self.unread
+        here = self.incomplete or name in self.unread
         return here or (self.parent is not None and self.parent.may_hold(name))
 
     def all_unread(self) -> frozenset[str]:
@@ -164,52 +164,52 @@ class Scope:
         """
         known = self.find(binding.name)
         if known is not None and known.span != binding.span:
-            context.tell(clash(binding, known))
+            context.report(clash(binding, known))
             if binding.name in self.names:
                 return
         self.names[binding.name] = binding
 
 
-def clash(binding: Binding, known: Binding) -> Refused:
+def clash(binding: Binding, known: Binding) -> CheckError:
     """Return the mistake of using a name that is taken; of two in a file the later is to blame."""
     first, again = known, binding
     if known.span.source == binding.span.source:
         first, again = sorted((known, binding), key=lambda each: each.span.start)
-    return wrong(
+    return error(
         "E0102",
         f"`{binding.name}` is declared already",
         again.span,
         label=f"declared again here as {again.what}",
-        other=(first.span, f"first declared here as {first.what}"),
-        remedy="choose another name: no name may be declared twice or hide another",
+        secondary=(first.span, f"first declared here as {first.what}"),
+        help="choose another name: no name may be declared twice or hide another",
     )
 
 
 def unknown(
     name: str, span: Span, known: list[str], inside: str = "", imported: str = ""
-) -> Refused:
+) -> CheckError:
     """Return the mistake of using a name that nobody declared; `imported` is what would.
 
     `inside` is the file that has only those that are `known`.
     """
     near = _ELSEWHERE.get(name.lower()) or did_you_mean(name, [*known, "true", "false"])
-    way_out = f"write `import {imported}` below the first line" if imported else ""
-    way_out = way_out or ("" if inside else "declare it, or import the file that does")
-    remedy = f"write `{near}`" if near else way_out
+    help_text = f"write `import {imported}` below the first line" if imported else ""
+    help_text = help_text or ("" if inside else "declare it, or import the file that does")
+    help_text = f"write `{near}`" if near else help_text
     if not near and name.lower() in _STATISTICS:
-        remedy = (
+        help_text = (
             "a statistic stands behind what is measured,"
             f" as in `flow.delay.{_STATISTICS[name.lower()]}`"
         )
     elif not near and name.lower() in _NOTHING:
-        remedy = "leave out what has no value"
+        help_text = "leave out what has no value"
     elif unit(name) is not None:
-        near, remedy = "", _as_unit(name, span)
+        near, help_text = "", _as_unit(name, span)
     label = f"did you mean `{near}`?" if near else ""
     where = f"in `{inside}`" if inside else "here"
     note = f"`{inside}` declares {' '.join(known) or 'nothing'}" if inside else ""
     message = f"nothing {where} is named `{name}`"
-    return wrong("E0101", message, span, label=label, note=note, remedy=remedy)
+    return error("E0101", message, span, label=label, note=note, help=help_text)
 
 
 def _as_unit(name: str, span: Span) -> str:

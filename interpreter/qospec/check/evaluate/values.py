@@ -6,7 +6,7 @@ from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
-from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.context import CheckError, error
 from qospec.dataclass import dataclass
 from qospec.model.expression import leaves
 
@@ -34,21 +34,21 @@ class Value:
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return what `value.name` stands for."""
-        raise wrong("E0104", f"{self.what} has no field `{name.text}`", name.span)
+        raise error("E0104", f"{self.what} has no field `{name.text}`", name.span)
 
     def item(self, key: Value, span: Span) -> Value:  # noqa: ARG002
         """Return what `value[key]` stands for."""
-        raise wrong("E0215", f"{self.what} cannot be indexed", span)
+        raise error("E0215", f"{self.what} cannot be indexed", span)
 
     def call(self, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return what `value(arguments)` stands for."""
-        raise wrong("E0114", f"{self.what} takes no arguments", call.span)
+        raise error("E0114", f"{self.what} takes no arguments", call.span)
 
     def copy(self, body: ast.Body, scope: Scope, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return what `value { field = … }` stands for."""
-        raise wrong("E0104", f"{self.what} has no fields to change", body.span)
+        raise error("E0104", f"{self.what} has no fields to change", body.span)
 
-    def unfinished(self, span: Span) -> Refused | None:  # noqa: ARG002
+    def unfinished(self, span: Span) -> CheckError | None:  # noqa: ARG002
         """Return the mistake of using it as it is, where more of a path must follow."""
         return None
 
@@ -101,7 +101,7 @@ class Amount(Value):
 
 
 @dataclass(frozen=True)
-class Wording(Value):
+class Text(Value):
     """A text."""
 
     what: ClassVar[str] = "a text"
@@ -123,27 +123,27 @@ class Symbol(Value):
 
     def copy(self, body: ast.Body, scope: Scope, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Refuse to be the name of a device, or of an element, that is chosen elsewhere."""
-        raise wrong(
+        raise error(
             "E0104",
             f"`{self.name}` is a word here, and has no fields to change",
             body.span,
-            remedy="sweep over devices of your own, and take one by a parameter of type `Device`",
+            help="sweep over devices of your own, and take one by a parameter of type `Device`",
         )
 
-    def unfinished(self, span: Span) -> Refused | None:  # noqa: ARG002
+    def unfinished(self, span: Span) -> CheckError | None:  # noqa: ARG002
         """Return the mistake of a sweep's word that turns out to be meant as a name."""
         if self.resolved:
             return None
-        return wrong(
+        return error(
             "E0101",
             f"nothing here is named `{self.name}`",
             self.span,
-            remedy="declare it; a word stands for itself only where a field offers it as a choice",
+            help="declare it; a word stands for itself only where a field offers it as a choice",
         )
 
 
 @dataclass(frozen=True)
-class Truth(Value):
+class Boolean(Value):
     """True, false, or not known yet."""
 
     what: ClassVar[str] = "a truth value"
@@ -152,7 +152,7 @@ class Truth(Value):
 
 
 @dataclass(frozen=True)
-class Series(Value):
+class List(Value):
     """A list or a range. When not `known`, `items` holds one that stands for all."""
 
     what: ClassVar[str] = "a list"
@@ -171,11 +171,11 @@ class Series(Value):
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Say that its items may have fields."""
-        raise wrong(
+        raise error(
             "E0104",
             f"a list has no field `{name.text}`",
             name.span,
-            remedy=f"ask an item, as in `[0].{name.text}`, or each of them: `for one in … {{ … }}`",
+            help=f"ask an item, as in `[0].{name.text}`, or each of them: `for one in … {{ … }}`",
         )
 
     def item(self, key: Value, span: Span) -> Value:
@@ -185,7 +185,7 @@ class Series(Value):
 
 
 @dataclass(frozen=True)
-class Table(Value):
+class Map(Value):
     """A map; keys are numbers or words. `pairs` are its entries as they are written."""
 
     what: ClassVar[str] = "a map"
@@ -205,11 +205,11 @@ class Table(Value):
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Refuse: an entry is asked for by its key between brackets."""
         known = name.text in self.entries
-        raise wrong(
+        raise error(
             "E0104",
             f"a map has no field `{name.text}`",
             name.span,
-            remedy=f"write `[{name.text}]` for its entry" if known else "",
+            help=f"write `[{name.text}]` for its entry" if known else "",
         )
 
     @cached_property
@@ -226,24 +226,24 @@ class Table(Value):
         wanted: Fraction | str | None
         if isinstance(key, Amount):
             wanted = key.value
-        elif isinstance(key, Wording):
+        elif isinstance(key, Text):
             wanted = key.text
         else:
             wanted = key.name if isinstance(key, Symbol) else None
         if wanted is None and isinstance(key, Amount | Poison):
             return POISON
         if wanted is None:
-            raise wrong("E0204", f"a key is a number, a text or a word, this is {key.what}", span)
+            raise error("E0204", f"a key is a number, a text or a word, this is {key.what}", span)
         if wanted not in self.entries:
             keys = ", ".join(str(entry) for entry in self.entries)
-            raise wrong(
+            raise error(
                 "E0216", f"this map has no entry {wanted}", span, note=f"its entries: {keys}"
             )
         return self.entries[wanted]
 
 
 @dataclass(frozen=True)
-class Open(Value):
+class Deferred(Value):
     """What must be measured.
 
     Attributes:
@@ -270,14 +270,14 @@ def position(key: Value, length: int, what: str, span: Span, *, known: bool = Tr
     if isinstance(key, Poison):
         return None
     if not isinstance(key, Amount):
-        raise wrong("E0215", f"an index is a whole number, this is {key.what}", span)
+        raise error("E0215", f"an index is a whole number, this is {key.what}", span)
     if not known:
         return 0
     if key.value is None:
         return None
     if key.value.denominator != 1 or not 0 <= key.value < length:
         extent = f"0 to {length - 1}" if length else "none: it is empty"
-        raise wrong(
+        raise error(
             "E0215", f"{what} has no item {key.value}", span, note=f"its items are {extent}"
         )
     return int(key.value)
@@ -285,9 +285,9 @@ def position(key: Value, length: int, what: str, span: Span, *, known: bool = Tr
 
 def published_in(value: Value) -> Span | None:
     """Return where a reference's number went into a value, if one did."""
-    if isinstance(value, Amount | Wording | Truth):
+    if isinstance(value, Amount | Text | Boolean):
         return value.published
-    return value.published if isinstance(value, Series | Table) else None
+    return value.published if isinstance(value, List | Map) else None
 
 
 def _first_published(items: Iterable[Value]) -> Span | None:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.context import CheckError, error
 from qospec.diagnostics import did_you_mean
 from qospec.resources import STDLIB
 from qospec.source import Source, Span
@@ -32,22 +32,22 @@ SUFFIXES = (TEXT_SUFFIX, *YAML_SUFFIXES)
 
 
 def named(path: Path, but: Sequence[Path] = ()) -> Sequence[Path]:
-    """Return the file of that name, or what is `below` the folder; raises Refused."""
+    """Return the file of that name, or what is `below` the folder; raises CheckError."""
     if not is_folder(path):
         return [path]
     found = below(path, but)
     if not found:
-        raise wrong(
+        raise error(
             "E0106",
             f"no .qos file is in {path}",
             nowhere(path),
-            remedy="name a file, or a folder that holds .qos files",
+            help="name a file, or a folder that holds .qos files",
         )
     return found
 
 
 def below(folder: Path, but: Sequence[Path] = ()) -> list[Path]:
-    """Return the specifications in a folder, at any depth, `but` for these; raises Refused.
+    """Return the specifications in a folder, at any depth, `but` for these; raises CheckError.
 
     They are its `.qos` files, and those YAML files whose first key says so: others are not ours.
     """
@@ -55,7 +55,7 @@ def below(folder: Path, but: Sequence[Path] = ()) -> list[Path]:
 
 
 def importable(folder: Path, but: Sequence[Path] = ()) -> list[Path]:
-    """Return the files in a folder that an import may mean, at any depth; raises Refused.
+    """Return the files in a folder that an import may mean, at any depth; raises CheckError.
 
     Links to folders are not followed, so that the walk ends.
     """
@@ -67,8 +67,8 @@ def importable(folder: Path, but: Sequence[Path] = ()) -> list[Path]:
             folders[:] = [name for name in folders if here / name not in left_out]
             yield from ((Path(parent), name) for name in names if here / name not in left_out)
 
-    def refuse(error: OSError) -> None:
-        raise _unreadable(Path(error.filename), nowhere(folder), _reason(error)) from error
+    def refuse(cause: OSError) -> None:
+        raise _unreadable(Path(cause.filename), nowhere(folder), _reason(cause)) from cause
 
     return sorted(
         parent / name
@@ -80,20 +80,20 @@ def importable(folder: Path, but: Sequence[Path] = ()) -> list[Path]:
 def _is_ours(path: Path) -> bool:
     try:
         return is_ours(content(path, None).decode("utf-8", "replace"))
-    except Refused:
+    except CheckError:
         return False
 
 
 def inside(file: Path, folder: Path) -> Path:
-    """Return a file that was found in a folder; raises Refused if a link leads out of there."""
+    """Return a file that was found in a folder; raises CheckError if a link leads out of there."""
     root = root_of(folder / "any")
     if not real(file).is_relative_to(root):
-        raise wrong(
+        raise error(
             "E0110",
             f"{shown(file)} is a link that leads out of the project, to {real(file)}",
             nowhere(file),
             note=f"the project's root is {shown(root)}",
-            remedy="copy the file into the project, or name it by itself",
+            help="copy the file into the project, or name it by itself",
         )
     return file
 
@@ -112,8 +112,8 @@ def there(path: Path) -> bool:
     """Return whether something has that name, even what cannot be read."""
     try:
         path.lstat()
-    except OSError as error:
-        return error.errno not in NO_SUCH
+    except OSError as cause:
+        return cause.errno not in NO_SUCH
     return True
 
 
@@ -146,16 +146,16 @@ def nowhere(path: Path) -> Span:
     return Span(Source(shown(path), ""), 0, 0)
 
 
-def too_many(most: int, span: Span) -> Refused:
+def too_many(most: int, span: Span) -> CheckError:
     """Return the mistake of having more files to read than may be read."""
     message = f"more than {most} files are read"
-    return wrong("E0607", message, span, remedy="check a part of the project")
+    return error("E0607", message, span, help="check a part of the project")
 
 
-def too_far(most: int, span: Span) -> Refused:
+def too_far(most: int, span: Span) -> CheckError:
     """Return the mistake of files that import files that import files, too often."""
     message = f"more than {most} files import one another in a row"
-    return wrong("E0607", message, span, remedy="import what is needed where it is needed")
+    return error("E0607", message, span, help="import what is needed where it is needed")
 
 
 def neighbours(folder: Path) -> list[str]:
@@ -181,7 +181,7 @@ def recorded(path: Path, root: Path) -> str:
 
 
 def source(path: Path, importer: ast.Import | None, root: Path | None = None) -> Source:
-    """Return the text of a file, by its path as it was written; raises Refused.
+    """Return the text of a file, by its path as it was written; raises CheckError.
 
     `root` is what its path in records is relative to, if it is to be in one.
     """
@@ -191,29 +191,29 @@ def source(path: Path, importer: ast.Import | None, root: Path | None = None) ->
 
 
 def decoded(name: str, data: bytes, importer: ast.Import | None, recorded_as: str = "") -> Source:
-    """Return the text of a file's bytes, of one more than the most; raises Refused."""
+    """Return the text of a file's bytes, of one more than the most; raises CheckError."""
     if len(data) > MOST_BYTES:
-        raise wrong(
+        raise error(
             "E0012",
             f"this file has more than {LONGEST:_} characters",
             Span(Source(name, ""), 0, 0),
-            remedy="split it, and import its parts",
+            help="split it, and import its parts",
         )
     try:
         return Source(name, data.decode("utf-8"), recorded_as)
-    except UnicodeDecodeError as error:
-        text = data[: error.start].decode("utf-8")
-        raise wrong(
+    except UnicodeDecodeError as cause:
+        text = data[: cause.start].decode("utf-8")
+        raise error(
             "E0109",
-            f"{name} is not UTF-8: byte {data[error.start]:#04x} at offset {error.start}",
+            f"{name} is not UTF-8: byte {data[cause.start]:#04x} at offset {cause.start}",
             Span(Source(name, text), len(text), len(text)),
-            other=(importer.span, "imported here") if importer else None,
-            remedy="save it as UTF-8",
-        ) from error
+            secondary=(importer.span, "imported here") if importer else None,
+            help="save it as UTF-8",
+        ) from cause
 
 
 def content(path: Path, importer: ast.Import | None) -> bytes:
-    """Return the bytes of a file, and one beyond the most; raises Refused."""
+    """Return the bytes of a file, and one beyond the most; raises CheckError."""
     span = importer.span if importer else nowhere(path)
     try:
         mode = path.stat().st_mode
@@ -222,24 +222,24 @@ def content(path: Path, importer: ast.Import | None) -> bytes:
             raise _unreadable(path, span, what)
         with path.open("rb") as file:
             return file.read(MOST_BYTES + 1)
-    except OSError as error:
-        missing = isinstance(error, FileNotFoundError)
-        raise _unreadable(path, span, _reason(error), missing=missing) from error
+    except OSError as cause:
+        missing = isinstance(cause, FileNotFoundError)
+        raise _unreadable(path, span, _reason(cause), missing=missing) from cause
 
 
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
+def _reason(cause: OSError) -> str:
+    return (cause.strerror or str(cause)).lower()
 
 
-def _unreadable(path: Path, span: Span, reason: str, *, missing: bool = False) -> Refused:
+def _unreadable(path: Path, span: Span, reason: str, *, missing: bool = False) -> CheckError:
     link = ""
     with suppress(OSError):
         link = f"it is a link to {path.readlink()}: "
     beside = [name for name in neighbours(path.parent) if name.endswith(SUFFIXES)]
     near = did_you_mean(path.name, beside) if missing and not link else ""
-    return wrong(
+    return error(
         "E0106" if missing else "E0108",
         f"{shown(path)} cannot be read: {link}{reason}",
         span,
-        remedy=f"did you mean {path.with_name(near)}?" if near else "name a file that can be read",
+        help=f"did you mean {path.with_name(near)}?" if near else "name a file that can be read",
     )

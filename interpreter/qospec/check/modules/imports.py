@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.modules import files
 from qospec.diagnostics import did_you_mean
 from qospec.resources import STDLIB
@@ -51,12 +51,12 @@ class _Way(NamedTuple):
         return tuple(folder / f"{last}{suffix}" for suffix in files.SUFFIXES)
 
 
-class Missing(Refused):
+class NoFileError(CheckError):
     """There is no such file; `near` is the name that may have been meant."""
 
-    def __init__(self, refused: Refused, near: str) -> None:
+    def __init__(self, mistake: CheckError, near: str) -> None:
         self.near = near
-        super().__init__(refused.diagnostic)
+        super().__init__(mistake.diagnostic)
 
 
 def find(each: ast.Import, importing: Path, where: Place, most: int) -> tuple[Path, Place]:
@@ -69,8 +69,8 @@ def find(each: ast.Import, importing: Path, where: Place, most: int) -> tuple[Pa
         most: How many files a package may have.
 
     Raises:
-        Missing: If there is none.
-        Refused: If there are two, or it leads out of the project, or is not what was pinned.
+        NoFileError: If there is none.
+        CheckError: If there are two, or it leads out of the project, or is not what was pinned.
     """
     ways = _ways(each, importing, where, most)
     found = {
@@ -83,11 +83,11 @@ def find(each: ast.Import, importing: Path, where: Place, most: int) -> tuple[Pa
         raise _missing(each, ways, list(where.project.packages))
     if len(found) > 1:
         one, two, *_ = (files.shown(file) for file in found)
-        raise wrong(
+        raise error(
             "E0111",
             f"two files fit this import: {one} and {two}",
             each.span,
-            remedy="rename one of them",
+            help="rename one of them",
         )
     ((resolved, (way, file)),) = found.items()
     _verify(each, resolved, way.root, where)
@@ -117,41 +117,41 @@ def _is_spelt_so(file: Path, depth: int) -> bool:
 def _verify(each: ast.Import, resolved: Path, root: Path, where: Place) -> None:
     """Refuse a file outside of its root, or one of a package that is not imported as such."""
     if not resolved.is_relative_to(files.real(root)):
-        raise wrong(
+        raise error(
             "E0110",
             f"this import leads out of the project, to {resolved}",
             each.span,
             note=f"the project's root is {files.shown(root)}",
-            remedy="copy the file into the project: links may not lead out of it",
+            help="copy the file into the project: links may not lead out of it",
         )
     owner = where.project.owner(resolved)
     if owner is not None and root not in (owner.folder, STDLIB):
         inner = resolved.relative_to(owner.folder).with_suffix("").parts
-        raise wrong(
+        raise error(
             "E0117",
             f"this file is of the package `{owner.name}`, whose files are pinned",
             each.span,
-            other=(owner.place, "pinned here"),
-            remedy=f"write `import {'.'.join([owner.name, *inner])}`",
+            secondary=(owner.place, "pinned here"),
+            help=f"write `import {'.'.join([owner.name, *inner])}`",
         )
 
 
-def _missing(each: ast.Import, ways: Sequence[_Way], packages: Sequence[str]) -> Missing:
+def _missing(each: ast.Import, ways: Sequence[_Way], packages: Sequence[str]) -> NoFileError:
     written = [name.text for name in each.path]
     better, foreign = _nearest(written, ways, packages)
     better = better or of_library(written[-1])
-    remedy = f"write `import {better}`" if better else ""
+    help_text = f"write `import {better}`" if better else ""
     label = f"did you mean `{better}`?" if better else ""
     looked = " and ".join(dict.fromkeys(files.shown(way.file) for way in ways))
     note = f"looked for {looked}" if looked else f"`{written[0]}` is a folder"
     folder = next((way.file.with_suffix("") for way in ways if _is_folder(way)), None)
     if folder is not None:
-        note, label, remedy = f"{files.shown(folder)} is a folder", "", "name a file in it"
+        note, label, help_text = f"{files.shown(folder)} is a folder", "", "name a file in it"
         inner = _stems(files.neighbours(folder))
-        remedy += f": `import {'.'.join([*written, inner[0]])}`" if inner else ""
+        help_text += f": `import {'.'.join([*written, inner[0]])}`" if inner else ""
     message = f"no file for `import {'.'.join(written)}`"
-    refused = wrong("E0106", message, each.span, label=label, note=note + foreign, remedy=remedy)
-    return Missing(refused, better.rpartition(".")[2])
+    mistake = error("E0106", message, each.span, label=label, note=note + foreign, help=help_text)
+    return NoFileError(mistake, better.rpartition(".")[2])
 
 
 def newcomer(name: str, names: Container[str]) -> str:

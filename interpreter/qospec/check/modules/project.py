@@ -11,7 +11,7 @@ from dataclasses import field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.modules import files
 from qospec.dataclass import dataclass
 from qospec.syntax.parser import EDITION
@@ -19,7 +19,7 @@ from qospec.syntax.parser import EDITION
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from qospec.check.modules.toml import Table
+    from qospec.check.modules.toml import Map
     from qospec.source import Span
 
 SETTINGS: Mapping[str, Mapping[str, type]] = {
@@ -60,7 +60,7 @@ class Project:
     _hashes: dict[str, str] = field(default_factory=dict)
 
     def package(self, name: str, importer: Span | None, most: int) -> Package | None:
-        """Return a package whose files are those that were pinned; raises Refused.
+        """Return a package whose files are those that were pinned; raises CheckError.
 
         Args:
             name: What it is called.
@@ -69,10 +69,10 @@ class Project:
         """
         found = self.packages.get(name)
         if found is not None:
-            other = (importer, "imported here") if importer else None
+            secondary = (importer, "imported here") if importer else None
             if name not in self._hashes:
-                self._hashes[name] = _hash(found, other, most)
-            _verify(found, self._hashes[name], other)
+                self._hashes[name] = _hash(found, secondary, most)
+            _verify(found, self._hashes[name], secondary)
         return found
 
     def owner(self, file: Path) -> Package | None:
@@ -84,14 +84,14 @@ class Project:
 class Projects:
     """The projects that files belong to, each read once; what is wrong with one is told."""
 
-    def __init__(self, tell: Callable[[Refused], None]) -> None:
-        self._tell = tell
+    def __init__(self, report: Callable[[CheckError], None]) -> None:
+        self._report = report
         self._known: dict[Path, Project] = {}
 
     def at(self, root: Path) -> Project:
         """Return the project of a root."""
         if root not in self._known:
-            self._known[root] = project(root, self._tell)
+            self._known[root] = project(root, self._report)
         return self._known[root]
 
     def here(self) -> Sequence[Path]:
@@ -115,7 +115,7 @@ def is_pinned(file: Path) -> bool:
     return Projects(lambda _: None).pinning(file) is not None
 
 
-def project(root: Path, tell: Callable[[Refused], None]) -> Project:
+def project(root: Path, report: Callable[[CheckError], None]) -> Project:
     """Return the project of a root; what is wrong with it is told, and left out."""
     made = Project(root)
     for name, take in (("qos.toml", _settings), (LOCK, _packages)):
@@ -126,15 +126,15 @@ def project(root: Path, tell: Callable[[Refused], None]) -> Project:
 
         try:
             mistakes = list(take(made, toml.read(path)))
-        except Refused as refused:
-            mistakes = [refused]
-        for mistake in mistakes:
-            tell(mistake)
+        except CheckError as mistake:
+            mistakes = [mistake]
+        for each in mistakes:
+            report(each)
             made.sound = False
     return made
 
 
-def _settings(made: Project, whole: Table) -> Iterator[Refused]:
+def _settings(made: Project, whole: Map) -> Iterator[CheckError]:
     yield from whole.known(dict.fromkeys(SETTINGS, dict), "table")
     own = whole.table("project")
     if own is None:
@@ -142,11 +142,11 @@ def _settings(made: Project, whole: Table) -> Iterator[Refused]:
     yield from own.known(SETTINGS["project"])
     edition = own.fields.get("edition")
     if isinstance(edition, int) and edition != int(EDITION):
-        yield wrong(
+        yield error(
             "E0002",
             f"edition {edition} of the language is not known",
             own.place("edition", value=True),
-            remedy=f"write `edition = {EDITION}`",
+            help=f"write `edition = {EDITION}`",
         )
     name = own.fields.get("name")
     made.name = name if isinstance(name, str) else ""
@@ -158,24 +158,24 @@ def _settings(made: Project, whole: Table) -> Iterator[Refused]:
                 continue
             try:
                 found.append(_below(made.root, written, own.place(key, value=True)))
-            except Refused as refused:
-                yield refused
+            except CheckError as mistake:
+                yield mistake
         setattr(made, key, tuple(found))
 
 
-def _packages(made: Project, whole: Table) -> Iterator[Refused]:
+def _packages(made: Project, whole: Map) -> Iterator[CheckError]:
     yield from whole.known({"package": dict}, "table")
     pinned = whole.table("package")
     for name in pinned.fields if pinned else ():
         own = pinned.table(name) if pinned else None
         if own is None or name == "std" or not (name.isidentifier() and name.isascii()):
-            yield wrong(
+            yield error(
                 "E0116",
                 "`std` is the library that comes with the language"
                 if name == "std"
                 else f"`{name}` cannot be a package",
                 whole.place() if pinned is None else pinned.place(name),
-                remedy="write `[package.name]` with a name of letters, digits and `_`",
+                help="write `[package.name]` with a name of letters, digits and `_`",
             )
             continue
         mistakes = list(own.known(PINNED)) or list(_missing(own))
@@ -184,60 +184,60 @@ def _packages(made: Project, whole: Table) -> Iterator[Refused]:
             continue
         try:
             folder = _below(made.root, own.fields["folder"], own.place("folder", value=True))
-        except Refused as refused:
-            yield refused
+        except CheckError as mistake:
+            yield mistake
             continue
         place = own.place("sha256", value=True)
         made.packages[name] = Package(name, folder, own.fields["sha256"], place)
 
 
-def _missing(own: Table) -> Iterator[Refused]:
+def _missing(own: Map) -> Iterator[CheckError]:
     for key in PINNED:
         if key not in own.fields:
-            yield wrong(
-                "E0105", f"{own.name} needs `{key}`", own.place(), remedy=f'add `{key} = "…"`'
+            yield error(
+                "E0105", f"{own.name} needs `{key}`", own.place(), help=f'add `{key} = "…"`'
             )
 
 
 def _below(root: Path, written: str, place: Span) -> Path:
-    """Return a path of the project as it was written there; raises Refused if it is none."""
+    """Return a path of the project as it was written there; raises CheckError if it is none."""
     parts = PurePosixPath(written)
     if not written or "\0" in written or parts.is_absolute() or ".." in parts.parts:
-        raise wrong("E0110", f"`{written}` is not a path of the project", place, remedy=OUTSIDE)
+        raise error("E0110", f"`{written}` is not a path of the project", place, help=OUTSIDE)
     path = files.real(root / parts)
     if not path.is_relative_to(files.real(root)):
-        raise wrong(
+        raise error(
             "E0110",
             f"`{written}` leads out of the project, to {path}",
             place,
-            remedy="copy it into the project: links may not lead out of it",
+            help="copy it into the project: links may not lead out of it",
         )
     if not files.is_folder(path) and not files.is_file(path):
-        raise wrong("E0106", f"no file or folder is at `{written}`", place, remedy="correct it")
+        raise error("E0106", f"no file or folder is at `{written}`", place, help="correct it")
     return path
 
 
-def _hash(package: Package, other: tuple[Span, str] | None, most: int) -> str:
+def _hash(package: Package, secondary: tuple[Span, str] | None, most: int) -> str:
     if not files.is_folder(package.folder):
-        raise wrong(
+        raise error(
             "E0117",
             f"the package `{package.name}` is no folder",
             package.place,
-            other=other,
-            remedy="put its files back, or correct `folder`",
+            secondary=secondary,
+            help="put its files back, or correct `folder`",
         )
     return fingerprint(package.folder, most)
 
 
-def _verify(package: Package, found: str, other: tuple[Span, str] | None) -> None:
+def _verify(package: Package, found: str, secondary: tuple[Span, str] | None) -> None:
     if found != package.sha256:
-        raise wrong(
+        raise error(
             "E0117",
             f"the package `{package.name}` is not what was pinned",
             package.place,
-            other=other,
+            secondary=secondary,
             note="a file of it was changed, added or taken away",
-            remedy=f'if that is meant, write `sha256 = "{found}"`',
+            help=f'if that is meant, write `sha256 = "{found}"`',
         )
 
 
@@ -249,7 +249,7 @@ def fingerprint(folder: Path, most: int) -> str:
         most: How many files there may be.
 
     Raises:
-        Refused: If there are more, or one cannot be read.
+        CheckError: If there are more, or one cannot be read.
     """
     import hashlib
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.context import wrong
-from qospec.check.evaluate.values import Value, Wording
+from qospec.check.evaluate.context import error
+from qospec.check.evaluate.values import Text, Value
 
 if TYPE_CHECKING:
     from qospec.source import Span
@@ -24,19 +24,19 @@ _NETWORK = "a network is no address: name one within it"
 
 
 def address(value: Value, name: str, span: Span) -> str:
-    """Return the address of a field in its shortest form; raises Refused."""
+    """Return the address of a field in its shortest form; raises CheckError."""
     import ipaddress
 
     text = _text(value, name, span, f'{name} = "10.1.0.7"')
     try:
         return str(ipaddress.ip_address(_plain(text)))
     except ValueError:
-        raise wrong(
+        raise error(
             "E0214",
             f'"{text}" is no address',
             span,
             note=_ZONE if "%" in text else _NETWORK if "/" in text else "",
-            remedy='write one of IPv4 or of IPv6: "10.1.0.7", "2001:db8::1"',
+            help='write one of IPv4 or of IPv6: "10.1.0.7", "2001:db8::1"',
         ) from None
 
 
@@ -54,7 +54,7 @@ def ends(value: Value, name: str, span: Span) -> tuple[int, int]:
     """Return the numbers of the first and the last address that a text stands for.
 
     Raises:
-        Refused: It is no address and no network.
+        CheckError: It is no address and no network.
     """
     import ipaddress
 
@@ -63,24 +63,24 @@ def ends(value: Value, name: str, span: Span) -> tuple[int, int]:
         network = ipaddress.ip_network(_plain(text))
     except ValueError:
         meant = _masked(text)
-        raise wrong(
+        raise error(
             "E0214",
             f'"{text}" is no address and no network',
             span,
             note=_why(text) if meant else "",
-            remedy=f'write "{meant}"' if meant else 'write one such as "10.1.0.7" or "10.1.0.0/16"',
+            help=f'write "{meant}"' if meant else 'write one such as "10.1.0.7" or "10.1.0.0/16"',
         ) from None
     return rank(str(network[0])), rank(str(network[-1]))
 
 
 def _text(value: Value, name: str, span: Span, example: str) -> str:
-    if isinstance(value, Wording):
+    if isinstance(value, Text):
         return value.text
-    raise wrong(
+    raise error(
         "E0204",
         f"`{name}` is an address, not {value.what}",
         span,
-        remedy=f"write a text: `{example}`",
+        help=f"write a text: `{example}`",
     )
 
 

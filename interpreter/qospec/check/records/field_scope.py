@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.context import wrong
+from qospec.check.evaluate.context import error
 from qospec.check.evaluate.scope import Scope
 from qospec.check.records.spelling import parameter_of
 from qospec.syntax import ast
@@ -38,10 +38,10 @@ class FieldScope(Scope):
             and not field.value.trail
         ):
             return mine
-        raise wrong(
+        raise error(
             "E0113",
             f"`{name}` may mean this name or the record's own field",
             self._record.given[self._current].value.span,
-            other=(around.span, f"{around.what} of that name"),
-            remedy="give the other one a different name",
+            secondary=(around.span, f"{around.what} of that name"),
+            help="give the other one a different name",
         )

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from qospec.catalogue.kinds import REQUIRED, Buffer, Duration
 from qospec.check.evaluate import mixes
-from qospec.check.evaluate.context import Refused, all_of, wrong
+from qospec.check.evaluate.context import CheckError, all_of, error
 from qospec.check.evaluate.dimensions import BASE_UNITS, NUMBER, named, written_in
 from qospec.check.evaluate.functions import Exponential
 from qospec.check.evaluate.values import (
     POISON,
     Amount,
+    Boolean,
+    List,
+    Map,
     Poison,
-    Series,
     Symbol,
-    Table,
-    Truth,
+    Text,
     Value,
-    Wording,
 )
 from qospec.check.records import layers
 from qospec.check.records.addresses import address
@@ -63,7 +63,7 @@ MAPS = {"weights": "ratio", "counts": "integer", "sizes": "data", "codes": "inte
 
 
 def convert(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
-    """Return the value as the field's own type; None if it cannot be known yet; raises Refused."""
+    """Return the value as the field's type; None if it cannot be known yet; raises CheckError."""
     if isinstance(value, Poison):
         return None
     domain = parameter.domain
@@ -96,7 +96,7 @@ def from_default(parameter: Parameter) -> Value:
     if domain.name in NUMERIC and isinstance(default, int | Fraction):
         dimension, factor = NUMERIC[domain.name]
         return Amount(default * factor, dimension)
-    return Truth(default) if isinstance(default, bool) else POISON
+    return Boolean(default) if isinstance(default, bool) else POISON
 
 
 def _number(value: Value, parameter: Parameter, kind: Kind, span: Span) -> int | Fraction | None:
@@ -130,35 +130,35 @@ def _duration(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Dur
 def _times(
     value: Value, parameter: Parameter, kind: Kind, span: Span
 ) -> tuple[int | Fraction, ...] | None:
-    if not isinstance(value, Series):
+    if not isinstance(value, List):
         raise _sort(parameter.name, "a list of times", value.what, span)
     entry = replace(parameter, domain=replace(parameter.domain, name="time"))
     found = [convert(each, entry, kind, span) for each in value.items]
     return tuple(found) if value.known and None not in found else None
 
 
-def _dimension(name: str, dimension: Dimension, value: Amount, span: Span) -> Refused:
-    remedy = f"write {named(dimension)}"
+def _dimension(name: str, dimension: Dimension, value: Amount, span: Span) -> CheckError:
+    help_text = f"write {named(dimension)}"
     if dimension == CELL_RATE and value.dimension == RATE and value.layer in BITS_OF_A_CELL:
         written = (
             span.text
             if re.fullmatch(r"[\w.]+( *[\w/]+)?( *@\w+)?", span.text)
             else f"({span.text})"
         )
-        remedy = f"divide by the bits of a cell: `{written} / ({BITS_OF_A_CELL[value.layer]})`"
+        help_text = f"divide by the bits of a cell: `{written} / ({BITS_OF_A_CELL[value.layer]})`"
     elif value.dimension == NUMBER:
-        remedy = "give it a unit"
-    return wrong(
+        help_text = "give it a unit"
+    return error(
         "E0202",
         f"`{name}` is {named(dimension)}, not {named(value.dimension)}",
         span,
         label=f"this is {named(value.dimension)}",
-        remedy=remedy,
+        help=help_text,
     )
 
 
-def _sort(name: str, wanted: str, what: str, span: Span) -> Refused:
-    return wrong("E0204", f"`{name}` is {wanted}, not {what}", span, label=f"this is {what}")
+def _sort(name: str, wanted: str, what: str, span: Span) -> CheckError:
+    return error("E0204", f"`{name}` is {wanted}, not {what}", span, label=f"this is {what}")
 
 
 def _whole(amount: Fraction, name: str, domain: Domain, span: Span) -> int:
@@ -167,20 +167,20 @@ def _whole(amount: Fraction, name: str, domain: Domain, span: Span) -> int:
     if domain.name == "time":
         rounded = round(amount)
         if rounded == 0:
-            raise wrong(
+            raise error(
                 "E0206",
                 f"`{name}` is less than half a picosecond",
                 span,
                 note="times are whole picoseconds",
-                remedy="write `0 s` if none is meant",
+                help="write `0 s` if none is meant",
             )
         return rounded
     units = {"data": "bytes", "cells": "cells", "packets": "packets"}.get(domain.name, "numbers")
-    raise wrong(
+    raise error(
         "E0206",
         f"`{name}` is counted in whole {units}, this is {number_text(amount, exact=True)}",
         span,
-        remedy="write a whole number",
+        help="write a whole number",
     )
 
 
@@ -188,58 +188,54 @@ def _bounds(amount: int | Fraction, name: str, domain: Domain, span: Span) -> No
     if domain.low is not None and amount < domain.low:
         least = written_in(domain.low, domain.name, span.text)
         limit = "more than 0" if amount <= 0 < domain.low else f"at least {least}"
-        raise wrong(
+        raise error(
             "E0205",
             f"`{name}` must be {limit}",
             span,
             label="too small",
-            remedy=f"write at least {least}",
+            help=f"write at least {least}",
         )
     if domain.high is not None and amount > domain.high:
         most = written_in(domain.high, domain.name, span.text)
-        raise wrong(
+        raise error(
             "E0205",
             f"`{name}` must be at most {most}",
             span,
             label="too large",
-            remedy=f"write at most {most}",
+            help=f"write at most {most}",
         )
 
 
 def _truth(value: Value, name: str, span: Span) -> bool | None:
-    if not isinstance(value, Truth):
+    if not isinstance(value, Boolean):
         raise _sort(name, "true or false", value.what, span)
     return value.value
 
 
 def _choice(value: Value, name: str, domain: Domain, span: Span) -> str:
     text = (
-        value.name
-        if isinstance(value, Symbol)
-        else value.text
-        if isinstance(value, Wording)
-        else None
+        value.name if isinstance(value, Symbol) else value.text if isinstance(value, Text) else None
     )
     if text is None:
         raise _sort(name, "one of " + ", ".join(domain.choices), value.what, span)
     if text not in domain.choices:
         place = value.span if isinstance(value, Symbol) else span
         near = did_you_mean(text, domain.choices)
-        raise wrong(
+        raise error(
             "E0214",
             f"`{name}` cannot be `{text}`",
             span,
             label=f"did you mean `{near}`?" if near else "",
-            other=(place, "from here") if place != span else None,
+            secondary=(place, "from here") if place != span else None,
             note=f"choices of {name}: " + " ".join(domain.choices),
-            remedy=f"write `{near}`" if near else "choose one of them",
+            help=f"write `{near}`" if near else "choose one of them",
             fix=respelling(place, text, domain.choices),
         )
     return text
 
 
 def _names(value: Value, name: str, span: Span) -> tuple[str, ...] | None:
-    if not isinstance(value, Series):
+    if not isinstance(value, List):
         raise _sort(name, "a list of names", value.what, span)
     found: dict[str, None] = {}
     for item in value.items:
@@ -248,7 +244,7 @@ def _names(value: Value, name: str, span: Span) -> tuple[str, ...] | None:
         if not isinstance(item, Symbol):
             raise _sort(name, "a list of names", f"a list with {item.what}", span)
         if item.name in found:
-            raise wrong("E0102", f"`{item.name}` comes twice in `{name}`", item.span)
+            raise error("E0102", f"`{item.name}` comes twice in `{name}`", item.span)
         found[item.name] = None
     return tuple(found)
 
@@ -260,7 +256,7 @@ def _map(
     if parameter.domain.name == "codes" and isinstance(value, Amount):
         code = convert(value, replace(parameter, domain=domain), kind, span)
         return None if code is None else (("", code),)
-    if not isinstance(value, Table):
+    if not isinstance(value, Map):
         keys = "marks" if parameter.domain.name in BY_MARK else "names"
         raise _sort(parameter.name, f"a map from {keys} to numbers", value.what, span)
     if parameter.domain.name not in BY_MARK and any(not isinstance(k, str) for k in value.entries):
@@ -280,11 +276,11 @@ def _buffer(value: Value, name: str, domain: Domain, span: Span) -> Buffer | Non
     if not isinstance(value, Amount):
         raise _sort(name, "a number of cells or packets or a size", value.what, span)
     if value.dimension not in BUFFERS:
-        raise wrong(
+        raise error(
             "E0202",
             f"`{name}` is a number of cells or packets or a size, not {named(value.dimension)}",
             span,
-            remedy="write `64 cell`, `64 pkt` or `16 KiB`",
+            help="write `64 cell`, `64 pkt` or `16 KiB`",
         )
     if value.value is None:
         return None
@@ -292,6 +288,6 @@ def _buffer(value: Value, name: str, domain: Domain, span: Span) -> Buffer | Non
     amount = value.value / size
     if amount.denominator != 1:
         shown = number_text(amount, exact=True)
-        raise wrong("E0206", f"`{name}` is counted in whole {unit}s, this is {shown}", span)
+        raise error("E0206", f"`{name}` is counted in whole {unit}s, this is {shown}", span)
     _bounds(amount, name, domain, span)
     return Buffer(int(amount), unit)

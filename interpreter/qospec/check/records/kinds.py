@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from qospec.check.evaluate.context import wrong
+from qospec.check.evaluate.context import error
 from qospec.check.evaluate.values import Value
 from qospec.check.records import record
 from qospec.dataclass import dataclass
 
 if TYPE_CHECKING:
     from qospec.catalogue.kinds import Kind
-    from qospec.check.evaluate.context import Refused
+    from qospec.check.evaluate.context import CheckError
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
     from qospec.source import Span
@@ -36,14 +36,14 @@ LATER = frozenset(
 """Words of the language that the interpreter cannot carry out yet."""
 
 
-def not_built(word: str, span: Span, remedy: str = "leave it out for now") -> Refused:
+def not_built(word: str, span: Span, help_text: str = "leave it out for now") -> CheckError:
     """Return the refusal of a word that is known and cannot be carried out."""
-    return wrong(
+    return error(
         "E0190",
         f"`{word}` is part of the language but not built yet",
         span,
         note="nothing is ignored: a test that leaves something out is worse than none",
-        remedy=remedy,
+        help=help_text,
     )
 
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import OF_PACKETS
-from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import ANY_LAYER, LAYERS
-from qospec.check.evaluate.values import Amount, Table
+from qospec.check.evaluate.values import Amount, Map
 from qospec.diagnostics import Edit
 from qospec.source import Span
 
@@ -51,17 +51,17 @@ def amounts(record: Record, carried: Collection[str], evaluator: Evaluator) -> N
             amounts(value, carried, evaluator)
         if parameter.domain.layers != OF_PACKETS or parameter.domain.name == "rate":
             continue
-        entries = value.entries.values() if isinstance(value, Table) else [value]
+        entries = value.entries.values() if isinstance(value, Map) else [value]
         layers = [entry.layer for entry in entries if isinstance(entry, Amount)]
         other = next((layer for layer in layers if layer not in ("", ANY_LAYER, *fit)), None)
         if other is not None:
-            evaluator.context.tell(
-                wrong(
+            evaluator.context.report(
+                error(
                     "E0212",
                     f"`{parameter.alias or name}` counts the bytes of IP packets, @ip, "
                     f"this counts @{other}",
                     each.value.span,
-                    remedy="give the bytes of IP packets, `@ip` or without a layer",
+                    help="give the bytes of IP packets, `@ip` or without a layer",
                 )
             )
 
@@ -78,19 +78,19 @@ def verify(value: Amount, parameter: Parameter, kind: Kind, span: Span) -> None:
     layers = parameter.domain.layers
     if kind.role == "element" and value.layer not in layers:
         cells = layers[0] == "cell"
-        raise wrong(
+        raise error(
             "E0212",
             f"`{parameter.alias or parameter.name}` counts the bits of "
             f"{'cells' if cells else 'packets, @' + layers[0]}, this counts @{value.layer}",
             span,
-            remedy="give the rate that is left for cells, `@cell`; of packets, all that is sent, "
+            help="give the rate that is left for cells, `@cell`; of packets, all that is sent, "
             "`@line`"
             if cells
             else f"give the rate `@{layers[0]}`",
         )
 
 
-def _without_layer(parameter: Parameter, kind: Kind, what: str, span: Span) -> Refused:
+def _without_layer(parameter: Parameter, kind: Kind, what: str, span: Span) -> CheckError:
     """Return that a rate or size does not say which bits it counts."""
     layers = " ".join(f"@{layer}" for layer in LAYERS)
     usual = parameter.domain.layers[0]
@@ -99,11 +99,11 @@ def _without_layer(parameter: Parameter, kind: Kind, what: str, span: Span) -> R
     element = "a line's" if kind.duty == "line" else "packet"
     whose = element if kind.role == "element" else "traffic"
     example = f"write `{span.text} @{usual}`"
-    return wrong(
+    return error(
         "E0210",
         f"this {what} does not say which bits it counts",
         span,
         note=f"{whose} {what}s need a layer: {layers}",
-        remedy=f"for cells of 53 bytes {example}" if usual == "cell" else example,
+        help=f"for cells of 53 bytes {example}" if usual == "cell" else example,
         fix=(Edit(Span(span.source, span.end, span.end), f" @{usual}"),) if simple else (),
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.clauses import DECIDED
-from qospec.check.evaluate.context import wrong
+from qospec.check.evaluate.context import error
 from qospec.diagnostics import Edit
 from qospec.model.expression import Operation, is_constant
 from qospec.source import Span
@@ -18,7 +18,7 @@ from qospec.syntax import ast
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from qospec.check.evaluate.context import Refused
+    from qospec.check.evaluate.context import CheckError
     from qospec.model.expression import Expression
     from qospec.model.suite import Case, Statement
 
@@ -40,7 +40,7 @@ def is_unmet(statement: Statement) -> bool:
     return statement.idle not in ("", DECIDED)
 
 
-def warnings(test: ast.Test, cases: Sequence[Case]) -> Iterator[Refused]:
+def warnings(test: ast.Test, cases: Sequence[Case]) -> Iterator[CheckError]:
     """Yield a warning for each statement of a test that asks less than it seems to."""
     written = {node.condition.span.start: node for node in _criteria(test.body)}
     for statements in by_place(cases):
@@ -67,17 +67,17 @@ def _criteria(body: ast.Body) -> Iterator[ast.Criterion]:
 # ---- what says too little
 
 
-def _unclaimed(node: ast.Criterion, statements: Sequence[Statement]) -> Iterator[Refused]:
+def _unclaimed(node: ast.Criterion, statements: Sequence[Statement]) -> Iterator[CheckError]:
     if any(each.published for each in statements):
-        yield wrong(
+        yield error(
             "W0610",
             "this asks for a published number, and does not say what it claims of it",
             node.condition.span,
-            remedy="write `as exact`, `as calibrated`, `as range` or `as shape` behind it",
+            help="write `as exact`, `as calibrated`, `as range` or `as shape` behind it",
         )
 
 
-def _never(body: ast.Body, cases: Sequence[Case]) -> Iterator[Refused]:
+def _never(body: ast.Body, cases: Sequence[Case]) -> Iterator[CheckError]:
     """Yield a warning for each statement whose `when` is false wherever it stands."""
     met = {
         (each.span.start, is_unmet(each)) for statements in by_place(cases) for each in statements
@@ -86,11 +86,11 @@ def _never(body: ast.Body, cases: Sequence[Case]) -> Iterator[Refused]:
         first = node.condition if isinstance(node, ast.Criterion) else _first(node.value)
         start = first.span.start
         if (start, True) in met and (start, False) not in met and node.when is not None:
-            yield wrong(
+            yield error(
                 "W0609",
                 "this never applies: its `when` is false in every case",
                 node.when.span,
-                remedy="leave the statement out, or ask for what some case has",
+                help="leave the statement out, or ask for what some case has",
             )
 
 
@@ -111,20 +111,20 @@ def _first(value: ast.Expression) -> ast.Expression:
 
 def _decided(
     node: ast.Criterion, statements: Sequence[Statement], settled: int, what: str
-) -> Refused:
+) -> CheckError:
     whose = "the sweep's" if what == "cases" else "the loop's"
     made = _rewritten(node, [each.expression for each in statements])
-    remedy = "say by `when` where it applies, and write a statement of its own for each part"
+    help_text = "say by `when` where it applies, and write a statement of its own for each part"
     if made:
-        remedy = f"write `{made[0]}`"
+        help_text = f"write `{made[0]}`"
     elif all(is_constant(each.expression) for each in statements):
-        remedy = "ask for what is measured, or leave cases out by `where` on the sweep"
-    return wrong(
+        help_text = "ask for what is measured, or leave cases out by `where` on the sweep"
+    return error(
         "W0608",
         f"decided by {whose} values alone in {settled:_} of {len(statements):_} {what}",
         node.condition.span,
         note="it is not applicable there, and does not count as a pass",
-        remedy=remedy,
+        help=help_text,
         fix=made[1] if made else (),
     )
 

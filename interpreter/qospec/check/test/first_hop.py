@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.check.device.body import built
-from qospec.check.evaluate.context import together, wrong
+from qospec.check.evaluate.context import error, together
 
 if TYPE_CHECKING:
     from qospec.catalogue.kinds import Kind
     from qospec.check.device.nodes import Node
-    from qospec.check.evaluate.context import Refused
+    from qospec.check.evaluate.context import CheckError
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.records.record import Record
     from qospec.check.test.sources import Emitted
@@ -47,7 +47,7 @@ def on(
     origins: tuple[Node, ...],
     evaluator: Evaluator,
 ) -> Sending | None:
-    """Return what is sent on the links of the origins; None if one is wrong; raises Refused.
+    """Return what is sent on the links of the origins; None if one is wrong; raises CheckError.
 
     `record` is the traffic of the `flow`, which is given with its name.
     """
@@ -57,12 +57,12 @@ def on(
     for line, origin in zip(lines, origins, strict=False):
         if line is not None and (line.carries == "packet") != packets:
             sent = "packets" if packets else "cells"
-            raise wrong(
+            raise error(
                 "E0309",
                 f"`{name}` sends {sent}, and the link of `{origin.path}` carries {line.carries}s",
                 node.span,
-                other=(origin.links[HOST_PORT], "linked here"),
-                remedy=f"take a medium for {sent}, or traffic of another kind",
+                secondary=(origin.links[HOST_PORT], "linked here"),
+                help=f"take a medium for {sent}, or traffic of another kind",
             )
     if not packets:
         return sending
@@ -72,11 +72,11 @@ def on(
         return None
     framed = {line.encapsulation for line in lines if line is not None}
     if len(framed) > 1:
-        raise wrong(
+        raise error(
             "E0309",
             f"the links at the origins of `{name}` frame packets in different ways",
             node.span,
-            remedy="give them one medium, or make flows of their own",
+            help="give them one medium, or make flows of their own",
         )
     (link,) = framed
     linked = origins[0].links[HOST_PORT]
@@ -90,8 +90,8 @@ def on(
         raise together(unborne)
     try:
         stream = sending.traffic.stream(link)
-    except ValueError as error:
-        raise record.refused(error, begins) from error
+    except ValueError as cause:
+        raise record.mistake(cause, begins) from cause
     return sending._replace(arrivals=_arrivals(sending, stream, evaluator), stream=stream)
 
 
@@ -106,29 +106,29 @@ def _arrivals(sending: Sending, stream: Any, evaluator: Evaluator) -> Any:
     kind, given = sending.emitted.kind, sending.emitted.arguments
     try:
         return kind.build.at_rate(stream.contract.peak_cell_rate, **given)  # type: ignore[attr-defined]
-    except ValueError as error:
-        raise sending.emitted.record.refused(error) from error
+    except ValueError as cause:
+        raise sending.emitted.record.mistake(cause) from cause
 
 
-def _unborne(mark: str, written: Span, name: str, begins: tuple[Span, str]) -> Refused:
+def _unborne(mark: str, written: Span, name: str, begins: tuple[Span, str]) -> CheckError:
     place, field = PLACES[mark]
     frame = f"frame on its link has {'an' if place.startswith('M') else 'a'} {place}"
-    return wrong(
+    return error(
         "E0426",
         f"`{name}` marks packets with `{mark}`, and no {frame}",
         written,
-        other=begins,
-        remedy=f"take a medium with room for it: `{{ {field} }}`",
+        secondary=begins,
+        help=f"take a medium with room for it: `{{ {field} }}`",
     )
 
 
-def _unlinked(node: ast.Flow, name: str, origins: tuple[Node, ...]) -> Refused:
-    return wrong(
+def _unlinked(node: ast.Flow, name: str, origins: tuple[Node, ...]) -> CheckError:
+    return error(
         "E0308",
         f"no way leads packets of `{name}` from `{origins[0].path}`",
         node.span,
         note="no link is there",
-        remedy=f"add a `link`, or name other hosts for `{name}`",
+        help=f"add a `link`, or name other hosts for `{name}`",
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.context import wrong
+from qospec.check.evaluate.context import error
 from qospec.check.evaluate.dimensions import named
 from qospec.check.evaluate.values import Amount, Poison
 from qospec.model.expression import Operation, counted, measurements
@@ -34,7 +34,7 @@ def every_of(
     """Return the length of a report's intervals in ps, None if it has none.
 
     Raises:
-        Refused: It is no such time, or what is reported cannot be had by intervals.
+        CheckError: It is no such time, or what is reported cannot be had by intervals.
     """
     if node.every is None:
         return None
@@ -44,7 +44,7 @@ def every_of(
     if not isinstance(value, Amount) or value.dimension != TIME:
         what = named(value.dimension) if isinstance(value, Amount) else value.what
         told = f"an interval is a time, not {what}"
-        raise wrong("E0204", told, node.every.span, remedy=SHORTER)
+        raise error("E0204", told, node.every.span, help=SHORTER)
     if value.value is None:
         return None
     every_ps = _whole_ps(value.value, node.every.span)
@@ -59,26 +59,26 @@ def _whole_ps(seconds: Fraction, span: Span) -> int:
     every_ps = seconds * PS_PER_S
     if every_ps < 1 or every_ps.denominator != 1:
         told = "an interval is a whole number of ps, and longer than 0"
-        raise wrong("E0205", told, span, remedy=SHORTER)
+        raise error("E0205", told, span, help=SHORTER)
     return int(every_ps)
 
 
 def _fitting(every_ps: int, measure_ps: int, span: Span) -> None:
     """Refuse an interval that does not cut the time measured into a fair number of parts."""
     if every_ps > measure_ps:
-        raise wrong(
+        raise error(
             "E0520",
             "this interval is longer than what is measured",
             span,
-            remedy="write a shorter one, or leave `every …` out",
+            help="write a shorter one, or leave `every …` out",
         )
     parts = -(-measure_ps // every_ps)
     if parts > MOST_INTERVALS:
-        raise wrong(
+        raise error(
             "E0520",
             f"{parts:_} intervals are more than {MOST_INTERVALS:_}",
             span,
-            remedy="write a longer one",
+            help="write a longer one",
         )
 
 
@@ -89,28 +89,28 @@ def _have_series(expression: Expression, evaluator: Evaluator, node: ast.Report)
         for name, kind in evaluator.context.catalogue.of("metric").items()
     }
     if isinstance(expression, Operation) and expression.dimension is None:
-        raise wrong(
+        raise error(
             "E0520",
             "a condition is not shown by intervals",
             node.value.span,
-            remedy="report what it compares",
+            help="report what it compares",
         )
     leaves = measurements(expression)
     strange = [leaf.text for leaf in leaves if leaf.statistic not in series[leaf.metric]]
     strange += [leaf.text for leaf in counted(expression)]
     if strange:
         known = [f"{name}.{each}" if each else name for name, of in series.items() for each in of]
-        raise wrong(
+        raise error(
             "E0520",
             f"`{strange[0]}` is known of the whole run, and not of its intervals",
             node.value.span,
             note=f"by intervals: {' '.join(sorted(known))}",
-            remedy="leave `every …` out",
+            help="leave `every …` out",
         )
     if not leaves:
-        raise wrong(
+        raise error(
             "E0520",
             "nothing is measured here, so all intervals are alike",
             node.value.span,
-            remedy="leave `every …` out",
+            help="leave `every …` out",
         )

@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from qospec.catalogue.statistics import ABOVE, PATTERNS, above, offers
-from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import LAYERS, METRICS, named
-from qospec.check.evaluate.values import Amount, Open, Value, position
+from qospec.check.evaluate.values import Amount, Deferred, Value, position
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
 from qospec.model.expression import Measured
@@ -75,8 +75,8 @@ class FlowValue(Value):
     def item(self, key: Value, span: Span) -> Value:
         """Return one member."""
         if self.members is None or self.member is not None:
-            raise wrong(
-                "E0215", f"`{self.path}` is a single flow", span, remedy=f"write `{self.path}`"
+            raise error(
+                "E0215", f"`{self.path}` is a single flow", span, help=f"write `{self.path}`"
             )
         return replace(self, member=position(key, self.members, f"`{self.flow}`", span))
 
@@ -92,16 +92,16 @@ class FlowValue(Value):
         metric = MetricValue(self, kind, name.text, _causes(evaluator.context.catalogue))
         if "" in metric.statistics or not metric.statistics:
             whole = metric.measured("")
-            return OpenMetric(whole.expression, whole.dimension, whole.exact, metric)
+            return DeferredMetric(whole.expression, whole.dimension, whole.exact, metric)
         return metric
 
-    def unfinished(self, span: Span) -> Refused:
+    def unfinished(self, span: Span) -> CheckError:
         """Say that a flow is no number."""
-        return wrong(
+        return error(
             "E0502",
             f"`{self.path}` is a flow: say what of it is meant",
             span,
-            remedy=f"write a metric, such as `{self.path}.lost`",
+            help=f"write a metric, such as `{self.path}.lost`",
         )
 
 
@@ -133,13 +133,13 @@ class MetricValue(Value):
             raise self._unknown(name)
         return self.measured(name.text)
 
-    def measured(self, statistic: str) -> Open:
+    def measured(self, statistic: str) -> Deferred:
         """Return what will be measured."""
         measured = self.leaf(statistic)
         cls: Any = self.kind.build
         layer = statistic if measured.dimension.has_data and statistic in LAYERS else ""
         exact = bool(getattr(cls, "exact", False))
-        return Open(measured, measured.dimension, exact, layer=layer)
+        return Deferred(measured, measured.dimension, exact, layer=layer)
 
     def leaf(self, statistic: str) -> Measured:
         """Return a statistic as a term of a condition."""
@@ -166,14 +166,14 @@ class MetricValue(Value):
             *(None if end is None else Fraction(end) for end in ends),
         )
 
-    def unfinished(self, span: Span) -> Refused:
+    def unfinished(self, span: Span) -> CheckError:
         """Say that a statistic is missing."""
-        return wrong(
+        return error(
             "E0502",
             f"`{self.flow.path}.{self.spelling}` is many values: say which is meant",
             span,
             note=self._offered(),
-            remedy=f"write `{span.text}.{self.statistics[0]}`",
+            help=f"write `{span.text}.{self.statistics[0]}`",
         )
 
     def _offered(self) -> str:
@@ -182,42 +182,42 @@ class MetricValue(Value):
         plural += ["shares such as above(1 ms)"] if "p*" in self.statistics else []
         return f"statistics of {self.spelling}: {', and '.join([' '.join(named), *plural])}"
 
-    def _no_shares(self, name: ast.Name, known: Mapping[str, Kind]) -> Refused:
+    def _no_shares(self, name: ast.Name, known: Mapping[str, Kind]) -> CheckError:
         """Return the mistake of asking a metric for a share that has none."""
         carries = self.flow.carries
         its = (each for each in known.values() if carries in each.carries)
         shares = (each for each in its if "p*" in each.statistics(carries))
         shown = sorted(min((each.name, *each.aliases[:1]), key=len) for each in shares)
-        return wrong(
+        return error(
             "E0503",
             f"`{self.spelling}` has no statistic `{name.text}`",
             name.span,
             note=f"shares above a bound are of {' '.join(shown)}",
         )
 
-    def _unknown(self, name: ast.Name) -> Refused:
+    def _unknown(self, name: ast.Name) -> CheckError:
         """Return the mistake of a statistic that there is not."""
         if not self.statistics:
             path = f"{self.flow.path}.{self.spelling}"
             message = f"`{self.spelling}` has no statistic `{name.text}`"
-            remedy = f"write `{path}`: it is one number"
-            return wrong("E0503", message, name.span, remedy=remedy)
+            help_text = f"write `{path}`: it is one number"
+            return error("E0503", message, name.span, help=help_text)
         named = [each for each in self.statistics if each and each not in PATTERNS]
         meant = ELSEWHERE.get(name.text.lower(), "")
         known = meant and offers(self.statistics, meant)
         near = meant if known else did_you_mean(name.text, named)
-        remedy = f"write `{near}`" if near else ""
+        help_text = f"write `{near}`" if near else ""
         for each in self.statistics:
             # Not every number is a quantile, and not every one is that of a packet.
             if not near and each in PATTERNS and PATTERNS[each].nearly.match(name.text):
-                remedy = PATTERNS[each].remedy
-        return wrong(
+                help_text = PATTERNS[each].help
+        return error(
             "E0503",
             f"`{self.spelling}` has no statistic `{name.text}`",
             name.span,
             label=f"did you mean `{near}`?" if near else "",
             note=self._offered(),
-            remedy=remedy,
+            help=help_text,
         )
 
 
@@ -243,10 +243,10 @@ class Above(Value):
         if not isinstance(bound, Amount) or bound.dimension != TIME:
             what = named(bound.dimension) if isinstance(bound, Amount) else bound.what
             message = f"the bound of `above` is a time, not {what}"
-            raise wrong("E0204", message, node.span, remedy=f"write `{self.path}(1 ms)`")
+            raise error("E0204", message, node.span, help=f"write `{self.path}(1 ms)`")
         value = bound.value or Fraction(0)
         if value < 0:
-            raise wrong("E0205", "the bound of `above` is below 0", node.span)
+            raise error("E0205", "the bound of `above` is below 0", node.span)
         measured = replace(
             self.metric.leaf(above(int(value * PS_PER_S))),
             dimension=RATIO,
@@ -254,16 +254,16 @@ class Above(Value):
             least=Fraction(0),
             most=Fraction(1),
         )
-        return Open(measured, RATIO, exact=False)
+        return Deferred(measured, RATIO, exact=False)
 
-    def unfinished(self, span: Span) -> Refused:
+    def unfinished(self, span: Span) -> CheckError:
         """Say that the bound is missing."""
         message = f"`{self.path}` needs a bound: the share that exceeds it is meant"
-        return wrong("E0502", message, span, remedy=f"write `{self.path}(1 ms)`")
+        return error("E0502", message, span, help=f"write `{self.path}(1 ms)`")
 
 
 @dataclass(frozen=True)
-class OpenMetric(Open):
+class DeferredMetric(Deferred):
     """A metric that is a number, and has others below it: `user.lost`, `user.lost.overflow`."""
 
     metric: MetricValue
@@ -285,12 +285,12 @@ class ControlValue(Value):
         known = self.flows.get(name.text)
         if known is None:
             near = did_you_mean(name.text, self.flows)
-            raise wrong(
+            raise error(
                 "E0101",
                 f"no flow is named `{name.text}`",
                 name.span,
                 label=f"did you mean `{near}`?" if near else "",
-                remedy=f"write `{near}`" if near else "",
+                help=f"write `{near}`" if near else "",
             )
         return known
 
@@ -300,31 +300,31 @@ def _causes(catalogue: Catalogue) -> tuple[str, ...]:
     return tuple(sorted(catalogue.causes | {DISCARDED}))
 
 
-def _not_measured_of(carries: str, name: ast.Name, known: Mapping[str, Kind]) -> Refused:
+def _not_measured_of(carries: str, name: ast.Name, known: Mapping[str, Kind]) -> CheckError:
     usual = {each: kind for each, kind in known.items() if carries in kind.carries}
     meant = ELSEWHERE.get(name.text, "")
     near = meant if any(meant in (e.name, *e.aliases) for e in usual.values()) else ""
-    return wrong(
+    return error(
         "E0501",
         f"`{name.text}` is not measured of {carries}s",
         name.span,
         label=f"did you mean `{near}`?" if near else "",
         note=f"metrics of {carries}s: " + " ".join(sorted(usual)),
-        remedy=f"write `{near}`" if near else "",
+        help=f"write `{near}`" if near else "",
     )
 
 
-def _unknown_metric(carries: str, name: ast.Name, of_all: Mapping[str, Kind]) -> Refused:
+def _unknown_metric(carries: str, name: ast.Name, of_all: Mapping[str, Kind]) -> CheckError:
     known = {each: kind for each, kind in of_all.items() if carries in kind.carries}
     spellings = [spelling for each in known.values() for spelling in (each.name, *each.aliases)]
     meant = ELSEWHERE.get(name.text.lower(), "")
     near = meant if meant in spellings else did_you_mean(name.text, [*spellings, "oam"])
     shown = (min((each.name, *each.aliases[:1]), key=len) for each in known.values())
-    return wrong(
+    return error(
         "E0501",
         f"`{name.text}` is nothing that is measured",
         name.span,
         label=f"did you mean `{near}`?" if near else "",
         note="metrics: " + " ".join(sorted(shown)),
-        remedy=f"write `{near}`" if near else "",
+        help=f"write `{near}`" if near else "",
     )

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.evaluate import literals
 from qospec.check.evaluate.clauses import refuse_clauses
-from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import NUMBER, TYPES, named
 from qospec.check.evaluate.loops import misplaced
 from qospec.check.evaluate.scope import Binding, Scope, settled
-from qospec.check.evaluate.values import POISON, Amount, Poison, Series, Truth, Value
+from qospec.check.evaluate.values import POISON, Amount, Boolean, List, Poison, Value
 from qospec.check.records.parameters import let_value
 from qospec.check.test import tautologies
 from qospec.dataclass import dataclass
@@ -52,16 +52,16 @@ def checked(node: ast.Property, home: Scope, evaluator: Evaluator) -> Property |
         if isinstance(statement, ast.Criterion) and statement.kind == "expect":
             _expected(statement, scope, evaluator)
         elif not isinstance(statement, ast.ForAll | ast.Let):
-            context.tell(misplaced(statement, HERE))
+            context.report(misplaced(statement, HERE))
     for binding in scope.names.values():
         binding.value(context)
-    for kind, missing, way_out in (
+    for kind, missing, help_text in (
         (ast.ForAll, "draws nothing", "add `forall rate: CellRate in 1 cell/s .. 100 cell/s`"),
         (ast.Criterion, "expects nothing", "add an `expect`"),
     ):
         if not any(isinstance(each, kind) for each in node.body.statements):
             told = f"the property `{node.name.text}` {missing}"
-            context.tell(wrong("E0516", told, node.name.span, remedy=way_out))
+            context.report(error("E0516", told, node.name.span, help=help_text))
     return None if context.mistakes > before else Property(node.name.text, node.doc, node.span)
 
 
@@ -87,36 +87,36 @@ def _let(node: ast.Let, scope: Scope, evaluator: Evaluator) -> Binding:
 def _guarded(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
     try:
         return _drawn(node, scope, evaluator)
-    except Refused as refused:
-        evaluator.context.tell(refused)
+    except CheckError as mistake:
+        evaluator.context.report(mistake)
         return POISON
 
 
 def _drawn(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
-    """Return what stands for all values that may be drawn; raises Refused."""
+    """Return what stands for all values that may be drawn; raises CheckError."""
     if isinstance(node.values, ast.Range):
         return _between(node, node.values, scope, evaluator)
     values = evaluator.plain(node.values, scope)
     if isinstance(values, Arrivals | Poison):
         if node.annotation is not None and isinstance(values, Arrivals):
-            raise wrong(
+            raise error(
                 "E0115",
                 f"arrivals are no `{node.annotation.text}`",
                 node.annotation.span,
-                remedy=f"write `forall {node.name.text} in {node.values.span.text}`",
+                help=f"write `forall {node.name.text} in {node.values.span.text}`",
             )
         return values
-    if isinstance(values, Series) and values.items:
+    if isinstance(values, List) and values.items:
         first = values.items[0]
         _typed(node, first)
         if isinstance(first, Amount):
             return Amount(None, first.dimension, first.layer)
-        return Truth(None) if isinstance(first, Truth) else first
-    raise wrong(
+        return Boolean(None) if isinstance(first, Boolean) else first
+    raise error(
         "E0516",
         f"`forall` draws from a range, a list or `cells(…)`, this is {values.what}",
         node.values.span,
-        remedy="write `in 1 cell/s .. 100 cell/s`, or `in cells(at_most = 100)`",
+        help="write `in 1 cell/s .. 100 cell/s`, or `in cells(at_most = 100)`",
     )
 
 
@@ -127,23 +127,23 @@ def _between(node: ast.ForAll, values: ast.Range, scope: Scope, evaluator: Evalu
         return POISON
     for end, place in zip(ends, (values.first, values.last), strict=True):
         if not isinstance(end, Amount):
-            raise wrong("E0204", f"a range goes between numbers, this is {end.what}", place.span)
+            raise error("E0204", f"a range goes between numbers, this is {end.what}", place.span)
         _typed(node, end)
     assert isinstance(first, Amount)  # noqa: S101
     assert isinstance(last, Amount)  # noqa: S101
     if first.dimension != last.dimension and 0 not in (first.value, last.value):
-        raise wrong(
+        raise error(
             "E0203",
             f"a range between {named(first.dimension)} and {named(last.dimension)}",
             values.last.span,
-            other=(values.first.span, f"this is {named(first.dimension)}"),
+            secondary=(values.first.span, f"this is {named(first.dimension)}"),
         )
     if first.value is not None and last.value is not None and first.value > last.value:
-        raise wrong(
+        raise error(
             "E0217",
             "this range runs downwards",
             values.span,
-            remedy=literals.upwards(values, first, last),
+            help=literals.upwards(values, first, last),
         )
     whole = last if first.value == 0 else first
     return Amount(None, whole.dimension, whole.layer)
@@ -156,22 +156,22 @@ def _typed(node: ast.ForAll, value: Value) -> None:
     name = node.annotation.text
     if name not in TYPES:
         near = did_you_mean(name, TYPES)
-        raise wrong(
+        raise error(
             "E0115",
             f"`{name}` is no type that can be drawn",
             node.annotation.span,
             label=f"did you mean `{near}`?" if near else "",
             note="types: " + " ".join(TYPES),
-            remedy=f"write `{near}`" if near else "write one of them",
+            help=f"write `{near}`" if near else "write one of them",
         )
     fits = isinstance(value, Amount) and (value.dimension == TYPES[name] or value.value == 0)
     if not fits:
         what = named(value.dimension) if isinstance(value, Amount) else value.what
-        raise wrong(
+        raise error(
             "E0202",
             f"`{node.name.text}` is {named(TYPES[name])}, not {what}",
             node.values.span,
-            other=(node.annotation.span, "by its type"),
+            secondary=(node.annotation.span, "by its type"),
         )
 
 
@@ -192,24 +192,24 @@ def _opened(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Express
 def _expected(node: ast.Criterion, scope: Scope, evaluator: Evaluator) -> None:
     try:
         refuse_clauses(node, "a property", "holds for all values")
-    except Refused as refused:
-        evaluator.context.tell(refused)
+    except CheckError as mistake:
+        evaluator.context.report(mistake)
     before = evaluator.context.mistakes
     known = evaluator.truth(node.condition, scope)
     if evaluator.context.mistakes == before and known is None:
         why = tautologies.reason(_opened(node.condition, scope, evaluator))
         if why and why != tautologies.SAME:
             example = "conforms(passed, pcr = rate, cdvt = tau)"
-            evaluator.context.tell(tautologies.never_fails("expect", why, node.span, example))
+            evaluator.context.report(tautologies.never_fails("expect", why, node.span, example))
     same = isinstance(node.condition, ast.Compare) and node.condition.left == node.condition.right
     if evaluator.context.mistakes == before and (same or known is not None):
-        evaluator.context.tell(
-            wrong(
+        evaluator.context.report(
+            error(
                 "E0516",
                 "this does not depend on what is drawn"
                 + (": both sides are the same" if same else ""),
                 node.condition.span,
-                remedy="expect something of a value that `forall` draws",
+                help="expect something of a value that `forall` draws",
             )
         )
 
@@ -239,7 +239,7 @@ class Function(Value):
     optional: frozenset[str] = frozenset()
 
     def call(self, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:
-        """Return what it gives, once its arguments have been checked; raises Refused."""
+        """Return what it gives, once its arguments have been checked; raises CheckError."""
         given: dict[str, Span] = {}
         free = list(self.parameters)
         for argument in call.arguments:
@@ -247,22 +247,22 @@ class Function(Value):
             if name not in self.parameters:
                 raise self._unknown(argument)
             if name in given:
-                raise wrong(
+                raise error(
                     "E0114",
                     f"`{name}` is given twice",
                     argument.span,
-                    other=(given[name], "given here already"),
+                    secondary=(given[name], "given here already"),
                 )
             given[name] = argument.span
             free.remove(name)
             self._fits(name, argument.value, evaluator.plain(argument.value, scope))
         missing = [name for name in free if name not in self.optional]
         if missing:
-            raise wrong(
+            raise error(
                 "E0105",
                 f"`{self.name}` needs `{missing[0]}`",
                 call.span,
-                remedy=f"add `{missing[0]} = …`",
+                help=f"add `{missing[0]} = …`",
             )
         return self.gives
 
@@ -273,13 +273,13 @@ class Function(Value):
         message = (
             f"`{self.name}` has no parameter `{name}`" if name else f"too many for `{self.name}`"
         )
-        return wrong(
+        return error(
             "E0104" if name else "E0114",
             message,
             argument.span,
             label=f"did you mean `{near}`?" if near else "",
             note=f"parameters of {self.name}: {listed}",
-            remedy=f"write `{near}`" if near else "",
+            help=f"write `{near}`" if near else "",
         )
 
     def _fits(self, name: str, node: ast.Expression, value: Value) -> None:
@@ -287,25 +287,25 @@ class Function(Value):
         if isinstance(value, Poison) or (wanted is None and isinstance(value, Arrivals)):
             return
         if wanted is None:
-            raise wrong(
+            raise error(
                 "E0204",
                 f"`{self.name}` takes a stream of cells, this is {value.what}",
                 node.span,
-                remedy="draw one: `forall arrivals in cells(at_most = 100)`",
+                help="draw one: `forall arrivals in cells(at_most = 100)`",
             )
         if not isinstance(value, Amount):
-            raise wrong("E0204", f"`{name}` is {named(wanted)}, this is {value.what}", node.span)
+            raise error("E0204", f"`{name}` is {named(wanted)}, this is {value.what}", node.span)
         if value.dimension != wanted and value.value != 0:
-            raise wrong(
+            raise error(
                 "E0202", f"`{name}` is {named(wanted)}, not {named(value.dimension)}", node.span
             )
         if value.value is not None and value.value < 0:
-            raise wrong("E0205", f"`{name}` must be at least 0", node.span)
+            raise error("E0205", f"`{name}` must be at least 0", node.span)
         known = value.value
         counts = known is None or (known.denominator == 1 and 0 < known <= MOST_CELLS)
         if name == "at_most" and not counts:
             limit = f"a whole number from 1 to {MOST_CELLS:_}"
-            raise wrong("E0205", f"`at_most` is {limit}", node.span)
+            raise error("E0205", f"`at_most` is {limit}", node.span)
 
 
 CONTRACT = {"arrivals": None, "pcr": CELL_RATE, "cdvt": TIME}
@@ -325,7 +325,7 @@ FUNCTIONS = {
             "conforms",
             "Asks whether all cells conform to this contract.",
             CONTRACT,
-            Truth(None),
+            Boolean(None),
             frozenset(["cdvt"]),
         ),
         Function("count", "Counts cells.", {"arrivals": None}, Amount(None, CELLS)),

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Kind, Parameter
-from qospec.check.evaluate.context import wrong
+from qospec.check.evaluate.context import error
 from qospec.check.evaluate.dimensions import named
 from qospec.check.evaluate.goals import GoalValue
 from qospec.check.evaluate.loops import misplaced
@@ -122,24 +122,24 @@ class Searching:
         if self.node is None or self._used:
             return
         name = self.node.name
-        self._context.tell(
-            wrong(
+        self._context.report(
+            error(
                 "E0514",
                 f"no flow depends on `{name.text}`",
                 name.span,
-                remedy=f"use it in a flow's traffic, such as `load(rate = {name.text})`",
+                help=f"use it in a flow's traffic, such as `load(rate = {name.text})`",
             )
         )
 
     def _ends(self, node: ast.Search, scope: Scope) -> tuple[Amount | None, Amount | None]:
         values = node.values
         if not isinstance(values, ast.Range) or values.step is not None:
-            self._context.tell(
-                wrong(
+            self._context.report(
+                error(
                     "E0514",
                     "a search looks between two values, without steps",
                     values.span,
-                    remedy="write `in least .. greatest`",
+                    help="write `in least .. greatest`",
                 )
             )
             return None, None
@@ -147,22 +147,22 @@ class Searching:
         if low is None or high is None:
             return low, high
         if low.dimension != high.dimension:
-            self._context.tell(
-                wrong(
+            self._context.report(
+                error(
                     "E0203",
                     f"a search between {named(low.dimension)} and {named(high.dimension)}",
                     values.last.span,
                     label=f"this is {named(high.dimension)}",
-                    other=(values.first.span, f"this is {named(low.dimension)}"),
+                    secondary=(values.first.span, f"this is {named(low.dimension)}"),
                 )
             )
         elif low.value is not None and high.value is not None and not 0 < low.value < high.value:
-            self._context.tell(
-                wrong(
+            self._context.report(
+                error(
                     "E0514",
                     "a search goes up from a value above 0",
                     values.span,
-                    remedy="write the least load first, such as `1% of bottleneck`",
+                    help="write the least load first, such as `1% of bottleneck`",
                 )
             )
         else:
@@ -175,7 +175,7 @@ class Searching:
             return value
         if not isinstance(value, Poison):
             what = f"a search looks between two numbers, this is {value.what}"
-            self._context.tell(wrong("E0204", what, node.span))
+            self._context.report(error("E0204", what, node.span))
         return None
 
     def _search(
@@ -185,12 +185,12 @@ class Searching:
         given = self._fields(SEARCH, node.body, scope)
         goals = [self._goal(each, given, scope) for each in _goals(node)]
         if not goals:
-            self._context.tell(
-                wrong(
+            self._context.report(
+                error(
                     "E0514",
                     f"the search for `{node.name.text}` has no goal",
                     node.name.span,
-                    remedy="add `goal ndr { loss = 0 }`",
+                    help="add `goal ndr { loss = 0 }`",
                 )
             )
         if self._context.mistakes > before or low is None or high is None:
@@ -209,7 +209,7 @@ class Searching:
             if isinstance(statement, ast.Bind):
                 binds.append(statement)
             elif kind is GOAL or not isinstance(statement, ast.Goal):
-                self._context.tell(misplaced(statement, "a goal" if kind is GOAL else HERE))
+                self._context.report(misplaced(statement, "a goal" if kind is GOAL else HERE))
         return fields_of(kind, binds, body, scope, self._evaluator)
 
     def _goal(self, node: ast.Goal, around: dict[str, Any], scope: Scope) -> Goal | None:
@@ -227,13 +227,13 @@ class Searching:
         if "loss" not in own:
             return None
         if found["total"] < found["trial"]:
-            self._context.tell(
-                wrong(
+            self._context.report(
+                error(
                     "E0514",
                     f"`{node.name.text}` asks for trials longer than all of them together",
                     node.span,
                     note="`total` is the length of all trials of one load, `trial` that of one",
-                    remedy="give `total` at least the length of `trial`",
+                    help="give `total` at least the length of `trial`",
                 )
             )
         left = tuple(name for name in _ATTRIBUTES if name not in given)
@@ -245,13 +245,13 @@ class Searching:
 def _only(test: ast.Test, evaluator: Evaluator) -> ast.Search | None:
     found = [each for each in test.body.statements if isinstance(each, ast.Search)]
     for each in found[1:]:
-        evaluator.context.tell(
-            wrong(
+        evaluator.context.report(
+            error(
                 "E0102",
                 "a test holds one search",
                 each.name.span,
-                other=(found[0].name.span, "the first"),
-                remedy="give it two goals, or write another test",
+                secondary=(found[0].name.span, "the first"),
+                help="give it two goals, or write another test",
             )
         )
     return found[0] if found else None

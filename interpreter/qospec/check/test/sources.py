@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.catalogue.kinds import Load
-from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.values import Poison
 from qospec.check.records.kinds import KindValue, not_built
 from qospec.check.records.record import Record
@@ -47,13 +47,13 @@ def source_of(record: Record, evaluator: Evaluator) -> Record | Poison | None:
     if isinstance(value, Poison):
         return value
     if not isinstance(value, Record) or value.kind.role != "arrivals":
-        evaluator.context.tell(
-            wrong(
+        evaluator.context.report(
+            error(
                 "E0307",
                 f"`source` is an arrival process, not {value.what}",
                 place,
                 note="arrival processes: " + " ".join(evaluator.context.catalogue.of("arrivals")),
-                remedy="write one, such as `burst { size = 10 cell, every = 1 ms }`",
+                help="write one, such as `burst { size = 10 cell, every = 1 ms }`",
             )
         )
         return Poison()
@@ -72,8 +72,8 @@ def of_packets(record: Record, evaluator: Evaluator) -> Emitted | Poison | None:
         if not load:
             raise not_built(f"source` of `{record.kind.name}", record.given["source"].value.span)
         return source if isinstance(source, Poison) else _emitted(record, source, load, evaluator)
-    except Refused as refused:
-        evaluator.context.tell(refused)
+    except CheckError as mistake:
+        evaluator.context.report(mistake)
         return Poison()
 
 
@@ -82,21 +82,21 @@ def _emitted(
 ) -> Emitted | Poison | None:
     place, paced = record.given["source"].value.span, getattr(source.kind.build, "paced", "")
     if "gaps" in record.given:
-        raise wrong(
+        raise error(
             "E0301",
             "`gaps` and `source` both say how packets come",
             place,
-            other=(record.given["gaps"].name.span, "said here"),
-            remedy="keep one of them",
+            secondary=(record.given["gaps"].name.span, "said here"),
+            help="keep one of them",
         )
     given = load in record.given
     if given and (not paced or paced in source.given):
-        raise wrong(
+        raise error(
             "E0301",
             f"`{load}` and the source both say how many packets come",
             source.given[paced].name.span if paced else place,
-            other=(record.given[load].name.span, "said here"),
-            remedy=f"leave out `{paced or load}`",
+            secondary=(record.given[load].name.span, "said here"),
+            help=f"leave out `{paced or load}`",
         )
     if not given and paced and paced not in source.given and paced not in source.excused:
         raise _without_rate(record, load, f"`{paced}` in its source")
@@ -106,13 +106,15 @@ def _emitted(
     return Emitted(source.kind, arguments, not given, source) if complete else Poison()
 
 
-def _without_rate(record: Record, load: str, otherwise: str = "a source that has one") -> Refused:
-    return wrong(
+def _without_rate(
+    record: Record, load: str, otherwise: str = "a source that has one"
+) -> CheckError:
+    return error(
         "E0105",
         f"`{record.kind.name}` needs `{load}`",
         record.span,
         note=f"or {otherwise}",
-        remedy=f"add `{load} = …`",
+        help=f"add `{load} = …`",
     )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.check.evaluate.clauses import DECIDED, claim_of, when_of
 from qospec.check.evaluate.confidence import confidence_of, repeated
-from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.criteria import called_twice, condition, reported
 from qospec.check.evaluate.loops import misplaced
 from qospec.check.test.intervals import every_of
@@ -74,8 +74,8 @@ class Judged:
             for statement in node.body.statements:
                 try:
                     self.add(statement, each.scope, f"{turn}[{each.shown}]")
-                except Refused as refused:
-                    self._context.tell(refused)
+                except CheckError as mistake:
+                    self._context.report(mistake)
             for binding in each.scope.names.values():
                 binding.value(self._context)
 
@@ -103,12 +103,12 @@ class Judged:
         """Refuse to measure the flows of a search, which are sent many times: at which load?"""
         measured = observed(expression) if expression is not None else ()
         if self._search is not None and measured:
-            raise wrong(
+            raise error(
                 "E0515",
                 f"a search runs many trials: of which is `{measured[0].text}` meant?",
                 node.span,
-                other=(self._search.name.span, "searched here"),
-                remedy="judge what a goal has found; a `require` is judged in every trial",
+                secondary=(self._search.name.span, "searched here"),
+                help="judge what a goal has found; a `require` is judged in every trial",
             )
 
     def _report(self, node: ast.Report, scope: Scope, turn: str) -> None:
@@ -117,11 +117,11 @@ class Judged:
         if isinstance(node.value, ast.ListOf):
             items = node.value.items
             if node.label is not None and len(items) > 1:
-                raise wrong(
+                raise error(
                     "E0510",
                     "a label names one value",
                     node.label.span,
-                    remedy="write a `report` with its own label for each",
+                    help="write a `report` with its own label for each",
                 )
         for item in items:
             if not when.met:
@@ -131,8 +131,8 @@ class Judged:
                 expression = reported(item, scope, self._evaluator)
                 self._decided(item, expression)
                 every_ps = every_of(node, expression, self._run, scope, self._evaluator)
-            except Refused as refused:
-                self._context.tell(refused)
+            except CheckError as mistake:
+                self._context.report(mistake)
                 continue
             self._add(node, item, expression, turn, Clauses(every_ps=every_ps))
 
@@ -160,13 +160,13 @@ class Judged:
             )
 
 
-def _stray(node: ast.Statement, here: str) -> Refused:
+def _stray(node: ast.Statement, here: str) -> CheckError:
     if isinstance(node, ast.Bind):
-        return wrong(
+        return error(
             "E0104",
             f"a test has no field `{node.names[0].text}`",
             node.span,
             note="fields of a test: " + " ".join(FIELDS),
-            remedy=f"write `let {node.names[0].text} = …` for a value",
+            help=f"write `let {node.names[0].text} = …` for a value",
         )
     return misplaced(node, here)

@@ -6,9 +6,9 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.check.evaluate.context import wrong
+from qospec.check.evaluate.context import error
 from qospec.check.evaluate.scope import Binding, settled
-from qospec.check.evaluate.values import Amount, Poison, Series, Symbol, Truth, Value, Wording
+from qospec.check.evaluate.values import Amount, Boolean, List, Poison, Symbol, Text, Value
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -74,27 +74,27 @@ def _values(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> list[tu
         for row in node.items:
             if isinstance(row, ast.TupleOf):
                 names = ", ".join(f"x_{place + 1}" for place in range(len(row.items)))
-                raise wrong(
+                raise error(
                     "E0506",
                     f"a row of {len(row.items)} values is swept by as many names",
                     row.span,
-                    remedy=f"write `sweep ({names}) in …`",
+                    help=f"write `sweep ({names}) in …`",
                 )
         values = [(_item(item, scope, evaluator), item.span.text) for item in node.items]
     else:
         series = evaluator.plain(node, scope)
         if isinstance(series, Poison):
             return []
-        if not isinstance(series, Series):
-            raise wrong(
+        if not isinstance(series, List):
+            raise error(
                 "E0506",
                 f"`sweep` runs over a list or a range, this is {series.what}",
                 node.span,
-                remedy="write `in [first, second]` or `in first .. last step width`",
+                help="write `in [first, second]` or `in first .. last step width`",
             )
         values = [(item, _text(item)) for item in series.items]
     if not values:
-        raise wrong("E0506", "this sweep has no values", node.span)
+        raise error("E0506", "this sweep has no values", node.span)
     return values
 
 
@@ -107,34 +107,37 @@ def _item(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Value:
 def _text(value: Value) -> str:
     if isinstance(value, Amount):
         return value.text or str(value.value)
-    if isinstance(value, Wording):
+    if isinstance(value, Text):
         return value.text
     if isinstance(value, Symbol):
         return value.name
-    return str(value.value).lower() if isinstance(value, Truth) else value.what
+    return str(value.value).lower() if isinstance(value, Boolean) else value.what
 
 
 def _zipped(sweep: ast.Sweep, scope: Scope, evaluator: Evaluator) -> list[Combination]:
     if not isinstance(sweep.values, ast.ListOf):
-        raise wrong(
+        raise error(
             "E0506",
             "several names are swept over a list of rows",
             sweep.values.span,
-            remedy="write `in [(1, 2), (3, 4)]`",
+            help="write `in [(1, 2), (3, 4)]`",
         )
     rows: list[list[tuple[Value, str]]] = []
     for row in sweep.values.items:
         if not isinstance(row, ast.TupleOf | ast.ListOf) or len(row.items) != len(sweep.names):
-            raise wrong(
+            raise error(
                 "E0506",
                 f"a row of {len(sweep.names)} values is wanted",
                 row.span,
-                other=(sweep.names[0].span.to(sweep.names[-1].span), "a value for each of these"),
-                remedy="write it as `(" + ", ".join(name.text for name in sweep.names) + ")`",
+                secondary=(
+                    sweep.names[0].span.to(sweep.names[-1].span),
+                    "a value for each of these",
+                ),
+                help="write it as `(" + ", ".join(name.text for name in sweep.names) + ")`",
             )
         rows.append([(_item(item, scope, evaluator), item.span.text) for item in row.items])
     if not rows:
-        raise wrong("E0506", "this sweep has no values", sweep.values.span)
+        raise error("E0506", "this sweep has no values", sweep.values.span)
     distinct = len({safe(row[0][1]) for row in rows}) == len(rows)
     return [
         tuple(

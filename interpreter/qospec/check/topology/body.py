@@ -17,8 +17,8 @@ from qospec.check.device.nodes import (
     NodePorts,
     NodeValue,
 )
-from qospec.check.evaluate.context import Refused, wrong
-from qospec.check.evaluate.loops import in_a_let, misplaced, turns_of, veil
+from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.loops import declare_poisoned, in_a_let, misplaced, turns_of
 from qospec.check.evaluate.scope import Binding, Scope, settled
 from qospec.check.evaluate.values import POISON, Poison, Value
 from qospec.check.records.kinds import KindValue
@@ -94,17 +94,17 @@ class _Builder:
         for statement in statements:
             try:
                 self._early(statement, scope, outermost=outermost)
-            except Refused as refused:
-                self._context.tell(refused)
+            except CheckError as mistake:
+                self._context.report(mistake)
         for statement in statements:
             try:
                 if isinstance(statement, ast.Bind) and outermost:
                     self._bind(statement, scope)
                 elif isinstance(statement, ast.Loop):
                     self._loop(statement, scope)
-            except Refused as refused:
-                self._context.tell(refused)
-            if isinstance(statement, ast.Bind) and veil(statement, scope):
+            except CheckError as mistake:
+                self._context.report(mistake)
+            if isinstance(statement, ast.Bind) and declare_poisoned(statement, scope):
                 self.layout.complete = False
 
     def _early(self, statement: ast.Statement, scope: Scope, *, outermost: bool) -> None:
@@ -114,11 +114,11 @@ class _Builder:
             self.links.append((statement, scope))
         elif isinstance(statement, ast.Bind):
             if not outermost:
-                raise wrong(
+                raise error(
                     "E0112",
                     "a node is declared outside of loops",
                     statement.span,
-                    remedy="declare an array: `a = host(count = 4)`",
+                    help="declare an array: `a = host(count = 4)`",
                 )
         elif not isinstance(statement, ast.Loop):
             raise misplaced(statement, HERE)
@@ -154,11 +154,11 @@ class _Builder:
             return POISON
         if not isinstance(plan, HostPlan | DevicePlan):
             what = f"`{plan.kind.name}`" if isinstance(plan, KindValue) else plan.what
-            raise wrong(
+            raise error(
                 "E0420",
                 f"a binding in a topology makes nodes, this is {what}",
                 node.value.span,
-                remedy=self._for_a_value(name.text, plan, node),
+                help=self._for_a_value(name.text, plan, node),
                 fix=in_a_let(node, plan),
             )
         template = plan.template if isinstance(plan, DevicePlan) else None
@@ -168,11 +168,11 @@ class _Builder:
         self._elements += many * (len(template.parts) if template else 1)
         if self._elements > self._context.limits.elements:
             self.layout.complete = False
-            raise wrong(
+            raise error(
                 "E0602",
                 f"a topology of more than {self._context.limits.elements:_} elements",
                 node.span,
-                remedy="make it smaller",
+                help="make it smaller",
             )
         if plan.count is None:
             made = Node(name.text, template, slotted, plan.known)
@@ -196,40 +196,40 @@ class _Builder:
 
     def link(self, node: ast.Link, scope: Scope) -> None:
         """Add a link; a mistake in it is reported, and leaves no other end without a link."""
-        left = self._told(self._end, node.left, scope)
-        right = self._told(self._end, node.right, scope)
-        medium = self._told(self._medium, node, scope)
+        left = self._reported(self._end, node.left, scope)
+        right = self._reported(self._end, node.right, scope)
+        medium = self._reported(self._medium, node, scope)
         if left is not None and right is not None and medium is not None:
-            self._told(self._join, node, left, right, medium)
+            self._reported(self._join, node, left, right, medium)
             return
         self.layout.complete = False
         for end, place in ((left, node.left), (right, node.right)):
             if end is not None:
                 end[0].links.setdefault(end[1], place.span)
 
-    def _told(self, act: Callable[..., T], *given: object) -> T | None:
+    def _reported(self, act: Callable[..., T], *given: object) -> T | None:
         try:
             return act(*given)
-        except Refused as refused:
-            self._context.tell(refused)
+        except CheckError as mistake:
+            self._context.report(mistake)
             return None
 
     def _join(self, node: ast.Link, left: End, right: End, medium: Record) -> None:
-        """Join two ends; raises Refused."""
+        """Join two ends; raises CheckError."""
         if left[0] is right[0] and left[1] == right[1] and left[3]:
-            raise wrong("E0411", f"`{left[2]}` is linked to itself", node.span)
+            raise error("E0411", f"`{left[2]}` is linked to itself", node.span)
         rate = medium.kind.parameter("rate")
         carries = carriage.of_line(medium, medium.arguments(self._evaluator)[0], self._evaluator)
         for end, place in ((left, node.left), (right, node.right)):
             known = end[0].links.get(end[1])
             if known is not None and end[3]:
-                raise wrong(
+                raise error(
                     "E0411",
                     f"`{end[2]}` is linked already",
                     place.span,
                     label="linked again here",
-                    other=(known, "first linked here"),
-                    remedy="use another port",
+                    secondary=(known, "first linked here"),
+                    help="use another port",
                 )
             self._fits(end[0], end[1], carries, place)
             end[0].links[end[1]] = place.span
@@ -246,31 +246,31 @@ class _Builder:
             return value.node, value.port, value.path, value.node.known and value.known
         if isinstance(value, NodeValue) and value.node.template is None:
             return value.node, HOST_PORT, value.node.path, value.node.known
-        remedy = ""
+        help_text = ""
         if isinstance(value, NodeArray | NodePorts):
-            remedy = f"say which: `{node.span.text}[0]`"
+            help_text = f"say which: `{node.span.text}[0]`"
         elif isinstance(value, NodeValue) and value.node.template:
             port = next(iter(value.node.template.ports), "")
-            remedy = f"say which port: `{node.span.text}.{port}`" if port else ""
-        raise wrong(
+            help_text = f"say which port: `{node.span.text}.{port}`" if port else ""
+        raise error(
             "E0412",
             f"a link ends at a host or a port, `{node.span.text}` is {value.what}",
             node.span,
-            remedy=remedy,
+            help=help_text,
         )
 
     def _fits(self, node: Node, port: tuple[str, int], carries: str, place: ast.Path) -> None:
         """Report a port of packets at a line of cells, and the other way round."""
         ports = None if node.template is None else node.template.ports.get(port[0])
         if ports is not None and ports.carries != carries:
-            self._context.tell(
-                wrong(
+            self._context.report(
+                error(
                     "E0425",
                     f"`{place.span.text}` is a port of {ports.carries}s, and this link carries "
                     f"{carries}s",
                     place.span,
-                    other=(ports.span, "declared here"),
-                    remedy=f"take a medium for {ports.carries}s",
+                    secondary=(ports.span, "declared here"),
+                    help=f"take a medium for {ports.carries}s",
                 )
             )
 
@@ -284,11 +284,11 @@ class _Builder:
             return None
         if not isinstance(value, Record) or value.kind.duty != "line":
             what = f"a {value.kind.name}" if isinstance(value, Record) else value.what
-            raise wrong(
+            raise error(
                 "E0413",
                 f"a link needs a line, `{node.medium.span.text}` is {what}",
                 node.medium.span,
-                remedy="write a medium such as `media.stm1`, or `line { rate = … }`",
+                help="write a medium such as `media.stm1`, or `line { rate = … }`",
             )
         if id(value) not in self._media:
             value.arguments(self._evaluator)  # so that its mistakes are told

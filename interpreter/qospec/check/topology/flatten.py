@@ -11,7 +11,7 @@ from qospec.check.declarations import TopologyValue
 from qospec.check.device import invariants
 from qospec.check.device.body import built
 from qospec.check.device.ports import End, Origin
-from qospec.check.evaluate.context import Refused, wrong
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.values import Poison
 from qospec.check.topology import body
 from qospec.model.suite import Host, Instance, Network, Wire
@@ -145,8 +145,8 @@ class _Flattening:
             if complete:
                 rate = medium.kind.parameter("rate")
                 if rate is not None and "rate" not in arguments:
-                    self._evaluator.context.tell(
-                        wrong("E0105", "this line has no rate", medium.span)
+                    self._evaluator.context.report(
+                        error("E0105", "this line has no rate", medium.span)
                     )
             self._built[key] = (
                 built(medium, arguments, complete=True, evaluator=self._evaluator)
@@ -236,15 +236,15 @@ class Networks:
             return None
         try:
             if not isinstance(value, TopologyValue):
-                raise wrong(
+                raise error(
                     "E0421",
                     f"a test is on a topology, `{path.span.text}` is {value.what}",
                     path.span,
-                    remedy="name a topology",
+                    help="name a topology",
                 )
             bound = value.signature.bind(arguments, scope, node)
-        except Refused as refused:
-            self._evaluator.context.tell(refused)
+        except CheckError as mistake:
+            self._evaluator.context.report(mistake)
             return None
         if bound is None:
             return None
