@@ -187,7 +187,8 @@ class Recovery:
 
     def _give_up(self, start: int, end: int) -> None:
         kinds = self._tokens.kinds
-        given_up = (i for i in range(start, end) if kinds[i] in {"NAME", "STRING", "RUN"})
+        names = {"NAME", "STRING", "RUN"}  # and what was taken for a misspelt keyword
+        given_up = (i for i in range(start, end) if kinds[i] in names or i in self._mended)
         self.unread.update(word for i in given_up for word in _NAME.findall(self._tokens.text(i)))
         self._work += end - start
 
