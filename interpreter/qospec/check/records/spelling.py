@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import Domain, Parameter
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.diagnostics import NEAR, Edit, respelling
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def meant_by(kind: Kind, name: str) -> str:
     return elsewhere or next(iter(close), "")
 
 
-def unknown_field(kind: Kind, name: ast.Name, beside: Iterable[ast.Name] = ()) -> Refused:
+def unknown_field(kind: Kind, name: ast.Name, beside: Iterable[ast.Name] = ()) -> CheckError:
     """Return the mistake of a field that a kind does not have, with those that it has.
 
     `beside` are the names that are given with it: what they give was not meant by this one.
@@ -101,7 +101,7 @@ def unknown_field(kind: Kind, name: ast.Name, beside: Iterable[ast.Name] = ()) -
     )
 
 
-def missing(kind: Kind, parameter: Parameter, span: Span) -> Refused:
+def missing(kind: Kind, parameter: Parameter, span: Span) -> CheckError:
     """Return the mistake of leaving out a field that must be given."""
     name = parameter.alias or parameter.name
     meaning = f" ({parameter.name.replace('_', ' ')})" if name != parameter.name else ""
