@@ -189,7 +189,8 @@ class Recovery:
         kinds = self._tokens.kinds
         names = {"NAME", "STRING", "RUN"}  # and what was taken for a misspelt keyword
         given_up = (i for i in range(start, end) if kinds[i] in names or i in self._mended)
-        self.unread.update(word for i in given_up for word in _NAME.findall(self._tokens.text(i)))
+        texts = (self._tokens.span(i).text for i in given_up)
+        self.unread.update(word for text in texts for word in _NAME.findall(text))
         self._work += end - start
 
     def _reads_block(self, start: int, at: int, height: int) -> bool:
