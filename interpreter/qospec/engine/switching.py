@@ -16,25 +16,25 @@ if TYPE_CHECKING:
     from qospec.engine.items.partition import RoutingTable
     from qospec.engine.line.clock import Clock
 
-Ways = Annotated[int, Domain("integer", 1, MAX_OUTPUTS)]
+Ports = Annotated[int, Domain("integer", 1, MAX_OUTPUTS)]
 """A number of ports that an output table can tell apart."""
 
 
 class Fabric:
     """Bring each item to the output of its connection, a constant time later, in order of time."""
 
-    ways: int
+    ports: int
     latency: int
 
     @property
     def inputs(self) -> tuple[str, ...]:
         """Return `entry[0]` and so on."""
-        return tuple(f"entry[{number}]" for number in range(self.ways))
+        return tuple(f"entry[{number}]" for number in range(self.ports))
 
     @property
     def outputs(self) -> tuple[str, ...]:
         """Return `exit[0]` and so on."""
-        return tuple(f"exit[{number}]" for number in range(self.ways))
+        return tuple(f"exit[{number}]" for number in range(self.ports))
 
     def lookahead_ps(self, clock: Clock | None) -> int:  # noqa: ARG002  no line serves it
         """Return its latency."""
@@ -47,9 +47,9 @@ class Fabric:
     def process(self, state: RoutingTable, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         """Part what comes by outputs; what comes in the same ps leaves in the order of inputs."""
         exits = zip(
-            *(partition_by_table(batch, state, self.ways) for batch in arrivals), strict=True
+            *(partition_by_table(batch, state, self.ports) for batch in arrivals), strict=True
         )
         departures = tuple(map(merged, exits))
         if self.latency:
             departures = tuple(items.moved(items.at_ps + self.latency) for items in departures)
-        return Step(departures, (min(until_ps + self.latency, FOREVER_PS),) * self.ways)
+        return Step(departures, (min(until_ps + self.latency, FOREVER_PS),) * self.ports)
