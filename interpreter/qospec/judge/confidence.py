@@ -30,7 +30,7 @@ from qospec.judge.repeats import Sureness
 from qospec.judge.verdict import MIRRORED, Interval, Judgement, Side, dimension_of, judge
 from qospec.model.bounds import bounds
 from qospec.model.expression import Counted, Measured, Operation, evaluate, measurements, observed
-from qospec.model.suite import MOST_REPEATS
+from qospec.model.suite import MAX_REPEATS
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ RARE = (
     " ask it of each repeat, without a confidence,"
     " or let nothing be drawn, such as by `phases = even`"
 )
-HOPELESS = f"even {MOST_REPEATS:_} repeats would hardly decide: they come too near the bound"
+HOPELESS = f"even {MAX_REPEATS:_} repeats would hardly decide: they come too near the bound"
 UNDRAWN = "nothing is drawn at random, so each repeat is the same"
 FAILED = "it does not hold"
 
@@ -131,9 +131,9 @@ def _too_few(
     sure = shared(confidence, estimates, expression)
     for leaf, each in estimates.items():
         ends = needed_ends(expression, leaf)
-        if isinstance(each, Quantile) and not each.suffices(sure, ends, MOST_REPEATS):
+        if isinstance(each, Quantile) and not each.suffices(sure, ends, MAX_REPEATS):
             few = f"too few independent {items_of(leaf)}"
-            return f"even {MOST_REPEATS:_} repeats would have {few}"
+            return f"even {MAX_REPEATS:_} repeats would have {few}"
     return ""
 
 
@@ -151,7 +151,7 @@ def _decided(
         notes.append(FAILED)
     elif None in held and False not in held:
         more = _more(edges, held, sure)
-        notes.append(RARE if alike and more > MOST_REPEATS else _outlook(more))
+        notes.append(RARE if alike and more > MAX_REPEATS else _outlook(more))
     if alike and RARE not in notes:
         notes.append(ALIKE)
     return verdict, notes
@@ -304,15 +304,15 @@ def _edges(
 
 
 def _more(edges: Sequence[Edge], held: Sequence[bool | None], sure: Sureness) -> int:
-    """Return how many more repeats would decide, beyond `MOST_REPEATS` if more than that."""
+    """Return how many more repeats would decide, beyond `MAX_REPEATS` if more than that."""
     undecided = [edge for edge, known in zip(edges, held, strict=True) if known is None]
-    wanted = [(edge.mean > 0, edge.more(sure) or MOST_REPEATS + 1) for edge in undecided]
+    wanted = [(edge.mean > 0, edge.more(sure) or MAX_REPEATS + 1) for edge in undecided]
     against = [more for bad, more in wanted if bad]
     return min(against) if against else max(more for _, more in wanted)
 
 
 def _outlook(more: int) -> str:
-    if more > MOST_REPEATS:
+    if more > MAX_REPEATS:
         return HOPELESS
     return f"about {more:_} more {'repeat' if more == 1 else 'repeats'} would decide"
 

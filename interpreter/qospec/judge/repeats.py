@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from qospec.judge import statistics
 from qospec.model.bounds import Bounds
-from qospec.model.suite import MOST_REPEATS
+from qospec.model.suite import MAX_REPEATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,7 +101,7 @@ def more_to_decide(
 
 def more_repeats(decides: Callable[[int], bool], repeats: int) -> int | None:
     """Return how many more repeats it takes until `decides` is true of all; None if too many."""
-    low, high = repeats, MOST_REPEATS
+    low, high = repeats, MAX_REPEATS
     if not decides(high):
         return None
     while high - low > 1:

@@ -102,7 +102,7 @@ class Projects:
         """Return the package that a file belongs to, and the project whose `qos.lock` pins it."""
         path = files.real(file)
         for root in path.parents:
-            if files.there(root / LOCK):
+            if files.exists(root / LOCK):
                 made = self.at(root)
                 owner = made.owner(path)
                 if owner is not None:
@@ -120,7 +120,7 @@ def project(root: Path, report: Callable[[CheckError], None]) -> Project:
     made = Project(root)
     for name, take in (("qos.toml", _settings), (LOCK, _packages)):
         path = root / name
-        if not files.there(path):
+        if not files.exists(path):
             continue
         from qospec.check.modules import toml
 
@@ -256,7 +256,7 @@ def fingerprint(folder: Path, most: int) -> str:
     digest = hashlib.sha256()
     found = files.importable(folder)
     if len(found) > most:
-        raise files.too_many(most, files.nowhere(folder))
+        raise files.too_many_files(most, files.whole_file(folder))
     named = sorted((file.relative_to(folder).as_posix(), file) for file in found)
     for name, file in named:
         data = files.content(file, None)

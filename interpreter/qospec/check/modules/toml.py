@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-LONGEST = 200_000
+MAX_CHARACTERS = 200_000
 """Characters of a file: these are short lists."""
 
 HEADER = re.compile(r"^[ \t]*\[([^\[\]\n]+)\]", re.MULTILINE)
@@ -89,10 +89,10 @@ class Table:
 def read(path: Path) -> Table:
     """Return what a file of TOML holds; raises CheckError."""
     source = files.source(path, None)
-    if len(source.text) > LONGEST:
+    if len(source.text) > MAX_CHARACTERS:
         raise error(
             "E0116",
-            f"{source.name} has more than {LONGEST:_} characters",
+            f"{source.name} has more than {MAX_CHARACTERS:_} characters",
             Span(source, 0, 0),
             help="make it shorter",
         )
