@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from qospec.engine.marks import CLP
+from qospec.protocol.marks import CLP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from qospec.diagnostics import Diagnostic, Label
 from qospec.elements.drr import Drr
-from qospec.engine.line.clock import CELL_BYTES
 from qospec.engine.scheduler.scheduler import Combined
 from qospec.model.expression import Constant
 from qospec.plan.assembly import feeders
+from qospec.protocol.atm import CELL_BYTES
 from qospec.units import RATE, text_of
 
 if TYPE_CHECKING:
