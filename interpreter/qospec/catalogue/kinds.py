@@ -173,7 +173,7 @@ class Kind:
     summary: str
     source: str
     parameters: Mapping[str, Parameter]
-    build: Callable[..., Any]
+    build: type[Any]
     open_fields: bool = False
     aliases: tuple[str, ...] = ()
     from_contract: Mapping[str, str] = dataclasses.field(default_factory=dict)
@@ -210,7 +210,7 @@ class Catalogue:
     def causes(self) -> frozenset[str]:
         """Return for what elements lose items."""
         builds = (kind.build for kind in self.of("element").values())
-        return frozenset(cause for each in builds for cause in getattr(each, "causes", ()))
+        return frozenset(cause for each in builds for cause in each.causes)
 
     @cached_property
     def _by_role(self) -> Mapping[Role, Mapping[str, Kind]]:

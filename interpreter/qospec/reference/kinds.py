@@ -160,7 +160,7 @@ def default_text(parameter: Parameter) -> str:
 def field_words(kind: Kind) -> dict[str, str]:
     """Return the text below each field of a kind's class, and of the classes it is made of."""
     found: dict[str, str] = {}
-    for cls in reversed(inspect.getmro(kind.build) if isinstance(kind.build, type) else ()):
+    for cls in reversed(inspect.getmro(kind.build)):
         found |= _words_below(cls)
     return found
 

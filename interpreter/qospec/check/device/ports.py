@@ -233,8 +233,8 @@ class PartValue(Value):
                 kind, asked = self.part.kind, name.text
                 return Ended(counted, counts, exact=True, kind=kind, path=self.path, asked=asked)
             if name.text == "occupancy" and holds(self.part.kind):
-                limit = getattr(self.part.element, "limit", None)
-                in_packets = getattr(limit, "unit", "") == "packet"
+                limit = None if self.part.element is None else self.part.element.buffer
+                in_packets = limit is not None and limit.unit == "packet"
                 return Waiting(self.path, PACKETS if in_packets else counted_in(self.carries))
         if self.device:
             raise unobserved(of_a(self.part.kind), self.path, name.text, name.span)

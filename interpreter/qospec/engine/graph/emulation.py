@@ -232,11 +232,10 @@ def _station(node: Node, experiment: Experiment, recorder: Recorder, draws: Draw
         watched=recorder.occupancies.asked(node),
     )
     least_delay_ps = element.least_delay_ps(node.clock)
-    inserts = bool(getattr(element, "inserts", False))
     process: Process = functools.partial(element.process, element.start(setting))
     process = recorder.occupancies.watching(process, node)
     if os.environ.get("QOS_CHECK") == "1":
-        own_from = connections.count if inserts else None
+        own_from = connections.count if element.inserts_oam else None
         process = guarded(process, node.path, least_delay_ps, own_from)
     return Station(
         node.path,
@@ -244,5 +243,5 @@ def _station(node: Node, experiment: Experiment, recorder: Recorder, draws: Draw
         recorder,
         least_delay_ps=least_delay_ps,
         stamps=node.clock is not None and node.clock.stamps,
-        inserts=inserts,
+        inserts_oam=element.inserts_oam,
     )
