@@ -21,7 +21,7 @@ import pytest
 
 from qospec.catalogue.kinds import discover
 from qospec.check import check
-from qospec.check.evaluate.values import Open, Series, Table, Value
+from qospec.check.evaluate.values import Deferred, List, Map, Value
 from qospec.check.topology.body import layout
 from qospec.diagnostics import Problems
 from qospec.model.suite import Case, Flow, Suite
@@ -62,11 +62,11 @@ def listed(texts: object) -> str:
 
 def shown(value: Value | None) -> str:
     """Return a value as text, lists and maps too."""
-    if isinstance(value, Series):
+    if isinstance(value, List):
         return f"[{listed(map(shown, value.items))}]"
-    if isinstance(value, Table):
+    if isinstance(value, Map):
         return f"{{{listed(f'{key}: {shown(item)}' for key, item in value.entries.items())}}}"
-    return "measured" if isinstance(value, Open) else value_text(value)
+    return "measured" if isinstance(value, Deferred) else value_text(value)
 
 
 class Meaning:

@@ -162,6 +162,8 @@ class Kind:
             author.
         open_fields: Whether the author may add fields of their own (a classifier's outputs).
         aliases: Other spellings of its name (`clr` for `cell_loss_ratio`).
+        renamed: Its fields' former names, each with today's, so that `qos check --fix` can correct
+            older files.
         from_contract: For an arrival process: its fields that are those of the traffic that it is
             the source of, by their names there, if the author gives none.
         carries: What an element is for: cells, packets or both.
@@ -176,6 +178,7 @@ class Kind:
     build: type[Any]
     open_fields: bool = False
     aliases: tuple[str, ...] = ()
+    renamed: Mapping[str, str] = dataclasses.field(default_factory=dict)
     from_contract: Mapping[str, str] = dataclasses.field(default_factory=dict)
     carries: tuple[Carried, ...] = CARRIED
 
@@ -235,6 +238,7 @@ class _Mark:
     name: str = ""
     aliases: tuple[str, ...] = ()
     abbreviations: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    renamed: Mapping[str, str] = dataclasses.field(default_factory=dict)
     open_fields: bool = False
     from_contract: Mapping[str, str] = dataclasses.field(default_factory=dict)
     carries: tuple[Carried, ...] = CARRIED
@@ -297,6 +301,7 @@ def _kind(cls: type) -> Kind:
         build=cls,
         open_fields=mark.open_fields,
         aliases=mark.aliases,
+        renamed=mark.renamed,
         from_contract=mark.from_contract,
         carries=mark.carries,
     )

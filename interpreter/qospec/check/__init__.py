@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.check.builtins import BuiltIns
-from qospec.check.evaluate.context import Context, Enough, Limits
+from qospec.check.evaluate.context import Context, LimitReached, Limits
 from qospec.check.evaluate.evaluator import Evaluator
 from qospec.check.modules.loader import Loader
 from qospec.check.suite import suite
@@ -34,5 +34,5 @@ def check(
     context = Context(catalogue, problems, limits, BuiltIns(catalogue))
     try:
         return suite(Loader(context).load(paths), Evaluator(context))
-    except Enough:
+    except LimitReached:
         return Suite((), (), ())

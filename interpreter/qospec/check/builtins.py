@@ -25,7 +25,7 @@ class BuiltIns:
     catalogue: Catalogue
 
     def value(self, name: ast.Name) -> Value | None:
-        """Return what a name stands for; raises Refused for what is not built yet."""
+        """Return what a name stands for; raises CheckError for what is not built yet."""
         for role in RECORDS:
             kind = self.catalogue.find(role, name.text)
             if kind is not None:

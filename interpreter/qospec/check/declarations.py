@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.device import body as devices
 from qospec.check.device.nodes import Design, DevicePlan
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.loops import count_of, once
 from qospec.check.evaluate.scope import Binding, Scope, unknown
 from qospec.check.evaluate.values import (
     POISON,
     Amount,
+    Boolean,
+    List,
+    Map,
     Poison,
-    Series,
-    Table,
-    Truth,
+    Text,
     Value,
-    Wording,
     published_in,
 )
 from qospec.check.records.kinds import KindValue
@@ -107,7 +107,7 @@ class TrafficValue(Value):
 def _enters(
     value: TrafficValue | DeviceValue, evaluator: Evaluator, message: str, help_text: str
 ) -> bool:
-    """Begin to work out a declaration; raises Refused where it leads back to itself.
+    """Begin to work out a declaration; raises CheckError where it leads back to itself.
 
     Returns whether it is worth going on: false if that was told already.
     """
@@ -125,7 +125,7 @@ def _enters(
 
 
 def traffic_of(value: Value, node: ast.Node, evaluator: Evaluator) -> Value:
-    """Return the record of traffic that a value stands for; raises Refused."""
+    """Return the record of traffic that a value stands for; raises CheckError."""
     if isinstance(value, TrafficValue):
         value = value.standing(node, evaluator)
     if isinstance(value, KindValue):
@@ -224,7 +224,7 @@ class ReferenceValue(Value):
         self._entries: list[tuple[str, str]] = []
         for statement in node.body.statements:
             if not isinstance(statement, ast.Bind):
-                evaluator.context.tell(
+                evaluator.context.report(
                     error(
                         "E0112",
                         "a reference holds fields only",
@@ -238,7 +238,7 @@ class ReferenceValue(Value):
 
     def _declare(self, name: ast.Name, value: ast.Expression, evaluator: Evaluator) -> None:
         if name.text in self._scope.names:
-            evaluator.context.tell(
+            evaluator.context.report(
                 error(
                     "E0102",
                     f"`{name.text}` is declared already",
@@ -276,19 +276,19 @@ class ReferenceValue(Value):
         for binding in self._scope.names.values():
             try:
                 binding.value(evaluator.context)
-            except Refused as refused:
-                evaluator.context.tell(refused)
+            except CheckError as mistake:
+                evaluator.context.report(mistake)
         node = self.node
         return Reference(node.name.text, node.title.text, tuple(self._entries), node.name.span)
 
 
 def published(value: Value, place: Span) -> Value:
     """Return a value marked as published at a place."""
-    if isinstance(value, Amount | Wording | Truth):
+    if isinstance(value, Amount | Text | Boolean):
         return replace(value, published=place)
-    if isinstance(value, Series):
-        return Series(tuple(_marked(item, place) for item in value.items), value.known)
-    if isinstance(value, Table):
+    if isinstance(value, List):
+        return List(tuple(_marked(item, place) for item in value.items), value.known)
+    if isinstance(value, Map):
         marked = {key: _marked(item, place) for key, item in value.entries.items()}
         return replace(value, entries=marked)
     return value

@@ -13,7 +13,7 @@ from qospec.check.declarations import (
     TopologyValue,
     TrafficValue,
 )
-from qospec.check.evaluate.context import Refused, error, too_deep
+from qospec.check.evaluate.context import CheckError, error, too_deep
 from qospec.check.evaluate.scope import Binding, Scope, clash, settled
 from qospec.check.evaluate.values import POISON, Value
 from qospec.check.records.parameters import let_value
@@ -63,7 +63,7 @@ def suite(units: Sequence[Unit], evaluator: Evaluator) -> Suite:
             tests += expanded(unit, scopes[unit.path], networks, evaluator)
     if not evaluator.context.mistakes:  # else what is wrong may be what would use it
         for warning in unused.warnings(units):
-            evaluator.context.tell(warning)
+            evaluator.context.report(warning)
     sources = tuple(unit.source for unit in units)
     return Suite(tuple(tests), tuple(references), sources, drawn)
 
@@ -94,7 +94,7 @@ def scopes_of(units: Sequence[Unit], evaluator: Evaluator) -> dict[Path, Scope]:
 def _once(node: ast.Test, seen: dict[str, ast.Test], evaluator: Evaluator) -> None:
     known = seen.setdefault(node.name.text, node)
     if known is not node and known.span.source is not node.span.source:
-        evaluator.context.tell(
+        evaluator.context.report(
             error(
                 "E0102",
                 f"two tests are called `{node.name.text}`",
@@ -121,7 +121,7 @@ def _declare(unit: Unit, scopes: dict[Path, Scope], evaluator: Evaluator) -> Non
         binding = _binding(node, scope, evaluator)
         known = scope.names.get(binding.name)
         if known is not None:
-            evaluator.context.tell(clash(binding, known))
+            evaluator.context.report(clash(binding, known))
         else:
             scope.names[binding.name] = binding
 
@@ -161,10 +161,10 @@ def _alone(node: ast.Declaration, scope: Scope, evaluator: Evaluator) -> Referen
             value.arguments(evaluator)
         if isinstance(value, TrafficValue | DeviceValue | TopologyValue):
             _with_unknowns(value, evaluator)
-    except Refused as refused:
-        evaluator.context.tell(refused)
+    except CheckError as mistake:
+        evaluator.context.report(mistake)
     except RecursionError:
-        evaluator.context.tell(too_deep(node.name.span))
+        evaluator.context.report(too_deep(node.name.span))
     return None
 
 

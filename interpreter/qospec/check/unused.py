@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ Uses = Counter[str]
 """How often expressions name something, by their first name."""
 
 
-def warnings(units: Sequence[Unit]) -> Iterator[Refused]:
+def warnings(units: Sequence[Unit]) -> Iterator[CheckError]:
     """Yield a warning for each thing of the files named that nothing uses."""
     tests = [each for unit in units for each in _declarations(unit) if isinstance(each, ast.Test)]
     on_topology = _on_topology(tests)
@@ -68,7 +68,7 @@ def _last(base: ast.Path | ast.Call) -> str:
     return (names or [path.name])[-1].text
 
 
-def _within(node: ast.Declaration, on_topology: dict[str, Uses]) -> Iterator[Refused]:
+def _within(node: ast.Declaration, on_topology: dict[str, Uses]) -> Iterator[CheckError]:
     """Yield what is unused of a declaration's own names."""
     uses = _uses(node)
     if isinstance(node, ast.Traffic | ast.Device | ast.Topology):
@@ -99,7 +99,7 @@ def _statements(body: ast.Body) -> Iterator[ast.Statement]:
             yield from _statements(each.body)
 
 
-def _let(node: ast.Let, uses: Uses) -> Iterator[Refused]:
+def _let(node: ast.Let, uses: Uses) -> Iterator[CheckError]:
     name = node.name.text
     if not _idle(name) and uses[name] <= _uses(node)[name]:
         yield error(
@@ -110,7 +110,7 @@ def _let(node: ast.Let, uses: Uses) -> Iterator[Refused]:
         )
 
 
-def _parameters(node: ast.Traffic | ast.Device | ast.Topology, uses: Uses) -> Iterator[Refused]:
+def _parameters(node: ast.Traffic | ast.Device | ast.Topology, uses: Uses) -> Iterator[CheckError]:
     for each in node.parameters:
         if not _idle(each.name.text) and not uses[each.name.text]:
             yield error(
@@ -122,7 +122,7 @@ def _parameters(node: ast.Traffic | ast.Device | ast.Topology, uses: Uses) -> It
             )
 
 
-def _hosts(node: ast.Bind, around: Uses) -> Iterator[Refused]:
+def _hosts(node: ast.Bind, around: Uses) -> Iterator[CheckError]:
     base = node.value.path if isinstance(node.value, ast.Call) else node.value
     if not (isinstance(base, ast.Path) and base.name.text == "host" and not base.trail):
         return
@@ -136,7 +136,7 @@ def _hosts(node: ast.Bind, around: Uses) -> Iterator[Refused]:
             )
 
 
-def _sweep(node: ast.Sweep, uses: Uses) -> Iterator[Refused]:
+def _sweep(node: ast.Sweep, uses: Uses) -> Iterator[CheckError]:
     own = _uses(node)
     if any(_idle(each.text) or uses[each.text] > own[each.text] for each in node.names):
         return

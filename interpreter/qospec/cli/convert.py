@@ -45,7 +45,7 @@ def convert(file: str, form: str, output: str) -> None:
 
 def _converted(file: str, form: str, problems: Problems) -> str | None:
     """Return a file in a form, or None where a mistake is told."""
-    from qospec.check.evaluate.context import Refused
+    from qospec.check.evaluate.context import CheckError
     from qospec.check.modules.files import source
     from qospec.formatting import formatted
     from qospec.yaml_twin.form import TEXT_SUFFIX, YAML_SUFFIXES, is_yaml
@@ -56,8 +56,8 @@ def _converted(file: str, form: str, problems: Problems) -> str | None:
             found = read(suffix)
         else:
             found = source(Path(file), None)
-    except Refused as refused:
-        problems.add(refused.diagnostic)
+    except CheckError as mistake:
+        problems.add(mistake.diagnostic)
         return None
     if is_yaml(found.name):
         from qospec.yaml_twin.reader import text_of

@@ -94,13 +94,13 @@ def _changed(source: Source, text: str, asked: _Asked) -> bool:
 
 def _piped(asked: _Asked, problems: Problems) -> int:
     """Format what comes from stdin; return the exit code."""
-    from qospec.check.evaluate.context import Refused
+    from qospec.check.evaluate.context import CheckError
     from qospec.formatting import formatted
 
     try:
         source = read()
-    except Refused as refused:
-        problems.add(refused.diagnostic)
+    except CheckError as mistake:
+        problems.add(mistake.diagnostic)
         return exits.WRONG
     text = formatted(source, problems)
     if text is None:
@@ -118,13 +118,13 @@ def _sources(paths: tuple[str, ...], problems: Problems) -> Iterator[Source]:
     Without a path they are those that the project of the current folder names.
     Files of packages are passed over, with a word: they are pinned as they are.
     """
-    from qospec.check.evaluate.context import Refused
+    from qospec.check.evaluate.context import CheckError
     from qospec.check.modules import files
     from qospec.check.modules.project import Projects
 
     seen: set[Path] = set()
     packages = dict[str, None]()
-    projects = Projects(lambda refused: problems.add(refused.diagnostic))
+    projects = Projects(lambda mistake: problems.add(mistake.diagnostic))
     for given in [Path(path) for path in paths] or projects.here():
         try:
             exclude: tuple[Path, ...] = ()
@@ -132,8 +132,8 @@ def _sources(paths: tuple[str, ...], problems: Problems) -> Iterator[Source]:
                 root = files.root_of(given / "any")
                 exclude = projects.at(root).exclude
             found = files.named(given, exclude)
-        except Refused as refused:
-            problems.add(refused.diagnostic)
+        except CheckError as mistake:
+            problems.add(mistake.diagnostic)
             continue
         for file in found:
             if (file != given or not paths) and file.suffix != ".qos":
@@ -148,8 +148,8 @@ def _sources(paths: tuple[str, ...], problems: Problems) -> Iterator[Source]:
                     yield files.source(path, None)
                 else:
                     packages[pinned[1].name] = None
-            except Refused as refused:
-                problems.add(refused.diagnostic)
+            except CheckError as mistake:
+                problems.add(mistake.diagnostic)
     for name in packages:
         output.say(f"the package `{name}` is left as it is: its files are pinned", err=True)
 

@@ -80,7 +80,7 @@ STDIN = "-"
 
 
 def read(suffix: str = "") -> Source:
-    """Return what comes from stdin, in the form of files that end so; raises Refused."""
+    """Return what comes from stdin, in the form of files that end so; raises CheckError."""
     from qospec.check.modules.files import MOST_BYTES, decoded
 
     return decoded(f"stdin{suffix}", sys.stdin.buffer.read(MOST_BYTES + 1), None)

@@ -10,7 +10,7 @@ from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Loss, Step
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty
-from qospec.engine.processor.interruptions import Hiccups, Interruptions, Periodic
+from qospec.engine.processor.interruptions import Interruptions, Periodic, RandomInterruptions
 from qospec.engine.processor.service import (
     FREE,
     HEAD,
@@ -72,6 +72,13 @@ class State:
 @element(
     source="RFC 1812, 5.2 (forwarding); RFC 2544, 26.5 and 26.6 (system recovery, reset)",
     carries=("packet",),
+    renamed={
+        "hiccup": "random_interruption",
+        "hiccup_every": "random_interruption_every",
+        "hiccup_lengths": "random_interruption_lengths",
+        "reboot": "restart_time",
+        "patience": "watchdog_timeout",
+    },
 )
 @dataclass(frozen=True)
 class Processor(Element):
@@ -82,9 +89,9 @@ class Processor(Element):
     comes in the same ps, the lower input goes first. Bytes are those of the IP packet.
 
     An interruption suspends the work and begins before a packet that could begin in the same ps.
-    While one lasts, others wait for its end. A processor with a watchdog that has had something to
-    do for longer than `patience`, without a moment's rest, starts anew: all that waits is lost, and
-    all that comes until it is up again.
+    While one lasts, others wait for its end. A processor with a watchdog that has been busy for
+    longer than `watchdog_timeout` without a pause restarts: all packets that wait are lost, and all
+    that arrive until it is up again.
 
     Not modelled: several processors side by side; a packet that is given up half done.
     """
@@ -113,23 +120,23 @@ class Processor(Element):
     """The period."""
     housekeeping_phase: Phase = None
     """When the first begins; at random within a period if left out."""
-    hiccup: Time = 0
-    """How long an interruption is that comes at random, on average; 0: there is none."""
-    hiccup_every: Interval = 10**10
-    """The mean interval between two; it is exponential."""
-    hiccup_lengths: Lengths = "constant"
-    """How the lengths are distributed; uniform ones begin at 0."""
-    reboot: Time = 0
-    """How long it takes to start anew; 0: it has no watchdog."""
-    patience: Time = 10**12
-    """How long it may be busy before the watchdog starts it anew."""
+    random_interruption: Time = 0
+    """Mean length of interruptions that come at random; 0: there are none."""
+    random_interruption_every: Interval = 10**10
+    """Mean interval between two of them; exponentially distributed."""
+    random_interruption_lengths: Lengths = "constant"
+    """Distribution of their lengths; a uniform one begins at 0."""
+    restart_time: Time = 0
+    """How long a restart takes; 0: it has no watchdog."""
+    watchdog_timeout: Time = 10**12
+    """How long it may be busy without a pause before the watchdog restarts it."""
 
     causes = ("overflow", "reboot")
     holds = True
 
     def __post_init__(self) -> None:
         left = 1 - Fraction(self.housekeeping, self.housekeeping_every)
-        left -= Fraction(self.hiccup, self.hiccup_every)
+        left -= Fraction(self.random_interruption, self.random_interruption_every)
         if left < LEAST_SHARE:
             raise ValueError("interruptions leave the processor less than 10 % of its time")
 
@@ -159,8 +166,12 @@ class Processor(Element):
 
     def start(self, setting: Setting) -> State:
         periodic = Periodic(self.housekeeping, self.housekeeping_every, self.housekeeping_phase)
-        hiccups = Hiccups(self.hiccup, self.hiccup_every, self.hiccup_lengths)
-        interruptions = Interruptions(periodic, hiccups, setting.draws)
+        random = RandomInterruptions(
+            self.random_interruption,
+            self.random_interruption_every,
+            self.random_interruption_lengths,
+        )
+        interruptions = Interruptions(periodic, random, setting.draws)
         work = work_of(1 if self.shared else self.ways)
         return State(work, interruptions, setting.watched)
 
@@ -185,13 +196,13 @@ class Processor(Element):
         latest_ps = max(int(batch.at_ps[-1]), int(clock[FREE]))
         packets = min(batch.count, self.ways * self.limit.amount + 1)
         work_ps = packets * self.cost.most_ps(int(batch.size_bytes.max()))
-        if latest_ps + work_ps / LEAST_SHARE + self.reboot >= FOREVER_PS:
+        if latest_ps + work_ps / LEAST_SHARE + self.restart_time >= FOREVER_PS:
             raise OverflowError("more waits for a processor than it can do in 50 days")
 
     def _fates(self, state: State, batch: Batch, way: Marks) -> Fates:
         """Return what becomes of packets that come by those ways."""
         limit = (self.limit.amount, self.limit.unit == "byte")
-        watchdog = (self.patience if self.reboot else FOREVER_PS, self.reboot)
+        watchdog = (self.watchdog_timeout if self.restart_time else FOREVER_PS, self.restart_time)
         terms = (self.cost, limit, watchdog)
         queue = np.zeros_like(way) if self.shared else way
         left_ps, began_ps = np.empty(batch.count, np.int64), np.empty(batch.count, np.int64)

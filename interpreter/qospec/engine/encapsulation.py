@@ -6,6 +6,7 @@ one layer becomes that of another here, and nowhere else.
 
 from __future__ import annotations
 
+import functools
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -98,4 +99,10 @@ class Encapsulation:
 
     def mean_bytes(self, sizes: Sizes, layer: str, transport_bytes: int) -> Fraction:
         """Return the mean length in a layer of packets of some sizes."""
-        return sizes.mean_of(lambda packet: self.counted(packet, layer, transport_bytes))
+        return _mean_bytes(self, sizes, layer, transport_bytes)
+
+
+@functools.cache
+def _mean_bytes(link: Encapsulation, sizes: Sizes, layer: str, transport_bytes: int) -> Fraction:
+    # The cases of a sweep ask for the same few means, of mixes that may have hundreds of sizes.
+    return sizes.mean_of(lambda packet: link.counted(packet, layer, transport_bytes))

@@ -7,7 +7,6 @@ are drawn by the block.
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import field
 from typing import TYPE_CHECKING
 
@@ -38,6 +37,9 @@ class Draws:
 
     def stream(self) -> Generator:
         """Return the stream of this name, at its beginning."""
+        # Checking reads the classes that draw, and draws nothing: it need not load this.
+        import hashlib
+
         name = "\x1f".join(self.path).encode()
         self.asked.add(name)
         key = int.from_bytes(hashlib.blake2b(name, digest_size=16).digest(), "little")

@@ -24,7 +24,7 @@ from qospec.syntax.tokens import tokens_of
 __all__ = ["Damaged", "Written", "formatted", "read"]
 
 
-class Damaged(Exception):  # noqa: N818 -- a statement, as Refused is
+class Damaged(Exception):  # noqa: N818 -- a statement, no error of ours
     """Formatting would have changed what a file says, which is a mistake of ours."""
 
 

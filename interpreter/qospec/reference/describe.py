@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from qospec.check.declarations import TopologyValue
 from qospec.check.device.nodes import NodeArray, NodeValue
 from qospec.check.records.record import Record
-from qospec.check.test.case import Stage
+from qospec.check.test.case import CaseScope
 from qospec.check.test.expansion import expanded
 from qospec.check.test.flows import record_of
 from qospec.check.test.run_settings import RUN, SEARCHED
@@ -148,11 +148,11 @@ def _scope(
     sweeps = [each for each in node.body.statements if isinstance(each, ast.Sweep)]
 
     def scope_of(points: Combination) -> Scope:
-        return Stage(node, home, points, evaluator).scope
+        return CaseScope(node, home, points, evaluator).scope
 
-    stage = Stage(node, home, next(combinations(sweeps, scope_of, evaluator)), evaluator)
-    laid = networks.of(node.topology, stage.scope)
+    case = CaseScope(node, home, next(combinations(sweeps, scope_of, evaluator)), evaluator)
+    laid = networks.of(node.topology, case.scope)
     if laid is not None:
-        stage.furnish(laid.names)
-    Searching(node, evaluator).declare(stage.scope)
-    return stage.scope
+        case.add_topology(laid.names)
+    Searching(node, evaluator).declare(case.scope)
+    return case.scope

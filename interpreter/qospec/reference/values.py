@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from qospec.check.evaluate.values import Amount, Symbol, Truth, Wording
+from qospec.check.evaluate.values import Amount, Boolean, Symbol, Text
 from qospec.syntax import ast
 from qospec.units import base_unit, number_text, table, text_of, unit
 from qospec.yaml_twin.reader import Twin
@@ -25,11 +25,11 @@ def value_text(value: Value | None) -> str:
     if isinstance(value, Amount) and value.value is not None:
         shown = value.text or text_of(value.value, value.dimension, digits=_DIGITS)
         return f"{shown} @{value.layer}" if value.layer and "@" not in shown else shown
-    if isinstance(value, Truth) and value.value is not None:
+    if isinstance(value, Boolean) and value.value is not None:
         return "true" if value.value else "false"
     if isinstance(value, Symbol):
         return value.name
-    return f'"{value.text}"' if isinstance(value, Wording) else ""
+    return f'"{value.text}"' if isinstance(value, Text) else ""
 
 
 def written_text(node: ast.Node) -> str:

@@ -62,6 +62,10 @@ def write(path: Path, text: str) -> Path:
         (SWEPT.format("n != 1 or f.lost == 0"), SWEPT.format("f.lost == 0 when n == 1")),
         (SWEPT.format("f.lost == 0 as exakt"), SWEPT.format("f.lost == 0 as exact")),
         ("topologi t { a = host }\n", "topology t { a = host }\n"),
+        (
+            "let a = processor { per_packet = 1 us, limit = 9 pkt, patience = 1 s }\n",
+            "let a = processor { per_packet = 1 us, limit = 9 pkt, watchdog_timeout = 1 s }\n",
+        ),
         ("topology t { a = host, x = 3 s }\n", "topology t { a = host, let x = 3 s }\n"),
     ],
 )
@@ -82,6 +86,7 @@ def test_what_cannot_be_wrong_is_fixed(tmp_path: Path, wrong: str, right: str) -
         "let a = 10 // 3\n",  # a division
         "let a = 0x1F b = 2\n",  # `b` would be its unit
         "traffic v = cbr { pcr = 3 cell/s, cvdt = 10 us, cdvt = 10 us }\n",
+        "let a = processor { limit = 9 pkt, reboot = 1 s, restart_time = 1 s }\n",
     ],
 )
 def test_what_may_be_meant_otherwise_is_left(tmp_path: Path, text: str) -> None:
@@ -193,6 +198,16 @@ def test_in_yaml_words_are_put_for_words(tmp_path: Path) -> None:
     fixed = YAML.replace("frames", "frame").replace("lenght", "length")
     fixed = fixed.replace("seconds", "s").replace("metres", "m").replace("minutes", "min")
     assert path.read_text(encoding="utf-8") == fixed
+
+
+def test_in_yaml_a_former_name_of_a_field_becomes_its_present_one(tmp_path: Path) -> None:
+    path = tmp_path / "a.yaml"
+    fields = "{per_packet: 1 us, limit: 9 pkt, hiccup: 1 us}"
+    text = f'qos: "1"\nlet:\n  a: {{is: processor, with: {fields}}}\n'
+    path.write_text(text, encoding="utf-8")
+    assert "renamed to `random_interruption`" in check(path).stderr
+    assert check("--fix", path).exit_code == 0
+    assert path.read_text(encoding="utf-8") == text.replace("hiccup", "random_interruption")
 
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:

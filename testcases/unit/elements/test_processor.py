@@ -69,10 +69,10 @@ def by_the_book(processor, packets, pauses):
         busy_ps = now_ps if now_ps >= free_ps else busy_ps
         accepted.append((begun_ps, done_ps, way, size))
         waits.append((now_ps, begun_ps))
-        if processor.reboot and done_ps > busy_ps + processor.patience:
+        if processor.restart_time and done_ps > busy_ps + processor.watchdog_timeout:
             lost[number] = "reboot"
-            down_ps = busy_ps + processor.patience
-            up_ps = down_ps + processor.reboot
+            down_ps = busy_ps + processor.watchdog_timeout
+            up_ps = down_ps + processor.restart_time
         else:
             left.append((number, way, done_ps))
         if down_ps is not None:
@@ -101,11 +101,11 @@ def processors(draw):
         housekeeping=draw(st.sampled_from([0, 1, 30 * US])),
         housekeeping_every=every_ps,
         housekeeping_phase=draw(st.sampled_from([0, 3 * US, 90 * US])),
-        hiccup=draw(st.sampled_from([0, 0, 30 * US])),
-        hiccup_every=110 * US,
-        hiccup_lengths=draw(st.sampled_from(["constant", "uniform", "exponential"])),
-        reboot=draw(st.sampled_from([0, 1, 50 * US])),
-        patience=draw(st.sampled_from([5 * US, 12 * US, 40 * US])),
+        random_interruption=draw(st.sampled_from([0, 0, 30 * US])),
+        random_interruption_every=110 * US,
+        random_interruption_lengths=draw(st.sampled_from(["constant", "uniform", "exponential"])),
+        restart_time=draw(st.sampled_from([0, 1, 50 * US])),
+        watchdog_timeout=draw(st.sampled_from([5 * US, 12 * US, 40 * US])),
     )
 
 
@@ -124,7 +124,7 @@ def packets(draw, ways):
 
 def pauses_of(lab, processor, until_ps):
     """Return its interruptions; those at random can only be taken from itself."""
-    if processor.hiccup:
+    if processor.random_interruption:
         interruptions = processor.start(lab.setting()).interruptions
         while interruptions.until_ps < until_ps:
             interruptions.go_on(0)
@@ -201,14 +201,14 @@ def test_an_interruption_suspends_work_and_goes_ahead_of_what_comes_with_it(lab)
 
 
 def test_a_watchdog_starts_it_anew_again_and_again(lab):
-    processor = simple(reboot=100 * US, patience=25 * US, limit=Buffer(100, "packet"))
+    processor = simple(restart_time=100 * US, watchdog_timeout=25 * US, limit=Buffer(100, "packet"))
     done, lost = times(lab, processor, [0] * 4 + [124 * US, 125 * US] + [200 * US] * 4)
     assert done == [10 * US, 20 * US, 135 * US, 210 * US, 220 * US]
     assert lost == ["reboot"] * 5
 
 
 def test_one_that_is_never_overloaded_is_never_started_anew(lab):
-    processor = simple(reboot=100 * US, patience=10 * US)
+    processor = simple(restart_time=100 * US, watchdog_timeout=10 * US)
     assert times(lab, processor, [0, 10 * US, 20 * US])[1] == []
 
 

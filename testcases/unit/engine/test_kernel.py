@@ -147,6 +147,19 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / f"qospec-{os.getuid()}"
 
 
+@pytest.mark.parametrize("place", ["elements", "engine/line"])
+def test_a_changed_source_of_a_kernel_has_a_folder_of_its_own(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(kernel, "__file__", str(tmp_path / "qospec" / "engine" / "kernel.py"))
+    before = kernel._cache_folder()
+    source = tmp_path / "qospec" / place / "new.py"
+    source.parent.mkdir(parents=True)
+    source.write_text("a = 1\n")
+    assert kernel._cache_folder() != before
+
+
 def test_the_temporary_folder_is_made_for_us_alone(temporary: Path) -> None:
     folder = kernel._cache_folder()
     assert folder.is_relative_to(temporary)

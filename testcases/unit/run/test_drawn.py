@@ -48,7 +48,7 @@ FIXED = {
         ({"GAPS": "gaps = poisson"}, True),
         ({"SIZE": "mix { 100 B @ip: 1, 200 B @ip: 1 }"}, True),
         ({"EXTRA": ", housekeeping = 1 us"}, True),
-        ({"EXTRA": ", hiccup = 1 us"}, True),
+        ({"EXTRA": ", random_interruption = 1 us"}, True),
         ({"DROP": ", drop = threshold { by = dscp, at = { 0: 4 pkt } }"}, False),
         ({"DROP": ", drop = red { low = 4 pkt, high = 8 pkt, p = 10% }"}, True),
         (

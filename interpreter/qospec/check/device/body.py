@@ -9,8 +9,8 @@ from qospec.check.device.machine import MachineValue
 from qospec.check.device.nesting import InnerValue
 from qospec.check.device.nodes import Design, DevicePlan
 from qospec.check.device.ports import Part, PartValue, Ports, PortValue, Template, Turns
-from qospec.check.evaluate.context import Refused, error
-from qospec.check.evaluate.loops import count_of, in_a_let, misplaced, turns_of, veil
+from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.loops import count_of, declare_poisoned, in_a_let, misplaced, turns_of
 from qospec.check.evaluate.scope import Binding, Scope, settled
 from qospec.check.evaluate.values import POISON, Poison, Value
 from qospec.check.records import layers
@@ -39,8 +39,8 @@ def template(device: ast.Device, scope: Scope, evaluator: Evaluator) -> Template
         try:
             known = wiring.connect(wire, where, builder.template, evaluator)
             builder.complete = builder.complete and known
-        except Refused as refused:
-            evaluator.context.tell(refused)
+        except CheckError as mistake:
+            evaluator.context.report(mistake)
             builder.complete = False
     builder.complete = builder.complete and not _is_torn(builder.template, scope)
     if builder.complete:
@@ -79,7 +79,7 @@ class _Builder:
         for statement in statements:
             if isinstance(statement, ast.Bind):
                 self._guard(self._bind, statement, scope, turns)
-                veil(statement, scope)
+                declare_poisoned(statement, scope)
         for statement in statements:
             if isinstance(statement, ast.Loop):
                 self._guard(self._loop, statement, scope, turns)
@@ -90,8 +90,8 @@ class _Builder:
         before = self._context.mistakes
         try:
             act(statement, scope, turns)
-        except Refused as refused:
-            self._context.tell(refused)
+        except CheckError as mistake:
+            self._context.report(mistake)
         if self._context.mistakes > before:
             self.complete = False
 
@@ -268,5 +268,5 @@ def built(
         return record.kind.build(**arguments)
     except (ValueError, TypeError, OverflowError) as cause:
         if complete:
-            evaluator.context.tell(record.refused(cause))
+            evaluator.context.report(record.mistake(cause))
         return None

@@ -31,7 +31,7 @@ def of_line(record: Record, arguments: Mapping[str, Any], evaluator: Evaluator) 
     if rate is not None and "rate" in record.given:
         layer = getattr(record.value_of(rate, evaluator), "layer", "")
         if layer not in ("", ANY_LAYER, OF_LINE[carries]):
-            evaluator.context.tell(
+            evaluator.context.report(
                 error(
                     "E0212",
                     f"the rate of a line of {carries}s counts @{OF_LINE[carries]}, not @{layer}",
@@ -71,14 +71,16 @@ def _follow(
             continue
         place = template.places.get(origin)
         if end.kind == "port" and template.ports[end.port[0]].carries != carries:
-            _tell(f"`{end.port[0]}` is a port of {other(carries)}s", start, carries, place, context)
+            _report(
+                f"`{end.port[0]}` is a port of {other(carries)}s", start, carries, place, context
+            )
         if end.kind != "element":
             continue
         part = template.parts[end.part]
         if not part.loose and carries not in carried_by(part):
             what = " and ".join(f"{each}s" for each in carried_by(part)) or "neither"
             help_text = _in_the_limit(part, carries)
-            _tell(
+            _report(
                 f"`{part.path}` is for {what}", start, carries, place, context, help_text=help_text
             )
             continue
@@ -87,7 +89,7 @@ def _follow(
         seen.update(onward)
 
 
-def _tell(
+def _report(
     message: str,
     start: Origin,
     carries: str,
@@ -97,7 +99,7 @@ def _tell(
     help_text: str = "",
 ) -> None:
     if place is not None:
-        context.tell(
+        context.report(
             error(
                 "E0425",
                 f"{message}, and {carries}s come from `{start.port[0]}`",

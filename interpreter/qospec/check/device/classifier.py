@@ -21,7 +21,7 @@ from qospec.check.device.predicates import (
     predicate,
     spelt,
 )
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.records.spelling import parameter_of
 from qospec.model.expression import Attribute, Constant, Operation, evaluate, leaves
 
@@ -55,8 +55,8 @@ def of_record(
     for _, each in own:
         try:
             conditions.append(predicate(each.value, each.scope, evaluator))
-        except Refused as refused:
-            evaluator.context.tell(refused)
+        except CheckError as mistake:
+            evaluator.context.report(mistake)
     if len(conditions) < len(own) or not own:
         if not own:
             raise error(
@@ -71,7 +71,7 @@ def of_record(
         return tuple(name for name, _ in own), tuple(conditions), True
     missed = unclassified(conditions, ports or ())
     if missed:
-        evaluator.context.tell(
+        evaluator.context.report(
             error(
                 "E0415",
                 f"some {_carried(asked)}s fit no class",
@@ -82,7 +82,7 @@ def of_record(
         )
     for number in () if missed else empty(conditions, ports or ()):
         name, each = own[number]
-        evaluator.context.tell(
+        evaluator.context.report(
             error(
                 "W0604",
                 f"nothing is of class `{name}`",

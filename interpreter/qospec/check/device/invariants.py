@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from qospec.check.device.observables import of_a, unobserved
 from qospec.check.device.ports import SIDES, Invariant, PartValue, PortValue, Turns
 from qospec.check.evaluate.clauses import refuse_clauses
-from qospec.check.evaluate.context import Refused, error, together
+from qospec.check.evaluate.context import CheckError, error, together
 from qospec.check.evaluate.criteria import called_twice, condition
 from qospec.model.expression import Counted, with_leaves
 from qospec.model.suite import Statement
@@ -39,19 +39,19 @@ def add(
         if unobservable:
             raise together(unobservable)
         expression = condition(node.condition, scope, evaluator)
-    except Refused as refused:
-        evaluator.context.tell(refused)
+    except CheckError as mistake:
+        evaluator.context.report(mistake)
         return
     text = " ".join(node.condition.span.text.split())
     label = f"{node.label.text if node.label else text}{turns}"
     known = next((each for each in template.invariants if each.label == label), None)
     if known is not None:
-        evaluator.context.tell(called_twice(label, node.label or node.condition, known.span))
+        evaluator.context.report(called_twice(label, node.label or node.condition, known.span))
     elif expression is not None:
         template.invariants.append(Invariant(label, text, expression, node.span))
 
 
-def _unobservable(node: ast.Node, scope: Scope, evaluator: Evaluator) -> Iterator[Refused]:
+def _unobservable(node: ast.Node, scope: Scope, evaluator: Evaluator) -> Iterator[CheckError]:
     """Yield each that asks an element or a port for what nobody observes."""
     if isinstance(node, ast.Path):
         known = scope.find(node.name.text)
@@ -62,7 +62,7 @@ def _unobservable(node: ast.Node, scope: Scope, evaluator: Evaluator) -> Iterato
         yield from _unobservable(each, scope, evaluator)
 
 
-def _not_offered(node: ast.Path, value: Value) -> Iterator[Refused]:
+def _not_offered(node: ast.Path, value: Value) -> Iterator[CheckError]:
     while isinstance(value, Turns):
         value = next(iter(value.turns.values()))
     whose = of_a(value.part.kind) if isinstance(value, PartValue) else ("a port", OF_PORTS)

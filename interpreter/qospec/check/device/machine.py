@@ -9,10 +9,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Kind, Parameter
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import named
 from qospec.check.evaluate.loops import misplaced
-from qospec.check.evaluate.values import Amount, Poison, Table, Value
+from qospec.check.evaluate.values import Amount, Map, Poison, Value
 from qospec.check.records.fields import convert
 from qospec.check.records.record import fields_of
 from qospec.diagnostics import did_you_mean
@@ -87,7 +87,7 @@ def machine(node: ast.Machine, scope: Scope, evaluator: Evaluator) -> Machine | 
     messages = dict.fromkeys(fields.get("messages", ()), node.name.span)
     lengths = _timers(timers, scope, evaluator)
     if not states:
-        evaluator.context.tell(
+        evaluator.context.report(
             error(
                 "E0424",
                 f"the machine `{node.name.text}` has no states",
@@ -102,7 +102,7 @@ def machine(node: ast.Machine, scope: Scope, evaluator: Evaluator) -> Machine | 
     )
     for name in sorted(messages.keys() & lengths.keys()):
         told = f"`{name}` is a message and a timer"
-        evaluator.context.tell(
+        evaluator.context.report(
             error("E0424", told, node.name.span, help="give one of them another name")
         )
     made = tuple(_state(each, known, scope, evaluator) for each in states)
@@ -130,7 +130,7 @@ def _body(
         elif isinstance(statement, part):
             parts.append(statement)
         else:
-            evaluator.context.tell(misplaced(statement, here))
+            evaluator.context.report(misplaced(statement, here))
     return binds, parts
 
 
@@ -141,8 +141,8 @@ def _timers(binds: Sequence[ast.Bind], scope: Scope, evaluator: Evaluator) -> di
         value = evaluator.plain(bind.value, scope)
         if isinstance(value, Poison):
             continue
-        if not isinstance(value, Table):
-            evaluator.context.tell(
+        if not isinstance(value, Map):
+            evaluator.context.report(
                 error(
                     "E0204",
                     f"`timers` is a map from names to times, this is {value.what}",
@@ -155,8 +155,8 @@ def _timers(binds: Sequence[ast.Bind], scope: Scope, evaluator: Evaluator) -> di
             found[str(name)] = None
             try:
                 found[str(name)] = _length(str(name), length, bind.value.span)
-            except Refused as refused:
-                evaluator.context.tell(refused)
+            except CheckError as mistake:
+                evaluator.context.report(mistake)
     return found
 
 
@@ -176,7 +176,7 @@ def _distinct(names: Sequence[ast.Name], what: str, evaluator: Evaluator) -> dic
     found: dict[str, Span] = {}
     for name in names:
         if name.text in found:
-            evaluator.context.tell(
+            evaluator.context.report(
                 error(
                     "E0102",
                     f"`{name.text}` is declared already",
@@ -192,7 +192,7 @@ def _distinct(names: Sequence[ast.Name], what: str, evaluator: Evaluator) -> dic
 def _state(node: ast.State, known: _Names, scope: Scope, evaluator: Evaluator) -> State:
     binds, ways = _body(node.body.statements, ast.Transition, "a state", evaluator)
     for bind in binds:
-        evaluator.context.tell(
+        evaluator.context.report(
             error(
                 "E0104",
                 f"a state has no field `{bind.names[0].text}`",
@@ -235,7 +235,7 @@ def _known(name: str, span: Span, offered: Iterable[str], what: str, evaluator: 
     if name in offered:
         return
     near = did_you_mean(name, [*offered])
-    evaluator.context.tell(
+    evaluator.context.report(
         error(
             "E0101",
             f"this machine has no {what} `{name}`",
@@ -260,7 +260,7 @@ def _report_unreachable(
             waiting += ways[name]
     for each in nodes:
         if each.name.text not in reached:
-            evaluator.context.tell(
+            evaluator.context.report(
                 error(
                     "E0424",
                     f"no way leads `{node.name.text}` into the state `{each.name.text}`",
@@ -285,7 +285,7 @@ def _report_unheard(
                 continue
             told = "is never started" if name not in started else "ends unheard in every state"
             written = f"start = [{name}]" if name not in started else f"on {name} -> …"
-            evaluator.context.tell(
+            evaluator.context.report(
                 error(
                     "E0424",
                     f"the timer `{name}` of `{node.name.text}` {told}",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.device.ports import End, Inner, Origin, Ports, PortValue, Template, Turns
 from qospec.check.device.predicates import attributes
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.values import POISON, Value
 from qospec.check.records.kinds import not_built
 from qospec.dataclass import dataclass
@@ -64,8 +64,8 @@ def alone(design: Design, node: ast.Node, evaluator: Evaluator) -> Value:
     """Return a device with the parameters' defaults; a mistake is reported, and poisons it."""
     try:
         return design.alone(node, evaluator)
-    except Refused as refused:
-        evaluator.context.tell(refused)
+    except CheckError as mistake:
+        evaluator.context.report(mistake)
         return POISON
 
 
@@ -77,14 +77,14 @@ def put_in(template: Template, plan: DevicePlan, path: ast.Name, context: Contex
     try:
         for number in numbers:
             put[number] = _put_in(template, plan.template, paths[number], path.span, context)
-    except Refused as refused:
-        context.tell(refused)
+    except CheckError as mistake:
+        context.report(mistake)
         return POISON
     return put[0] if plan.count is None else Turns(path.text, path.span, put, plan.known)
 
 
 def _put_in(template: Template, put: Template, path: str, span: Span, context: Context) -> Value:
-    """Add a device's elements and invariants to another's, under a path; raises Refused."""
+    """Add a device's elements and invariants to another's, under a path; raises CheckError."""
     if len(template.parts) + len(put.parts) > context.limits.elements:
         many = f"more than {context.limits.elements:_} elements"
         raise error("E0602", many, span, help="put fewer devices into it")
@@ -154,7 +154,7 @@ def _followed(
         if end in passed:
             message = f"this loop takes no time: it only passes ports of `{inner.path}`"
             help_text = "put an element into it that takes time, such as `delay`"
-            context.tell(error("E0409", message, inner.span, help=help_text))
+            context.report(error("E0409", message, inner.span, help=help_text))
             return NOWHERE, by
         passed.add(end)
         if end.kind == "port":
@@ -176,10 +176,10 @@ def _verify(inner: Inner, number: int, outer: dict[Origin, End], context: Contex
             wired = Origin(port=port, inner=number) in outer
             unused = ports.count is not None and port not in reached
             if port in leaving and ports.known and not wired and not unused:
-                context.tell(_unwired(inner, ports, port))
+                context.report(_unwired(inner, ports, port))
     entered = any(each.kind == "element" for each in _entries(inner.template))
     if entered and not fed:
-        context.tell(
+        context.report(
             error(
                 "E0403",
                 f"nothing feeds `{inner.path}`",
@@ -218,7 +218,7 @@ def _entries(template: Template) -> list[End]:
     return [end for origin, end in template.wires.items() if origin.part < 0]
 
 
-def _unwired(inner: Inner, ports: Ports, port: Port) -> Refused:
+def _unwired(inner: Inner, ports: Ports, port: Port) -> CheckError:
     name = ports.name if ports.count is None else f"{ports.name}[{port[1]}]"
     shown = f"{inner.path}.{name}.tx"
     return error(

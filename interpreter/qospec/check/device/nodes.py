@@ -15,7 +15,7 @@ from qospec.diagnostics import did_you_mean
 
 if TYPE_CHECKING:
     from qospec.check.device.ports import Template
-    from qospec.check.evaluate.context import Refused
+    from qospec.check.evaluate.context import CheckError
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
     from qospec.check.records.record import Record
@@ -119,7 +119,7 @@ class NodeValue(Value):
             return NodePort(self.node, (name.text, 0), name.text)
         return NodePorts(self.node, name.text, ports.count, ports.known and self.node.known)
 
-    def _unknown(self, name: ast.Name, template: Template) -> Refused:
+    def _unknown(self, name: ast.Name, template: Template) -> CheckError:
         paths = (part.path.partition("[")[0] for part in template.parts)
         elements = [path for path in dict.fromkeys(paths) if path.isidentifier()]
         near = did_you_mean(name.text, [*template.ports, *elements])

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.evaluate.context import error
-from qospec.check.evaluate.values import Open, Value
+from qospec.check.evaluate.values import Deferred, Value
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
 from qospec.model.expression import Counted
 
 if TYPE_CHECKING:
     from qospec.catalogue.kinds import Kind
-    from qospec.check.evaluate.context import Refused
+    from qospec.check.evaluate.context import CheckError
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.source import Span
     from qospec.syntax import ast
@@ -45,7 +45,7 @@ def of_a(kind: Kind) -> tuple[str, tuple[str, ...]]:
     return f"a {kind.name}", observed(kind)
 
 
-def unobserved(whose: tuple[str, tuple[str, ...]], path: str, asked: str, span: Span) -> Refused:
+def unobserved(whose: tuple[str, tuple[str, ...]], path: str, asked: str, span: Span) -> CheckError:
     """Return the mistake of asking what stands at `path` for what is not observed of it.
 
     Of several words that are `asked` for, the last may be one that is meant.
@@ -64,7 +64,7 @@ def unobserved(whose: tuple[str, tuple[str, ...]], path: str, asked: str, span: 
 
 
 @dataclass(frozen=True)
-class Ended(Open):
+class Ended(Deferred):
     """How many ended at an element, all or those of a cause; nothing is below it."""
 
     kind: Kind
@@ -98,9 +98,9 @@ class Waiting(Value):
             )
         text = f"{self.path}.occupancy.{name.text}"
         counted = Counted("", self.path, None, self.dimension, text, name.text)
-        return Open(counted, self.dimension, exact=name.text == "max")
+        return Deferred(counted, self.dimension, exact=name.text == "max")
 
-    def unfinished(self, span: Span) -> Refused:
+    def unfinished(self, span: Span) -> CheckError:
         """Say that a statistic is missing."""
         return error(
             "E0502",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from qospec.check.device.observables import Ended, Waiting, holds, lost_as, of_a, unobserved
 from qospec.check.evaluate.context import error
-from qospec.check.evaluate.values import Amount, Open, Poison, Value, position
+from qospec.check.evaluate.values import Amount, Deferred, Poison, Value, position
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
 from qospec.model.expression import Counted
@@ -204,7 +204,7 @@ class SideValue(Value):
         if name.text != "count":
             return super().field(name, evaluator)
         counts, text = counted_in(self.carries), f"{self.path}.count"
-        return Open(Counted("", self.path, None, counts, text), counts, exact=True)
+        return Deferred(Counted("", self.path, None, counts, text), counts, exact=True)
 
 
 @dataclass(frozen=True)

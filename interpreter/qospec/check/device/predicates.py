@@ -9,7 +9,7 @@ from qospec.check.device.ports import PortValue
 from qospec.check.evaluate.context import all_of, error
 from qospec.check.evaluate.dimensions import NUMBER, named
 from qospec.check.evaluate.scope import Scope
-from qospec.check.evaluate.values import Amount, Poison, Series, Symbol, Truth, Value
+from qospec.check.evaluate.values import Amount, Boolean, List, Poison, Symbol, Value
 from qospec.check.records import addresses
 from qospec.check.records.kinds import not_built
 from qospec.diagnostics import did_you_mean
@@ -69,7 +69,7 @@ NAMED = (*WORDS, *ADDRESSES, "input")
 
 
 def predicate(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expression:
-    """Return the condition of a class; raises Refused."""
+    """Return the condition of a class; raises CheckError."""
     if isinstance(node, ast.Otherwise):
         return Constant(value=True, dimension=None, text="otherwise")
     if isinstance(node, ast.Unary) and node.operator == "not":
@@ -165,7 +165,7 @@ def _among(
     value = evaluator.plain(node, scope)
     if isinstance(value, Poison):
         return Constant(value=True, dimension=None)
-    each = value.items if isinstance(value, Series) else (value,)
+    each = value.items if isinstance(value, List) else (value,)
     found = []
     for item in each:
         ends = addresses.ends(item, spelt(attribute.name), node.span)
@@ -203,7 +203,7 @@ def _list(
         items = tuple(_constant(attribute, item, scope, evaluator) for item in node.items)
         return Operation("list", items)
     value = evaluator.plain(node, scope)
-    if isinstance(value, Series):
+    if isinstance(value, List):
         return Operation("list", tuple(_of(attribute, item, node) for item in value.items))
     if isinstance(value, Poison):
         return Operation("list", ())
@@ -227,7 +227,7 @@ def _of(attribute: Attribute, value: Value, node: ast.Expression) -> Constant:
     if attribute.name in WORDS:
         return _word(attribute, value, node)
     if attribute.name == "oam":
-        if isinstance(value, Truth) and value.value is not None:
+        if isinstance(value, Boolean) and value.value is not None:
             return Constant(value.value, None, text)
         raise error("E0204", f"`cell.oam` is true or false, not {value.what}", node.span)
     if not isinstance(value, Amount) or value.dimension != NUMBER:

@@ -20,7 +20,7 @@ from qospec.check.device.ports import (
     Template,
     Turns,
 )
-from qospec.check.evaluate.context import Context, Refused, error
+from qospec.check.evaluate.context import CheckError, Context, error
 from qospec.check.evaluate.values import Poison, Value
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ INPUT = Side("input", "output", "ends", "… -> {}")
 
 
 def connect(wire: ast.Wire, scope: Scope, template: Template, evaluator: Evaluator) -> bool:
-    """Add a wire, piece by piece, and return whether all ends are known; raises Refused."""
+    """Add a wire, piece by piece, and return whether all ends are known; raises CheckError."""
     values = [_value(end, scope, evaluator) for end in wire.ends]
     if any(isinstance(value, Poison) for value in values):
         return False
@@ -74,7 +74,7 @@ def _add(template: Template, origin: Origin, end: End, node: ast.Path, context: 
         if loose or (origin.part >= 0 and template.parts[origin.part].loose):
             template.merged.add(end)
         else:
-            context.tell(
+            context.report(
                 error(
                     "E0404",
                     f"`{node.span.text}` leads to two places",
@@ -175,7 +175,7 @@ def _end(value: Value | str, node: ast.Path, *, middle: bool) -> End:
     raise _no_end(value, node, "end")
 
 
-def _no_end(value: Value | str, node: ast.Path, verb: str) -> Refused:
+def _no_end(value: Value | str, node: ast.Path, verb: str) -> CheckError:
     if isinstance(value, PortValue):
         side = "rx" if (verb == "begin") == (value.inner < 0) else "tx"
         return error(
@@ -205,10 +205,10 @@ def verify(template: Template, context: Context) -> None:
         for name in part.outputs:
             if Origin(index, name) not in template.wires:
                 reached = any((index, each) in fed for each in part.inputs)
-                context.tell(_unwired(part, name, fed=reached))
+                context.report(_unwired(part, name, fed=reached))
         for name in () if part.loose else part.inputs:
             if (index, name) not in fed:
-                context.tell(_unfed(part, name))
+                context.report(_unfed(part, name))
     for ports in template.ports.values():
         _received(template, ports, context)
     verify_served(template, context)
@@ -221,10 +221,10 @@ def _received(template: Template, ports: Ports, context: Context) -> None:
             name = ports.name if ports.count is None else f"{ports.name}[{index}]"
             help_text = f"connect it (`{name}.rx -> …`) or write `{name}.rx -> discard`"
             message = f"what comes in by `{name}` goes nowhere"
-            context.tell(error("E0410", message, ports.span, help=help_text))
+            context.report(error("E0410", message, ports.span, help=help_text))
 
 
-def _unwired(part: Part, name: str, *, fed: bool) -> Refused:
+def _unwired(part: Part, name: str, *, fed: bool) -> CheckError:
     whole = len(part.outputs) == 1
     shown = part.path if whole else f"{part.path}.{name}"
     return error(
@@ -236,7 +236,7 @@ def _unwired(part: Part, name: str, *, fed: bool) -> Refused:
     )
 
 
-def _unfed(part: Part, name: str) -> Refused:
+def _unfed(part: Part, name: str) -> CheckError:
     shown = part.path if len(part.inputs) == 1 else f"{part.path}.{name}"
     return error(
         "E0403",
@@ -287,7 +287,7 @@ def _is_known(template: Template, end: End) -> bool:
 
 def _tell_unserved(template: Template, part: Part, end: End, place: Span, context: Context) -> None:
     what = template.parts[end.part].path if end.kind == "element" else end.kind
-    context.tell(
+    context.report(
         error(
             "E0405",
             f"`{part.path}` must lead straight to a line, not to `{what}`",
@@ -303,7 +303,9 @@ def _tell_crowded(template: Template, part: Part, end: End, place: Span, context
     if end.kind == "element" and template.parts[end.part].kind.duty == "scheduler":
         what = f"`{template.parts[end.part].path}.{end.input}`"
         help_text = "give each an input of its own, or merge what comes before one queue"
-    context.tell(error("E0406", f"`{part.path}` shares {what} with others", place, help=help_text))
+    context.report(
+        error("E0406", f"`{part.path}` shares {what} with others", place, help=help_text)
+    )
 
 
 def _verify_levels(template: Template, start: int, place: Span, context: Context) -> None:
@@ -321,7 +323,7 @@ def _verify_levels(template: Template, start: int, place: Span, context: Context
                 _tell_circle([template.parts[each].path for each in path], place, context)
             return
         path.append(index)
-    context.tell(
+    context.report(
         error(
             "E0606",
             f"more than {MOST_LEVELS} schedulers follow each other from"
@@ -333,7 +335,7 @@ def _verify_levels(template: Template, start: int, place: Span, context: Context
 
 
 def _tell_circle(names: list[str], place: Span, context: Context) -> None:
-    context.tell(
+    context.report(
         error(
             "E0405",
             f"`{names[0]}` leads back to itself, and to no line",
@@ -356,7 +358,7 @@ def verify_time(template: Template, context: Context) -> None:
         circle = _circle(start, after, instant, done)
         if circle:
             names = " -> ".join(template.parts[index].path for index in (*circle, circle[0]))
-            context.tell(
+            context.report(
                 error(
                     "E0409",
                     f"this loop takes no time: {names}",

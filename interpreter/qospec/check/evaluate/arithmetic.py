@@ -11,9 +11,18 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import ANY_LAYER, NUMBER, met, named, time_of_cells
-from qospec.check.evaluate.values import POISON, Amount, Open, Poison, Symbol, Truth, Value, Wording
+from qospec.check.evaluate.values import (
+    POISON,
+    Amount,
+    Boolean,
+    Deferred,
+    Poison,
+    Symbol,
+    Text,
+    Value,
+)
 from qospec.model.expression import Constant, Expression, Operation
 from qospec.syntax import ast
 from qospec.units import CELL_RATE, CELLS, PACKET_RATE, RATE, RATIO, TIME, base_unit
@@ -55,7 +64,7 @@ def binary(node: ast.Binary, left: Value, right: Value, limits: Limits) -> Value
     layer = _layer(node, a, b, dimension)
     if node.operator == "/" and isinstance(b, Amount) and b.value == 0:
         raise error("E0209", "division by zero", node.right.span, label="this is 0")
-    if isinstance(a, Open) or isinstance(b, Open):
+    if isinstance(a, Deferred) or isinstance(b, Deferred):
         return _open(node, a, b, dimension, layer)
     value = _worked_out(node, a, b, limits)
     return Amount(value, dimension, layer, published=a.published or b.published)
@@ -66,16 +75,16 @@ def negated(node: ast.Unary, operand: Value) -> Value:
     if isinstance(operand, Poison):
         return POISON
     a = number(operand, node.operand.span, "-")
-    if isinstance(a, Open):
+    if isinstance(a, Deferred):
         negative = Operation("negate", (a.expression,), a.dimension)
-        return Open(negative, a.dimension, a.exact, layer=a.layer)
+        return Deferred(negative, a.dimension, a.exact, layer=a.layer)
     text = f"-{a.text}" if a.text and not a.text.startswith("-") else ""
     return replace(a, value=None if a.value is None else -a.value, text=text)
 
 
-def number(value: Value, span: Span, sign: str) -> Amount | Open:
+def number(value: Value, span: Span, sign: str) -> Amount | Deferred:
     """Return the value, which must be one that can be reckoned with."""
-    if isinstance(value, Amount | Open):
+    if isinstance(value, Amount | Deferred):
         return value
     unfinished = value.unfinished(span)
     if unfinished is not None:
@@ -83,18 +92,18 @@ def number(value: Value, span: Span, sign: str) -> Amount | Open:
     raise error("E0204", f"`{sign}` needs numbers, and this is {value.what}", span)
 
 
-def compared(node: ast.Compare, left: Value, right: Value) -> Truth | Operation:
+def compared(node: ast.Compare, left: Value, right: Value) -> Boolean | Operation:
     """Return whether `left == right` and its like; the condition to judge if it is measured."""
     if isinstance(left, Poison) or isinstance(right, Poison):
-        return Truth(None)
+        return Boolean(None)
     for value, span in ((left, node.left.span), (right, node.right.span)):
         unfinished = value.unfinished(span)
         if unfinished is not None:
             raise unfinished
-    if not isinstance(left, Amount | Open) or not isinstance(right, Amount | Open):
-        return Truth(_same(node, left, right))
+    if not isinstance(left, Amount | Deferred) or not isinstance(right, Amount | Deferred):
+        return Boolean(_same(node, left, right))
     dimension = _comparable(left, right, node.left.span, node.right.span)
-    if isinstance(left, Open) or isinstance(right, Open):
+    if isinstance(left, Deferred) or isinstance(right, Deferred):
         if node.operator in ("==", "!=") and not countable(left, right):
             raise never_equal(node, left, right)
         return Operation(
@@ -106,8 +115,8 @@ def compared(node: ast.Compare, left: Value, right: Value) -> Truth | Operation:
         )
     published = left.published or right.published
     if left.value is None or right.value is None:
-        return Truth(None, published)
-    return Truth(_ORDER[node.operator](left.value, right.value), published)
+        return Boolean(None, published)
+    return Boolean(_ORDER[node.operator](left.value, right.value), published)
 
 
 def within(node: ast.Within, value: Value, tolerance: Value, target: Value) -> Operation | None:
@@ -135,7 +144,9 @@ def within(node: ast.Within, value: Value, tolerance: Value, target: Value) -> O
     )
 
 
-def _width(node: ast.Within, dimension: Dimension, a: Amount | Open, width: Amount | Open) -> None:
+def _width(
+    node: ast.Within, dimension: Dimension, a: Amount | Deferred, width: Amount | Deferred
+) -> None:
     """Refuse a tolerance that is no width of that dimension."""
     if width.dimension != NUMBER:
         _comparable(a, width, node.value.span, node.tolerance.span)
@@ -152,12 +163,14 @@ def alike(left: Value, right: Value) -> bool:
     """Return whether two values known before the run are equal."""
     if isinstance(left, Amount) and isinstance(right, Amount):
         return left.value == right.value and (left.dimension == right.dimension or left.value == 0)
-    return isinstance(left, Wording | Symbol | Truth) and left == right
+    return isinstance(left, Text | Symbol | Boolean) and left == right
 
 
-def constant(value: Amount | Open, span: Span, dimension: Dimension | None = None) -> Expression:
+def constant(
+    value: Amount | Deferred, span: Span, dimension: Dimension | None = None
+) -> Expression:
     """Return a value as a leaf of a condition. A literal 0 takes the dimension of what it meets."""
-    if isinstance(value, Open):
+    if isinstance(value, Deferred):
         return value.expression
     text = value.text or " ".join(span.text.split())
     number_or_zero = value.value if value.value is not None else Fraction(0)
@@ -166,24 +179,24 @@ def constant(value: Amount | Open, span: Span, dimension: Dimension | None = Non
 
 
 def _open(
-    node: ast.Binary, a: Amount | Open, b: Amount | Open, dimension: Dimension, layer: str
-) -> Open:
+    node: ast.Binary, a: Amount | Deferred, b: Amount | Deferred, dimension: Dimension, layer: str
+) -> Deferred:
     sign = "*" if node.operator == "of" else node.operator
     alike = dimension if node.operator in VERBS else None
     operands = (constant(a, node.left.span, alike), constant(b, node.right.span, alike))
-    exact = sign != "/" and all(side.exact for side in (a, b) if isinstance(side, Open))
-    return Open(Operation(sign, operands, dimension), dimension, exact, layer=layer)
+    exact = sign != "/" and all(side.exact for side in (a, b) if isinstance(side, Deferred))
+    return Deferred(Operation(sign, operands, dimension), dimension, exact, layer=layer)
 
 
-def _plain(node: ast.Binary, a: Amount | Open, b: Amount | Open) -> bool:
+def _plain(node: ast.Binary, a: Amount | Deferred, b: Amount | Deferred) -> bool:
     """Return whether a result without unit is a plain number, as 3 is, and no ratio, as 30% is."""
     if node.operator == "of":
         return b.dimension.counted
-    measured_ratio = node.operator == "/" and (isinstance(a, Open) or isinstance(b, Open))
+    measured_ratio = node.operator == "/" and (isinstance(a, Deferred) or isinstance(b, Deferred))
     return a.dimension.counted and b.dimension.counted and not measured_ratio
 
 
-def _equal(node: ast.Binary, a: Amount | Open, b: Amount | Open) -> Dimension:
+def _equal(node: ast.Binary, a: Amount | Deferred, b: Amount | Deferred) -> Dimension:
     if a.dimension == b.dimension or zero(b):
         return a.dimension
     if zero(a):
@@ -200,7 +213,9 @@ def _equal(node: ast.Binary, a: Amount | Open, b: Amount | Open) -> Dimension:
     )
 
 
-def _comparable(left: Amount | Open, right: Amount | Open, first: Span, second: Span) -> Dimension:
+def _comparable(
+    left: Amount | Deferred, right: Amount | Deferred, first: Span, second: Span
+) -> Dimension:
     if left.dimension == right.dimension or zero(right):
         _agree(left, right, first, second)
         return left.dimension
@@ -216,7 +231,7 @@ def _comparable(left: Amount | Open, right: Amount | Open, first: Span, second: 
     )
 
 
-def _remedy(left: Amount | Open, right: Amount | Open, second: Span) -> str:
+def _remedy(left: Amount | Deferred, right: Amount | Deferred, second: Span) -> str:
     what, plain = named(left.dimension), right.dimension == NUMBER
     if plain and isinstance(right, Amount):
         return f"give it a unit: {what} is wanted"
@@ -227,12 +242,14 @@ def _remedy(left: Amount | Open, right: Amount | Open, second: Span) -> str:
     return f"compare with {what}"
 
 
-def _layer(node: ast.Binary, a: Amount | Open, b: Amount | Open, dimension: Dimension) -> str:
+def _layer(
+    node: ast.Binary, a: Amount | Deferred, b: Amount | Deferred, dimension: Dimension
+) -> str:
     _agree(a, b, node.left.span, node.right.span)
     return met(a.layer, b.layer) if dimension.has_data else ""
 
 
-def _agree(a: Amount | Open, b: Amount | Open, first: Span, second: Span) -> None:
+def _agree(a: Amount | Deferred, b: Amount | Deferred, first: Span, second: Span) -> None:
     if len({a.layer, b.layer} - {"", ANY_LAYER}) > 1:
         raise error(
             "E0212",
@@ -255,7 +272,7 @@ def _worked_out(node: ast.Binary, a: Amount, b: Amount, limits: Limits) -> Fract
 
 
 def _same(node: ast.Compare, left: Value, right: Value) -> bool | None:
-    if type(left) is not type(right) or not isinstance(left, Wording | Symbol | Truth):
+    if type(left) is not type(right) or not isinstance(left, Text | Symbol | Boolean):
         raise error(
             "E0203",
             f"cannot compare {left.what} with {right.what}",
@@ -265,7 +282,7 @@ def _same(node: ast.Compare, left: Value, right: Value) -> bool | None:
         )
     if node.operator not in ("==", "!="):
         raise error("E0203", f"`{node.operator}` cannot order {left.what}", node.span)
-    if isinstance(left, Truth) and (left.value is None or right == Truth(None)):
+    if isinstance(left, Boolean) and (left.value is None or right == Boolean(None)):
         return None
     return (left == right) == (node.operator == "==")
 
@@ -287,24 +304,24 @@ _ORDER: dict[str, Callable[[Fraction, Fraction], bool]] = {
 }
 
 
-def countable(left: Amount | Open, right: Amount | Open) -> bool:
+def countable(left: Amount | Deferred, right: Amount | Deferred) -> bool:
     """Return whether equality can be judged: of counts, and of a ratio with 0."""
-    if all(side.exact for side in (left, right) if isinstance(side, Open)):
+    if all(side.exact for side in (left, right) if isinstance(side, Deferred)):
         return True
     return left.dimension == NUMBER and (zero(left) or zero(right))
 
 
-def zero(value: Amount | Open) -> bool:
+def zero(value: Amount | Deferred) -> bool:
     """Return whether a value is the literal 0, which fits every dimension."""
     return isinstance(value, Amount) and value.value == 0 and value.dimension == NUMBER
 
 
-def nothing(value: Amount | Open) -> bool:
+def nothing(value: Amount | Deferred) -> bool:
     """Return whether a value is 0, with a unit or without."""
     return isinstance(value, Amount) and value.value == 0
 
 
-def never_equal(node: ast.Compare, left: Amount | Open, right: Amount | Open) -> Refused:
+def never_equal(node: ast.Compare, left: Amount | Deferred, right: Amount | Deferred) -> CheckError:
     """Return the mistake of asking whether a measured time or rate is equal to something."""
     help_text = f"write `{node.left.span.text} within 1% of {node.right.span.text}`"
     for end, other, side in ((right, left, node.left), (left, right, node.right)):
@@ -315,9 +332,9 @@ def never_equal(node: ast.Compare, left: Amount | Open, right: Amount | Open) ->
     )
 
 
-def narrow(node: ast.Within, a: Amount | Open, b: Amount | Open, *, share: bool) -> None:
+def narrow(node: ast.Within, a: Amount | Deferred, b: Amount | Deferred, *, share: bool) -> None:
     """Refuse a tolerance of no width, but where equality could be asked for as well."""
-    if not isinstance(a, Open) and not isinstance(b, Open):
+    if not isinstance(a, Deferred) and not isinstance(b, Deferred):
         return
     literal = isinstance(node.target, ast.Number | ast.Quantity)
     if countable(a, b) and not (share and literal):

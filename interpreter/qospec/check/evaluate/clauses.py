@@ -21,7 +21,7 @@ from qospec.model.suite import CLAIMS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qospec.check.evaluate.context import Refused
+    from qospec.check.evaluate.context import CheckError
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
     from qospec.model.expression import Expression
@@ -32,7 +32,7 @@ DECIDED = "nothing that is measured decides it here"
 
 
 def claim_of(node: ast.Criterion) -> str:
-    """Return what kind of claim a criterion makes, "" where it says none; raises Refused."""
+    """Return what kind of claim a criterion makes, "" where it says none; raises CheckError."""
     if node.claim is None:
         return ""
     word, span = node.claim.text, node.claim.span
@@ -80,7 +80,7 @@ def when_of(node: ast.Criterion | ast.Report, scope: Scope, evaluator: Evaluator
     """Return whether a statement applies in a case.
 
     Raises:
-        Refused: If that hangs on what is only known after the run.
+        CheckError: If that hangs on what is only known after the run.
     """
     if node.when is None:
         return When(met=True)
@@ -101,7 +101,7 @@ def when_of(node: ast.Criterion | ast.Report, scope: Scope, evaluator: Evaluator
 
 
 def refuse_clauses(node: ast.Criterion, what: str, why: str) -> None:
-    """Refuse the clauses that only the statements of a test have; raises Refused.
+    """Refuse the clauses that only the statements of a test have; raises CheckError.
 
     Args:
         node: Of a device or a property.
@@ -113,7 +113,7 @@ def refuse_clauses(node: ast.Criterion, what: str, why: str) -> None:
         raise together(mistakes)
 
 
-def _strange(node: ast.Criterion, what: str, why: str) -> Iterator[Refused]:
+def _strange(node: ast.Criterion, what: str, why: str) -> Iterator[CheckError]:
     if node.confidence is not None:
         yield error(
             "E0512",

@@ -34,7 +34,7 @@ def confidence_of(
     scope: Scope,
     evaluator: Evaluator,
 ) -> Fraction | None:
-    """Return the confidence of a criterion, None where it asks for none; raises Refused."""
+    """Return the confidence of a criterion, None where it asks for none; raises CheckError."""
     if node.confidence is None:
         return None
     value = evaluator.plain(node.confidence, scope)

@@ -94,19 +94,19 @@ class Limits:
     depth: int = 100
 
 
-class Refused(Exception):  # noqa: N818 -- it is no error of ours
+class CheckError(Exception):
     """A mistake in the text; ends the evaluation of the expression that holds it.
 
     `also` are further ones that were found with it, and are told with it.
     """
 
-    def __init__(self, diagnostic: Diagnostic, also: tuple[Refused, ...] = ()) -> None:
+    def __init__(self, diagnostic: Diagnostic, also: tuple[CheckError, ...] = ()) -> None:
         self.diagnostic = diagnostic
         self.also = also
         super().__init__(diagnostic.message)
 
 
-class Enough(Exception):  # noqa: N818 -- it is no error of ours
+class LimitReached(Exception):  # noqa: N818 -- nothing failed
     """So much is wrong, or so much would have to be worked out, that checking ends here."""
 
 
@@ -120,34 +120,34 @@ def error(  # noqa: PLR0913 -- the parts of a message, by name
     note: str = "",
     help: str = "",  # noqa: A002 -- what it is called wherever it is read
     fix: tuple[Edit, ...] = (),
-) -> Refused:
+) -> CheckError:
     """Return a mistake to raise: what, where, another place, a fact, and the way out."""
     others = (Label(*secondary),) if secondary else ()
     notes = (note,) if note else ()
-    return Refused(Diagnostic(code, message, span, label, others, notes, help, fix))
+    return CheckError(Diagnostic(code, message, span, label, others, notes, help, fix))
 
 
-def together(mistakes: Sequence[Refused]) -> Refused:
+def together(mistakes: Sequence[CheckError]) -> CheckError:
     """Return several mistakes as one to raise."""
     first, *others = mistakes
-    return Refused(first.diagnostic, (*first.also, *others))
+    return CheckError(first.diagnostic, (*first.also, *others))
 
 
 def all_of(made: Callable[[_Item], _Made], items: Iterable[_Item]) -> list[_Made]:
     """Return what is made of each; raises the mistakes of all of them as one."""
     found: list[_Made] = []
-    mistakes: list[Refused] = []
+    mistakes: list[CheckError] = []
     for item in items:
         try:
             found.append(made(item))
-        except Refused as refused:
-            mistakes.append(refused)
+        except CheckError as mistake:
+            mistakes.append(mistake)
     if mistakes:
         raise together(mistakes)
     return found
 
 
-def too_deep(span: Span) -> Refused:
+def too_deep(span: Span) -> CheckError:
     """Return the mistake of needing more levels of values within values than there can be."""
     help_text = "name parts of it with `let`, and make what hangs on each other fewer"
     return error("E0606", "this is nested too deeply", span, help=help_text)
@@ -189,29 +189,29 @@ class Context:
     case: Case | None = None
     mistakes: int = 0
     _errors: int = 0
-    _told: set[tuple[str, str, int]] = field(default_factory=set)
+    _reported: set[tuple[str, str, int]] = field(default_factory=set)
 
     def take_turn(self, span: Span) -> None:
-        """Count a turn of a loop or a point of a sweep; raises Enough beyond the limit."""
+        """Count a turn of a loop or a point of a sweep; raises LimitReached beyond the limit."""
         self.turns += 1
         if self.turns > self.limits.turns:
             self._end(f"loops and sweeps take more than {self.limits.turns:_} turns", span)
 
     def take_loop(self, span: Span, within: int = 1) -> None:
-        """Count a turn of a loop; raises Enough if it, or what is `within`, goes beyond a limit."""
+        """Count a turn of a loop, and those `within` it; raises LimitReached beyond the limit."""
         self.take_turn(span)
         self.looped += 1
         if self.looped + within - 1 > self.limits.loops:
             self._end(f"the loops of one body take more than {self.limits.loops:_} turns", span)
 
     def take_step(self, span: Span) -> None:
-        """Count a value that is worked out; raises Enough beyond the limit."""
+        """Count a value that is worked out; raises LimitReached beyond the limit."""
         self.steps += 1
         if self.steps > self.limits.steps:
             self._end(f"more than {self.limits.steps:_} values have to be worked out", span)
 
     def take_inner(self, count: int, span: Span) -> None:
-        """Count what a device brings into another; raises Enough beyond the limit."""
+        """Count what a device brings into another; raises LimitReached beyond the limit."""
         self.inner += count
         if self.inner > self.limits.inner:
             what = f"more than {self.limits.inner:_} elements"
@@ -219,25 +219,25 @@ class Context:
             self._end(f"devices put into devices bring {what} with them", span, help_text)
 
     def _end(self, message: str, span: Span, help_text: str = FEWER) -> NoReturn:
-        self.tell(error("E0608", message, span, help=help_text))
-        raise Enough
+        self.report(error("E0608", message, span, help=help_text))
+        raise LimitReached
 
-    def tell(self, refused: Refused) -> None:
+    def report(self, mistake: CheckError) -> None:
         """Report a mistake, once for a place: what is evaluated again is not told again.
 
-        Raises Enough behind the last error that is worth telling.
+        Raises LimitReached behind the last error that is worth telling.
         """
-        self._tell(refused.diagnostic)
-        for each in refused.also:
-            self.tell(each)
+        self._report(mistake.diagnostic)
+        for each in mistake.also:
+            self.report(each)
 
-    def _tell(self, diagnostic: Diagnostic) -> None:
+    def _report(self, diagnostic: Diagnostic) -> None:
         place = (diagnostic.code, diagnostic.span.source.name, diagnostic.span.start)
         if diagnostic.severity == "error":
             self.mistakes += 1
-        if place not in self._told:
-            self._told.add(place)
+        if place not in self._reported:
+            self._reported.add(place)
             self.problems.add(self.case.said_of(diagnostic) if self.case else diagnostic)
             self._errors += diagnostic.severity == "error"
             if self._errors >= self.limits.errors:
-                raise Enough
+                raise LimitReached

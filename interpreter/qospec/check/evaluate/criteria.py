@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from qospec.check.evaluate import arithmetic
 from qospec.check.evaluate.context import all_of, error
-from qospec.check.evaluate.goals import OpenTruth
-from qospec.check.evaluate.values import Amount, Open, Poison, Series, Truth, Value
+from qospec.check.evaluate.goals import DeferredBoolean
+from qospec.check.evaluate.values import Amount, Boolean, Deferred, List, Poison, Value
 from qospec.model.expression import Constant, Expression, Operation
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
-    from qospec.check.evaluate.context import Refused
+    from qospec.check.evaluate.context import CheckError
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
     from qospec.source import Span
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def condition(  # noqa: PLR0911 -- one way per sort of condition
     node: ast.Expression, scope: Scope, evaluator: Evaluator
 ) -> Expression | None:
-    """Return what `expect` and `require` judge; None where it is in error; raises Refused."""
+    """Return what `expect` and `require` judge; None where it is in error; raises CheckError."""
     if isinstance(node, ast.Binary) and node.operator in ("and", "or"):
         return _combined(node.operator, (node.left, node.right), scope, evaluator)
     if isinstance(node, ast.Unary) and node.operator == "not":
@@ -55,12 +55,12 @@ def reported(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expres
     if isinstance(node, ast.Binary) and node.operator in ("and", "or"):
         return condition(node, scope, evaluator)
     value = evaluator.value(node, scope)
-    if isinstance(value, Amount | Open):
+    if isinstance(value, Amount | Deferred):
         return arithmetic.constant(value, node.span)
     unfinished = value.unfinished(node.span)
     if unfinished is not None:
         raise unfinished
-    if isinstance(value, Truth | OpenTruth):
+    if isinstance(value, Boolean | DeferredBoolean):
         return _truth(node, value)
     if isinstance(value, Poison):
         return None
@@ -92,9 +92,9 @@ def _compared(node: ast.Compare, left: Value, right: Value) -> Expression | None
 def _member(node: ast.Member, item: Value, collection: Value) -> Expression | None:
     if isinstance(item, Poison) or isinstance(collection, Poison):
         return None
-    if not isinstance(collection, Series):
+    if not isinstance(collection, List):
         raise error("E0204", f"`in` needs a list, this is {collection.what}", node.collection.span)
-    if not isinstance(item, Amount | Open):
+    if not isinstance(item, Amount | Deferred):
         found = any(arithmetic.alike(item, each) for each in collection.items)
         return Constant(found, None, node.span.text)
     pairs: list[Expression] = []
@@ -115,16 +115,16 @@ def _member(node: ast.Member, item: Value, collection: Value) -> Expression | No
 def _truth(node: ast.Expression, value: Value) -> Expression | None:
     if isinstance(value, Poison):
         return None
-    if isinstance(value, OpenTruth):
+    if isinstance(value, DeferredBoolean):
         return value.expression
-    if isinstance(value, Truth):
+    if isinstance(value, Boolean):
         if value.value is None:
             return None
         return Constant(value.value, None, node.span.text, published=value.published is not None)
     unfinished = value.unfinished(node.span)
     if unfinished is not None:
         raise unfinished
-    what = "a number" if isinstance(value, Open | Amount) else value.what
+    what = "a number" if isinstance(value, Deferred | Amount) else value.what
     raise error(
         "E0504",
         f"a criterion is true or false, this is {what}",
@@ -133,7 +133,7 @@ def _truth(node: ast.Expression, value: Value) -> Expression | None:
     )
 
 
-def called_twice(label: str, place: ast.Node, first: Span) -> Refused:
+def called_twice(label: str, place: ast.Node, first: Span) -> CheckError:
     """Return the mistake of a statement that is called as one before it is."""
     return error(
         "E0509",

@@ -6,20 +6,20 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from qospec.check.evaluate import arithmetic, literals, mixes
-from qospec.check.evaluate.context import Refused, error, too_deep
+from qospec.check.evaluate.context import CheckError, error, too_deep
 from qospec.check.evaluate.functions import FUNCTIONS
 from qospec.check.evaluate.scope import unknown
 from qospec.check.evaluate.values import (
     POISON,
     Amount,
-    Open,
+    Boolean,
+    Deferred,
+    List,
+    Map,
     Poison,
-    Series,
     Symbol,
-    Table,
-    Truth,
+    Text,
     Value,
-    Wording,
     published_in,
 )
 from qospec.model.expression import Operation
@@ -43,8 +43,8 @@ class Evaluator:
         self._methods: dict[type, Callable[[Any, Scope], Value]] = {
             ast.Number: lambda node, _: literals.number(node, context.limits),
             ast.Quantity: lambda node, _: literals.quantity(node, context.limits),
-            ast.Text: lambda node, _: Wording(node.text),
-            ast.Truth: lambda node, _: Truth(node.value),
+            ast.Text: lambda node, _: Text(node.text),
+            ast.Truth: lambda node, _: Boolean(node.value),
             ast.Layered: self._layered,
             ast.Unary: self._unary,
             ast.Binary: self._binary,
@@ -66,14 +66,14 @@ class Evaluator:
         """Return the value; a mistake is reported, and poisons it."""
         try:
             return self.strict(node, scope)
-        except Refused as refused:
-            self.context.tell(refused)
+        except CheckError as mistake:
+            self.context.report(mistake)
         except RecursionError:
-            self.context.tell(too_deep(node.span))
+            self.context.report(too_deep(node.span))
         return POISON
 
     def strict(self, node: ast.Expression, scope: Scope) -> Value:
-        """Return the value; raises Refused."""
+        """Return the value; raises CheckError."""
         self.context.take_step(node.span)
         method = self._methods.get(type(node))
         if method is None:
@@ -92,7 +92,7 @@ class Evaluator:
         """Return the value, unless a measurement or a published number went into it."""
         place = published_in(value)
         if place is not None:
-            self.context.tell(
+            self.context.report(
                 error(
                     "E0208",
                     "a published number may only be compared with",
@@ -103,8 +103,8 @@ class Evaluator:
                 )
             )
             return POISON
-        if isinstance(value, Open):
-            self.context.tell(
+        if isinstance(value, Deferred):
+            self.context.report(
                 error(
                     "E0207",
                     "what is measured cannot flow back into the test",
@@ -119,11 +119,11 @@ class Evaluator:
         """Return a bare word as itself, unless it names a word or a text here."""
         if not isinstance(node, ast.Path) or node.trail:
             value = self.plain(node, scope)
-            return Symbol(value.text, node.span) if isinstance(value, Wording) else value
+            return Symbol(value.text, node.span) if isinstance(value, Text) else value
         known = scope.find(node.name.text)
         if known is not None:
             value = known.value(self.context)
-            if isinstance(value, Wording):
+            if isinstance(value, Text):
                 return Symbol(value.text, node.span)
             if isinstance(value, Symbol | Poison):
                 return value
@@ -132,10 +132,10 @@ class Evaluator:
     def truth(self, node: ast.Expression, scope: Scope) -> bool | None:
         """Return a condition's value, which must be known before the run."""
         value = self.plain(node, scope)
-        if isinstance(value, Truth):
+        if isinstance(value, Boolean):
             return value.value
-        if not isinstance(value, Poison | Open):
-            self.context.tell(
+        if not isinstance(value, Poison | Deferred):
+            self.context.report(
                 error("E0204", f"a condition is wanted, this is {value.what}", node.span)
             )
         return None
@@ -147,7 +147,7 @@ class Evaluator:
         if node.operator == "-":
             return arithmetic.negated(node, self.value(node.operand, scope))
         known = self._truth(node.operand, scope)
-        return Truth(None if known.value is None else not known.value, known.published)
+        return Boolean(None if known.value is None else not known.value, known.published)
 
     def _binary(self, node: ast.Binary, scope: Scope) -> Value:
         if node.operator not in ("and", "or"):
@@ -157,16 +157,16 @@ class Evaluator:
         decisive = node.operator == "or"
         published = first.published or second.published
         if decisive in (first.value, second.value):
-            return Truth(decisive, published)
-        return Truth(None if None in (first.value, second.value) else not decisive, published)
+            return Boolean(decisive, published)
+        return Boolean(None if None in (first.value, second.value) else not decisive, published)
 
-    def _truth(self, node: ast.Expression, scope: Scope) -> Truth:
+    def _truth(self, node: ast.Expression, scope: Scope) -> Boolean:
         value = self.value(node, scope)
-        if isinstance(value, Truth):
+        if isinstance(value, Boolean):
             return value
         if not isinstance(value, Poison):
             raise error("E0204", f"a condition is wanted, this is {value.what}", node.span)
-        return Truth(None)
+        return Boolean(None)
 
     def _compare(self, node: ast.Compare, scope: Scope) -> Value:
         result = arithmetic.compared(
@@ -180,23 +180,23 @@ class Evaluator:
         parts = (node.value, node.tolerance, node.target)
         values = [self.value(part, scope) for part in parts]
         condition = arithmetic.within(node, *values)
-        if any(isinstance(value, Open) for value in values):
+        if any(isinstance(value, Deferred) for value in values):
             raise _undecided(node)
         amounts = [value for value in values if isinstance(value, Amount)]
         published = next((each.published for each in amounts if each.published), None)
         numbers = [each.value for each in amounts if each.value is not None]
         if condition is None or len(numbers) < len(parts):
-            return Truth(None, published)
+            return Boolean(None, published)
         value, tolerance, target = numbers
         share = condition.operator == "within share"
         reach = tolerance * abs(target) if share else tolerance
-        return Truth(abs(value - target) <= reach, published)
+        return Boolean(abs(value - target) <= reach, published)
 
     def _member(self, node: ast.Member, scope: Scope) -> Value:
         collection = self.value(node.collection, scope)
         if isinstance(collection, Poison):
-            return Truth(None)
-        if not isinstance(collection, Series):
+            return Boolean(None)
+        if not isinstance(collection, List):
             raise error(
                 "E0204",
                 f"`in` needs a list, this is {collection.what}",
@@ -205,7 +205,7 @@ class Evaluator:
             )
         item = self.value(node.item, scope)
         found = any(arithmetic.alike(item, each) for each in collection.items)
-        return Truth(
+        return Boolean(
             found if collection.known else None, published_in(collection) or published_in(item)
         )
 
@@ -234,7 +234,7 @@ class Evaluator:
                 node.span,
                 help="make it shorter",
             )
-        return Series(tuple(self.value(item, scope) for item in node.items))
+        return List(tuple(self.value(item, scope) for item in node.items))
 
     def _map(self, node: ast.MapOf, scope: Scope) -> Value:
         entries: dict[Fraction | str, Value] = {}
@@ -244,7 +244,7 @@ class Evaluator:
             if key in entries:
                 raise error("E0102", f"the key {key} comes twice", pair.key.span)
             entries[key], pairs[key] = self.value(pair.value, scope), pair
-        return Table(entries, pairs)
+        return Map(entries, pairs)
 
     def _path(self, node: ast.Path, scope: Scope) -> Value:
         within = bool(node.trail) and isinstance(node.trail[0], ast.Name)
@@ -258,7 +258,7 @@ class Evaluator:
                 value = value.item(self.index(step.value, value, scope), step.value.span)
         return value
 
-    def _library(self, node: ast.Path, scope: Scope) -> Refused:
+    def _library(self, node: ast.Path, scope: Scope) -> CheckError:
         """Return the mistake of naming the library where one of its files is meant: `std.dscp.ef`.
 
         Names of a file stand behind the file's own name, however it is imported.
@@ -281,7 +281,7 @@ class Evaluator:
         bare = isinstance(node, ast.Path) and scope.find(node.name.text) is None
         return (
             self.word(node, scope)
-            if bare and isinstance(container, Table)
+            if bare and isinstance(container, Map)
             else self.value(node, scope)
         )
 
@@ -319,7 +319,7 @@ class Evaluator:
         return base.copy(node.body, scope, self)
 
 
-def _undecided(node: ast.Expression) -> Refused:
+def _undecided(node: ast.Expression) -> CheckError:
     return error(
         "E0207",
         "what is measured cannot be decided before the run",

@@ -16,7 +16,7 @@ from qospec.check.evaluate import arithmetic
 from qospec.check.evaluate.context import error
 from qospec.check.evaluate.dimensions import met, named
 from qospec.check.evaluate.mixes import BITS_OF_A_BYTE, Mix, one_layer
-from qospec.check.evaluate.values import POISON, Amount, Open, Poison, Truth, Value
+from qospec.check.evaluate.values import POISON, Amount, Boolean, Deferred, Poison, Value
 from qospec.dataclass import dataclass
 from qospec.model.expression import Measured, Operation
 from qospec.syntax import ast
@@ -34,9 +34,9 @@ MORE_IS_BETTER = "more"
 """What a metric's class says as `better` if its least value is the worst; else its greatest is."""
 
 
-def extreme(node: ast.Call, values: Sequence[Amount | Open | Poison]) -> Value:
-    """Return the least or greatest of values of which some are measured; raises Refused."""
-    known = [each for each in values if isinstance(each, Amount | Open)]
+def extreme(node: ast.Call, values: Sequence[Amount | Deferred | Poison]) -> Value:
+    """Return the least or greatest of values of which some are measured; raises CheckError."""
+    known = [each for each in values if isinstance(each, Amount | Deferred)]
     if len(known) < len(values):
         return POISON
     nodes = [argument.value for argument in node.arguments]
@@ -51,14 +51,14 @@ def extreme(node: ast.Call, values: Sequence[Amount | Open | Poison]) -> Value:
     return _open(node.path.name.text, known, [each.span for each in nodes], like)
 
 
-def size(value: Open) -> Open:
+def size(value: Deferred) -> Deferred:
     """Return a measured value without its sign."""
     made = Operation("abs", (value.expression,), value.dimension)
-    return Open(made, value.dimension, value.exact, layer=value.layer)
+    return Deferred(made, value.dimension, value.exact, layer=value.layer)
 
 
 def worst(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
-    """Return a metric of the member of a group for which it is worst; raises Refused."""
+    """Return a metric of the member of a group for which it is worst; raises CheckError."""
     if len(node.arguments) != 1 or node.arguments[0].name is not None:
         raise error(
             "E0105",
@@ -73,8 +73,8 @@ def worst(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
     unfinished = value.unfinished(argument.span)
     if unfinished is not None:
         raise unfinished
-    leaf = value.expression if isinstance(value, Open) else None
-    if not isinstance(value, Open) or not isinstance(leaf, Measured):
+    leaf = value.expression if isinstance(value, Deferred) else None
+    if not isinstance(value, Deferred) or not isinstance(leaf, Measured):
         raise error(
             "E0204",
             "`worst` takes one metric of a group, as it is measured",
@@ -95,7 +95,7 @@ def worst(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
     return _open(operator, members, [argument.span] * len(members), value)
 
 
-def value_of(value: Open, leaf: Measured, member: int) -> Open:
+def value_of(value: Deferred, leaf: Measured, member: int) -> Deferred:
     """Return what is measured of one member of the group that a leaf is measured of."""
     whole = leaf.text.removeprefix(f"{leaf.network}." if leaf.network else "")
     behind = whole.removeprefix(leaf.flow)
@@ -106,18 +106,21 @@ def value_of(value: Open, leaf: Measured, member: int) -> Open:
 
 
 def _open(
-    operator: str, values: Sequence[Amount | Open], places: Sequence[Span], like: Amount | Open
-) -> Open:
+    operator: str,
+    values: Sequence[Amount | Deferred],
+    places: Sequence[Span],
+    like: Amount | Deferred,
+) -> Deferred:
     operands = tuple(
         arithmetic.constant(value, place, like.dimension)
         for value, place in zip(values, places, strict=True)
     )
-    exact = all(value.exact for value in values if isinstance(value, Open))
+    exact = all(value.exact for value in values if isinstance(value, Deferred))
     made = Operation(operator, operands, like.dimension)
-    return Open(made, like.dimension, exact, layer=like.layer)
+    return Deferred(made, like.dimension, exact, layer=like.layer)
 
 
-def _is_zero(value: Amount | Open) -> bool:
+def _is_zero(value: Amount | Deferred) -> bool:
     return isinstance(value, Amount) and value.value == 0
 
 
@@ -145,7 +148,7 @@ class Exponential(Value):
 
 
 def exponential(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
-    """Return the exponential law of a mean: of times, or of sizes within limits; raises Refused."""
+    """Return an exponential distribution of times, or of sizes within limits; raises CheckError."""
     means = [each for each in node.arguments if each.name is None]
     ends = {each.name.text: each.value for each in node.arguments if each.name is not None}
     for argument in node.arguments:
@@ -278,7 +281,7 @@ def _extreme(evaluator: Evaluator, node: ast.Call, scope: Scope, *, largest: boo
     if not values:
         name = node.path.name.text
         raise error("E0105", f"`{name}` takes one value or more", node.span, help="give it some")
-    if any(isinstance(value, Open) for value in values):
+    if any(isinstance(value, Deferred) for value in values):
         return extreme(node, values)
     known = [value for value in values if isinstance(value, Amount | Poison)]
     best = known[0]
@@ -295,7 +298,7 @@ def _extreme(evaluator: Evaluator, node: ast.Call, scope: Scope, *, largest: boo
         better = arithmetic.compared(comparison, value, best)
         layer, published = met(value.layer, best.layer), value.published or best.published
         unknown = None in (value.value, best.value)
-        best = value if isinstance(better, Truth) and better.value else best
+        best = value if isinstance(better, Boolean) and better.value else best
         best = replace(best, layer=layer, published=published)
         if unknown:
             best = replace(best, value=None, text="")
@@ -309,16 +312,18 @@ def _size(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
     (value,) = values
     if isinstance(value, Poison):
         return value
-    if isinstance(value, Open):
+    if isinstance(value, Deferred):
         return size(value)
     known = None if value.value is None else abs(value.value)
     return Amount(known, value.dimension, value.layer, published=value.published)
 
 
-def _numbers(evaluator: Evaluator, node: ast.Call, scope: Scope) -> list[Amount | Open | Poison]:
+def _numbers(
+    evaluator: Evaluator, node: ast.Call, scope: Scope
+) -> list[Amount | Deferred | Poison]:
     """Return the arguments; a mistake in one is reported, and poisons it."""
     name = node.path.name.text
-    found: list[Amount | Open | Poison] = []
+    found: list[Amount | Deferred | Poison] = []
     for argument in node.arguments:
         if argument.name is not None:
             raise error("E0104", f"`{name}` has no parameter `{argument.name.text}`", argument.span)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from qospec.check.evaluate.context import Refused, error
-from qospec.check.evaluate.values import Amount, Open, Poison, Value
+from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.values import Amount, Deferred, Poison, Value
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
 from qospec.model.expression import Found
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class OpenTruth(Value):
+class DeferredBoolean(Value):
     """What is true or false only after the run."""
 
     what: ClassVar[str] = "what a search finds out"
@@ -48,15 +48,15 @@ class GoalValue(Value):
             )
         text = f"{self.name}.{name.text}"
         if name.text == "regular":
-            return OpenTruth(Found(self.name, "regular", None, text))
+            return DeferredBoolean(Found(self.name, "regular", None, text))
         if self.greatest is None:
             return Poison()
         part = "load" if name.text == self.variable else name.text
         dimension, layer = self.greatest.dimension, self.greatest.layer
         found = Found(self.name, part, dimension, text)
-        return Open(found, dimension, exact=False, layer=layer)
+        return Deferred(found, dimension, exact=False, layer=layer)
 
-    def unfinished(self, span: Span) -> Refused:
+    def unfinished(self, span: Span) -> CheckError:
         """Say that one of its results is meant."""
         return error(
             "E0515",

@@ -10,10 +10,10 @@ from difflib import get_close_matches
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import ANY_LAYER, LAYERS, NUMBER, named, written
 from qospec.check.evaluate.mixes import Mix
-from qospec.check.evaluate.values import Amount, Poison, Series, Symbol, Value, Wording
+from qospec.check.evaluate.values import Amount, List, Poison, Symbol, Text, Value
 from qospec.diagnostics import Edit, did_you_mean, respelling
 from qospec.units import number_text, table, tables, unit
 
@@ -40,7 +40,7 @@ def quantity(node: ast.Quantity, limits: Limits) -> Value:
     return Amount(value, known.dimension, text=node.span.text)
 
 
-def _no_unit(node: ast.Quantity) -> Refused:
+def _no_unit(node: ast.Quantity) -> CheckError:
     meant = misreading(node.unit)
     listed = dict.fromkeys(each.canonical for each in table()[0].values())
     return error(
@@ -96,7 +96,7 @@ def layered(node: ast.Layered, value: Value) -> Value:
     if not isinstance(value, Amount) or not value.dimension.has_data:
         what = named(value.dimension) if isinstance(value, Amount) else value.what
         help_text = f"write `{node.value.span.text}` without `@{layer}`"
-        if isinstance(value, Series):
+        if isinstance(value, List):
             help_text = f"several sizes are a mix: `mix {{ 40 B: 7, 576 B: 4 }} @{layer}`"
             help_text += f", or `mix [40 B, 576 B] @{layer}` to keep an order"
         raise error(
@@ -118,7 +118,7 @@ def key(value: Value, span: Span) -> Fraction | str:
         return value.value
     if isinstance(value, Symbol):
         return value.name
-    if isinstance(value, Wording):
+    if isinstance(value, Text):
         return value.text
     raise error("E0204", f"a key is a number, a text or a word, this is {value.what}", span)
 
@@ -170,7 +170,7 @@ def series(node: ast.Range, first: Value, last: Value, step: Value | None, limit
     width = _step(node, first, step)
     _alike(node, first, last, width)
     if first.value is None or last.value is None or width.value is None:
-        return Series((Amount(None, first.dimension, first.layer),), known=False)
+        return List((Amount(None, first.dimension, first.layer),), known=False)
     if width.value <= 0:
         raise error(
             "E0217", "the step of a range must be more than 0", (node.step or node.first).span
@@ -197,7 +197,7 @@ def series(node: ast.Range, first: Value, last: Value, step: Value | None, limit
     if count > limits.items:
         message = f"a range of more than {limits.items:_} values"
         raise error("E0603", message, node.span, help="make it shorter, or its `step` wider")
-    return Series(tuple(_at(first, width, turn) for turn in range(int(count))))
+    return List(tuple(_at(first, width, turn) for turn in range(int(count))))
 
 
 def _step(node: ast.Range, first: Amount, step: Value | None) -> Amount:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.scope import settled
-from qospec.check.evaluate.values import POISON, Amount, Poison, Series, Truth, Value, Wording
+from qospec.check.evaluate.values import POISON, Amount, Boolean, List, Poison, Text, Value
 from qospec.diagnostics import Edit
 from qospec.source import Span
 from qospec.syntax import ast
@@ -48,7 +48,7 @@ HOMES: dict[type, tuple[str, str]] = {
 }
 
 
-def misplaced(statement: ast.Statement, here: str) -> Refused:
+def misplaced(statement: ast.Statement, here: str) -> CheckError:
     """Return the mistake of a statement that does not belong here."""
     what, home = HOMES[type(statement)]
     if isinstance(statement, ast.Criterion) and statement.kind == "invariant":
@@ -62,7 +62,7 @@ def misplaced(statement: ast.Statement, here: str) -> Refused:
     )
 
 
-def veil(node: ast.Bind, scope: Scope) -> bool:
+def declare_poisoned(node: ast.Bind, scope: Scope) -> bool:
     """Declare the names of a binding that was refused, so that nobody misses them.
 
     Returns whether there was any.
@@ -75,7 +75,7 @@ def veil(node: ast.Bind, scope: Scope) -> bool:
 
 def in_a_let(node: ast.Bind, value: Value) -> tuple[Edit, ...]:
     """Return the edit that makes a `let` of a binding, if its value is one and it is one name's."""
-    plain = isinstance(value, Amount | Series | Truth | Wording)
+    plain = isinstance(value, Amount | List | Boolean | Text)
     if not (plain and len(node.names) == 1 and _BINDS.match(node.span.text)):
         return ()
     if re.search(_JOINED.format(node.names[0].text), node.span.source.text):
@@ -113,7 +113,7 @@ def turns_of(
     if isinstance(values, Poison):
         yield 0, values, False
         return
-    if not isinstance(values, Series):
+    if not isinstance(values, List):
         raise error(
             "E0204", f"`for` runs over a list or a range, this is {values.what}", node.values.span
         )

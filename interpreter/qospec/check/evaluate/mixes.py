@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from qospec.catalogue.kinds import Load, SizeMix
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import ANY_LAYER, LAYERS, NUMBER, named
-from qospec.check.evaluate.values import Amount, Poison, Series, Value
+from qospec.check.evaluate.values import Amount, List, Poison, Value
 from qospec.dataclass import dataclass
 from qospec.syntax import ast
 from qospec.units import DATA, PACKET_RATE, RATE, number_text
@@ -43,7 +43,7 @@ class Mix(Value):
 
 
 def mix(node: ast.MixOf, scope: Scope, evaluator: Evaluator) -> Value:
-    """Return a mix; raises Refused."""
+    """Return a mix; raises CheckError."""
     if isinstance(node.sizes, ast.MapOf):
         return _by_weight(node.sizes, node.span, scope, evaluator)
     return _in_order(node.sizes, node.span, scope, evaluator)
@@ -51,7 +51,7 @@ def mix(node: ast.MixOf, scope: Scope, evaluator: Evaluator) -> Value:
 
 def _in_order(node: ast.ListOf, span: Span, scope: Scope, evaluator: Evaluator) -> Value:
     listed = evaluator.strict(node, scope)  # refuses more than a list may have
-    assert isinstance(listed, Series)  # noqa: S101 -- a list is one
+    assert isinstance(listed, List)  # noqa: S101 -- a list is one
     found: list[Amount] = []
     for item, value in zip(node.items, listed.items, strict=True):
         known = evaluator.known(value, item)
@@ -111,7 +111,7 @@ def one_layer(layers: set[str], span: Span) -> str:
 
 
 def _sizes(value: Value, span: Span) -> tuple[Amount, ...]:
-    items = value.items if isinstance(value, Series) else (value,)
+    items = value.items if isinstance(value, List) else (value,)
     for item in items:
         if not isinstance(item, Amount) or item.dimension != DATA:
             what = named(item.dimension) if isinstance(item, Amount) else item.what
@@ -206,7 +206,7 @@ def layer_of_packets(layer: str, what: str, span: Span) -> None:
         )
 
 
-def _unsaid(what: str, listed: str, span: Span) -> Refused:
+def _unsaid(what: str, listed: str, span: Span) -> CheckError:
     return error(
         "E0210",
         f"this {what} does not say which bits it counts",

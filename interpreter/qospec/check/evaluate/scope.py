@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.values import POISON
 from qospec.diagnostics import did_you_mean
 from qospec.units import unit
@@ -69,8 +69,8 @@ class Binding:
             context.evaluating.append(self)
             try:
                 self._value = self._make()
-            except Refused as refused:
-                context.tell(refused)
+            except CheckError as mistake:
+                context.report(mistake)
                 self._value = POISON
             finally:
                 context.evaluating.pop()
@@ -80,7 +80,7 @@ class Binding:
         return self._value
 
     def named(self, span: Span, context: Context) -> Value:
-        """Return the value where an expression names it; raises Refused.
+        """Return the value where an expression names it; raises CheckError.
 
         A criterion that is judged once cannot mean one of the many values that a search tries.
         """
@@ -94,7 +94,7 @@ class Binding:
             )
         return value
 
-    def _cycle(self, evaluating: list[Binding]) -> Refused:
+    def _cycle(self, evaluating: list[Binding]) -> CheckError:
         chain = [binding.name for binding in evaluating[evaluating.index(self) :]]
         if len(chain) == 1:
             message = f"`{self.name}` is declared by itself"
@@ -113,7 +113,7 @@ def settled(name: ast.Name, what: str, value: Value) -> Binding:
 class Scope:
     """One level of names within another.
 
-    A `veiled` one lacks names by a mistake that was told: what is not found may be one of them.
+    A `incomplete` one lacks names by a mistake that was told: what is not found may be one of them.
     `unread` are the names that may have been declared in what could not be read, `missed` those
     that may have been meant by imports of which there is no file.
     """
@@ -123,7 +123,7 @@ class Scope:
         self.unread = unread
         self.missed: frozenset[str] = frozenset()
         self.names: dict[str, Binding] = {}
-        self.veiled = False
+        self.incomplete = False
 
     def find(self, name: str) -> Binding | None:
         """Return what a name stands for here."""
@@ -134,7 +134,7 @@ class Scope:
 
     def may_hold(self, name: str) -> bool:
         """Return whether a name that is not found may be here but for a mistake that was told."""
-        here = self.veiled or name in self.unread
+        here = self.incomplete or name in self.unread
         return here or (self.parent is not None and self.parent.may_hold(name))
 
     def all_unread(self) -> frozenset[str]:
@@ -164,13 +164,13 @@ class Scope:
         """
         known = self.find(binding.name)
         if known is not None and known.span != binding.span:
-            context.tell(clash(binding, known))
+            context.report(clash(binding, known))
             if binding.name in self.names:
                 return
         self.names[binding.name] = binding
 
 
-def clash(binding: Binding, known: Binding) -> Refused:
+def clash(binding: Binding, known: Binding) -> CheckError:
     """Return the mistake of using a name that is taken; of two in a file the later is to blame."""
     first, again = known, binding
     if known.span.source == binding.span.source:
@@ -187,7 +187,7 @@ def clash(binding: Binding, known: Binding) -> Refused:
 
 def unknown(
     name: str, span: Span, known: list[str], inside: str = "", imported: str = ""
-) -> Refused:
+) -> CheckError:
     """Return the mistake of using a name that nobody declared; `imported` is what would.
 
     `inside` is the file that has only those that are `known`.

@@ -6,7 +6,7 @@ from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.dataclass import dataclass
 from qospec.model.expression import leaves
 
@@ -48,7 +48,7 @@ class Value:
         """Return what `value { field = … }` stands for."""
         raise error("E0104", f"{self.what} has no fields to change", body.span)
 
-    def unfinished(self, span: Span) -> Refused | None:  # noqa: ARG002
+    def unfinished(self, span: Span) -> CheckError | None:  # noqa: ARG002
         """Return the mistake of using it as it is, where more of a path must follow."""
         return None
 
@@ -101,7 +101,7 @@ class Amount(Value):
 
 
 @dataclass(frozen=True)
-class Wording(Value):
+class Text(Value):
     """A text."""
 
     what: ClassVar[str] = "a text"
@@ -130,7 +130,7 @@ class Symbol(Value):
             help="sweep over devices of your own, and take one by a parameter of type `Device`",
         )
 
-    def unfinished(self, span: Span) -> Refused | None:  # noqa: ARG002
+    def unfinished(self, span: Span) -> CheckError | None:  # noqa: ARG002
         """Return the mistake of a sweep's word that turns out to be meant as a name."""
         if self.resolved:
             return None
@@ -143,7 +143,7 @@ class Symbol(Value):
 
 
 @dataclass(frozen=True)
-class Truth(Value):
+class Boolean(Value):
     """True, false, or not known yet."""
 
     what: ClassVar[str] = "a truth value"
@@ -152,7 +152,7 @@ class Truth(Value):
 
 
 @dataclass(frozen=True)
-class Series(Value):
+class List(Value):
     """A list or a range. When not `known`, `items` holds one that stands for all."""
 
     what: ClassVar[str] = "a list"
@@ -185,7 +185,7 @@ class Series(Value):
 
 
 @dataclass(frozen=True)
-class Table(Value):
+class Map(Value):
     """A map; keys are numbers or words. `pairs` are its entries as they are written."""
 
     what: ClassVar[str] = "a map"
@@ -226,7 +226,7 @@ class Table(Value):
         wanted: Fraction | str | None
         if isinstance(key, Amount):
             wanted = key.value
-        elif isinstance(key, Wording):
+        elif isinstance(key, Text):
             wanted = key.text
         else:
             wanted = key.name if isinstance(key, Symbol) else None
@@ -243,7 +243,7 @@ class Table(Value):
 
 
 @dataclass(frozen=True)
-class Open(Value):
+class Deferred(Value):
     """What must be measured.
 
     Attributes:
@@ -285,9 +285,9 @@ def position(key: Value, length: int, what: str, span: Span, *, known: bool = Tr
 
 def published_in(value: Value) -> Span | None:
     """Return where a reference's number went into a value, if one did."""
-    if isinstance(value, Amount | Wording | Truth):
+    if isinstance(value, Amount | Text | Boolean):
         return value.published
-    return value.published if isinstance(value, Series | Table) else None
+    return value.published if isinstance(value, List | Map) else None
 
 
 def _first_published(items: Iterable[Value]) -> Span | None:

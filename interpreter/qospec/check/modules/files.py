@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.diagnostics import did_you_mean
 from qospec.resources import STDLIB
 from qospec.source import Source, Span
@@ -32,7 +32,7 @@ SUFFIXES = (TEXT_SUFFIX, *YAML_SUFFIXES)
 
 
 def named(path: Path, but: Sequence[Path] = ()) -> Sequence[Path]:
-    """Return the file of that name, or what is `below` the folder; raises Refused."""
+    """Return the file of that name, or what is `below` the folder; raises CheckError."""
     if not is_folder(path):
         return [path]
     found = below(path, but)
@@ -47,7 +47,7 @@ def named(path: Path, but: Sequence[Path] = ()) -> Sequence[Path]:
 
 
 def below(folder: Path, but: Sequence[Path] = ()) -> list[Path]:
-    """Return the specifications in a folder, at any depth, `but` for these; raises Refused.
+    """Return the specifications in a folder, at any depth, `but` for these; raises CheckError.
 
     They are its `.qos` files, and those YAML files whose first key says so: others are not ours.
     """
@@ -55,7 +55,7 @@ def below(folder: Path, but: Sequence[Path] = ()) -> list[Path]:
 
 
 def importable(folder: Path, but: Sequence[Path] = ()) -> list[Path]:
-    """Return the files in a folder that an import may mean, at any depth; raises Refused.
+    """Return the files in a folder that an import may mean, at any depth; raises CheckError.
 
     Links to folders are not followed, so that the walk ends.
     """
@@ -80,12 +80,12 @@ def importable(folder: Path, but: Sequence[Path] = ()) -> list[Path]:
 def _is_ours(path: Path) -> bool:
     try:
         return is_ours(content(path, None).decode("utf-8", "replace"))
-    except Refused:
+    except CheckError:
         return False
 
 
 def inside(file: Path, folder: Path) -> Path:
-    """Return a file that was found in a folder; raises Refused if a link leads out of there."""
+    """Return a file that was found in a folder; raises CheckError if a link leads out of there."""
     root = root_of(folder / "any")
     if not real(file).is_relative_to(root):
         raise error(
@@ -146,13 +146,13 @@ def nowhere(path: Path) -> Span:
     return Span(Source(shown(path), ""), 0, 0)
 
 
-def too_many(most: int, span: Span) -> Refused:
+def too_many(most: int, span: Span) -> CheckError:
     """Return the mistake of having more files to read than may be read."""
     message = f"more than {most} files are read"
     return error("E0607", message, span, help="check a part of the project")
 
 
-def too_far(most: int, span: Span) -> Refused:
+def too_far(most: int, span: Span) -> CheckError:
     """Return the mistake of files that import files that import files, too often."""
     message = f"more than {most} files import one another in a row"
     return error("E0607", message, span, help="import what is needed where it is needed")
@@ -181,7 +181,7 @@ def recorded(path: Path, root: Path) -> str:
 
 
 def source(path: Path, importer: ast.Import | None, root: Path | None = None) -> Source:
-    """Return the text of a file, by its path as it was written; raises Refused.
+    """Return the text of a file, by its path as it was written; raises CheckError.
 
     `root` is what its path in records is relative to, if it is to be in one.
     """
@@ -191,7 +191,7 @@ def source(path: Path, importer: ast.Import | None, root: Path | None = None) ->
 
 
 def decoded(name: str, data: bytes, importer: ast.Import | None, recorded_as: str = "") -> Source:
-    """Return the text of a file's bytes, of one more than the most; raises Refused."""
+    """Return the text of a file's bytes, of one more than the most; raises CheckError."""
     if len(data) > MOST_BYTES:
         raise error(
             "E0012",
@@ -213,7 +213,7 @@ def decoded(name: str, data: bytes, importer: ast.Import | None, recorded_as: st
 
 
 def content(path: Path, importer: ast.Import | None) -> bytes:
-    """Return the bytes of a file, and one beyond the most; raises Refused."""
+    """Return the bytes of a file, and one beyond the most; raises CheckError."""
     span = importer.span if importer else nowhere(path)
     try:
         mode = path.stat().st_mode
@@ -231,7 +231,7 @@ def _reason(cause: OSError) -> str:
     return (cause.strerror or str(cause)).lower()
 
 
-def _unreadable(path: Path, span: Span, reason: str, *, missing: bool = False) -> Refused:
+def _unreadable(path: Path, span: Span, reason: str, *, missing: bool = False) -> CheckError:
     link = ""
     with suppress(OSError):
         link = f"it is a link to {path.readlink()}: "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.modules import files
 from qospec.diagnostics import did_you_mean
 from qospec.resources import STDLIB
@@ -51,12 +51,12 @@ class _Way(NamedTuple):
         return tuple(folder / f"{last}{suffix}" for suffix in files.SUFFIXES)
 
 
-class Missing(Refused):
+class NoFileError(CheckError):
     """There is no such file; `near` is the name that may have been meant."""
 
-    def __init__(self, refused: Refused, near: str) -> None:
+    def __init__(self, mistake: CheckError, near: str) -> None:
         self.near = near
-        super().__init__(refused.diagnostic)
+        super().__init__(mistake.diagnostic)
 
 
 def find(each: ast.Import, importing: Path, where: Place, most: int) -> tuple[Path, Place]:
@@ -69,8 +69,8 @@ def find(each: ast.Import, importing: Path, where: Place, most: int) -> tuple[Pa
         most: How many files a package may have.
 
     Raises:
-        Missing: If there is none.
-        Refused: If there are two, or it leads out of the project, or is not what was pinned.
+        NoFileError: If there is none.
+        CheckError: If there are two, or it leads out of the project, or is not what was pinned.
     """
     ways = _ways(each, importing, where, most)
     found = {
@@ -136,7 +136,7 @@ def _verify(each: ast.Import, resolved: Path, root: Path, where: Place) -> None:
         )
 
 
-def _missing(each: ast.Import, ways: Sequence[_Way], packages: Sequence[str]) -> Missing:
+def _missing(each: ast.Import, ways: Sequence[_Way], packages: Sequence[str]) -> NoFileError:
     written = [name.text for name in each.path]
     better, foreign = _nearest(written, ways, packages)
     better = better or of_library(written[-1])
@@ -150,8 +150,8 @@ def _missing(each: ast.Import, ways: Sequence[_Way], packages: Sequence[str]) ->
         inner = _stems(files.neighbours(folder))
         help_text += f": `import {'.'.join([*written, inner[0]])}`" if inner else ""
     message = f"no file for `import {'.'.join(written)}`"
-    refused = error("E0106", message, each.span, label=label, note=note + foreign, help=help_text)
-    return Missing(refused, better.rpartition(".")[2])
+    mistake = error("E0106", message, each.span, label=label, note=note + foreign, help=help_text)
+    return NoFileError(mistake, better.rpartition(".")[2])
 
 
 def newcomer(name: str, names: Container[str]) -> str:

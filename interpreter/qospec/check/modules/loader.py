@@ -11,9 +11,9 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.context import Refused
+from qospec.check.evaluate.context import CheckError
 from qospec.check.modules import files
-from qospec.check.modules.imports import Missing, Place, find
+from qospec.check.modules.imports import NoFileError, Place, find
 from qospec.check.modules.project import Projects
 from qospec.dataclass import dataclass
 from qospec.diagnostics import Diagnostic, Label
@@ -50,7 +50,7 @@ class Loader:
         self._context = context
         self._units: dict[Path, Unit | None] = {}
         self._reading: list[tuple[Path, ast.Import | None]] = []
-        self._projects = Projects(context.tell)
+        self._projects = Projects(context.report)
         self._root = Path()
 
     def load(self, paths: Sequence[Path]) -> tuple[Unit, ...]:
@@ -62,8 +62,8 @@ class Loader:
         for path in paths or self._projects.here():
             try:
                 found += [(file, path) for file in files.named(path, self._left_out(path))]
-            except Refused as refused:
-                self._context.tell(refused)
+            except CheckError as mistake:
+                self._context.report(mistake)
         self._root = files.common_root([file for file, _ in found])
         for file, path in found:
             self._named(file, path)
@@ -78,11 +78,11 @@ class Loader:
             if file is not given:
                 files.inside(file, given)
             self._read(file, self._place(file), None)
-        except Refused as refused:
-            self._context.tell(refused)
+        except CheckError as mistake:
+            self._context.report(mistake)
 
     def _place(self, file: Path) -> Place:
-        """Return where the imports of a file that was named are looked for; raises Refused.
+        """Return where the imports of a file that was named are looked for; raises CheckError.
 
         A file of a package is that which was pinned, and its imports begin where they do if it is
         imported, unless it is of a project within the package.
@@ -116,8 +116,8 @@ class Loader:
         try:
             self._units[path] = None
             return self._parse(path, files.source(written, importer, self._root), where, importer)
-        except Refused as refused:
-            self._context.tell(refused)
+        except CheckError as mistake:
+            self._context.report(mistake)
             return None
         finally:
             self._reading.pop()
@@ -131,13 +131,13 @@ class Loader:
             try:
                 file, beyond = find(each, path, where, self._context.limits.imports)
                 found = self._read(file, beyond, each)
-            except Missing as missing:
+            except NoFileError as missing:
                 if where.project.sound:
-                    self._context.tell(missing)
+                    self._context.report(missing)
                 unit.missed |= {each.name, missing.near} - {""}
                 continue
-            except Refused as refused:
-                self._context.tell(refused)
+            except CheckError as mistake:
+                self._context.report(mistake)
                 continue
             if found is not None:
                 unit.imports[each.name] = found
@@ -145,14 +145,14 @@ class Loader:
         self._units[path] = unit
         return unit
 
-    def _cycle(self, path: Path, importer: ast.Import | None) -> Refused:
+    def _cycle(self, path: Path, importer: ast.Import | None) -> CheckError:
         names = [reading for reading, _ in self._reading]
         chain = self._reading[names.index(path) + 1 :]
         places = [each for _, each in [*chain, (path, importer)] if each is not None]
         shown = " -> ".join(
             [files.shown(path), *(files.shown(file) for file, _ in chain), files.shown(path)]
         )
-        return Refused(
+        return CheckError(
             Diagnostic(
                 "E0107",
                 f"these files import each other: {shown}",

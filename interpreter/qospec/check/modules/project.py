@@ -11,7 +11,7 @@ from dataclasses import field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.modules import files
 from qospec.dataclass import dataclass
 from qospec.syntax.parser import EDITION
@@ -19,7 +19,7 @@ from qospec.syntax.parser import EDITION
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from qospec.check.modules.toml import Table
+    from qospec.check.modules.toml import Map
     from qospec.source import Span
 
 SETTINGS: Mapping[str, Mapping[str, type]] = {
@@ -60,7 +60,7 @@ class Project:
     _hashes: dict[str, str] = field(default_factory=dict)
 
     def package(self, name: str, importer: Span | None, most: int) -> Package | None:
-        """Return a package whose files are those that were pinned; raises Refused.
+        """Return a package whose files are those that were pinned; raises CheckError.
 
         Args:
             name: What it is called.
@@ -84,14 +84,14 @@ class Project:
 class Projects:
     """The projects that files belong to, each read once; what is wrong with one is told."""
 
-    def __init__(self, tell: Callable[[Refused], None]) -> None:
-        self._tell = tell
+    def __init__(self, report: Callable[[CheckError], None]) -> None:
+        self._report = report
         self._known: dict[Path, Project] = {}
 
     def at(self, root: Path) -> Project:
         """Return the project of a root."""
         if root not in self._known:
-            self._known[root] = project(root, self._tell)
+            self._known[root] = project(root, self._report)
         return self._known[root]
 
     def here(self) -> Sequence[Path]:
@@ -115,7 +115,7 @@ def is_pinned(file: Path) -> bool:
     return Projects(lambda _: None).pinning(file) is not None
 
 
-def project(root: Path, tell: Callable[[Refused], None]) -> Project:
+def project(root: Path, report: Callable[[CheckError], None]) -> Project:
     """Return the project of a root; what is wrong with it is told, and left out."""
     made = Project(root)
     for name, take in (("qos.toml", _settings), (LOCK, _packages)):
@@ -126,15 +126,15 @@ def project(root: Path, tell: Callable[[Refused], None]) -> Project:
 
         try:
             mistakes = list(take(made, toml.read(path)))
-        except Refused as refused:
-            mistakes = [refused]
-        for mistake in mistakes:
-            tell(mistake)
+        except CheckError as mistake:
+            mistakes = [mistake]
+        for each in mistakes:
+            report(each)
             made.sound = False
     return made
 
 
-def _settings(made: Project, whole: Table) -> Iterator[Refused]:
+def _settings(made: Project, whole: Map) -> Iterator[CheckError]:
     yield from whole.known(dict.fromkeys(SETTINGS, dict), "table")
     own = whole.table("project")
     if own is None:
@@ -158,12 +158,12 @@ def _settings(made: Project, whole: Table) -> Iterator[Refused]:
                 continue
             try:
                 found.append(_below(made.root, written, own.place(key, value=True)))
-            except Refused as refused:
-                yield refused
+            except CheckError as mistake:
+                yield mistake
         setattr(made, key, tuple(found))
 
 
-def _packages(made: Project, whole: Table) -> Iterator[Refused]:
+def _packages(made: Project, whole: Map) -> Iterator[CheckError]:
     yield from whole.known({"package": dict}, "table")
     pinned = whole.table("package")
     for name in pinned.fields if pinned else ():
@@ -184,14 +184,14 @@ def _packages(made: Project, whole: Table) -> Iterator[Refused]:
             continue
         try:
             folder = _below(made.root, own.fields["folder"], own.place("folder", value=True))
-        except Refused as refused:
-            yield refused
+        except CheckError as mistake:
+            yield mistake
             continue
         place = own.place("sha256", value=True)
         made.packages[name] = Package(name, folder, own.fields["sha256"], place)
 
 
-def _missing(own: Table) -> Iterator[Refused]:
+def _missing(own: Map) -> Iterator[CheckError]:
     for key in PINNED:
         if key not in own.fields:
             yield error(
@@ -200,7 +200,7 @@ def _missing(own: Table) -> Iterator[Refused]:
 
 
 def _below(root: Path, written: str, place: Span) -> Path:
-    """Return a path of the project as it was written there; raises Refused if it is none."""
+    """Return a path of the project as it was written there; raises CheckError if it is none."""
     parts = PurePosixPath(written)
     if not written or "\0" in written or parts.is_absolute() or ".." in parts.parts:
         raise error("E0110", f"`{written}` is not a path of the project", place, help=OUTSIDE)
@@ -249,7 +249,7 @@ def fingerprint(folder: Path, most: int) -> str:
         most: How many files there may be.
 
     Raises:
-        Refused: If there are more, or one cannot be read.
+        CheckError: If there are more, or one cannot be read.
     """
     import hashlib
 

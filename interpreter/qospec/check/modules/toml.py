@@ -6,7 +6,7 @@ import re
 import tomllib
 from typing import TYPE_CHECKING, Any
 
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.modules import files
 from qospec.diagnostics import did_you_mean
 from qospec.source import Source, Span
@@ -36,7 +36,7 @@ NAMES = {
 Fields = dict[str, Any]
 
 
-class Table:
+class Map:
     """One table of a file: its fields, and where each stands."""
 
     def __init__(self, source: Source, path: tuple[str, ...], fields: Fields) -> None:
@@ -58,7 +58,7 @@ class Table:
             whole = whole[:-1]
         return behind or places.get(whole) or Span(self._source, 0, 0)
 
-    def known(self, known: Mapping[str, type], what: str = "field") -> Iterator[Refused]:
+    def known(self, known: Mapping[str, type], what: str = "field") -> Iterator[CheckError]:
         """Yield a mistake for each field that is none of these, or of another sort."""
         for key, value in self.fields.items():
             wanted = known.get(key)
@@ -80,14 +80,14 @@ class Table:
                     self.place(key, value=True),
                 )
 
-    def table(self, key: str) -> Table | None:
+    def table(self, key: str) -> Map | None:
         """Return the table of that name, if it is one."""
         fields = self.fields.get(key)
-        return Table(self._source, (*self.path, key), fields) if isinstance(fields, dict) else None
+        return Map(self._source, (*self.path, key), fields) if isinstance(fields, dict) else None
 
 
-def read(path: Path) -> Table:
-    """Return what a file of TOML holds; raises Refused."""
+def read(path: Path) -> Map:
+    """Return what a file of TOML holds; raises CheckError."""
     source = files.source(path, None)
     if len(source.text) > LONGEST:
         raise error(
@@ -97,7 +97,7 @@ def read(path: Path) -> Table:
             help="make it shorter",
         )
     try:
-        return Table(source, (), tomllib.loads(source.text))
+        return Map(source, (), tomllib.loads(source.text))
     except RecursionError:
         message, place = "it is nested too deeply", Span(source, 0, 0)
     except ValueError as cause:  # besides TOMLDecodeError: a number of too many digits

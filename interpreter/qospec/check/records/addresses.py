@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.context import error
-from qospec.check.evaluate.values import Value, Wording
+from qospec.check.evaluate.values import Text, Value
 
 if TYPE_CHECKING:
     from qospec.source import Span
@@ -24,7 +24,7 @@ _NETWORK = "a network is no address: name one within it"
 
 
 def address(value: Value, name: str, span: Span) -> str:
-    """Return the address of a field in its shortest form; raises Refused."""
+    """Return the address of a field in its shortest form; raises CheckError."""
     import ipaddress
 
     text = _text(value, name, span, f'{name} = "10.1.0.7"')
@@ -54,7 +54,7 @@ def ends(value: Value, name: str, span: Span) -> tuple[int, int]:
     """Return the numbers of the first and the last address that a text stands for.
 
     Raises:
-        Refused: It is no address and no network.
+        CheckError: It is no address and no network.
     """
     import ipaddress
 
@@ -74,7 +74,7 @@ def ends(value: Value, name: str, span: Span) -> tuple[int, int]:
 
 
 def _text(value: Value, name: str, span: Span, example: str) -> str:
-    if isinstance(value, Wording):
+    if isinstance(value, Text):
         return value.text
     raise error(
         "E0204",

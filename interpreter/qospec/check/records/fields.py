@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from qospec.catalogue.kinds import REQUIRED, Buffer, Duration
 from qospec.check.evaluate import mixes
-from qospec.check.evaluate.context import Refused, all_of, error
+from qospec.check.evaluate.context import CheckError, all_of, error
 from qospec.check.evaluate.dimensions import BASE_UNITS, NUMBER, named, written_in
 from qospec.check.evaluate.functions import Exponential
 from qospec.check.evaluate.values import (
     POISON,
     Amount,
+    Boolean,
+    List,
+    Map,
     Poison,
-    Series,
     Symbol,
-    Table,
-    Truth,
+    Text,
     Value,
-    Wording,
 )
 from qospec.check.records import layers
 from qospec.check.records.addresses import address
@@ -63,7 +63,7 @@ MAPS = {"weights": "ratio", "counts": "integer", "sizes": "data", "codes": "inte
 
 
 def convert(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
-    """Return the value as the field's own type; None if it cannot be known yet; raises Refused."""
+    """Return the value as the field's type; None if it cannot be known yet; raises CheckError."""
     if isinstance(value, Poison):
         return None
     domain = parameter.domain
@@ -96,7 +96,7 @@ def from_default(parameter: Parameter) -> Value:
     if domain.name in NUMERIC and isinstance(default, int | Fraction):
         dimension, factor = NUMERIC[domain.name]
         return Amount(default * factor, dimension)
-    return Truth(default) if isinstance(default, bool) else POISON
+    return Boolean(default) if isinstance(default, bool) else POISON
 
 
 def _number(value: Value, parameter: Parameter, kind: Kind, span: Span) -> int | Fraction | None:
@@ -130,14 +130,14 @@ def _duration(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Dur
 def _times(
     value: Value, parameter: Parameter, kind: Kind, span: Span
 ) -> tuple[int | Fraction, ...] | None:
-    if not isinstance(value, Series):
+    if not isinstance(value, List):
         raise _sort(parameter.name, "a list of times", value.what, span)
     entry = replace(parameter, domain=replace(parameter.domain, name="time"))
     found = [convert(each, entry, kind, span) for each in value.items]
     return tuple(found) if value.known and None not in found else None
 
 
-def _dimension(name: str, dimension: Dimension, value: Amount, span: Span) -> Refused:
+def _dimension(name: str, dimension: Dimension, value: Amount, span: Span) -> CheckError:
     help_text = f"write {named(dimension)}"
     if dimension == CELL_RATE and value.dimension == RATE and value.layer in BITS_OF_A_CELL:
         written = (
@@ -157,7 +157,7 @@ def _dimension(name: str, dimension: Dimension, value: Amount, span: Span) -> Re
     )
 
 
-def _sort(name: str, wanted: str, what: str, span: Span) -> Refused:
+def _sort(name: str, wanted: str, what: str, span: Span) -> CheckError:
     return error("E0204", f"`{name}` is {wanted}, not {what}", span, label=f"this is {what}")
 
 
@@ -207,18 +207,14 @@ def _bounds(amount: int | Fraction, name: str, domain: Domain, span: Span) -> No
 
 
 def _truth(value: Value, name: str, span: Span) -> bool | None:
-    if not isinstance(value, Truth):
+    if not isinstance(value, Boolean):
         raise _sort(name, "true or false", value.what, span)
     return value.value
 
 
 def _choice(value: Value, name: str, domain: Domain, span: Span) -> str:
     text = (
-        value.name
-        if isinstance(value, Symbol)
-        else value.text
-        if isinstance(value, Wording)
-        else None
+        value.name if isinstance(value, Symbol) else value.text if isinstance(value, Text) else None
     )
     if text is None:
         raise _sort(name, "one of " + ", ".join(domain.choices), value.what, span)
@@ -239,7 +235,7 @@ def _choice(value: Value, name: str, domain: Domain, span: Span) -> str:
 
 
 def _names(value: Value, name: str, span: Span) -> tuple[str, ...] | None:
-    if not isinstance(value, Series):
+    if not isinstance(value, List):
         raise _sort(name, "a list of names", value.what, span)
     found: dict[str, None] = {}
     for item in value.items:
@@ -260,7 +256,7 @@ def _map(
     if parameter.domain.name == "codes" and isinstance(value, Amount):
         code = convert(value, replace(parameter, domain=domain), kind, span)
         return None if code is None else (("", code),)
-    if not isinstance(value, Table):
+    if not isinstance(value, Map):
         keys = "marks" if parameter.domain.name in BY_MARK else "names"
         raise _sort(parameter.name, f"a map from {keys} to numbers", value.what, span)
     if parameter.domain.name not in BY_MARK and any(not isinstance(k, str) for k in value.entries):

@@ -11,7 +11,7 @@ from qospec.dataclass import dataclass
 
 if TYPE_CHECKING:
     from qospec.catalogue.kinds import Kind
-    from qospec.check.evaluate.context import Refused
+    from qospec.check.evaluate.context import CheckError
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
     from qospec.source import Span
@@ -36,7 +36,7 @@ LATER = frozenset(
 """Words of the language that the interpreter cannot carry out yet."""
 
 
-def not_built(word: str, span: Span, help_text: str = "leave it out for now") -> Refused:
+def not_built(word: str, span: Span, help_text: str = "leave it out for now") -> CheckError:
     """Return the refusal of a word that is known and cannot be carried out."""
     return error(
         "E0190",

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import OF_PACKETS
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import ANY_LAYER, LAYERS
-from qospec.check.evaluate.values import Amount, Table
+from qospec.check.evaluate.values import Amount, Map
 from qospec.diagnostics import Edit
 from qospec.source import Span
 
@@ -51,11 +51,11 @@ def amounts(record: Record, carried: Collection[str], evaluator: Evaluator) -> N
             amounts(value, carried, evaluator)
         if parameter.domain.layers != OF_PACKETS or parameter.domain.name == "rate":
             continue
-        entries = value.entries.values() if isinstance(value, Table) else [value]
+        entries = value.entries.values() if isinstance(value, Map) else [value]
         layers = [entry.layer for entry in entries if isinstance(entry, Amount)]
         other = next((layer for layer in layers if layer not in ("", ANY_LAYER, *fit)), None)
         if other is not None:
-            evaluator.context.tell(
+            evaluator.context.report(
                 error(
                     "E0212",
                     f"`{parameter.alias or name}` counts the bytes of IP packets, @ip, "
@@ -90,7 +90,7 @@ def verify(value: Amount, parameter: Parameter, kind: Kind, span: Span) -> None:
         )
 
 
-def _without_layer(parameter: Parameter, kind: Kind, what: str, span: Span) -> Refused:
+def _without_layer(parameter: Parameter, kind: Kind, what: str, span: Span) -> CheckError:
     """Return that a rate or size does not say which bits it counts."""
     layers = " ".join(f"@{layer}" for layer in LAYERS)
     usual = parameter.domain.layers[0]

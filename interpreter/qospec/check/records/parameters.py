@@ -9,10 +9,19 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import REQUIRED, Buffer, Duration, Load, SizeMix
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import ANY_LAYER, NUMBER, TYPES, named
 from qospec.check.evaluate.scope import Binding, Scope, settled
-from qospec.check.evaluate.values import POISON, Amount, Open, Poison, Symbol, Truth, Value, Wording
+from qospec.check.evaluate.values import (
+    POISON,
+    Amount,
+    Boolean,
+    Deferred,
+    Poison,
+    Symbol,
+    Text,
+    Value,
+)
 from qospec.check.records.fields import MAPS
 from qospec.check.records.record import Record
 from qospec.diagnostics import did_you_mean, respelling
@@ -54,7 +63,7 @@ class Signature:
         for each in parameters:
             _known_type(each, evaluator)
             if each.name.text in seen:
-                evaluator.context.tell(
+                evaluator.context.report(
                     error(
                         "E0102",
                         f"`{each.name.text}` is declared already",
@@ -79,7 +88,7 @@ class Signature:
             elif each.default is not None:
                 self._declare_default(scope, each, each.default)
             else:
-                self._evaluator.context.tell(
+                self._evaluator.context.report(
                     error(
                         "E0105",
                         f"`{self.name}` needs `{name}`",
@@ -136,8 +145,8 @@ class Signature:
             value = self._evaluator.plain(node, scope)
         try:
             return fit(value, each, node)
-        except Refused as refused:
-            self._evaluator.context.tell(refused)
+        except CheckError as mistake:
+            self._evaluator.context.report(mistake)
             return POISON
 
     def _match(self, arguments: Sequence[ast.Argument]) -> dict[str, ast.Argument]:
@@ -162,7 +171,7 @@ class Signature:
             given[name] = argument
         return given
 
-    def _unknown(self, name: str, argument: ast.Argument, given: Container[str]) -> Refused:
+    def _unknown(self, name: str, argument: ast.Argument, given: Container[str]) -> CheckError:
         near = did_you_mean(name, self.parameters)
         fix = respelling((argument.name or argument).span, name, self.parameters)
         known = " ".join(self.parameters)
@@ -184,7 +193,7 @@ def _known_type(each: ast.Parameter, evaluator: Evaluator) -> None:
     left_out = not each.annotation.span.text  # which has been told
     if each.annotation.text not in known and not left_out:
         near = did_you_mean(each.annotation.text, known)
-        evaluator.context.tell(
+        evaluator.context.report(
             error(
                 "E0115",
                 f"`{each.annotation.text}` is not a type",
@@ -199,7 +208,7 @@ def _known_type(each: ast.Parameter, evaluator: Evaluator) -> None:
 def let_value(
     node: ast.Let, scope: Scope, evaluator: Evaluator, *, criteria: bool = False
 ) -> Value:
-    """Return the value of a `let`, which has the type that it says; raises Refused.
+    """Return the value of a `let`, which has the type that it says; raises CheckError.
 
     Where `criteria` is set, it may be measured or published.
     """
@@ -215,7 +224,7 @@ def let_value(
         name=node.name, annotation=node.annotation, default=None, span=node.annotation.span
     )
     _known_type(as_parameter, evaluator)
-    return value if isinstance(value, Open) else fit(value, as_parameter, node.value)
+    return value if isinstance(value, Deferred) else fit(value, as_parameter, node.value)
 
 
 def unknown_of(annotation: str) -> Value:
@@ -223,11 +232,11 @@ def unknown_of(annotation: str) -> Value:
     if annotation in TYPES:
         dimension = TYPES[annotation]
         return Amount(None, dimension, ANY_LAYER if dimension.has_data else "")
-    return Truth(None) if annotation == "Bool" else POISON
+    return Boolean(None) if annotation == "Bool" else POISON
 
 
 def fit(value: Value, each: ast.Parameter, node: ast.Expression) -> Value:
-    """Return the value if it is of the parameter's type; raises Refused."""
+    """Return the value if it is of the parameter's type; raises CheckError."""
     annotation = each.annotation.text
     if isinstance(value, Poison) or (annotation not in TYPES and annotation not in WORDS):
         return value
@@ -273,9 +282,9 @@ def _measures(value: Amount, annotation: str) -> bool:
 
 def _is_a(value: Value, annotation: str) -> bool:
     if annotation == "Bool":
-        return isinstance(value, Truth)
+        return isinstance(value, Boolean)
     if annotation == "Text":
-        return isinstance(value, Wording)
+        return isinstance(value, Text)
     if annotation == "Name":
         return isinstance(value, Symbol)
     if annotation == "Device":

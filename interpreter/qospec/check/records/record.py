@@ -10,17 +10,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from qospec.catalogue.kinds import NESTED, REQUIRED
-from qospec.check.evaluate.context import Refused, error, together
+from qospec.check.evaluate.context import CheckError, error, together
 from qospec.check.evaluate.scope import Binding, Scope
-from qospec.check.evaluate.values import Poison, Series, Table, Value
+from qospec.check.evaluate.values import List, Map, Poison, Value
 from qospec.check.records import fields
 from qospec.check.records.field_scope import FieldScope
 from qospec.check.records.layers import by_carrier
 from qospec.check.records.spelling import (
     ARTICLES,
     SOURCE,
+    meant_by,
     missing,
-    nearest,
     parameter_of,
     spellings,
     unknown_field,
@@ -114,7 +114,7 @@ class Record(Value):
                 if parameter.default is REQUIRED:
                     complete = False
                     if parameter.name not in self.excused:
-                        evaluator.context.tell(missing(self.kind, parameter, self.span))
+                        evaluator.context.report(missing(self.kind, parameter, self.span))
                 continue
             value, place = self.value_of(parameter, evaluator), each.value.span
             try:
@@ -125,8 +125,8 @@ class Record(Value):
                         value, by_carrier(parameter, self, evaluator), self.kind, place
                     )
                 )
-            except Refused as refused:
-                evaluator.context.tell(refused)
+            except CheckError as mistake:
+                evaluator.context.report(mistake)
                 converted = None
             if converted is None:
                 complete = False
@@ -151,7 +151,7 @@ class Record(Value):
         if domain in NESTED and (own := self._nested(NESTED[domain], each.value, scope)):
             return own
         if domain == "names" and isinstance(each.value, ast.ListOf):
-            return Series(tuple(evaluator.word(item, scope) for item in each.value.items))
+            return List(tuple(evaluator.word(item, scope) for item in each.value.items))
         return evaluator.known(evaluator.strict(each.value, scope), each.value)
 
     def _choice(self, each: Field, scope: Scope, choices: tuple[str, ...]) -> Value:
@@ -176,7 +176,7 @@ class Record(Value):
             made = made.copy(node.body, scope, self._evaluator)
         return made
 
-    def refused(self, cause: Exception, secondary: tuple[Span, str] | None = None) -> Refused:
+    def mistake(self, cause: Exception, secondary: tuple[Span, str] | None = None) -> CheckError:
         """Return what its kind says against its fields, one mistake for each of the arguments.
 
         A copy that leaves a field as it was is told nothing new. `other` is another place that
@@ -203,7 +203,7 @@ class Record(Value):
             return place_of(name, self.given) or self.span
         value = self.value_of(parameter, self._evaluator) if key else None
         whole = field.value.span
-        pair = value.pair(key[:-1], whole) if isinstance(value, Table) else None
+        pair = value.pair(key[:-1], whole) if isinstance(value, Map) else None
         return pair.key.span if pair else whole
 
     def binding(self, name: str) -> Binding | None:
@@ -248,11 +248,11 @@ def add_field(
     """
     parameter = parameter_of(kind, each.name.text)
     if parameter is None and not kind.open_fields:
-        evaluator.context.tell(unknown_field(kind, each.name, beside))
+        evaluator.context.report(unknown_field(kind, each.name, beside))
         return
     full = parameter.name if parameter else each.name.text
     if full in given:
-        evaluator.context.tell(
+        evaluator.context.report(
             error(
                 "E0114",
                 f"`{each.name.text}` is given twice",
@@ -278,7 +278,7 @@ def _excused(kind: Kind, names: Sequence[ast.Name], scope: Scope) -> frozenset[s
     """Return the fields that may be meant by unknown names, and those in what was not read."""
     known = spellings(kind)
     strangers = [] if kind.open_fields else [name for name in names if name.text not in known]
-    meant = [nearest(name.text, known) for name in strangers]
+    meant = [meant_by(kind, name.text) for name in strangers]
     near = {known[each].name for each in meant if each}
     if not all(meant):  # any field may have been meant
         near |= set(kind.parameters)
@@ -291,7 +291,7 @@ def _assignments(body: ast.Body, evaluator: Evaluator) -> list[tuple[ast.Name, a
         if isinstance(statement, ast.Bind):
             found += [(name, statement.value) for name in statement.names]
         else:
-            evaluator.context.tell(
+            evaluator.context.report(
                 error(
                     "E0112",
                     "a record holds fields only",
@@ -306,7 +306,7 @@ def built(value: Value, parameter: Parameter, span: Span, evaluator: Evaluator) 
     """Return the object of the record that a field holds; None if it is wrong or not known yet.
 
     Raises:
-        Refused: It is none of the kinds that the field holds, or the kind refuses its fields.
+        CheckError: It is none of the kinds that the field holds, or the kind refuses its fields.
     """
     if isinstance(value, Poison):
         return None
@@ -326,7 +326,7 @@ def built(value: Value, parameter: Parameter, span: Span, evaluator: Evaluator) 
     try:
         return kind.build(**arguments) if complete else None
     except ValueError as cause:
-        raise record.refused(cause) from cause
+        raise record.mistake(cause) from cause
 
 
 def place_of(name: str, given: Mapping[str, Field]) -> Span | None:

@@ -6,11 +6,11 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import Domain, Parameter
-from qospec.check.evaluate.context import Refused, error
-from qospec.diagnostics import NEAR, respelling
+from qospec.check.evaluate.context import CheckError, error
+from qospec.diagnostics import NEAR, Edit, respelling
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from qospec.catalogue.kinds import Kind
     from qospec.source import Span
@@ -62,26 +62,33 @@ def spellings(kind: Kind) -> dict[str, Parameter]:
     return known
 
 
-def nearest(name: str, known: Mapping[str, Parameter]) -> str:
-    """Return the spelling that was meant, it seems; "" if none was."""
-    return next(iter(get_close_matches(name, known, n=1, cutoff=NEAR)), "")
+def meant_by(kind: Kind, name: str) -> str:
+    """Return the spelling that an unknown name seems to stand for; "" if there is none."""
+    if name in kind.renamed:
+        return kind.renamed[name]
+    elsewhere = _ELSEWHERE.get(kind.name, {}).get(name.lower())
+    close = get_close_matches(name, spellings(kind), n=1, cutoff=NEAR)
+    return elsewhere or next(iter(close), "")
 
 
-def unknown_field(kind: Kind, name: ast.Name, beside: Iterable[ast.Name] = ()) -> Refused:
+def unknown_field(kind: Kind, name: ast.Name, beside: Iterable[ast.Name] = ()) -> CheckError:
     """Return the mistake of a field that a kind does not have, with those that it has.
 
     `beside` are the names that are given with it: what they give was not meant by this one.
     """
     known = spellings(kind)
-    fix = respelling(name.span, name.text, known)
+    near = meant_by(kind, name.text)
+    renamed = name.text in kind.renamed and name.span.text == name.text
+    fix = (Edit(name.span, near),) if renamed else respelling(name.span, name.text, known)
     given = {known[each.text].name for each in beside if each.text in known}
     if fix and known[fix[0].text].name in given:
         fix = ()
-    near = _ELSEWHERE.get(kind.name, {}).get(name.text.lower()) or nearest(name.text, known)
     meant = near
     if near and known[near].alias == near:
         meant = f"{near}` ({known[near].name.replace('_', ' ')})"
     label = f"did you mean `{meant}`?".replace(")`?", ")?") if near else ""
+    if renamed:
+        label = f"renamed to `{near}`"
     listed = " ".join(dict.fromkeys(each.alias or each.name for each in known.values()))
     return error(
         "E0104",
@@ -94,7 +101,7 @@ def unknown_field(kind: Kind, name: ast.Name, beside: Iterable[ast.Name] = ()) -
     )
 
 
-def missing(kind: Kind, parameter: Parameter, span: Span) -> Refused:
+def missing(kind: Kind, parameter: Parameter, span: Span) -> CheckError:
     """Return the mistake of leaving out a field that must be given."""
     name = parameter.alias or parameter.name
     meaning = f" ({parameter.name.replace('_', ' ')})" if name != parameter.name else ""

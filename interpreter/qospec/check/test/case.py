@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.check.device import invariants
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.scope import Binding, Scope, clash, settled
-from qospec.check.evaluate.values import POISON, Series, Value
+from qospec.check.evaluate.values import POISON, List, Value
 from qospec.check.records.parameters import let_value
 from qospec.check.test import flows as flow_rules
 from qospec.check.test.loops import FlowTurns, Loops, elsewhere
@@ -27,7 +27,7 @@ FLOWS = ("a flow", "a flow of a loop")
 """What names of flows are, for messages."""
 
 
-class Stage:
+class CaseScope:
     """The names of a case: those of the file, then the topology's, then its own."""
 
     def __init__(
@@ -52,12 +52,12 @@ class Stage:
         )
         self.scope.declare(made, self._context)
 
-    def furnish(self, names: dict[str, Binding]) -> None:
+    def add_topology(self, names: dict[str, Binding]) -> None:
         """Add the names of the topology."""
         for name, binding in names.items():
             for taken in (self._home.find(name), self.scope.names.get(name)):
                 if taken is not None and taken.span != binding.span:
-                    self._context.tell(clash(taken, binding))
+                    self._context.report(clash(taken, binding))
             self.nodes.names[name] = binding
 
 
@@ -65,11 +65,11 @@ class CaseBuilder:
     """Works out the statements of a test, values first, then flows, then criteria."""
 
     def __init__(
-        self, test: ast.Test, stage: Stage, networks: Networks, evaluator: Evaluator
+        self, test: ast.Test, names: CaseScope, networks: Networks, evaluator: Evaluator
     ) -> None:
         self._test = test
-        self._stage = stage
-        self._scope = stage.scope
+        self._names = names
+        self._scope = names.scope
         self._networks = networks
         self._evaluator = evaluator
         self._context = evaluator.context
@@ -83,10 +83,10 @@ class CaseBuilder:
         found: dict[str, Network] = {}
         laid = self._networks.of(self._test.topology, self._scope)
         if laid is not None:
-            self._stage.furnish(laid.names)
+            self._names.add_topology(laid.names)
             if laid.network is not None:
                 found[""] = laid.network
-        self._stage.nodes.veiled = laid is None
+        self._names.nodes.incomplete = laid is None
         body = self._test.body.statements
         searching = Searching(self._test, self._evaluator)
         searching.declare(self._scope)
@@ -113,8 +113,8 @@ class CaseBuilder:
     def _guard(self, act: object, what: object) -> None:
         try:
             act(what)  # type: ignore[operator]
-        except Refused as refused:
-            self._context.tell(refused)
+        except CheckError as mistake:
+            self._context.report(mistake)
 
     def _flow(self, node: ast.Statement, scope: Scope, turn: str) -> None:
         if isinstance(node, ast.Loop) and _makes_flows(node):
@@ -159,9 +159,9 @@ class CaseBuilder:
         known = self._scope.find("flows")
         if known is not None:
             message = "`flows` is the list of all flows of a test: no name hides it"
-            self._context.tell(error("E0102", message, known.span, help="choose another name"))
+            self._context.report(error("E0102", message, known.span, help="choose another name"))
             return
-        listed = Series(tuple(self._flows.values()))
+        listed = List(tuple(self._flows.values()))
         self._scope.names["flows"] = Binding(
             "flows", self._test.name.span, "all flows", lambda: listed
         )

@@ -18,7 +18,7 @@ from qospec.syntax import ast
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from qospec.check.evaluate.context import Refused
+    from qospec.check.evaluate.context import CheckError
     from qospec.model.expression import Expression
     from qospec.model.suite import Case, Statement
 
@@ -40,7 +40,7 @@ def is_unmet(statement: Statement) -> bool:
     return statement.idle not in ("", DECIDED)
 
 
-def warnings(test: ast.Test, cases: Sequence[Case]) -> Iterator[Refused]:
+def warnings(test: ast.Test, cases: Sequence[Case]) -> Iterator[CheckError]:
     """Yield a warning for each statement of a test that asks less than it seems to."""
     written = {node.condition.span.start: node for node in _criteria(test.body)}
     for statements in by_place(cases):
@@ -67,7 +67,7 @@ def _criteria(body: ast.Body) -> Iterator[ast.Criterion]:
 # ---- what says too little
 
 
-def _unclaimed(node: ast.Criterion, statements: Sequence[Statement]) -> Iterator[Refused]:
+def _unclaimed(node: ast.Criterion, statements: Sequence[Statement]) -> Iterator[CheckError]:
     if any(each.published for each in statements):
         yield error(
             "W0610",
@@ -77,7 +77,7 @@ def _unclaimed(node: ast.Criterion, statements: Sequence[Statement]) -> Iterator
         )
 
 
-def _never(body: ast.Body, cases: Sequence[Case]) -> Iterator[Refused]:
+def _never(body: ast.Body, cases: Sequence[Case]) -> Iterator[CheckError]:
     """Yield a warning for each statement whose `when` is false wherever it stands."""
     met = {
         (each.span.start, is_unmet(each)) for statements in by_place(cases) for each in statements
@@ -111,7 +111,7 @@ def _first(value: ast.Expression) -> ast.Expression:
 
 def _decided(
     node: ast.Criterion, statements: Sequence[Statement], settled: int, what: str
-) -> Refused:
+) -> CheckError:
     whose = "the sweep's" if what == "cases" else "the loop's"
     made = _rewritten(node, [each.expression for each in statements])
     help_text = "say by `when` where it applies, and write a statement of its own for each part"

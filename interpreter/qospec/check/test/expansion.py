@@ -6,11 +6,11 @@ import math
 from typing import TYPE_CHECKING
 
 from qospec.check.evaluate import context
-from qospec.check.evaluate.context import Refused, error, too_deep
+from qospec.check.evaluate.context import CheckError, error, too_deep
 from qospec.check.evaluate.loops import written_values
-from qospec.check.evaluate.values import Poison, Series, Wording
+from qospec.check.evaluate.values import List, Poison, Text
 from qospec.check.test import decided, tautologies
-from qospec.check.test.case import CaseBuilder, Stage
+from qospec.check.test.case import CaseBuilder, CaseScope
 from qospec.check.test.sweeps import case_name, combinations
 from qospec.model.expression import is_constant
 from qospec.model.suite import Case, Test
@@ -37,10 +37,10 @@ def expanded(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) 
             cases = expansion.cases(room)
             room -= len(cases)
             if not (unit.tree and unit.tree.unread) and not all(map(_is_judged, cases)):
-                evaluator.context.tell(_unexpected(node, cases))
+                evaluator.context.report(_unexpected(node, cases))
             if any(map(_is_judged, cases)):
                 for idle in (*tautologies.criteria(cases), *decided.warnings(node, cases)):
-                    evaluator.context.tell(idle)
+                    evaluator.context.report(idle)
             covers = tuple(text for text, _ in expansion.texts("covers"))
             lacking = expansion.not_reproduced()
             tests.append(Test(node.name.text, node.doc, covers, cases, node.span, lacking))
@@ -52,7 +52,7 @@ def _is_judged(case: Case) -> bool:
     return any(each.judges and not is_constant(each.expression) for each in case.statements)
 
 
-def _unexpected(node: ast.Test, cases: Sequence[Case]) -> Refused:
+def _unexpected(node: ast.Test, cases: Sequence[Case]) -> CheckError:
     without = [case for case in cases if not _is_judged(case)]
     if len(without) < len(cases):
         return error(
@@ -102,18 +102,18 @@ class _Expansion:
                     )
                 before = self._context.mistakes
                 self._context.case = self._case(name, points)
-                stage = Stage(self._node, self._home, points, self._evaluator)
-                case = CaseBuilder(self._node, stage, self._networks, self._evaluator).build(
+                names = CaseScope(self._node, self._home, points, self._evaluator)
+                case = CaseBuilder(self._node, names, self._networks, self._evaluator).build(
                     name, points
                 )
                 if case is None or self._context.mistakes > before:
                     return ()
                 built[name] = case
-        except Refused as refused:
-            self._context.tell(refused)
+        except CheckError as mistake:
+            self._context.report(mistake)
             return ()
         except RecursionError:
-            self._context.tell(too_deep(self._node.name.span))
+            self._context.report(too_deep(self._node.name.span))
             return ()
         finally:
             self._context.case = None
@@ -154,7 +154,7 @@ class _Expansion:
             )
 
     def _scope_of(self, points: Combination) -> Scope:
-        return Stage(self._node, self._home, points, self._evaluator).scope
+        return CaseScope(self._node, self._home, points, self._evaluator).scope
 
     def _sweep(self) -> ast.Node:
         sweeps = [each for each in self._node.body.statements if isinstance(each, ast.Sweep)]
@@ -168,7 +168,7 @@ class _Expansion:
             if what and why:
                 found.append((what, why))
             else:
-                self._context.tell(
+                self._context.report(
                     error(
                         "E0519",
                         "what is not reproduced needs a reason",
@@ -185,13 +185,13 @@ class _Expansion:
             if isinstance(statement, ast.Bind) and statement.names[0].text == name:
                 node = statement.value
                 value = self._evaluator.plain(node, self._home)
-                items = value.items if isinstance(value, Series) else (value,)
+                items = value.items if isinstance(value, List) else (value,)
                 places = node.items if isinstance(node, ast.ListOf) else (node,) * len(items)
                 for item, place in zip(items, places, strict=True):
-                    if isinstance(item, Wording):
+                    if isinstance(item, Text):
                         found.append((item.text, place.span))
                     elif not isinstance(item, Poison):
-                        self._context.tell(
+                        self._context.report(
                             error(
                                 "E0204",
                                 f"`{name}` is a list of texts, not {item.what}",

@@ -10,7 +10,7 @@ from qospec.check.evaluate.context import error, together
 if TYPE_CHECKING:
     from qospec.catalogue.kinds import Kind
     from qospec.check.device.nodes import Node
-    from qospec.check.evaluate.context import Refused
+    from qospec.check.evaluate.context import CheckError
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.records.record import Record
     from qospec.check.test.sources import Emitted
@@ -47,7 +47,7 @@ def on(
     origins: tuple[Node, ...],
     evaluator: Evaluator,
 ) -> Sending | None:
-    """Return what is sent on the links of the origins; None if one is wrong; raises Refused.
+    """Return what is sent on the links of the origins; None if one is wrong; raises CheckError.
 
     `record` is the traffic of the `flow`, which is given with its name.
     """
@@ -91,7 +91,7 @@ def on(
     try:
         stream = sending.traffic.stream(link)
     except ValueError as cause:
-        raise record.refused(cause, begins) from cause
+        raise record.mistake(cause, begins) from cause
     return sending._replace(arrivals=_arrivals(sending, stream, evaluator), stream=stream)
 
 
@@ -107,10 +107,10 @@ def _arrivals(sending: Sending, stream: Any, evaluator: Evaluator) -> Any:
     try:
         return kind.build.at_rate(stream.contract.peak_cell_rate, **given)
     except ValueError as cause:
-        raise sending.emitted.record.refused(cause) from cause
+        raise sending.emitted.record.mistake(cause) from cause
 
 
-def _unborne(mark: str, written: Span, name: str, begins: tuple[Span, str]) -> Refused:
+def _unborne(mark: str, written: Span, name: str, begins: tuple[Span, str]) -> CheckError:
     place, field = PLACES[mark]
     frame = f"frame on its link has {'an' if place.startswith('M') else 'a'} {place}"
     return error(
@@ -122,7 +122,7 @@ def _unborne(mark: str, written: Span, name: str, begins: tuple[Span, str]) -> R
     )
 
 
-def _unlinked(node: ast.Flow, name: str, origins: tuple[Node, ...]) -> Refused:
+def _unlinked(node: ast.Flow, name: str, origins: tuple[Node, ...]) -> CheckError:
     return error(
         "E0308",
         f"no way leads packets of `{name}` from `{origins[0].path}`",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from qospec.check.declarations import traffic_of
 from qospec.check.device.body import built
 from qospec.check.device.nodes import NodeArray, NodeValue
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.values import Poison
 from qospec.check.records.record import Record
 from qospec.check.test import first_hop
@@ -44,8 +44,8 @@ def flow(
         starts = tuple(each.path for each in origins)
         stops = tuple(each.path for each in targets)
         _verify(node, name, (starts, many), (stops, others))
-    except Refused as refused:
-        evaluator.context.tell(refused)
+    except CheckError as mistake:
+        evaluator.context.report(mistake)
         return None, many, carries
     return sending and _built(node, name, sending, (starts, stops)), many, carries
 
@@ -97,13 +97,13 @@ def _hosts(
         each.template is not None for each in nodes
     ):
         what = "a device" if isinstance(value, NodeValue) else value.what
-        refused = error(
+        mistake = error(
             "E0306",
             f"a flow runs between hosts, `{node.span.text}` is {what}",
             node.span,
             help="name a host of the topology",
         )
-        evaluator.context.tell(refused)
+        evaluator.context.report(mistake)
         return None, None
     return nodes, len(nodes) if isinstance(value, NodeArray) else None
 
@@ -115,8 +115,8 @@ def record_of(node: ast.Flow, scope: Scope, evaluator: Evaluator) -> Record | No
         if node.body is not None:
             value = value.copy(node.body, scope, evaluator)
         value = traffic_of(value, node.traffic, evaluator)
-    except Refused as refused:
-        evaluator.context.tell(refused)
+    except CheckError as mistake:
+        evaluator.context.report(mistake)
         return None
     return value if isinstance(value, Record) else None
 
@@ -133,8 +133,8 @@ def _sending(
         return sending
     try:
         return first_hop.on(record, sending, (node, name), origins, evaluator)
-    except Refused as refused:
-        evaluator.context.tell(refused)
+    except CheckError as mistake:
+        evaluator.context.report(mistake)
         return None
 
 

@@ -34,7 +34,7 @@ def every_of(
     """Return the length of a report's intervals in ps, None if it has none.
 
     Raises:
-        Refused: It is no such time, or what is reported cannot be had by intervals.
+        CheckError: It is no such time, or what is reported cannot be had by intervals.
     """
     if node.every is None:
         return None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.loops import turns_of
 from qospec.check.evaluate.scope import Binding, Scope, settled
-from qospec.check.evaluate.values import Amount, Poison, Series, Value
+from qospec.check.evaluate.values import Amount, List, Poison, Value
 from qospec.check.records.parameters import let_value
 from qospec.check.test.measurements import FlowValue
 from qospec.check.test.sweeps import safe
@@ -48,7 +48,7 @@ class Loops:
 
             def over() -> Value:
                 turns.extend(turns_of(node, scope, self._evaluator))
-                return Series(tuple(value for _, value, _ in turns))
+                return List(tuple(value for _, value, _ in turns))
 
             values = Binding(node.name.text, node.name.span, HERE, over)
             values.value(self._evaluator.context)
@@ -112,7 +112,7 @@ class FlowTurns(Value):
         """Refuse: the flows of a loop may differ, so one must be chosen first."""
         raise self._which(name.span, f".{name.text}")
 
-    def unfinished(self, span: Span) -> Refused:
+    def unfinished(self, span: Span) -> CheckError:
         """Say that one must be chosen."""
         return self._which(span, "")
 
@@ -121,7 +121,7 @@ class FlowTurns(Value):
         turns = {turn: elsewhere(value, network) for turn, value in self.turns.items()}
         return FlowTurns(self.name, turns)
 
-    def _which(self, span: Span, behind: str) -> Refused:
+    def _which(self, span: Span, behind: str) -> CheckError:
         first = next(iter(self.turns), 0)
         return error(
             "E0511",

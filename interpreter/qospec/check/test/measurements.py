@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from qospec.catalogue.statistics import ABOVE, PATTERNS, above, offers
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import LAYERS, METRICS, named
-from qospec.check.evaluate.values import Amount, Open, Value, position
+from qospec.check.evaluate.values import Amount, Deferred, Value, position
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
 from qospec.model.expression import Measured
@@ -92,10 +92,10 @@ class FlowValue(Value):
         metric = MetricValue(self, kind, name.text, _causes(evaluator.context.catalogue))
         if "" in metric.statistics or not metric.statistics:
             whole = metric.measured("")
-            return OpenMetric(whole.expression, whole.dimension, whole.exact, metric)
+            return DeferredMetric(whole.expression, whole.dimension, whole.exact, metric)
         return metric
 
-    def unfinished(self, span: Span) -> Refused:
+    def unfinished(self, span: Span) -> CheckError:
         """Say that a flow is no number."""
         return error(
             "E0502",
@@ -133,13 +133,13 @@ class MetricValue(Value):
             raise self._unknown(name)
         return self.measured(name.text)
 
-    def measured(self, statistic: str) -> Open:
+    def measured(self, statistic: str) -> Deferred:
         """Return what will be measured."""
         measured = self.leaf(statistic)
         cls: Any = self.kind.build
         layer = statistic if measured.dimension.has_data and statistic in LAYERS else ""
         exact = bool(getattr(cls, "exact", False))
-        return Open(measured, measured.dimension, exact, layer=layer)
+        return Deferred(measured, measured.dimension, exact, layer=layer)
 
     def leaf(self, statistic: str) -> Measured:
         """Return a statistic as a term of a condition."""
@@ -166,7 +166,7 @@ class MetricValue(Value):
             *(None if end is None else Fraction(end) for end in ends),
         )
 
-    def unfinished(self, span: Span) -> Refused:
+    def unfinished(self, span: Span) -> CheckError:
         """Say that a statistic is missing."""
         return error(
             "E0502",
@@ -182,7 +182,7 @@ class MetricValue(Value):
         plural += ["shares such as above(1 ms)"] if "p*" in self.statistics else []
         return f"statistics of {self.spelling}: {', and '.join([' '.join(named), *plural])}"
 
-    def _no_shares(self, name: ast.Name, known: Mapping[str, Kind]) -> Refused:
+    def _no_shares(self, name: ast.Name, known: Mapping[str, Kind]) -> CheckError:
         """Return the mistake of asking a metric for a share that has none."""
         carries = self.flow.carries
         its = (each for each in known.values() if carries in each.carries)
@@ -195,7 +195,7 @@ class MetricValue(Value):
             note=f"shares above a bound are of {' '.join(shown)}",
         )
 
-    def _unknown(self, name: ast.Name) -> Refused:
+    def _unknown(self, name: ast.Name) -> CheckError:
         """Return the mistake of a statistic that there is not."""
         if not self.statistics:
             path = f"{self.flow.path}.{self.spelling}"
@@ -254,16 +254,16 @@ class Above(Value):
             least=Fraction(0),
             most=Fraction(1),
         )
-        return Open(measured, RATIO, exact=False)
+        return Deferred(measured, RATIO, exact=False)
 
-    def unfinished(self, span: Span) -> Refused:
+    def unfinished(self, span: Span) -> CheckError:
         """Say that the bound is missing."""
         message = f"`{self.path}` needs a bound: the share that exceeds it is meant"
         return error("E0502", message, span, help=f"write `{self.path}(1 ms)`")
 
 
 @dataclass(frozen=True)
-class OpenMetric(Open):
+class DeferredMetric(Deferred):
     """A metric that is a number, and has others below it: `user.lost`, `user.lost.overflow`."""
 
     metric: MetricValue
@@ -300,7 +300,7 @@ def _causes(catalogue: Catalogue) -> tuple[str, ...]:
     return tuple(sorted(catalogue.causes | {DISCARDED}))
 
 
-def _not_measured_of(carries: str, name: ast.Name, known: Mapping[str, Kind]) -> Refused:
+def _not_measured_of(carries: str, name: ast.Name, known: Mapping[str, Kind]) -> CheckError:
     usual = {each: kind for each, kind in known.items() if carries in kind.carries}
     meant = ELSEWHERE.get(name.text, "")
     near = meant if any(meant in (e.name, *e.aliases) for e in usual.values()) else ""
@@ -314,7 +314,7 @@ def _not_measured_of(carries: str, name: ast.Name, known: Mapping[str, Kind]) ->
     )
 
 
-def _unknown_metric(carries: str, name: ast.Name, of_all: Mapping[str, Kind]) -> Refused:
+def _unknown_metric(carries: str, name: ast.Name, of_all: Mapping[str, Kind]) -> CheckError:
     known = {each: kind for each, kind in of_all.items() if carries in kind.carries}
     spellings = [spelling for each in known.values() for spelling in (each.name, *each.aliases)]
     meant = ELSEWHERE.get(name.text.lower(), "")

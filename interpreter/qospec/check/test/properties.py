@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.evaluate import literals
 from qospec.check.evaluate.clauses import refuse_clauses
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import NUMBER, TYPES, named
 from qospec.check.evaluate.loops import misplaced
 from qospec.check.evaluate.scope import Binding, Scope, settled
-from qospec.check.evaluate.values import POISON, Amount, Poison, Series, Truth, Value
+from qospec.check.evaluate.values import POISON, Amount, Boolean, List, Poison, Value
 from qospec.check.records.parameters import let_value
 from qospec.check.test import tautologies
 from qospec.dataclass import dataclass
@@ -52,7 +52,7 @@ def checked(node: ast.Property, home: Scope, evaluator: Evaluator) -> Property |
         if isinstance(statement, ast.Criterion) and statement.kind == "expect":
             _expected(statement, scope, evaluator)
         elif not isinstance(statement, ast.ForAll | ast.Let):
-            context.tell(misplaced(statement, HERE))
+            context.report(misplaced(statement, HERE))
     for binding in scope.names.values():
         binding.value(context)
     for kind, missing, help_text in (
@@ -61,7 +61,7 @@ def checked(node: ast.Property, home: Scope, evaluator: Evaluator) -> Property |
     ):
         if not any(isinstance(each, kind) for each in node.body.statements):
             told = f"the property `{node.name.text}` {missing}"
-            context.tell(error("E0516", told, node.name.span, help=help_text))
+            context.report(error("E0516", told, node.name.span, help=help_text))
     return None if context.mistakes > before else Property(node.name.text, node.doc, node.span)
 
 
@@ -87,13 +87,13 @@ def _let(node: ast.Let, scope: Scope, evaluator: Evaluator) -> Binding:
 def _guarded(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
     try:
         return _drawn(node, scope, evaluator)
-    except Refused as refused:
-        evaluator.context.tell(refused)
+    except CheckError as mistake:
+        evaluator.context.report(mistake)
         return POISON
 
 
 def _drawn(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
-    """Return what stands for all values that may be drawn; raises Refused."""
+    """Return what stands for all values that may be drawn; raises CheckError."""
     if isinstance(node.values, ast.Range):
         return _between(node, node.values, scope, evaluator)
     values = evaluator.plain(node.values, scope)
@@ -106,12 +106,12 @@ def _drawn(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
                 help=f"write `forall {node.name.text} in {node.values.span.text}`",
             )
         return values
-    if isinstance(values, Series) and values.items:
+    if isinstance(values, List) and values.items:
         first = values.items[0]
         _typed(node, first)
         if isinstance(first, Amount):
             return Amount(None, first.dimension, first.layer)
-        return Truth(None) if isinstance(first, Truth) else first
+        return Boolean(None) if isinstance(first, Boolean) else first
     raise error(
         "E0516",
         f"`forall` draws from a range, a list or `cells(…)`, this is {values.what}",
@@ -192,18 +192,18 @@ def _opened(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Express
 def _expected(node: ast.Criterion, scope: Scope, evaluator: Evaluator) -> None:
     try:
         refuse_clauses(node, "a property", "holds for all values")
-    except Refused as refused:
-        evaluator.context.tell(refused)
+    except CheckError as mistake:
+        evaluator.context.report(mistake)
     before = evaluator.context.mistakes
     known = evaluator.truth(node.condition, scope)
     if evaluator.context.mistakes == before and known is None:
         why = tautologies.reason(_opened(node.condition, scope, evaluator))
         if why and why != tautologies.SAME:
             example = "conforms(passed, pcr = rate, cdvt = tau)"
-            evaluator.context.tell(tautologies.never_fails("expect", why, node.span, example))
+            evaluator.context.report(tautologies.never_fails("expect", why, node.span, example))
     same = isinstance(node.condition, ast.Compare) and node.condition.left == node.condition.right
     if evaluator.context.mistakes == before and (same or known is not None):
-        evaluator.context.tell(
+        evaluator.context.report(
             error(
                 "E0516",
                 "this does not depend on what is drawn"
@@ -239,7 +239,7 @@ class Function(Value):
     optional: frozenset[str] = frozenset()
 
     def call(self, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:
-        """Return what it gives, once its arguments have been checked; raises Refused."""
+        """Return what it gives, once its arguments have been checked; raises CheckError."""
         given: dict[str, Span] = {}
         free = list(self.parameters)
         for argument in call.arguments:
@@ -325,7 +325,7 @@ FUNCTIONS = {
             "conforms",
             "Asks whether all cells conform to this contract.",
             CONTRACT,
-            Truth(None),
+            Boolean(None),
             frozenset(["cdvt"]),
         ),
         Function("count", "Counts cells.", {"arrivals": None}, Amount(None, CELLS)),

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Kind, Parameter
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.records.record import Record
 from qospec.model.suite import MOST_REPEATS, Run
 from qospec.syntax import ast
@@ -70,10 +70,10 @@ def run_of(test: ast.Test, search: Search | None, scope: Scope, evaluator: Evalu
         if not scope.may_hold("run"):
             message = f"`{test.name.text}` does not say how long to measure"
             help_text = "add `run { measure = 10 s }`"
-            evaluator.context.tell(error("E0505", message, test.name.span, help=help_text))
+            evaluator.context.report(error("E0505", message, test.name.span, help=help_text))
         return None
     if len(found) > 1:
-        evaluator.context.tell(
+        evaluator.context.report(
             error(
                 "E0102",
                 "`run` is declared already",
@@ -123,11 +123,11 @@ def skipped(statements: Sequence[ast.Statement], scope: Scope, evaluator: Evalua
 
 def _goes_on(node: ast.Skip, scope: Scope, evaluator: Evaluator) -> bool:
     if not node.reason.text.strip():
-        evaluator.context.tell(_no_reason(node))
+        evaluator.context.report(_no_reason(node))
     return evaluator.truth(node.condition, scope) is not False
 
 
-def _no_reason(node: ast.Skip) -> Refused:
+def _no_reason(node: ast.Skip) -> CheckError:
     return error(
         "E0513",
         "a case that is left out needs a reason",

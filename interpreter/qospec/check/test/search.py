@@ -122,7 +122,7 @@ class Searching:
         if self.node is None or self._used:
             return
         name = self.node.name
-        self._context.tell(
+        self._context.report(
             error(
                 "E0514",
                 f"no flow depends on `{name.text}`",
@@ -134,7 +134,7 @@ class Searching:
     def _ends(self, node: ast.Search, scope: Scope) -> tuple[Amount | None, Amount | None]:
         values = node.values
         if not isinstance(values, ast.Range) or values.step is not None:
-            self._context.tell(
+            self._context.report(
                 error(
                     "E0514",
                     "a search looks between two values, without steps",
@@ -147,7 +147,7 @@ class Searching:
         if low is None or high is None:
             return low, high
         if low.dimension != high.dimension:
-            self._context.tell(
+            self._context.report(
                 error(
                     "E0203",
                     f"a search between {named(low.dimension)} and {named(high.dimension)}",
@@ -157,7 +157,7 @@ class Searching:
                 )
             )
         elif low.value is not None and high.value is not None and not 0 < low.value < high.value:
-            self._context.tell(
+            self._context.report(
                 error(
                     "E0514",
                     "a search goes up from a value above 0",
@@ -175,7 +175,7 @@ class Searching:
             return value
         if not isinstance(value, Poison):
             what = f"a search looks between two numbers, this is {value.what}"
-            self._context.tell(error("E0204", what, node.span))
+            self._context.report(error("E0204", what, node.span))
         return None
 
     def _search(
@@ -185,7 +185,7 @@ class Searching:
         given = self._fields(SEARCH, node.body, scope)
         goals = [self._goal(each, given, scope) for each in _goals(node)]
         if not goals:
-            self._context.tell(
+            self._context.report(
                 error(
                     "E0514",
                     f"the search for `{node.name.text}` has no goal",
@@ -209,7 +209,7 @@ class Searching:
             if isinstance(statement, ast.Bind):
                 binds.append(statement)
             elif kind is GOAL or not isinstance(statement, ast.Goal):
-                self._context.tell(misplaced(statement, "a goal" if kind is GOAL else HERE))
+                self._context.report(misplaced(statement, "a goal" if kind is GOAL else HERE))
         return fields_of(kind, binds, body, scope, self._evaluator)
 
     def _goal(self, node: ast.Goal, around: dict[str, Any], scope: Scope) -> Goal | None:
@@ -227,7 +227,7 @@ class Searching:
         if "loss" not in own:
             return None
         if found["total"] < found["trial"]:
-            self._context.tell(
+            self._context.report(
                 error(
                     "E0514",
                     f"`{node.name.text}` asks for trials longer than all of them together",
@@ -245,7 +245,7 @@ class Searching:
 def _only(test: ast.Test, evaluator: Evaluator) -> ast.Search | None:
     found = [each for each in test.body.statements if isinstance(each, ast.Search)]
     for each in found[1:]:
-        evaluator.context.tell(
+        evaluator.context.report(
             error(
                 "E0102",
                 "a test holds one search",

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.catalogue.kinds import Load
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.values import Poison
 from qospec.check.records.kinds import KindValue, not_built
 from qospec.check.records.record import Record
@@ -47,7 +47,7 @@ def source_of(record: Record, evaluator: Evaluator) -> Record | Poison | None:
     if isinstance(value, Poison):
         return value
     if not isinstance(value, Record) or value.kind.role != "arrivals":
-        evaluator.context.tell(
+        evaluator.context.report(
             error(
                 "E0307",
                 f"`source` is an arrival process, not {value.what}",
@@ -72,8 +72,8 @@ def of_packets(record: Record, evaluator: Evaluator) -> Emitted | Poison | None:
         if not load:
             raise not_built(f"source` of `{record.kind.name}", record.given["source"].value.span)
         return source if isinstance(source, Poison) else _emitted(record, source, load, evaluator)
-    except Refused as refused:
-        evaluator.context.tell(refused)
+    except CheckError as mistake:
+        evaluator.context.report(mistake)
         return Poison()
 
 
@@ -106,7 +106,9 @@ def _emitted(
     return Emitted(source.kind, arguments, not given, source) if complete else Poison()
 
 
-def _without_rate(record: Record, load: str, otherwise: str = "a source that has one") -> Refused:
+def _without_rate(
+    record: Record, load: str, otherwise: str = "a source that has one"
+) -> CheckError:
     return error(
         "E0105",
         f"`{record.kind.name}` needs `{load}`",

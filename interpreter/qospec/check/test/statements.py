@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.check.evaluate.clauses import DECIDED, claim_of, when_of
 from qospec.check.evaluate.confidence import confidence_of, repeated
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.criteria import called_twice, condition, reported
 from qospec.check.evaluate.loops import misplaced
 from qospec.check.test.intervals import every_of
@@ -74,8 +74,8 @@ class Judged:
             for statement in node.body.statements:
                 try:
                     self.add(statement, each.scope, f"{turn}[{each.shown}]")
-                except Refused as refused:
-                    self._context.tell(refused)
+                except CheckError as mistake:
+                    self._context.report(mistake)
             for binding in each.scope.names.values():
                 binding.value(self._context)
 
@@ -131,8 +131,8 @@ class Judged:
                 expression = reported(item, scope, self._evaluator)
                 self._decided(item, expression)
                 every_ps = every_of(node, expression, self._run, scope, self._evaluator)
-            except Refused as refused:
-                self._context.tell(refused)
+            except CheckError as mistake:
+                self._context.report(mistake)
                 continue
             self._add(node, item, expression, turn, Clauses(every_ps=every_ps))
 
@@ -160,7 +160,7 @@ class Judged:
             )
 
 
-def _stray(node: ast.Statement, here: str) -> Refused:
+def _stray(node: ast.Statement, here: str) -> CheckError:
     if isinstance(node, ast.Bind):
         return error(
             "E0104",

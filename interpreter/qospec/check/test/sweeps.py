@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.check.evaluate.context import error
 from qospec.check.evaluate.scope import Binding, settled
-from qospec.check.evaluate.values import Amount, Poison, Series, Symbol, Truth, Value, Wording
+from qospec.check.evaluate.values import Amount, Boolean, List, Poison, Symbol, Text, Value
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _values(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> list[tu
         series = evaluator.plain(node, scope)
         if isinstance(series, Poison):
             return []
-        if not isinstance(series, Series):
+        if not isinstance(series, List):
             raise error(
                 "E0506",
                 f"`sweep` runs over a list or a range, this is {series.what}",
@@ -107,11 +107,11 @@ def _item(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Value:
 def _text(value: Value) -> str:
     if isinstance(value, Amount):
         return value.text or str(value.value)
-    if isinstance(value, Wording):
+    if isinstance(value, Text):
         return value.text
     if isinstance(value, Symbol):
         return value.name
-    return str(value.value).lower() if isinstance(value, Truth) else value.what
+    return str(value.value).lower() if isinstance(value, Boolean) else value.what
 
 
 def _zipped(sweep: ast.Sweep, scope: Scope, evaluator: Evaluator) -> list[Combination]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.test.decided import by_place, is_unmet
 from qospec.model.bounds import bounds
 from qospec.model.expression import (
@@ -42,7 +42,7 @@ OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 MIRRORED = {">": "<", ">=": "<="}
 
 
-def criteria(cases: Sequence[Case]) -> Iterator[Refused]:
+def criteria(cases: Sequence[Case]) -> Iterator[CheckError]:
     """Yield a warning for each criterion that holds in all cases, whatever is measured."""
     for statements in by_place(cases):
         asked = [each for each in statements if each.kind in JUDGED and not is_unmet(each)]
@@ -57,7 +57,7 @@ def criteria(cases: Sequence[Case]) -> Iterator[Refused]:
                 yield never_fails(kind, reasons[0], asked[0].span, example)
 
 
-def _no_criterion(statement: Statement) -> Refused:
+def _no_criterion(statement: Statement) -> CheckError:
     """Return the warning of published numbers that are compared with each other."""
     label = "" if statement.label == statement.text else f"{statement.label}: "
     return error(
@@ -68,7 +68,7 @@ def _no_criterion(statement: Statement) -> Refused:
     )
 
 
-def never_fails(kind: str, why: str, span: Span, example: str) -> Refused:
+def never_fails(kind: str, why: str, span: Span, example: str) -> CheckError:
     """Return the warning of a criterion that holds whatever happens."""
     help_text = f"{kind} what may turn out otherwise, such as `{example}`"
     return error("W0601", f"`{kind}` never fails here: {why}", span, help=help_text)

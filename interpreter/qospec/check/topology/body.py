@@ -17,8 +17,8 @@ from qospec.check.device.nodes import (
     NodePorts,
     NodeValue,
 )
-from qospec.check.evaluate.context import Refused, error
-from qospec.check.evaluate.loops import in_a_let, misplaced, turns_of, veil
+from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.loops import declare_poisoned, in_a_let, misplaced, turns_of
 from qospec.check.evaluate.scope import Binding, Scope, settled
 from qospec.check.evaluate.values import POISON, Poison, Value
 from qospec.check.records.kinds import KindValue
@@ -94,17 +94,17 @@ class _Builder:
         for statement in statements:
             try:
                 self._early(statement, scope, outermost=outermost)
-            except Refused as refused:
-                self._context.tell(refused)
+            except CheckError as mistake:
+                self._context.report(mistake)
         for statement in statements:
             try:
                 if isinstance(statement, ast.Bind) and outermost:
                     self._bind(statement, scope)
                 elif isinstance(statement, ast.Loop):
                     self._loop(statement, scope)
-            except Refused as refused:
-                self._context.tell(refused)
-            if isinstance(statement, ast.Bind) and veil(statement, scope):
+            except CheckError as mistake:
+                self._context.report(mistake)
+            if isinstance(statement, ast.Bind) and declare_poisoned(statement, scope):
                 self.layout.complete = False
 
     def _early(self, statement: ast.Statement, scope: Scope, *, outermost: bool) -> None:
@@ -196,26 +196,26 @@ class _Builder:
 
     def link(self, node: ast.Link, scope: Scope) -> None:
         """Add a link; a mistake in it is reported, and leaves no other end without a link."""
-        left = self._told(self._end, node.left, scope)
-        right = self._told(self._end, node.right, scope)
-        medium = self._told(self._medium, node, scope)
+        left = self._reported(self._end, node.left, scope)
+        right = self._reported(self._end, node.right, scope)
+        medium = self._reported(self._medium, node, scope)
         if left is not None and right is not None and medium is not None:
-            self._told(self._join, node, left, right, medium)
+            self._reported(self._join, node, left, right, medium)
             return
         self.layout.complete = False
         for end, place in ((left, node.left), (right, node.right)):
             if end is not None:
                 end[0].links.setdefault(end[1], place.span)
 
-    def _told(self, act: Callable[..., T], *given: object) -> T | None:
+    def _reported(self, act: Callable[..., T], *given: object) -> T | None:
         try:
             return act(*given)
-        except Refused as refused:
-            self._context.tell(refused)
+        except CheckError as mistake:
+            self._context.report(mistake)
             return None
 
     def _join(self, node: ast.Link, left: End, right: End, medium: Record) -> None:
-        """Join two ends; raises Refused."""
+        """Join two ends; raises CheckError."""
         if left[0] is right[0] and left[1] == right[1] and left[3]:
             raise error("E0411", f"`{left[2]}` is linked to itself", node.span)
         rate = medium.kind.parameter("rate")
@@ -263,7 +263,7 @@ class _Builder:
         """Report a port of packets at a line of cells, and the other way round."""
         ports = None if node.template is None else node.template.ports.get(port[0])
         if ports is not None and ports.carries != carries:
-            self._context.tell(
+            self._context.report(
                 error(
                     "E0425",
                     f"`{place.span.text}` is a port of {ports.carries}s, and this link carries "

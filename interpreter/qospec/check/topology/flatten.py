@@ -11,7 +11,7 @@ from qospec.check.declarations import TopologyValue
 from qospec.check.device import invariants
 from qospec.check.device.body import built
 from qospec.check.device.ports import End, Origin
-from qospec.check.evaluate.context import Refused, error
+from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.values import Poison
 from qospec.check.topology import body
 from qospec.model.suite import Host, Instance, Network, Wire
@@ -145,7 +145,7 @@ class _Flattening:
             if complete:
                 rate = medium.kind.parameter("rate")
                 if rate is not None and "rate" not in arguments:
-                    self._evaluator.context.tell(
+                    self._evaluator.context.report(
                         error("E0105", "this line has no rate", medium.span)
                     )
             self._built[key] = (
@@ -243,8 +243,8 @@ class Networks:
                     help="name a topology",
                 )
             bound = value.signature.bind(arguments, scope, node)
-        except Refused as refused:
-            self._evaluator.context.tell(refused)
+        except CheckError as mistake:
+            self._evaluator.context.report(mistake)
             return None
         if bound is None:
             return None

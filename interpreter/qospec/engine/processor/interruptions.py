@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from qospec.engine.random import Draws
 
 BLOCK = 256
-"""So many hiccups are drawn at a time."""
+"""So many random interruptions are drawn at a time."""
 SPAN = 1_024
 """So many periods, or mean intervals, are found at a time."""
 
@@ -35,7 +35,7 @@ class Periodic(NamedTuple):
     phase_ps: int | None
 
 
-class Hiccups(NamedTuple):
+class RandomInterruptions(NamedTuple):
     """Interruptions at random, independently of each other.
 
     Attributes:
@@ -62,30 +62,30 @@ class Interruptions:
         "_coming",
         "_free_ps",
         "_gaps",
-        "_hiccups",
         "_lengths",
         "_next_ps",
         "_periodic",
+        "_random",
         "_span_ps",
         "known",
         "until_ps",
     )
 
-    def __init__(self, periodic: Periodic, hiccups: Hiccups, draws: Draws) -> None:
+    def __init__(self, periodic: Periodic, random: RandomInterruptions, draws: Draws) -> None:
         """Begin a trial; of either sort there is none where its length is 0."""
-        used = [each for each in (periodic, hiccups) if each.length_ps]
+        used = [each for each in (periodic, random) if each.length_ps]
         self.known: Whole = np.array([(FOREVER_PS, FOREVER_PS)], np.int64)
         self.until_ps = 0 if used else FOREVER_PS
         self._span_ps = SPAN * min((each.every_ps for each in used), default=0)
-        self._periodic, self._hiccups = periodic, hiccups
+        self._periodic, self._random = periodic, random
         self._next_ps = periodic.phase_ps or 0
         if periodic.length_ps and periodic.phase_ps is None:
             self._next_ps = int(draws.below("phase").stream().integers(0, periodic.every_ps))
-        if hiccups.length_ps:
+        if random.length_ps:
             self._gaps = draws.below("intervals").stream()
             self._lengths = draws.below("lengths").stream()
-        # An empty hiccup at 0, from which the first interval runs.
-        self._coming: Whole = np.zeros((1 if hiccups.length_ps else 0, 2), np.int64)
+        # An empty interruption at 0, from which the first interval runs.
+        self._coming: Whole = np.zeros((1 if random.length_ps else 0, 2), np.int64)
         self._free_ps = 0
 
     def go_on(self, now_ps: int) -> int:
@@ -114,12 +114,12 @@ class Interruptions:
         return rows
 
     def _at_random(self) -> Whole:
-        """Return when hiccups come before the end of the span, and their lengths.
+        """Return when random interruptions begin before the end of the span, and their lengths.
 
         Of what was drawn the last stays at hand, for the next block begins where it comes.
         """
         while len(self._coming) and self._coming[-1, 0] < self.until_ps:
-            gaps_ps = self._gaps.exponential(float(self._hiccups.every_ps), BLOCK).astype(np.int64)
+            gaps_ps = self._gaps.exponential(float(self._random.every_ps), BLOCK).astype(np.int64)
             block = np.stack([self._coming[-1, 0] + gaps_ps.cumsum(), self._drawn()], axis=1)
             self._coming = np.concatenate([self._coming, block])
         count = int(self._coming[:, 0].searchsorted(self.until_ps))
@@ -127,7 +127,7 @@ class Interruptions:
         return before
 
     def _drawn(self) -> Times:
-        mean_ps, _, lengths = self._hiccups
+        mean_ps, _, lengths = self._random
         if lengths == "constant":
             return np.full(BLOCK, mean_ps, np.int64)
         if lengths == "uniform":

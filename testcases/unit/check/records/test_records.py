@@ -4,6 +4,8 @@ from fractions import Fraction
 
 import pytest
 
+from qospec.catalogue.kinds import discover
+
 BENCH = """
 topology bench {
   a, b = host
@@ -139,3 +141,11 @@ def test_a_bare_greedy_source_sends_at_the_peak_of_the_contract_that_is_used(sma
     suite = small("flow f = v from a to b", "run { measure = 1 s }", before=copies)
     (flow,) = suite.tests[0].cases[0].flows
     assert flow.arrivals.rate == 7
+
+
+def test_a_former_name_is_that_of_one_field_and_of_none_now():
+    renamed = [kind for kind in discover().kinds.values() if kind.renamed]
+    assert renamed
+    for kind in renamed:
+        assert set(kind.renamed.values()) <= kind.parameters.keys()
+        assert not any(kind.parameter(former) for former in kind.renamed)

@@ -7,7 +7,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from qospec.engine.items.batch import FOREVER_PS
-from qospec.engine.processor.interruptions import BLOCK, Hiccups, Interruptions, Periodic
+from qospec.engine.processor.interruptions import (
+    BLOCK,
+    Interruptions,
+    Periodic,
+    RandomInterruptions,
+)
 from qospec.engine.random import Draws
 
 US = 10**6
@@ -20,9 +25,9 @@ def lasting(interruptions):
 
 
 @pytest.mark.parametrize("lengths", ["constant", "uniform", "exponential"])
-def test_hiccups_are_as_frequent_and_as_long_as_said(lengths):
-    hiccups = Hiccups(20 * US, 500 * US, lengths)
-    interruptions = Interruptions(Periodic(0, MS, None), hiccups, DRAWS)
+def test_random_ones_are_as_frequent_and_as_long_as_said(lengths):
+    random = RandomInterruptions(20 * US, 500 * US, lengths)
+    interruptions = Interruptions(Periodic(0, MS, None), random, DRAWS)
     while interruptions.until_ps < 10**12:
         interruptions.go_on(0)
     found = lasting(interruptions)
@@ -36,7 +41,7 @@ def test_hiccups_are_as_frequent_and_as_long_as_said(lengths):
         assert max(end - begin for begin, end in within) <= 40 * US
 
 
-def by_the_book(periodic, hiccups, until_ps):
+def by_the_book(periodic, random, until_ps):
     """Return from when to when each lasts that comes before `until_ps`, one after the other."""
     length_ps, every_ps, phase_ps = periodic
     coming = [(at_ps, 0, length_ps) for at_ps in range(phase_ps, until_ps, every_ps)]
@@ -44,12 +49,12 @@ def by_the_book(periodic, hiccups, until_ps):
     at_ps = 0
     while at_ps < until_ps:
         blocks = {
-            "constant": lambda: [hiccups.length_ps] * BLOCK,
-            "uniform": lambda: lengths.integers(0, 2 * hiccups.length_ps, BLOCK, endpoint=True),
-            "exponential": lambda: lengths.exponential(float(hiccups.length_ps), BLOCK),
+            "constant": lambda: [random.length_ps] * BLOCK,
+            "uniform": lambda: lengths.integers(0, 2 * random.length_ps, BLOCK, endpoint=True),
+            "exponential": lambda: lengths.exponential(float(random.length_ps), BLOCK),
         }
-        drawn = blocks[hiccups.lengths]()
-        for gap_ps, drawn_ps in zip(gaps.exponential(hiccups.every_ps, BLOCK), drawn, strict=True):
+        drawn = blocks[random.lengths]()
+        for gap_ps, drawn_ps in zip(gaps.exponential(random.every_ps, BLOCK), drawn, strict=True):
             at_ps += int(gap_ps)
             coming.append((at_ps, 1, int(drawn_ps)))
     free_ps, lasting = 0, []
@@ -64,19 +69,19 @@ def by_the_book(periodic, hiccups, until_ps):
     periodic=st.builds(
         Periodic, st.sampled_from([0, 1, 9 * US]), st.just(20 * US), st.integers(0, 50 * US)
     ),
-    hiccups=st.builds(
-        Hiccups,
+    random=st.builds(
+        RandomInterruptions,
         st.sampled_from([0, 1, 8 * US]),
         st.just(25 * US),
         st.sampled_from(["constant", "uniform", "exponential"]),
     ),
     now_ps=st.integers(0, 40 * MS),
 )
-@example(Periodic(9 * US, 20 * US, 0), Hiccups(8 * US, 25 * US, "exponential"), MS)
-def test_one_lasts_after_the_other_by_the_book(periodic, hiccups, now_ps):
+@example(Periodic(9 * US, 20 * US, 0), RandomInterruptions(8 * US, 25 * US, "exponential"), MS)
+def test_one_lasts_after_the_other_by_the_book(periodic, random, now_ps):
     """Each begins when it comes or when those ahead of it have ended; what is done is forgotten."""
-    interruptions = Interruptions(periodic, hiccups, DRAWS)
-    if not periodic.length_ps and not hiccups.length_ps:
+    interruptions = Interruptions(periodic, random, DRAWS)
+    if not periodic.length_ps and not random.length_ps:
         assert interruptions.until_ps == FOREVER_PS
         return
     interruptions.go_on(0)
@@ -84,7 +89,7 @@ def test_one_lasts_after_the_other_by_the_book(periodic, hiccups, now_ps):
     ended = interruptions.go_on(now_ps)
     assert ended == sum(end <= now_ps for _, end in first)
     found = first[:ended] + lasting(interruptions)
-    expected = by_the_book(periodic, hiccups, interruptions.until_ps)
+    expected = by_the_book(periodic, random, interruptions.until_ps)
     assert [(begin, end) for begin, end in found if end > begin] == expected
 
 
@@ -92,7 +97,9 @@ def test_a_phase_that_is_not_given_is_drawn_within_a_period():
     periodic = Periodic(US, 100 * US, None)
     phases = set()
     for name in ("a", "b", "c"):
-        interruptions = Interruptions(periodic, Hiccups(0, MS, "constant"), Draws((name,)))
+        interruptions = Interruptions(
+            periodic, RandomInterruptions(0, MS, "constant"), Draws((name,))
+        )
         interruptions.go_on(0)
         phases.add(lasting(interruptions)[0][0])
     assert len(phases) == 3

@@ -1,0 +1,73 @@
+"""The documents agree with the tree: links lead somewhere, files that are named exist."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "interpreter" / "qospec"
+OF_THE_TREE = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [*OF_THE_TREE, *sorted((ROOT / "spec").glob("*.md"))]
+DESIGN = ROOT / "docs" / "design.md"
+
+BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+HEADING = re.compile(r"^(#{1,6}) (.+)$", re.MULTILINE)
+LINK = re.compile(r"\[[^]]*\]\(([^)#\s]*)(#[^)\s]*)?\)")
+FILE = re.compile(r"`([a-z][\w./]*/[\w.]+\.(?:py|md|toml|lark|qos|txt|j2))`")
+PLACEHOLDER = re.compile(r"NAME|WORK")
+
+
+def prose(path: Path) -> str:
+    """Return a document without its examples."""
+    return BLOCK.sub("", path.read_text(encoding="utf-8"))
+
+
+def headings(path: Path) -> list[tuple[int, str]]:
+    return [(len(marks), text) for marks, text in HEADING.findall(prose(path))]
+
+
+def anchor(heading: str) -> str:
+    """Return the anchor of a heading, as GitHub makes it."""
+    return "#" + re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def broken(path: Path) -> list[str]:
+    """Return the links of a document to files or headings that do not exist."""
+    missing = []
+    for target, fragment in LINK.findall(prose(path)):
+        if "://" in target:
+            continue
+        file = (path.parent / target).resolve() if target else path
+        anchors = {anchor(text) for _, text in headings(file)} if fragment else set()
+        if not file.exists() or (fragment and fragment not in anchors):
+            missing.append(target + fragment)
+    return missing
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_to_a_file_and_a_heading(path: Path) -> None:
+    assert broken(path) == []
+
+
+@pytest.mark.parametrize("path", OF_THE_TREE, ids=lambda path: path.name)
+def test_files_that_are_named_exist(path: Path) -> None:
+    files = {file for file in FILE.findall(prose(path)) if not PLACEHOLDER.search(file)}
+    roots = (ROOT, ROOT / "testcases", PACKAGE, PACKAGE.parent)
+    assert {file for file in files if not any((root / file).exists() for root in roots)} == set()
+
+
+def test_the_contents_of_the_design_list_every_decision() -> None:
+    sections = [(level, text) for level, text in headings(DESIGN) if level > 1]
+    listed = re.findall(r"^( *)- (?:\*\*)?\[(.+)\]\((#.*?)\)", prose(DESIGN), re.MULTILINE)
+    assert [(3 if indent else 2, text) for indent, text, _ in listed] == sections
+    assert [link for *_, link in listed] == [anchor(text) for _, text in sections]
+    assert len({link for *_, link in listed}) == len(listed)
+
+
+def test_a_broken_link_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# A `b`, c\n[x](#a-b-c) [y](#a-b) [z](none.md) [w](https://x.example)\n", "utf-8"
+    )
+    assert broken(page) == ["#a-b", "none.md"]
