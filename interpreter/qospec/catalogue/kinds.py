@@ -189,8 +189,9 @@ class Kind:
 
     def statistics(self, carries: str) -> tuple[str, ...]:
         """Return the statistics that a metric offers of a flow of cells or packets."""
-        offered = tuple(getattr(self.build, "statistics", ()))
-        return tuple(getattr(self.build, f"{carries}_statistics", offered))
+        of_cells: tuple[str, ...] = self.build.statistics
+        of_packets: tuple[str, ...] | None = self.build.packet_statistics
+        return of_packets if carries == "packet" and of_packets is not None else of_cells
 
     def parameter(self, name: str) -> Parameter | None:
         """Return the parameter that `name` or its usual abbreviation stands for."""

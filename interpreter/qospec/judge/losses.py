@@ -1,7 +1,6 @@
 """What a count says of a ratio: of the cells lost, of those reordered, of the delays above a bound.
 
-Which metrics count they say themselves: a class of a metric `counts` the "lost" `out_of` those that
-were "sent".
+Which metrics count they say themselves, by `Metric.counting`: the "lost" out of those "sent".
 """
 
 from __future__ import annotations
@@ -11,10 +10,11 @@ import math
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.catalogue.kinds import discover
 from qospec.catalogue.statistics import bound_of
+from qospec.engine.measure.metric import Counting
 from qospec.engine.measure.tally import Delays
 from qospec.judge.distribution import Distribution
 from qospec.judge.means import skewness, spread
@@ -45,22 +45,11 @@ PERCENT = -2
 TWO_DIGITS = 100
 
 
-class Counting(NamedTuple):
-    """What a metric counts, in a word, and the metric that is the number of all."""
-
-    counts: str
-    out_of: str
-
-
 @functools.cache
 def _counting() -> Mapping[str, Counting]:
     """Return by name those metrics that count."""
-    found: dict[str, Counting] = {}
-    for name, kind in discover().of("metric").items():
-        metric: Any = kind.build
-        if hasattr(metric, "counts"):
-            found[name] = Counting(metric.counts, metric.out_of)
-    return found
+    metrics = discover().of("metric").items()
+    return {name: counting for name, kind in metrics if (counting := kind.build.counting)}
 
 
 def counting(leaf: Measured) -> Counting:
