@@ -33,7 +33,7 @@ let slot = 53 B / line_rate
 ## A multiplexer of this site: so many lines into one, real-time cells first.
 device multiplexer(lines: Int = 3, buffer: Count = 512 cell, transit: Time = 4 us) {
   port low[lines], high: cell
-  fabric = vc_switch { ways = lines + 1, latency = transit }
+  fabric = vc_switch { ports = lines + 1, latency = transit }
 
   for i in 0 .. lines - 1 {
     real_time = fifo { limit = buffer }

@@ -23,7 +23,7 @@ Plan = Callable[..., tuple[CasePlan, ...]]
 STAR = """
 device switch(ports: Int, transit: Time = 3 us) {
   port p[ports]: cell
-  fabric = vc_switch { ways = ports, latency = transit }
+  fabric = vc_switch { ports = ports, latency = transit }
   for i in 0 .. ports - 1 {
     upc = gcra { oam = separate }
     sort = classify { fast = vc.category in [cbr], slow = otherwise }

@@ -21,7 +21,7 @@ topology bench {
 
 device router {
   port p[3]: cell
-  fabric = vc_switch { ways = 3, latency = 1 us }
+  fabric = vc_switch { ports = 3, latency = 1 us }
   for i in 0 .. 2 {
     q = fifo { limit = 1_000 cell }
     p[i].rx -> fabric.entry[i]

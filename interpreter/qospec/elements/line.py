@@ -71,13 +71,14 @@ Overhead = Annotated[int, Domain("data", 0, 4_096)]
 """Whole bytes around a packet."""
 Stack = Annotated[int, Domain("integer", 0, 8)]
 """How many of 4 bytes each."""
-Largest = Annotated[int, Domain("data", SMALLEST_PACKET_BYTES, LARGEST_PACKET_BYTES)]
+Mtu = Annotated[int, Domain("data", SMALLEST_PACKET_BYTES, LARGEST_PACKET_BYTES)]
 
 
 @element(
     source="ITU-T I.432.2 (cells at a fixed rate); IEEE 802.3, 4.4.2 (frames and their gap);"
     " IEEE 802.1Q, 9 (VLAN tag); RFC 3032, 2.1 (label); ITU-T G.652 (group delay of fibre)",
     duty="line",
+    renamed={"least": "min_frame", "largest": "mtu"},
 )
 @dataclass(frozen=True)
 class Line(Element):
@@ -86,8 +87,8 @@ class Line(Element):
     A cell may begin in the very ps in which it is ready and the line is free. It leaves, with its
     last bit at the far end, when its time and that of the way are over. A line that nothing queues
     for elsewhere keeps what waits, without limit, first come, first served. A packet takes the line
-    for max(size + header, least) + preamble + gap bytes; its first bit is that behind the preamble,
-    its last that ahead of the gap.
+    for max(size + header, min_frame) + preamble + gap bytes; its first bit is that behind the
+    preamble, its last that ahead of the gap.
 
     Not modelled: bit errors, bit stuffing, jitter of the line's own clock.
     """
@@ -111,11 +112,11 @@ class Line(Element):
     """What goes ahead of each frame."""
     header: Overhead = 0
     """What a frame holds besides the packet, check sequence included, tags and labels not."""
-    least: Overhead = 0
-    """A shorter frame is filled up to this."""
+    min_frame: Overhead = 0
+    """A shorter frame is padded to this."""
     gap: Overhead = 0
     """The least time between two frames, in bytes."""
-    largest: Largest = LARGEST_PACKET_BYTES
+    mtu: Mtu = LARGEST_PACKET_BYTES
     """The largest IP packet."""
     vlan_tags: Stack = 0
     """How many VLAN tags of 4 bytes a frame has; the outer one bears the priority, 802.1p."""
@@ -123,7 +124,7 @@ class Line(Element):
     """How many MPLS labels of 4 bytes are ahead of a packet; the outer bears the traffic class."""
 
     def __post_init__(self) -> None:
-        framed = (self.preamble, self.header, self.least, self.gap, self.vlan_tags, self.labels)
+        framed = (self.preamble, self.header, self.min_frame, self.gap, self.vlan_tags, self.labels)
         if self.carries == "cell" and any(framed):
             raise ValueError("carries: only packets are framed; write `carries = packet`")
         transmission.check(self.clock(stamps=False))
@@ -147,9 +148,9 @@ class Line(Element):
         return Encapsulation(
             self.preamble,
             self.header + inserted,
-            self.least,
+            self.min_frame,
             self.gap,
-            self.largest,
+            self.mtu,
             self.vlan_tags,
             self.labels,
         )

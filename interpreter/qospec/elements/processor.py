@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from qospec.engine.element import Setting
     from qospec.engine.line.clock import Clock
 
-Ways = Annotated[int, Domain("integer", 1, 255)]
+Ports = Annotated[int, Domain("integer", 1, 255)]
 PerPacket = Annotated[int, Domain("time", 1, 10**11)]
 """More than nothing, up to 100 ms."""
 Extra = Annotated[int, Domain("time", 0, 10**11)]
@@ -41,7 +41,7 @@ PerByte = Annotated[int, Domain("time", 0, 10**5)]
 """Up to 100 ns: a processor works on no packet for a second."""
 PerSegment = Annotated[int, Domain("time", 0, 10**8)]
 Segment = Annotated[int, Domain("data", 64, 65_535)]
-Prefix = Annotated[int, Domain("data", 0, 4_096)]
+Headroom = Annotated[int, Domain("data", 0, 4_096)]
 Interval = Annotated[int, Domain("time", 10**8, 10**15)]
 """From 100 us on, so that the interruptions of one packet are few."""
 Lengths = Annotated[
@@ -73,6 +73,9 @@ class State:
     source="RFC 1812, 5.2 (forwarding); RFC 2544, 26.5 and 26.6 (system recovery, reset)",
     carries=("packet",),
     renamed={
+        "ways": "ports",
+        "prefix": "headroom",
+        "per_change": "per_size_change",
         "hiccup": "random_interruption",
         "hiccup_every": "random_interruption_every",
         "hiccup_lengths": "random_interruption_lengths",
@@ -100,7 +103,7 @@ class Processor(Element):
     """The time for each packet; extra work, such as classifying it, is added here."""
     limit: Limit
     """How much may wait: packets or bytes."""
-    ways: Ways = 1
+    ports: Ports = 1
     """How many inputs, and as many outputs."""
     shared: Truth = True
     """Whether the limit is that of all inputs together, or of each."""
@@ -108,11 +111,11 @@ class Processor(Element):
     """The time for each byte, as for a copy."""
     segment: Segment = 65_535
     """How much one of its buffers holds; a packet lies in as many as it needs."""
-    prefix: Prefix = 0
-    """What lies ahead of a packet in its first segment, such as the header of its frame."""
+    headroom: Headroom = 0
+    """How much is left free ahead of a packet in its first segment, as for its frame's header."""
     per_segment: PerSegment = 0
     """The time for each segment of a packet but the first."""
-    per_change: Extra = 0
+    per_size_change: Extra = 0
     """The time for a packet of another size than the one ahead of it."""
     housekeeping: Time = 0
     """How long an interruption is that comes once a period; 0: there is none."""
@@ -142,11 +145,11 @@ class Processor(Element):
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        return tuple(f"entry[{number}]" for number in range(self.ways))
+        return tuple(f"entry[{number}]" for number in range(self.ports))
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        return tuple(f"exit[{number}]" for number in range(self.ways))
+        return tuple(f"exit[{number}]" for number in range(self.ports))
 
     def output_of(self, number: int, *, oam: bool) -> int:
         return number
@@ -161,8 +164,8 @@ class Processor(Element):
     @property
     def cost(self) -> Cost:
         """Return how long packets take."""
-        further = (self.segment, self.prefix, self.per_segment)
-        return Cost(self.per_packet, self.per_byte, *further, self.per_change)
+        further = (self.segment, self.headroom, self.per_segment)
+        return Cost(self.per_packet, self.per_byte, *further, self.per_size_change)
 
     def start(self, setting: Setting) -> State:
         periodic = Periodic(self.housekeeping, self.housekeeping_every, self.housekeeping_phase)
@@ -172,7 +175,7 @@ class Processor(Element):
             self.random_interruption_lengths,
         )
         interruptions = Interruptions(periodic, random, setting.draws)
-        work = work_of(1 if self.shared else self.ways)
+        work = work_of(1 if self.shared else self.ports)
         return State(work, interruptions, setting.watched)
 
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
@@ -186,15 +189,15 @@ class Processor(Element):
                 waited = fates.began_ps > batch.at_ps
                 waits = batch.at_ps[waited], fates.began_ps[waited]
             batch, way, losses = _parted(batch, way, fates)
-        departures = tuple(_of_way(batch, way, number) for number in range(self.ways))
+        departures = tuple(_of_way(batch, way, number) for number in range(self.ports))
         next_ps = max(until_ps, int(state.work.clock[LEFT])) + self.per_packet
-        return Step(departures, (min(next_ps, FOREVER_PS),) * self.ways, losses, waits)
+        return Step(departures, (min(next_ps, FOREVER_PS),) * self.ports, losses, waits)
 
     def _check(self, state: State, batch: Batch) -> None:
         """Refuse what could take longer than int64 can tell: a bound from far above."""
         clock = state.work.clock
         latest_ps = max(int(batch.at_ps[-1]), int(clock[FREE]))
-        packets = min(batch.count, self.ways * self.limit.amount + 1)
+        packets = min(batch.count, self.ports * self.limit.amount + 1)
         work_ps = packets * self.cost.most_ps(int(batch.size_bytes.max()))
         if latest_ps + work_ps / LEAST_SHARE + self.restart_time >= FOREVER_PS:
             raise OverflowError("more waits for a processor than it can do in 50 days")

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from qospec.catalogue.kinds import Time, element
 from qospec.dataclass import dataclass
-from qospec.engine.switching import Fabric, Ways
+from qospec.engine.switching import Fabric, Ports
 
 
-@element(source="RFC 1812, 5.2 (forwarding walk-through)", duty="router", carries=("packet",))
+@element(
+    source="RFC 1812, 5.2 (forwarding walk-through)",
+    duty="router",
+    carries=("packet",),
+    renamed={"ways": "ports"},
+)
 @dataclass(frozen=True)
 class Router(Fabric):
     """Bring each packet to the output of its destination, a constant time later, in order of time.
@@ -19,7 +24,7 @@ class Router(Fabric):
     packets take of a processor.
     """
 
-    ways: Ways
+    ports: Ports
     """How many inputs, and as many outputs."""
     latency: Time = 0
     """From the last bit in to the packet's being ready for the output."""

@@ -6,10 +6,15 @@ from typing import Annotated, Literal
 
 from qospec.catalogue.kinds import Domain, Time, element
 from qospec.dataclass import dataclass
-from qospec.engine.switching import Fabric, Ways
+from qospec.engine.switching import Fabric, Ports
 
 
-@element(source="ITU-T I.311 (VC and VP switching)", duty="router", carries=("cell",))
+@element(
+    source="ITU-T I.311 (VC and VP switching)",
+    duty="router",
+    carries=("cell",),
+    renamed={"ways": "ports"},
+)
 @dataclass(frozen=True)
 class VcSwitch(Fabric):
     """Bring each cell to the output of its connection, a constant time later, in order of time.
@@ -20,7 +25,7 @@ class VcSwitch(Fabric):
     Not modelled: contention within the fabric; routing of its own, the planner fills the table.
     """
 
-    ways: Ways
+    ports: Ports
     """How many inputs, and as many outputs."""
     latency: Time = 0
     """From the last bit in to the cell's being ready for the output."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from qospec.engine.items.partition import Routes
     from qospec.engine.line.clock import Clock
 
-Ways = Annotated[int, Domain("integer", 1, WAYS)]
+Ports = Annotated[int, Domain("integer", 1, WAYS)]
 """A number of ports that an output table can tell apart."""
 
 
@@ -25,18 +25,18 @@ class Fabric(Element):
 
     keeps_spacing = True
 
-    ways: int
+    ports: int
     latency: int
 
     @property
     def inputs(self) -> tuple[str, ...]:
         """Return `entry[0]` and so on."""
-        return tuple(f"entry[{number}]" for number in range(self.ways))
+        return tuple(f"entry[{number}]" for number in range(self.ports))
 
     @property
     def outputs(self) -> tuple[str, ...]:
         """Return `exit[0]` and so on."""
-        return tuple(f"exit[{number}]" for number in range(self.ways))
+        return tuple(f"exit[{number}]" for number in range(self.ports))
 
     def least_delay_ps(self, clock: Clock | None) -> int:  # noqa: ARG002  no line serves it
         """Return its latency."""
@@ -48,8 +48,8 @@ class Fabric(Element):
 
     def process(self, state: Routes, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         """Part what comes by outputs; what comes in the same ps leaves in the order of inputs."""
-        exits = zip(*(routed(batch, state, self.ways) for batch in arrivals), strict=True)
+        exits = zip(*(routed(batch, state, self.ports) for batch in arrivals), strict=True)
         departures = tuple(map(merged, exits))
         if self.latency:
             departures = tuple(items.moved(items.at_ps + self.latency) for items in departures)
-        return Step(departures, (min(until_ps + self.latency, FOREVER_PS),) * self.ways)
+        return Step(departures, (min(until_ps + self.latency, FOREVER_PS),) * self.ports)

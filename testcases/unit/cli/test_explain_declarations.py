@@ -162,7 +162,7 @@ device router(
   port p[ports]: packet
   let rest = pause / 2
   fabric = router {
-    ways = ports  # a comment
+    ports = ports  # a comment
     latency = rest
   }
   for i in 0 .. ports - 1 {
@@ -194,7 +194,7 @@ def test_a_device_says_what_is_in_it(folder: Path) -> None:
     rest  pause / 2
 
   elements
-    fabric  router { ways = ports, latency = rest }
+    fabric  router { ports = ports, latency = rest }
     none    blocked, for i in 0 .. ports - 1
             Stops what is not wanted.
     never   blocked, for i in 0 .. ports - 1

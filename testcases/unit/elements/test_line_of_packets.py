@@ -20,7 +20,7 @@ RATES = [Fraction(10**7), Fraction(10**8), Fraction(10**9), Fraction(2_048_000),
 
 
 def ethernet(rate, **more):
-    fields = {"preamble": 8, "header": 18, "least": 64, "gap": 12, **more}
+    fields = {"preamble": 8, "header": 18, "min_frame": 64, "gap": 12, **more}
     return Line(rate, carries="packet", **fields)
 
 
@@ -123,7 +123,7 @@ def test_a_gap_of_fast_ethernet_is_960_ns(lab):
     assert first == preamble_ps
 
 
-@pytest.mark.parametrize("field", ["preamble", "header", "least", "gap"])
+@pytest.mark.parametrize("field", ["preamble", "header", "min_frame", "gap"])
 def test_cells_are_not_framed(field):
     with pytest.raises(ValueError, match="only packets are framed"):
         Line(Fraction(10**8), **{field: 4})

@@ -35,10 +35,10 @@ def after_interruptions(start_ps, work_ps, pauses):
 
 
 def cost_ps(processor, size, ahead):
-    segments = -(-(size + processor.prefix) // processor.segment)
+    segments = -(-(size + processor.headroom) // processor.segment)
     took = processor.per_packet + processor.per_byte * size
     took += processor.per_segment * (segments - 1)
-    return took + (processor.per_change if ahead not in (None, size) else 0)
+    return took + (processor.per_size_change if ahead not in (None, size) else 0)
 
 
 def by_the_book(processor, packets, pauses):
@@ -91,13 +91,13 @@ def processors(draw):
     return Processor(
         per_packet=draw(st.sampled_from([1, 5 * US, 7 * US + 1])),
         limit=Buffer(draw(st.sampled_from(amounts)), unit),
-        ways=draw(st.integers(1, 3)),
+        ports=draw(st.integers(1, 3)),
         shared=draw(st.booleans()),
         per_byte=draw(st.sampled_from([0, 1, 8_000])),
         segment=draw(st.sampled_from([64, 512, 65_535])),
-        prefix=draw(st.sampled_from([0, 20])),
+        headroom=draw(st.sampled_from([0, 20])),
         per_segment=draw(st.sampled_from([0, 300_000])),
-        per_change=draw(st.sampled_from([0, 4 * US])),
+        per_size_change=draw(st.sampled_from([0, 4 * US])),
         housekeeping=draw(st.sampled_from([0, 1, 30 * US])),
         housekeeping_every=every_ps,
         housekeeping_phase=draw(st.sampled_from([0, 3 * US, 90 * US])),
@@ -137,7 +137,7 @@ def pauses_of(lab, processor, until_ps):
 def carried(lab, processor, coming, cuts):
     """Return (number, way, when done) of those that leave, the causes of the others, and waits."""
     batches = []
-    for way in range(processor.ways):
+    for way in range(processor.ports):
         mine = [(n, t, size) for n, (t, its, size) in enumerate(coming) if its == way]
         numbers, times, sizes = zip(*mine, strict=True) if mine else ((), (), ())
         batches.append(lab.cells(times, size_bytes=sizes, sent_ps=numbers))
@@ -152,7 +152,7 @@ def carried(lab, processor, coming, cuts):
 
 @given(data=st.data(), processor=processors())
 def test_it_works_by_the_book(lab, data, processor):
-    coming = data.draw(packets(processor.ways))
+    coming = data.draw(packets(processor.ports))
     first_ps = coming[0][0] if coming else 0
     cuts = data.draw(st.lists(st.integers(first_ps, first_ps + 400 * US), max_size=4))
     # What comes late meets interruptions of that time only: the book need not know the others.
@@ -182,14 +182,16 @@ def test_what_finds_no_room_is_lost(lab):
 def test_a_limit_of_each_input_and_one_of_all(lab):
     """Of four that come at once, one is begun; each input has room for one, or all together."""
     for shared, passed in ((False, 3), (True, 2)):
-        processor = simple(limit=Buffer(1, "packet"), ways=2, shared=shared)
+        processor = simple(limit=Buffer(1, "packet"), ports=2, shared=shared)
         two = lab.cells([0, 0])
         got = lab.carry(processor, lab.setting(), two, two._replace(sent_ps=two.sent_ps + 2))
         assert sum(batch.count for batch in got.departures) == passed
 
 
 def test_a_packet_costs_by_packet_byte_segment_and_change(lab):
-    processor = simple(per_byte=1_000, segment=512, prefix=32, per_segment=US, per_change=3 * US)
+    processor = simple(
+        per_byte=1_000, segment=512, headroom=32, per_segment=US, per_size_change=3 * US
+    )
     (first, second), _ = times(lab, processor, [0, MS], size_bytes=[480, 481])
     assert first == 10 * US + 480 * 1_000
     assert second - MS == 10 * US + 481 * 1_000 + US + 3 * US

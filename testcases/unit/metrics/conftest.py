@@ -76,7 +76,7 @@ class Wire:
     """A Fast Ethernet link, whatever is behind it, and a recorder of the packets of one flow."""
 
     line = Line(
-        Fraction(10**8), carries="packet", preamble=8, header=18, least=64, gap=12, largest=1_500
+        Fraction(10**8), carries="packet", preamble=8, header=18, min_frame=64, gap=12, mtu=1_500
     )
 
     def tally(

@@ -72,7 +72,7 @@ def test_a_scheduler_is_warned_of_once_with_the_quantum_that_suits_all(
 PROCESSED = """
 device both {
   port p[2], out: packet
-  cpu = processor { ways = 2, per_packet = 10 us, limit = 64 pkt }
+  cpu = processor { ports = 2, per_packet = 10 us, limit = 64 pkt }
   large, small = fifo { limit = 64 pkt }
   fair = drr { weights = { large: 15, small: 1 }, quantum = 100 B }
   p[0].rx -> cpu.entry[0]

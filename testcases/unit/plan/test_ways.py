@@ -138,8 +138,8 @@ device twin(transit: Time = 1 us) {
   port left, right: cell
   meter = gcra { violate = tag }
   sort = classify { kept = cell.clp == 0, tagged = otherwise }
-  upper = vc_switch { ways = 1, latency = 1 us }
-  lower = vc_switch { ways = 1, latency = 2 us }
+  upper = vc_switch { ports = 1, latency = 1 us }
+  lower = vc_switch { ports = 1, latency = 2 us }
   out = fifo { limit = 8 cell }
   left.rx -> meter -> sort
   sort.kept -> upper.entry[0]
@@ -191,7 +191,7 @@ test t on star {
 HOPS = """
 device hop(transit: Time = 1 us) {
   port p[4]: cell
-  fabric = vc_switch { ways = 4, latency = transit }
+  fabric = vc_switch { ports = 4, latency = transit }
   for i in ORDER {
     q = fifo { limit = 8 cell }
     p[i].rx -> fabric.entry[i]

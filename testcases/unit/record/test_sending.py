@@ -24,7 +24,7 @@ topology bench {
 
 device hub {
   port p[5]: cell
-  fabric = vc_switch { ways = 5, latency = 1 us }
+  fabric = vc_switch { ports = 5, latency = 1 us }
   for i in 0 .. 4 {
     p[i].rx -> fabric.entry[i]
     fabric.exit[i] -> p[i].tx

@@ -28,7 +28,7 @@ topology narrow(last: Data = 1_500 B) {
   a, b = host
   box = edge
   link a -- box.west via media.gige
-  link box.east -- b via media.fast_ethernet { largest = last }
+  link box.east -- b via media.fast_ethernet { mtu = last }
 }
 topology jumbo {
   a, b = host

@@ -23,7 +23,7 @@ def sized(size, layer):
 
 def framed(**fields):
     """Return what Fast Ethernet puts around packets, with more of it."""
-    ethernet = {"preamble": 8, "header": 18, "least": 64, "gap": 12, "largest": 1_500}
+    ethernet = {"preamble": 8, "header": 18, "min_frame": 64, "gap": 12, "mtu": 1_500}
     return Line(Fraction(10**8), carries="packet", **{**ethernet, **fields}).encapsulation
 
 

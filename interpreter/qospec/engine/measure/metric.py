@@ -15,7 +15,7 @@ Dimension = Literal["cells", "cell rate", "rate", "time", "ratio", "count"]
 
 
 class Counting(NamedTuple):
-    """What a metric counts, in a word such as "lost", and the metric that counts all of them."""
+    """What a metric counts, as an adjective, and the metric that gives the total."""
 
     counts: str
     out_of: str

@@ -187,8 +187,10 @@ class Recovery:
 
     def _give_up(self, start: int, end: int) -> None:
         kinds = self._tokens.kinds
-        given_up = (i for i in range(start, end) if kinds[i] in {"NAME", "STRING", "RUN"})
-        self.unread.update(word for i in given_up for word in _NAME.findall(self._tokens.text(i)))
+        names = {"NAME", "STRING", "RUN"}  # and what was taken for a misspelt keyword
+        given_up = (i for i in range(start, end) if kinds[i] in names or i in self._mended)
+        texts = (self._tokens.span(i).text for i in given_up)
+        self.unread.update(word for text in texts for word in _NAME.findall(text))
         self._work += end - start
 
     def _reads_block(self, start: int, at: int, height: int) -> bool:

@@ -237,7 +237,7 @@ device patch {
 }
 device switch(ports: Int = 4) {
   port p[ports]: cell
-  fabric = vc_switch { ways = ports, latency = 10 us }
+  fabric = vc_switch { ports = ports, latency = 10 us }
   panel = patch(count = ports)
   for i in 0 .. ports - 1 {
     stage = fifo { limit = 9 cell }

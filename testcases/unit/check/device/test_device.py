@@ -46,7 +46,7 @@ def test_a_device_that_nobody_uses_is_checked_with_unknown_parameters(codes):
     text = """
 device switch(ports: Int, rate: CellRate) {
   port p[ports]: cell
-  fabric = vc_switch { ways = ports }
+  fabric = vc_switch { ports = ports }
   for i in 0 .. ports - 1 {
     out = fifo { limit = rate }
     p[i].rx -> fabric.entry[i]
@@ -63,7 +63,7 @@ def test_a_wire_from_an_unknown_place_still_feeds_where_it_ends(codes):
     text = """
 device switch(ports: Int = 2) {
   port p[ports], trunk: cell
-  fabric = vc_switch { ways = ports + 1 }
+  fabric = vc_switch { ports = ports + 1 }
   for i in 0 .. ports - 1 {
     wait = delay { time = 1 us }
     p[i].rx -> fabric.entry[i]

@@ -30,7 +30,7 @@ _STATISTIC = "a statistic stands behind what is measured, as in `flow.delay.{}`"
             ),
         ),
         (
-            "topology t {\n  r = router { ways = 2 }\n}",
+            "topology t {\n  r = router { ports = 2 }\n}",
             "an element stands in a `device`; `import std.devices.generic` has simple ones",
         ),
         ("import imix", "write `import std.traffic.imix`"),

@@ -5,7 +5,7 @@ import pytest
 BOX = """
 device box(buffer: Count = 8 cell) {
   port p[3]: cell
-  fabric = vc_switch { ways = 3 }
+  fabric = vc_switch { ports = 3 }
   for i in 0 .. 2 {
     out = fifo { limit = buffer }
     p[i].rx -> fabric.entry[i]
@@ -103,4 +103,4 @@ def test_links_and_nodes_keep_the_rules(codes, line, code):
 
 
 def test_a_device_of_which_something_could_not_be_read_is_not_made_flat(codes):
-    assert set(codes(BOX.replace("ways = 3", "ways  3"))) == {"E0004"}
+    assert set(codes(BOX.replace("ports = 3", "ports  3"))) == {"E0004"}
