@@ -24,7 +24,7 @@ class Delay(Element):
     time: Time
     """How much later."""
 
-    def least_delay_ps(self, clock: Clock | None) -> int:
+    def lookahead_ps(self, clock: Clock | None) -> int:
         return self.time
 
     def process(self, state: None, arrivals: tuple[Batch, ...], until_ps: int) -> Step:

@@ -50,7 +50,7 @@ class Delays(Element):
         if not self.each:
             raise ValueError("each: at least one delay is needed")
 
-    def least_delay_ps(self, clock: Clock | None) -> int:
+    def lookahead_ps(self, clock: Clock | None) -> int:
         return min(self.each)
 
     def start(self, setting: Setting) -> State:
@@ -58,7 +58,7 @@ class Delays(Element):
 
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
-        leaving_ps = min(until_ps + self.least_delay_ps(None), FOREVER_PS)
+        leaving_ps = min(until_ps + self.lookahead_ps(None), FOREVER_PS)
         if batch.count:
             turn = np.arange(state.passed, state.passed + batch.count) % len(state.each_ps)
             state.passed += batch.count

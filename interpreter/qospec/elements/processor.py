@@ -158,7 +158,7 @@ class Processor(Element):
     def buffer(self) -> Buffer:
         return self.limit
 
-    def least_delay_ps(self, clock: Clock | None) -> int:
+    def lookahead_ps(self, clock: Clock | None) -> int:
         return self.per_packet
 
     @property

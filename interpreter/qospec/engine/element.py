@@ -199,7 +199,7 @@ class Element(ABC):
 
     # ---- how it runs
 
-    def least_delay_ps(self, clock: Clock | None) -> int:
+    def lookahead_ps(self, clock: Clock | None) -> int:
         """Return a time that no item can undercut: its lookahead, for the engine and the checker.
 
         Args:

@@ -54,7 +54,7 @@ class Metric(ABC):
     """
     needs: ClassVar[frozenset[str]] = frozenset()
     """What a trial must record for it: "histogram", which every flow has; "shares" of several
-    members; and, of what a statement names, "clumping", "latencies" and "variation"."""
+    members; and, of what a statement names, "one_point_variation", "latencies" and "variation"."""
 
     def delays(self, tally: Tally) -> Delays | None:
         """Return what its quantiles are of, for the judge and histograms; None without data."""
