@@ -97,7 +97,7 @@ def _records(paths: tuple[str, ...]) -> Path:
 
     path = Path(paths[0].partition("::")[0] if paths else ".")
     root = files.root_of(path / "any" if path.is_dir() else path)
-    below = root if files.there(root / "qos.toml") else Path.cwd()
+    below = root if files.exists(root / "qos.toml") else Path.cwd()
     return Path(files.shown(below / "records"))
 
 

@@ -30,7 +30,7 @@ from qospec.judge.repeats import ConfidenceLevels
 from qospec.judge.verdict import MIRRORED, Interval, Judgement, Side, dimension_of, judge
 from qospec.model.bounds import bounds
 from qospec.model.expression import Counted, Measured, Operation, evaluate, measurements, observed
-from qospec.model.suite import MOST_REPEATS
+from qospec.model.suite import MAX_REPEATS
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ RARE = (
     " judge each repeat by itself, without a confidence,"
     " or draw nothing at random, for example with `phases = even`"
 )
-HOPELESS = f"even {MOST_REPEATS:_} repeats would hardly decide: they are too close to the bound"
+HOPELESS = f"even {MAX_REPEATS:_} repeats would hardly decide: they are too close to the bound"
 UNDRAWN = "nothing is drawn at random, so all repeats are identical"
 FAILED = "it does not hold"
 
@@ -138,9 +138,9 @@ def _too_few_items(
     levels = bonferroni_level(confidence, estimates, expression)
     for leaf, each in estimates.items():
         ends = needed_bounds(expression, leaf)
-        if isinstance(each, Quantile) and not each.suffices(levels, ends, MOST_REPEATS):
+        if isinstance(each, Quantile) and not each.suffices(levels, ends, MAX_REPEATS):
             few = f"too few independent {item_noun(leaf)}"
-            return f"even {MOST_REPEATS:_} repeats would have {few}"
+            return f"even {MAX_REPEATS:_} repeats would have {few}"
     return ""
 
 
@@ -158,7 +158,7 @@ def _decide(
         notes.append(FAILED)
     elif None in held and False not in held:
         additional = _more_repeats(constraints, held, levels)
-        notes.append(RARE if identical and additional > MOST_REPEATS else _outlook(additional))
+        notes.append(RARE if identical and additional > MAX_REPEATS else _outlook(additional))
     if identical and RARE not in notes:
         notes.append(ALIKE)
     return verdict, notes
@@ -317,12 +317,12 @@ def _mean_constraints(
 def _more_repeats(
     constraints: Sequence[Constraint], held: Sequence[bool | None], levels: ConfidenceLevels
 ) -> int:
-    """Return how many more repeats would decide; a number above `MOST_REPEATS` if too many."""
+    """Return how many more repeats would decide; a number above `MAX_REPEATS` if too many."""
     undecided = [
         constraint for constraint, known in zip(constraints, held, strict=True) if known is None
     ]
     needed = [
-        (constraint.mean > 0, constraint.more_repeats(levels) or MOST_REPEATS + 1)
+        (constraint.mean > 0, constraint.more_repeats(levels) or MAX_REPEATS + 1)
         for constraint in undecided
     ]
     against = [additional for bad, additional in needed if bad]
@@ -330,7 +330,7 @@ def _more_repeats(
 
 
 def _outlook(additional: int) -> str:
-    if additional > MOST_REPEATS:
+    if additional > MAX_REPEATS:
         return HOPELESS
     return f"about {additional:_} more {'repeat' if additional == 1 else 'repeats'} would decide"
 

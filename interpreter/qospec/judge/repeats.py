@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from qospec.judge import statistics
 from qospec.model.bounds import Bounds
-from qospec.model.suite import MOST_REPEATS
+from qospec.model.suite import MAX_REPEATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,7 +108,7 @@ def repeats_to_decide(
         end = found.least if bad else found.most
         return end is not None and (end > 0) == bad and end != 0
 
-    low, high = repeats, MOST_REPEATS
+    low, high = repeats, MAX_REPEATS
     if not decides(high):
         return None
     while high - low > 1:

@@ -125,10 +125,10 @@ class MetricValue(Value):
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return a statistic."""
-        if name.text == Above.name:
+        if name.text == ShareAbove.name:
             if "p*" not in self.statistics:
                 raise self._no_shares(name, evaluator.context.catalogue.of("metric"))
-            return Above(self)
+            return ShareAbove(self)
         if not offers(self.statistics, name.text):
             raise self._unknown(name)
         return self.measured(name.text)
@@ -222,7 +222,7 @@ class MetricValue(Value):
 
 
 @dataclass(frozen=True)
-class Above(Value):
+class ShareAbove(Value):
     """`user.delay.above`, to be called with a bound: the share of the delays that exceed it."""
 
     what: ClassVar[str] = "a share"
