@@ -36,7 +36,7 @@ def work(folder, plan, again, hear):
     if name == "tells":
         workers.kernel.notices["compiling"]()
     if name == "hears":
-        hear._told_s -= 1_000
+        hear._sent_s -= 1_000
         hear(0.5)
         hear(0.6)
     return JobResult({"name": name, "again": again, "pid": os.getpid()}, 1.0, 0.0)
