@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 from qospec.catalogue.kinds import element
 from qospec.dataclass import dataclass
 from qospec.engine.element import Step
-from qospec.engine.items.partition import WAYS, routed, routes
+from qospec.engine.items.partition import MAX_OUTPUTS, partition_by_table, routing_table
 
 if TYPE_CHECKING:
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
-    from qospec.engine.items.partition import Routes
+    from qospec.engine.items.partition import RoutingTable
     from qospec.engine.line.clock import Clock
 
 
@@ -34,8 +34,8 @@ class Classify:
     def __post_init__(self) -> None:
         if not self.classes:
             raise ValueError("at least one class is needed, as in `rest = otherwise`")
-        if len(self.classes) > WAYS:
-            raise ValueError(f"at most {WAYS} classes can be told apart")
+        if len(self.classes) > MAX_OUTPUTS:
+            raise ValueError(f"at most {MAX_OUTPUTS} classes can be told apart")
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -45,13 +45,13 @@ class Classify:
     def outputs(self) -> tuple[str, ...]:
         return self.classes
 
-    def least_delay_ps(self, clock: Clock | None) -> int:
+    def lookahead_ps(self, clock: Clock | None) -> int:
         return 0
 
-    def start(self, setting: Setting) -> Routes:
-        return routes(setting)
+    def start(self, setting: Setting) -> RoutingTable:
+        return routing_table(setting)
 
-    def process(self, state: Routes, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+    def process(self, state: RoutingTable, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
-        departures = routed(batch, state, len(self.classes))
+        departures = partition_by_table(batch, state, len(self.classes))
         return Step(departures, (until_ps,) * len(self.classes))

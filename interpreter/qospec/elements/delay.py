@@ -31,7 +31,7 @@ class Delay:
     def outputs(self) -> tuple[str, ...]:
         return ("out",)
 
-    def least_delay_ps(self, clock: Clock | None) -> int:
+    def lookahead_ps(self, clock: Clock | None) -> int:
         return self.time
 
     def start(self, setting: Setting) -> None:

@@ -58,7 +58,7 @@ class Delays:
     def outputs(self) -> tuple[str, ...]:
         return ("out",)
 
-    def least_delay_ps(self, clock: Clock | None) -> int:
+    def lookahead_ps(self, clock: Clock | None) -> int:
         return min(self.each)
 
     def start(self, setting: Setting) -> State:
@@ -66,7 +66,7 @@ class Delays:
 
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
-        leaving_ps = min(until_ps + self.least_delay_ps(None), FOREVER_PS)
+        leaving_ps = min(until_ps + self.lookahead_ps(None), FOREVER_PS)
         if batch.count:
             turn = np.arange(state.passed, state.passed + batch.count) % len(state.each_ps)
             state.passed += batch.count

@@ -112,7 +112,7 @@ class Gcra:
         """Return whether a CLP 0 cell under such a contract may go on with CLP 1."""
         return self.concerns(contract) and (self.violate == "tag" or contract.tagging)
 
-    def least_delay_ps(self, clock: Clock | None) -> int:
+    def lookahead_ps(self, clock: Clock | None) -> int:
         return 0
 
     def start(self, setting: Setting) -> State:

@@ -158,8 +158,8 @@ class Line:
             self.labels,
         )
 
-    def least_delay_ps(self, clock: Clock | None) -> int:
-        return transmission.least_delay_ps(clock)
+    def lookahead_ps(self, clock: Clock | None) -> int:
+        return transmission.lookahead_ps(clock)
 
     def start(self, setting: Setting) -> State:
         line = transmission.line_of(setting.clock)
@@ -180,7 +180,7 @@ def _sent(state: State, batch: Batch) -> Batch:
         smallest, largest = int(sizes.min()), int(sizes.max())
     check_load(line, batch, smallest, largest)
     if smallest == largest and not state.slotted:
-        return tail_drop.sent_freely(
+        return tail_drop.send_uncongested(
             line, batch, largest, room_ps=tail_drop.NO_LIMIT_PS, owns_times=state.owns_times
         )[0]
     left_ps = at_ps if state.owns_times else np.empty(len(at_ps), np.int64)

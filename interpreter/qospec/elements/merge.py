@@ -35,7 +35,7 @@ class Merge:
     def outputs(self) -> tuple[str, ...]:
         return ("out",)
 
-    def least_delay_ps(self, clock: Clock | None) -> int:
+    def lookahead_ps(self, clock: Clock | None) -> int:
         return 0
 
     def start(self, setting: Setting) -> None:

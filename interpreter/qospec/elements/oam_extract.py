@@ -33,7 +33,7 @@ class OamExtract:
         """Return the output that OAM cells, or user cells, take."""
         return int(oam)
 
-    def least_delay_ps(self, clock: Clock | None) -> int:
+    def lookahead_ps(self, clock: Clock | None) -> int:
         return 0
 
     def start(self, setting: Setting) -> int:

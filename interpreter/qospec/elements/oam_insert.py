@@ -76,7 +76,7 @@ class OamInsert:
     def outputs(self) -> tuple[str, ...]:
         return ("out",)
 
-    def least_delay_ps(self, clock: Clock | None) -> int:
+    def lookahead_ps(self, clock: Clock | None) -> int:
         return 0
 
     def start(self, setting: Setting) -> State:

@@ -151,7 +151,7 @@ class Processor:
     def outputs(self) -> tuple[str, ...]:
         return tuple(f"exit[{number}]" for number in range(self.ports))
 
-    def least_delay_ps(self, clock: Clock | None) -> int:
+    def lookahead_ps(self, clock: Clock | None) -> int:
         return self.per_packet
 
     @property

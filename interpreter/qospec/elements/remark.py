@@ -94,7 +94,7 @@ class Remark:
             marks = ALL[name].put(marks, value)
         return (marks,)
 
-    def least_delay_ps(self, clock: Clock | None) -> int:
+    def lookahead_ps(self, clock: Clock | None) -> int:
         return 0
 
     def start(self, setting: Setting) -> tuple[Bits, Bits]:

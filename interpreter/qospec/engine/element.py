@@ -113,7 +113,7 @@ class Element(Protocol):
     def outputs(self) -> tuple[str, ...]:
         """Return the names of its outputs, in order."""
 
-    def least_delay_ps(self, clock: Clock | None) -> int:
+    def lookahead_ps(self, clock: Clock | None) -> int:
         """Return a time that no cell can undercut; it is the element's lookahead in a loop."""
 
     def start(self, setting: Setting) -> Any:

@@ -28,12 +28,12 @@ class CellDelayVariation1Point:
     dimension = "time"
     statistics: tuple[str, ...] = ("max", "min")
     exact = False
-    needs: frozenset[str] = frozenset({"clumping"})
+    needs: frozenset[str] = frozenset({"one_point_variation"})
 
     def measure(self, tally: Tally, statistic: str) -> int | None:
         """Return ps; None if no cell arrived, or they were not followed."""
         if statistic == "max":
-            return tally.clumping_max_ps
+            return tally.one_point_variation_max_ps
         if statistic == "min":
-            return tally.clumping_min_ps
+            return tally.one_point_variation_min_ps
         raise ValueError(f"cell_delay_variation_1_point has no statistic `{statistic}`")

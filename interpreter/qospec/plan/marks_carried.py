@@ -27,7 +27,7 @@ class Unmark:
     inputs = ("in",)
     outputs = ("out",)
 
-    def least_delay_ps(self, clock: Clock | None) -> int:  # noqa: ARG002  it takes no time
+    def lookahead_ps(self, clock: Clock | None) -> int:  # noqa: ARG002  it takes no time
         """Return 0."""
         return 0
 

@@ -184,7 +184,7 @@ class Walk:
             yield Sort(oam=True, marks=0)
 
 
-def routed(
+def partition_by_table(
     network: Network, drafts: Drafts, members: tuple[Member, ...]
 ) -> tuple[dict[int, Table], Passing]:
     """Return the table of every router and classifier, and where cells pass.

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.dataclass import dataclass
-from qospec.engine.experiment import Experiment, Intervals, Source, Watch
+from qospec.engine.experiment import Experiment, Intervals, MeasurementSpec, Source
 from qospec.engine.graph.emulation import zero_delay_cycle
 from qospec.engine.items.connections import Connections
 from qospec.engine.queue import drop_policy
@@ -192,7 +192,7 @@ def _sources(
 
 def _watch(
     case: Case, network: str, connections: Connections, members: tuple[Member, ...]
-) -> Watch:
+) -> MeasurementSpec:
     """Give each flow, each flow's OAM cells and each member that a statement names a histogram."""
     rows = list(connections.flow)
     if connections.has_oam:
@@ -212,7 +212,7 @@ def _watch(
         for need in m.needs
         if (of := population_name(m.flow, m.member, oam=m.oam)) in named
     }
-    return Watch(
+    return MeasurementSpec(
         start_ps=case.run.warmup_ps,
         stop_ps=case.run.warmup_ps + case.run.measure_ps,
         histogram_row=tuple(rows),

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.items.partition import WAYS
+from qospec.engine.items.partition import MAX_OUTPUTS
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Marks
     from qospec.engine.items.connections import Connections, Contract
     from qospec.model.expression import Value
 
-NEVER = WAYS
+NEVER = MAX_OUTPUTS
 """In place of an output."""
 
 

@@ -45,8 +45,8 @@ def seen(tally: Callable[..., Tally]) -> Iterator[Tally]:
                 up=min(1, sent - lost),
                 lost={("q", "policed"): lost},
                 delays_ps=delays,
-                clumping_min_ps=-3,
-                clumping_max_ps=-1,
+                one_point_variation_min_ps=-3,
+                one_point_variation_max_ps=-1,
             )
 
 

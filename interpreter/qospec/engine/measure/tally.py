@@ -213,8 +213,9 @@ class Tally:
         delays: Of `received`.
         volume: Of packets: the bytes of `carried`, by layer.
         sent_volume: Likewise, of `sent`.
-        clumping_max_ps: Largest 1-point CDV y_k (cells early, in clumps), with `Watch.clumping`.
-        clumping_min_ps: Smallest y_k (gaps).
+        one_point_variation_max_ps: Largest 1-point CDV y_k (cells early, in clumps), if it was
+            followed.
+        one_point_variation_min_ps: Smallest y_k (gaps).
         recorded: What was recorded of what metrics need.
         latencies: Of `received`: from the last bit sent to the last that arrived.
         variation: How times vary from packet to packet.
@@ -233,8 +234,8 @@ class Tally:
     delays: Delays = field(default_factory=Delays)
     volume: Volume | None = None
     sent_volume: Volume | None = None
-    clumping_max_ps: int | None = None
-    clumping_min_ps: int | None = None
+    one_point_variation_max_ps: int | None = None
+    one_point_variation_min_ps: int | None = None
     recorded: frozenset[str] = frozenset({"histogram"})
     latencies: Delays | None = None
     variation: Variation | None = None

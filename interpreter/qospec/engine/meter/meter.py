@@ -116,7 +116,7 @@ class Meter(ABC):
         token_bucket.check(Bucket("cir", cir, "cbs", cbs))
         token_bucket.check(self.other_bucket)
 
-    def least_delay_ps(self, clock: Clock | None) -> int:  # noqa: ARG002  no line serves it
+    def lookahead_ps(self, clock: Clock | None) -> int:  # noqa: ARG002  no line serves it
         """Return 0: a meter takes no time."""
         return 0
 
