@@ -23,7 +23,7 @@ from figures import Figure, MismatchError
 from qospec.catalogue.kinds import Buffer
 from qospec.elements.fifo import Fifo
 from qospec.elements.line import Line
-from qospec.engine.experiment import END, Experiment, Node, Source, Watch, Wire
+from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph import emulation
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.measure import delays
@@ -61,7 +61,7 @@ def experiment(seconds: int, *, queues: bool = False) -> Experiment:
         (Source("flows", arrivals, 0, FLOWS, "random", CELLS, 0, 0),),
         nodes,
         tuple(Wire(n, 0, n + 1 if n < HOPS else END) for n in range(HOPS + 1)),
-        Watch(0, seconds * PS_PER_S, (0,) * FLOWS),
+        MeasurementSpec(0, seconds * PS_PER_S, (0,) * FLOWS),
         SEED,
     )
 

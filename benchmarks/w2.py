@@ -27,7 +27,7 @@ from qospec.elements.classify import Classify
 from qospec.elements.drr import Drr
 from qospec.elements.line import Line
 from qospec.elements.strict import Strict
-from qospec.engine.experiment import END, Experiment, Node, Source, Watch, Wire
+from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph import emulation
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.line import transmission
@@ -111,7 +111,7 @@ def experiment(seconds: int, load: Fraction) -> Experiment:
         sources,
         nodes,
         (Wire(0, 0, 1), *(Wire(1, n, 2, n) for n in range(len(CLASSES))), Wire(2, 0, END)),
-        Watch(0, seconds * PS_PER_S, tuple(range(len(each)))),
+        MeasurementSpec(0, seconds * PS_PER_S, tuple(range(len(each)))),
         SEED,
     )
 

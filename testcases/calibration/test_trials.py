@@ -13,7 +13,7 @@ import queues
 from asked import Row, question
 from trials import count, most_wrong
 
-SURE = Fraction(95, 100)
+DEFAULT_CONFIDENCE = Fraction(95, 100)
 TRIALS = 200
 
 
@@ -21,23 +21,23 @@ TRIALS = 200
 @pytest.mark.parametrize(
     ("row", "decided"),
     [
-        (Row(0.5, 0, 1_000, 5, "p90", SURE), 190),
-        (Row(0.8, 0, 1_000, 10, "p90", SURE), 150),
-        (Row(0.9, 0, 1_000, 10, "p90", SURE), 40),
-        (Row(0.9, 0, 1_000, 10, "mean", SURE), 110),
-        (Row(0.8, 0, 2_000, 10, "p99", SURE), 40),
-        (Row(0.8, 8, 1_000, 10, "loss", SURE), 190),
-        (Row(0.9, 12, 1_000, 10, "loss", SURE), 100),
-        (Row(0.5, 5, 500, 20, "lost", SURE, "on-off"), 190),
-        (Row(0.3, 5, 150, 60, "loss", SURE, "on-off"), 190),
-        (Row(0.85, 0, 1_000, 10, "above p90", SURE), 190),
-        (Row(0.9, 0, 1_000, 10, "pdv p90", SURE), 40),
-        (Row(0.5, 0, 1_000, 10, "p99 - p90", SURE), 60),
-        (Row(0.8, 0, 1_000, 5, "abs(mean)", SURE), 110),
-        (Row(0.8, 0, 1_000, 10, "abs(p90)", SURE), 150),
-        (Row(0.8, 0, 1_000, 5, "mean", SURE, "M/M/1"), 110),
-        (Row(0.5, 0, 2_000, 5, "mean", SURE, "on-off"), 110),
-        (Row(0.8, 0, 2_000, 5, "mean", SURE, "batches"), 80),
+        (Row(0.5, 0, 1_000, 5, "p90", DEFAULT_CONFIDENCE), 190),
+        (Row(0.8, 0, 1_000, 10, "p90", DEFAULT_CONFIDENCE), 150),
+        (Row(0.9, 0, 1_000, 10, "p90", DEFAULT_CONFIDENCE), 40),
+        (Row(0.9, 0, 1_000, 10, "mean", DEFAULT_CONFIDENCE), 110),
+        (Row(0.8, 0, 2_000, 10, "p99", DEFAULT_CONFIDENCE), 40),
+        (Row(0.8, 8, 1_000, 10, "loss", DEFAULT_CONFIDENCE), 190),
+        (Row(0.9, 12, 1_000, 10, "loss", DEFAULT_CONFIDENCE), 100),
+        (Row(0.5, 5, 500, 20, "lost", DEFAULT_CONFIDENCE, "on-off"), 190),
+        (Row(0.3, 5, 150, 60, "loss", DEFAULT_CONFIDENCE, "on-off"), 190),
+        (Row(0.85, 0, 1_000, 10, "above p90", DEFAULT_CONFIDENCE), 190),
+        (Row(0.9, 0, 1_000, 10, "pdv p90", DEFAULT_CONFIDENCE), 40),
+        (Row(0.5, 0, 1_000, 10, "p99 - p90", DEFAULT_CONFIDENCE), 60),
+        (Row(0.8, 0, 1_000, 5, "abs(mean)", DEFAULT_CONFIDENCE), 110),
+        (Row(0.8, 0, 1_000, 10, "abs(p90)", DEFAULT_CONFIDENCE), 150),
+        (Row(0.8, 0, 1_000, 5, "mean", DEFAULT_CONFIDENCE, "M/M/1"), 110),
+        (Row(0.5, 0, 2_000, 5, "mean", DEFAULT_CONFIDENCE, "on-off"), 110),
+        (Row(0.8, 0, 2_000, 5, "mean", DEFAULT_CONFIDENCE, "batches"), 80),
     ],
 )
 def test_a_confidence_is_kept(row: Row, decided: int) -> None:
@@ -49,7 +49,7 @@ def test_a_confidence_is_kept(row: Row, decided: int) -> None:
 @pytest.mark.slow
 def test_quantiles_judged_by_the_mean_of_repeats_would_be_seen() -> None:
     """The rule that was here first: Student's t over the quantiles of the repeats."""
-    row, wrong = Row(0.9, 0, 9_000, 20, "p99_9", SURE), 0
+    row, wrong = Row(0.9, 0, 9_000, 20, "p99_9", DEFAULT_CONFIDENCE), 0
     truth = queues.waiting_quantile(0.999, row.load)
     stream = np.random.default_rng(1)
     for _ in range(20):
@@ -58,7 +58,7 @@ def test_quantiles_judged_by_the_mean_of_repeats_would_be_seen() -> None:
             for _ in range(row.repeats)
         ]
         wrong += np.mean(found) + 1.729 * np.std(found, ddof=1) / np.sqrt(row.repeats) < truth
-    assert wrong > most_wrong(20, SURE)
+    assert wrong > most_wrong(20, DEFAULT_CONFIDENCE)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_the_loss_of_a_queue_with_exponential_services_is_the_last_of_a_geometri
 
 
 def test_the_loss_of_an_on_off_source_is_that_of_a_long_run() -> None:
-    row = Row(0.5, 5, 2_000, 1, "lost", SURE, "on-off")
+    row = Row(0.5, 5, 2_000, 1, "lost", DEFAULT_CONFIDENCE, "on-off")
     _, lost, counted = asked.losses(row, 200, np.random.default_rng(1))
     assert (lost & counted).sum() / 200 == pytest.approx(float(question(row).truth), rel=0.05)
 
@@ -93,9 +93,9 @@ def test_an_on_off_source_that_hardly_pauses_is_poisson() -> None:
 @pytest.mark.parametrize(
     "row",
     [
-        Row(0.8, 0, 400_000, 1, "mean", SURE, "M/M/1"),
-        Row(0.3, 0, 400_000, 1, "mean", SURE, "on-off"),
-        Row(0.7, 0, 400_000, 1, "mean", SURE, "batches"),
+        Row(0.8, 0, 400_000, 1, "mean", DEFAULT_CONFIDENCE, "M/M/1"),
+        Row(0.3, 0, 400_000, 1, "mean", DEFAULT_CONFIDENCE, "on-off"),
+        Row(0.7, 0, 400_000, 1, "mean", DEFAULT_CONFIDENCE, "batches"),
     ],
     ids=lambda row: row.queue,
 )

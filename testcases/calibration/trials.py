@@ -14,7 +14,7 @@ from asked import SERVICE_PS, Row, delays, losses, question, warmup
 
 from qospec.catalogue.statistics import bound_of
 from qospec.engine.measure.tally import Delays
-from qospec.judge.confidence import judge_together
+from qospec.judge.confidence import judge_repeats
 from qospec.model.expression import Constant, Measured, Operation
 from qospec.model.suite import Statement
 from qospec.source import Source, Span
@@ -43,7 +43,7 @@ class Count(NamedTuple):
 
 
 class Repeat(NamedTuple):
-    """What a repeat measured, as `judge_together` reads it."""
+    """What a repeat measured, as `judge_repeats` reads it."""
 
     seen: Delays
     lost: int
@@ -93,7 +93,7 @@ def count(row: Row, trials: int) -> Count:
     statement = Statement("expect", "", "", condition, SPAN, row.confidence)
     wrong_below = wrong_above = decided = 0
     for repeats in _trials(row, trials):
-        interval = judge_together(statement, repeats, row.repeats).interval
+        interval = judge_repeats(statement, repeats, row.repeats).interval
         lower, upper = interval.lower.value, interval.upper.value
         wrong_below += upper is not None and upper < truth
         wrong_above += lower is not None and lower > truth

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from qospec.catalogue.kinds import PACKAGES, Catalogue, Kind, discover
-from qospec.check.device.observables import lost_as
+from qospec.check.device.observables import loss_causes
 from qospec.cli import qos
 from qospec.engine.arrays import np
 from qospec.engine.items.batch import Batch
@@ -159,7 +159,9 @@ def test_the_example_of_the_readme_runs_and_passes(tmp_path: Path) -> None:
 def test_the_specification_names_every_cause_that_an_element_loses_items_for() -> None:
     devices = (ROOT / "spec" / "4-devices.md").read_text(encoding="utf-8")
     (said,) = re.findall(r"^- `element\.lost`:(.*?)^- ", devices, re.MULTILINE | re.DOTALL)
-    causes = {cause for kind in KINDS if kind.role == "element" for cause in lost_as(kind, "lost")}
+    causes = {
+        cause for kind in KINDS if kind.role == "element" for cause in loss_causes(kind, "lost")
+    }
     assert "reboot" in causes
     assert {cause for cause in causes if f"`{cause}`" not in said} == set()
 

@@ -159,7 +159,7 @@ class Meaning:
     def _of_a_device(self, declared: Declared, saying: Saying) -> str:
         what = saying.name
         value = self.declarations.value(declared)
-        inside = value.signature.alone(defaults=True)
+        inside = value.signature.placeholders(defaults=True)
         made = value.template(inside, self.declarations.evaluator)
         if what == "machines":
             return listed(
@@ -177,7 +177,7 @@ class Meaning:
     def _of_a_topology(self, declared: Declared, saying: Saying) -> str:
         what = saying.name
         value = self.declarations.value(declared)
-        inside = value.signature.alone(defaults=True)
+        inside = value.signature.placeholders(defaults=True)
         made = layout(declared.node, inside, self.declarations.evaluator)
         if what == "links":
             return listed(f"{cable.left[2]} -- {cable.right[2]}" for cable in made.cables)

@@ -56,7 +56,7 @@ def outcome(example: Any, cuts: tuple[int, ...] = ()) -> Outcome:
         step = element.process(state, tuple(b.part(i, j) for b, i, j in parts), until_ps)
         for number, left in enumerate(step.departures):
             now_ps = step.until_ps[number]
-            least_ps = until_ps + element.least_delay_ps(example.setting.clock)
+            least_ps = until_ps + element.lookahead_ps(example.setting.clock)
             assert now_ps >= max(min(least_ps, FOREVER_PS), before[number]), "a watermark too low"
             assert (np.diff(left.at_ps) >= 0).all(), "leaving times fall"
             assert not left.count or before[number] <= left.at_ps[0], "below its watermark"
@@ -100,7 +100,7 @@ def keeps_purity(example: Any) -> bool:
 
 
 def keeps_causality(example: Any) -> bool:
-    least_ps = example.element.least_delay_ps(example.setting.clock)
+    least_ps = example.element.lookahead_ps(example.setting.clock)
     came = {
         int(name): int(t)
         for batch in example.arrivals
@@ -143,7 +143,7 @@ def keeps_account(example: Any) -> bool:
         for name, t in zip(batch.sent_ps, batch.at_ps, strict=True)
     }
     given = outcome(example)
-    if not getattr(example.element, "holds", False):
+    if not example.element.holds:
         return not given.waits
     left = sorted(
         (came[int(name)], int(t))
@@ -164,7 +164,7 @@ def keeps_account(example: Any) -> bool:
 def inserted_from(example: Any) -> int:
     """Return the first index of cells that the element may make of itself."""
     connections = example.setting.connections
-    return connections.count if getattr(example.element, "inserts", False) else connections.indices
+    return connections.count if example.element.inserts_oam else connections.indices
 
 
 PROMISES = {

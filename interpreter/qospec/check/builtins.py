@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.kinds import RECORDS
 from qospec.check.device.nodes import HostKind
 from qospec.check.modules import imports
-from qospec.check.records.kinds import LATER, KindValue, not_built
+from qospec.check.records.kinds import RESERVED, KindValue, not_built
 from qospec.dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -44,11 +44,11 @@ class BuiltIns:
 
     def is_reserved(self, name: str) -> bool:
         """Return whether a name is a word of the language that is not built yet."""
-        return name in LATER
+        return name in RESERVED
 
     def module_of(self, name: str) -> str:
         """Return the module of the library that has this name, as it is imported; "" if none."""
-        return imports.of_library(name)
+        return imports.library_module(name)
 
     def help_for(self, name: str, declared: Container[str]) -> str:
         """Return what to write for a name that everybody expects and the library has; "" if none.
@@ -57,4 +57,4 @@ class BuiltIns:
             name: A name that nothing known has.
             declared: Those that the file declares and imports.
         """
-        return imports.newcomer(name, declared)
+        return imports.help_for(name, declared)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from qospec.check.device import body as devices
 from qospec.check.device.nodes import Design, DevicePlan
 from qospec.check.evaluate.context import CheckError, error
-from qospec.check.evaluate.loops import count_of, once
+from qospec.check.evaluate.loops import count_of, refuse_duplicates
 from qospec.check.evaluate.scope import Binding, Scope, unknown
 from qospec.check.evaluate.values import (
     POISON,
@@ -67,13 +67,13 @@ class TrafficValue(Value):
 
     def copy(self, body: ast.Body, scope: Scope, evaluator: Evaluator) -> Value:
         """Return a copy with changes, of the record with the parameters' defaults."""
-        return self.standing(body, evaluator).copy(body, scope, evaluator)
+        return self.with_defaults(body, evaluator).copy(body, scope, evaluator)
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return a field of the record with the parameters' defaults."""
-        return self.standing(name, evaluator).field(name, evaluator)
+        return self.with_defaults(name, evaluator).field(name, evaluator)
 
-    def standing(self, use: ast.Node, evaluator: Evaluator) -> Value:
+    def with_defaults(self, use: ast.Node, evaluator: Evaluator) -> Value:
         """Return the record with the parameters' defaults."""
         return self._with((), Scope(), use, evaluator)
 
@@ -127,7 +127,7 @@ def _enters(
 def traffic_of(value: Value, node: ast.Node, evaluator: Evaluator) -> Value:
     """Return the record of traffic that a value stands for; raises CheckError."""
     if isinstance(value, TrafficValue):
-        value = value.standing(node, evaluator)
+        value = value.with_defaults(node, evaluator)
     if isinstance(value, KindValue):
         value = Record(value.kind, {}, node.span, evaluator)
     if isinstance(value, Poison) or (isinstance(value, Record) and value.kind.role == "traffic"):
@@ -156,12 +156,12 @@ class DeviceValue(Design):
         if "count" not in self.signature.parameters:
             counts = [each for each in own if each.name is not None and each.name.text == "count"]
             own = tuple(each for each in own if each not in counts)
-            once(counts)
+            refuse_duplicates(counts)
             if counts:
                 count = count_of(counts[0].value, scope, evaluator)
         return self._plan(call, own, scope, count, evaluator)
 
-    def alone(self, node: ast.Node, evaluator: Evaluator) -> Value:
+    def with_defaults(self, node: ast.Node, evaluator: Evaluator) -> Value:
         """Return a single one with the parameters' defaults."""
         return self._plan(node, (), Scope(), (None, True), evaluator)
 

@@ -14,7 +14,7 @@ from qospec.check.declarations import (
     TrafficValue,
 )
 from qospec.check.evaluate.context import CheckError, error, too_deep
-from qospec.check.evaluate.scope import Binding, Scope, clash, settled
+from qospec.check.evaluate.scope import Binding, Scope, clash, known_binding
 from qospec.check.evaluate.values import POISON, Value
 from qospec.check.records.parameters import let_value
 from qospec.check.records.record import Record
@@ -49,7 +49,7 @@ def suite(units: Sequence[Unit], evaluator: Evaluator) -> Suite:
     references = []
     for unit in units:
         for declaration in unit.tree.declarations if unit.tree else ():
-            reference = _alone(declaration, scopes[unit.path], evaluator)
+            reference = _check_alone(declaration, scopes[unit.path], evaluator)
             references += [reference] if reference else []
     drawn = _properties(units, scopes, evaluator)
     networks = Networks(evaluator)
@@ -116,7 +116,7 @@ def _declare(unit: Unit, scopes: dict[Path, Scope], evaluator: Evaluator) -> Non
             own = frozenset(node.name.text for node in other.tree.declarations)
             value = ModuleValue(each.name, scopes[other.path], own)
         name = each.alias or each.path[-1]
-        scope.declare(settled(name, "an import", value), evaluator.context)
+        scope.declare(known_binding(name, "an import", value), evaluator.context)
     for node in unit.tree.declarations if unit.tree else ():
         binding = _binding(node, scope, evaluator)
         known = scope.names.get(binding.name)
@@ -146,7 +146,7 @@ def _value(node: ast.Declaration, scope: Scope, evaluator: Evaluator) -> Value:
     return TestValue() if isinstance(node, ast.Test) else POISON
 
 
-def _alone(node: ast.Declaration, scope: Scope, evaluator: Evaluator) -> Reference | None:
+def _check_alone(node: ast.Declaration, scope: Scope, evaluator: Evaluator) -> Reference | None:
     """Check a declaration on its own: with parameters unknown, and with their defaults."""
     if isinstance(node, ast.Property):
         return None
@@ -175,9 +175,9 @@ def _with_unknowns(value: TrafficValue | DeviceValue | TopologyValue, evaluator:
     for defaults in turns:
         before = evaluator.context.mistakes
         if isinstance(value, DeviceValue) and defaults:
-            value.alone(value.node, evaluator)  # as it is used, so that it is made once
+            value.with_defaults(value.node, evaluator)  # as it is used, so that it is made once
             return
-        inside = signature.alone(defaults=defaults)
+        inside = signature.placeholders(defaults=defaults)
         if isinstance(value, DeviceValue):
             value.template(inside, evaluator)
         elif isinstance(value, TopologyValue):

@@ -28,7 +28,7 @@ def doc(paths: tuple[str, ...], name: str, title: str, output: str) -> None:
     from qospec.diagnostics import Problems
     from qospec.documentation.project import page
     from qospec.reference.declarations import Declarations
-    from qospec.report.render import ReportError
+    from qospec.report.format import ReportError
     from qospec.writing import WriteError, write_whole
 
     problems = Problems()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from qospec.cli.terminal import Console, Here
     from qospec.model.suite import Suite
     from qospec.plan.plan import CasePlan
-    from qospec.run.runner import Assignment
+    from qospec.run.runner import RunRequest
 
 
 @click.command()
@@ -97,7 +97,7 @@ def _records(paths: tuple[str, ...]) -> Path:
 
     path = Path(paths[0].partition("::")[0] if paths else ".")
     root = files.root_of(path / "any" if path.is_dir() else path)
-    below = root if files.there(root / "qos.toml") else Path.cwd()
+    below = root if files.exists(root / "qos.toml") else Path.cwd()
     return Path(files.shown(below / "records"))
 
 
@@ -113,10 +113,10 @@ def _check_chunk() -> None:
 
 def _assignment(
     request: loading.Request, suite: Suite, plans: list[CasePlan], jobs: int, console: Console
-) -> Assignment:
-    from qospec.run.runner import Assignment
+) -> RunRequest:
+    from qospec.run.runner import RunRequest
 
-    return Assignment(
+    return RunRequest(
         suite=suite,
         plans=plans,
         seed=request.seed,
@@ -134,7 +134,7 @@ def _assignment(
 
 
 def _execute(
-    assignment: Assignment, root: Path, formats: tuple[str, ...], console: Console
+    assignment: RunRequest, root: Path, formats: tuple[str, ...], console: Console
 ) -> tuple[dict[str, Any], list[Path]]:
     from qospec.record import store
     from qospec.run import runner

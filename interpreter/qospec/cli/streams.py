@@ -81,6 +81,6 @@ STDIN = "-"
 
 def read(suffix: str = "") -> Source:
     """Return what comes from stdin, in the form of files that end so; raises CheckError."""
-    from qospec.check.modules.files import MOST_BYTES, decoded
+    from qospec.check.modules.files import MAX_BYTES, decoded
 
-    return decoded(f"stdin{suffix}", sys.stdin.buffer.read(MOST_BYTES + 1), None)
+    return decoded(f"stdin{suffix}", sys.stdin.buffer.read(MAX_BYTES + 1), None)

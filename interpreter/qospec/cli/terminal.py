@@ -12,7 +12,8 @@ import click
 
 from qospec.cli.output import LONGEST, say, say_text
 from qospec.cli.progress import Progress, Work
-from qospec.report.causes import CALM, reasons, unmet, with_confidence
+from qospec.judge.verdict import PROBLEMS
+from qospec.report.causes import reasons, unmet, with_confidence
 from qospec.report.cautions import caution_sentence, cautions
 from qospec.report.claims import claims_sentence
 from qospec.report.words import confidence, ends
@@ -119,7 +120,7 @@ class Console:
         for case in document["cases"]:
             if case["ran"] and case["verdict"] == "skip":
                 say("", f"SKIP  {case['name']}", f"    why       {case['why'][0]}")
-            elif case["ran"] and case["verdict"] not in CALM:
+            elif case["ran"] and case["verdict"] in PROBLEMS:
                 self._explain(case)
         counts = ", ".join(
             f"{count} {verdict}"

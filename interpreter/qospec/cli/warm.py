@@ -28,9 +28,9 @@ def warm(paths: tuple[str, ...], match: str, jobs: int) -> None:
 
     request = loading.Request(paths, match, "0", options.MAX_CELLS, as_json=False)
     _, plans = loading.planned(request)
-    kinds = warming.kinds(plans)
+    kinds = warming.distinct_cases(plans)
     compiling_s = 0.0
-    for number, result in enumerate(warming.warmed(kinds, jobs), 1):
+    for number, result in enumerate(warming.warm_all(kinds, jobs), 1):
         compiling_s += result.compiling_s
         if result.compiling_s >= TOLD_S:
             seconds = f"{result.compiling_s:.1f} s"

@@ -94,7 +94,7 @@ class Intervals(NamedTuple):
     every_ps: int
 
 
-class Watch(NamedTuple):
+class MeasurementSpec(NamedTuple):
     """What a trial records.
 
     Attributes:
@@ -115,7 +115,7 @@ class Watch(NamedTuple):
     queues: tuple[str, ...] = ()
     series: tuple[Intervals, ...] = ()
 
-    def stretches(self, need: str) -> tuple[tuple[int, int], ...]:
+    def ranges(self, need: str) -> tuple[tuple[int, int], ...]:
         """Return of what connection indices that is recorded."""
         return tuple((first, stop) for each, first, stop in self.followed if each == need)
 
@@ -133,5 +133,5 @@ class Experiment(NamedTuple):
     sources: tuple[Source, ...]
     nodes: tuple[Node, ...]
     wires: tuple[Wire, ...]
-    watch: Watch
+    watch: MeasurementSpec
     seed: tuple[str, ...]

@@ -1,7 +1,7 @@
-"""Whether what is counted can show what a criterion asks, however well it turns out.
+"""Whether the sample is large enough to show what a criterion states, however well it turns out.
 
-20 delays have no p99.9999 but the longest of them, and 100,000 cells of which none is lost do not
-show that fewer than one in a million would be.
+The p99.9999 of 20 delays is just the longest of them, and 100,000 cells without a loss do not show
+that fewer than one in a million would be lost.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.catalogue.statistics import bound_of, share_of
 from qospec.diagnostics import Diagnostic
-from qospec.judge.losses import SURE, as_ratios, carriers, counting, judged
-from qospec.judge.quantiles import fewest, items_of, needed_ends, shared
+from qospec.judge.losses import DEFAULT_CONFIDENCE, as_ratios, compared_count, counting, item_kinds
+from qospec.judge.quantiles import bonferroni_level, item_noun, minimum_sample_size, needed_bounds
 from qospec.model.expression import Constant, Operation, measurements
 from qospec.plan.survey import cell_rate
 from qospec.units import CELLS, PS_PER_S, RATIO, number_text
@@ -22,7 +22,7 @@ from qospec.units import CELLS, PS_PER_S, RATIO, number_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from qospec.judge.repeats import Repeat
+    from qospec.judge.repeats import RepeatReadings
     from qospec.model.expression import Expression, Measured
     from qospec.model.suite import Case, Flow, Statement
     from qospec.plan.plan import CasePlan
@@ -30,65 +30,68 @@ if TYPE_CHECKING:
 
 HALF = Fraction(1, 2)
 OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
-"""Each comparison with the one that holds where it does not."""
+"""Each comparison with its negation."""
 SPREAD = 6
-"""A source that draws its times hardly ever sends more standard deviations above the mean."""
+"""Standard deviations above the mean that a random source hardly ever exceeds."""
 
 
 class Need(NamedTuple):
-    """What a criterion needs to be shown: so many items, of each repeat or of all `together`."""
+    """The sample size that a criterion needs, of each repeat or of all repeats `together`."""
 
     leaf: Measured
     items: int
     together: bool
     text: str
 
-    def lack(self, items: int) -> tuple[str, str]:
-        """Return in words that so many items are too few, and how many it takes."""
+    def shortfall(self, items: int) -> tuple[str, str]:
+        """Return in words that so many items are too few, and how many are needed."""
         counted, needed = (number_text(n, exact=True) for n in (items, self.items))
-        called = items_of(self.leaf)
+        called = item_noun(self.leaf)
         if not self.together:
             low = (share_of(self.leaf.statistic) or 1) < HALF
             ends = ("shortest", "longest") if called == "delays" else ("least", "greatest")
             end, beyond = (ends[0], "below") if low else (ends[1], "beyond")
-            found = f"of {counted} {called} `{self.leaf.text}` is the {end}"
-            return found, f"of {needed} one is expected {beyond} it"
+            found = f"of {counted} {called}, `{self.leaf.text}` is the {end}"
+            return found, f"of {needed}, one is expected {beyond} it"
         if bound_of(self.leaf.statistic) is not None:
-            return f"{counted} {called} cannot show `{self.text}`", f"it takes {needed}, none above"
+            return (
+                f"{counted} {called} cannot show `{self.text}`",
+                f"{needed} are needed, none of them above",
+            )
         if self.leaf.dimension == RATIO:
-            what = "cells" if "cell" in carriers(self.leaf) else "packets"
-            none = f"it takes {needed}, none {counting(self.leaf).counts}"
+            what = "cells" if "cell" in item_kinds(self.leaf) else "packets"
+            none = f"{needed} are needed, none of them {counting(self.leaf).counts}"
             return f"{counted} {what} cannot show `{self.text}`", none
         return (
             f"{counted} {called} cannot show `{self.text}`",
-            f"it takes {needed} independent ones",
+            f"{needed} independent ones are needed",
         )
 
 
 class Shortfall(NamedTuple):
-    """That a case has only so many items of what a criterion needs."""
+    """A case in which a criterion has fewer items than it needs."""
 
     need: Need
     items: int
     case: str
 
     @property
-    def missing(self) -> Fraction:
-        """Return how many times as many items it takes."""
+    def ratio(self) -> Fraction:
+        """Return the items needed over those there are."""
         return Fraction(self.need.items, max(1, self.items))
 
 
 def needs(statement: Statement) -> Iterator[Need]:
-    """Yield what a criterion needs that asks for a quantile, or for a loss ratio below a bound."""
+    """Yield the sample sizes that a criterion needs for its quantiles and loss ratios."""
     if statement.kind != "report" and not statement.idle:
         for part, binding in _comparisons(as_ratios(statement.expression)):
-            yield from _of_quantiles(part, statement)
+            yield from _needs_of_quantiles(part, statement)
             if binding:
-                yield from _of_ratios(part, statement)
+                yield from _needs_of_ratios(part, statement)
 
 
 def planned(plans: Iterable[CasePlan]) -> Iterator[Diagnostic]:
-    """Yield a warning for each criterion that the items of some of the cases cannot show."""
+    """Yield a warning for each criterion that some of the cases have too few items to show."""
     found: dict[tuple[Span, str], list[Shortfall]] = {}
     asked: dict[Span, set[str]] = {}
     for case in (each.case for each in plans if not each.case.skip):
@@ -106,40 +109,44 @@ def _shortfalls(statement: Statement, case: Case) -> Iterator[Shortfall]:
         flow = next((each for each in case.flows if each.name == need.leaf.flow), None)
         if flow is None or need.leaf.oam:
             continue
-        items = _most(flow, need.leaf.member, case.run.measure_ps)
+        items = _max_items(flow, need.leaf.member, case.run.measure_ps)
         items *= case.run.repeat if need.together else 1
         if items < need.items:
             yield Shortfall(need, items, case.name)
 
 
 def _warning(span: Span, found: Sequence[Shortfall], cases: int) -> Diagnostic:
-    """Return one warning for all cases of a criterion: that of the one that lacks most."""
-    worst = max(found, key=lambda each: each.missing)
-    message, note = worst.need.lack(worst.items)
+    """Return one warning for all cases of a criterion, with the numbers of the worst."""
+    worst = max(found, key=lambda each: each.ratio)
+    message, note = worst.need.shortfall(worst.items)
     short = len({each.case for each in found})
     notes = [note]
     if cases > 1:
-        notes.append(f"so it is in {short} of {cases} cases; it lacks most in `{worst.case}`")
+        notes.append(
+            f"so it is in {short} of {cases} cases; the shortfall is largest in `{worst.case}`"
+        )
     longer = "measure longer, repeat more often" if worst.need.together else "measure longer"
-    return Diagnostic("W0611", message, span, notes=tuple(notes), help=f"{longer}, or ask for less")
+    return Diagnostic(
+        "W0611", message, span, notes=tuple(notes), help=f"{longer}, or relax the criterion"
+    )
 
 
-def caution(statement: Statement, repeats: Sequence[Repeat]) -> str:
-    """Return why a criterion that passed has shown less than it says; nothing if it has."""
+def caution(statement: Statement, repeats: Sequence[RepeatReadings]) -> str:
+    """Return why a criterion that passed has shown less than it states; "" if it has not."""
     for need in needs(statement) if statement.confidence is None else ():
-        items = [_counted(need.leaf, repeat) for repeat in repeats]
+        items = [_count_items(need.leaf, repeat) for repeat in repeats]
         found = sum(items) if need.together else min(items, default=0)
         if found < need.items:
-            return ": ".join(need.lack(found))
+            return ": ".join(need.shortfall(found))
     return ""
 
 
 def _comparisons(
     expression: Expression, *, true: bool = True, binding: bool = True
 ) -> Iterator[tuple[Operation, bool]]:
-    """Yield each comparison as it must come out, and whether the whole is false where it does not.
+    """Yield each comparison as it must come out, and whether the whole depends on it.
 
-    `not a < b` is `a >= b`. Of what is joined by `or`, another part may do.
+    `not a < b` is `a >= b`. A part of an `or` is not binding: another one may hold.
     """
     if not isinstance(expression, Operation):
         return
@@ -156,7 +163,7 @@ def _comparisons(
         yield replace(expression, operator=OPPOSITE[operator]), binding
 
 
-def _of_quantiles(part: Operation, statement: Statement) -> Iterator[Need]:
+def _needs_of_quantiles(part: Operation, statement: Statement) -> Iterator[Need]:
     leaves = dict.fromkeys(measurements(part))
     for leaf in leaves:
         share = share_of(leaf.statistic)
@@ -166,27 +173,29 @@ def _of_quantiles(part: Operation, statement: Statement) -> Iterator[Need]:
         if statement.confidence is None:
             yield Need(leaf, math.ceil(1 / rarer), together=False, text=statement.text)
             continue
-        sure = shared(statement.confidence, leaves, part)
-        ends = needed_ends(part, leaf)
-        wanted = [fewest(1 - share, sure)] * ends.upper + [fewest(share, sure)] * ends.lower
-        if wanted:
-            yield Need(leaf, max(wanted), together=True, text=statement.text)
+        sure = bonferroni_level(statement.confidence, leaves, part)
+        ends = needed_bounds(part, leaf)
+        sizes = [minimum_sample_size(1 - share, sure)] * ends.upper + [
+            minimum_sample_size(share, sure)
+        ] * ends.lower
+        if sizes:
+            yield Need(leaf, max(sizes), together=True, text=statement.text)
 
 
-def _of_ratios(part: Operation, statement: Statement) -> Iterator[Need]:
-    leaf = judged(part)
+def _needs_of_ratios(part: Operation, statement: Statement) -> Iterator[Need]:
+    leaf = compared_count(part)
     if leaf is None or leaf.dimension != RATIO:
         return
     ratios = [each.value for each in part.operands if isinstance(each, Constant)]
     if len(ratios) != 1 or not isinstance(ratios[0], Fraction) or not 0 < ratios[0] < 1:
         return
-    if needed_ends(part, leaf).upper:
-        sure = statement.confidence or SURE
-        yield Need(leaf, fewest(ratios[0], sure), together=True, text=statement.text)
+    if needed_bounds(part, leaf).upper:
+        sure = statement.confidence or DEFAULT_CONFIDENCE
+        yield Need(leaf, minimum_sample_size(ratios[0], sure), together=True, text=statement.text)
 
 
-def _most(flow: Flow, member: int | None, length_ps: int) -> int:
-    """Return how many items a flow, or a member, sends at most; if it draws, hardly ever more."""
+def _max_items(flow: Flow, member: int | None, length_ps: int) -> int:
+    """Return how many items a flow or a member sends at most; of a random one, almost surely."""
     members = len(flow.origins) if member is None else 1
     most: int | None = flow.arrivals.most_cells(flow.connections, length_ps)
     if most is not None:
@@ -195,7 +204,7 @@ def _most(flow: Flow, member: int | None, length_ps: int) -> int:
     return math.ceil(mean) + SPREAD * (math.isqrt(math.ceil(mean)) + 1)
 
 
-def _counted(leaf: Measured, repeat: Repeat) -> int:
+def _count_items(leaf: Measured, repeat: RepeatReadings) -> int:
     if leaf.dimension == RATIO and bound_of(leaf.statistic) is None:
         of = replace(leaf, metric=counting(leaf).out_of, statistic="", dimension=CELLS)
         sent = repeat.read(of)

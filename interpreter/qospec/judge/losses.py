@@ -1,7 +1,6 @@
-"""What a count says of a ratio: of the cells lost, of those reordered, of the delays above a bound.
+"""Confidence intervals of ratios of counts: cells lost, cells reordered, delays above a bound.
 
-Which metrics count they say themselves: a class of a metric `counts` the "lost" `out_of` those that
-were "sent".
+A metric declares that it is a count by `Metric.counting`: the "lost" out of those "sent".
 """
 
 from __future__ import annotations
@@ -11,15 +10,16 @@ import math
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.catalogue.kinds import discover
 from qospec.catalogue.statistics import bound_of
+from qospec.engine.measure.metric import Counting
 from qospec.engine.measure.tally import Delays
 from qospec.judge.distribution import Distribution
-from qospec.judge.means import skewness, spread
-from qospec.judge.repeats import equal_values
-from qospec.judge.statistics import bounds
+from qospec.judge.means import assumed_skewness, half_width
+from qospec.judge.repeats import interval_without_spread
+from qospec.judge.statistics import clopper_pearson
 from qospec.model.bounds import Bounds
 from qospec.model.expression import Constant, Measured, Operation
 from qospec.units import CELLS, RATIO, number_text, text_of
@@ -27,49 +27,39 @@ from qospec.units import CELLS, RATIO, number_text, text_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from qospec.judge.repeats import Repeat
+    from qospec.judge.repeats import RepeatReadings
     from qospec.model.expression import Expression, Leaf
 
 LOST, ABOVE = "lost", "above"
-"""What is counted, of what all metrics can; others count what they say."""
-LEVELS = {LOST: 1}
-OTHER_LEVELS = 2
-"""At so many bounds enough cells must lie beyond to know how repeats differ.
+"""What is counted by metrics of losses, and by those of delays; others declare it."""
+THRESHOLDS = {LOST: 1}
+OTHER_THRESHOLDS = 2
+"""Thresholds beyond which enough cells must lie to estimate the design effect.
 
-Of delays above a bound found by calibration: at one, 6 of 100 false criteria passed where 5 may."""
+Found by calibration for delays above a bound: with one, 6 of 100 false criteria passed where 5 may.
+"""
 
-SURE = Fraction(95, 100)
-"""How sure a bound is that is said where no confidence is asked for."""
+DEFAULT_CONFIDENCE = Fraction(95, 100)
+"""The confidence of bounds that are shown where a criterion asks for none."""
 
 PERCENT = -2
 TWO_DIGITS = 100
 
 
-class Counting(NamedTuple):
-    """What a metric counts, in a word, and the metric that is the number of all."""
-
-    counts: str
-    out_of: str
-
-
 @functools.cache
 def _counting() -> Mapping[str, Counting]:
-    """Return by name those metrics that count."""
-    found: dict[str, Counting] = {}
-    for name, kind in discover().of("metric").items():
-        metric: Any = kind.build
-        if hasattr(metric, "counts"):
-            found[name] = Counting(metric.counts, metric.out_of)
-    return found
+    """Return the metrics that are counts, by name."""
+    metrics = discover().of("metric").items()
+    return {name: counting for name, kind in metrics if (counting := kind.build.counting)}
 
 
 def counting(leaf: Measured) -> Counting:
-    """Return what is counted of something for which `judged` or `counts` holds."""
+    """Return what is counted for a measured value that is a count."""
     return _counting().get(leaf.metric, Counting(ABOVE, ""))
 
 
-def carriers(leaf: Measured) -> frozenset[str]:
-    """Return of what a metric is measured: of cells, of packets, or of both."""
+def item_kinds(leaf: Measured) -> frozenset[str]:
+    """Return the kinds of items that a metric measures: cells, packets, or both."""
     kind = discover().find("metric", leaf.metric)
     return frozenset() if kind is None else frozenset(kind.carries)
 
@@ -80,96 +70,108 @@ def percent(confidence: Fraction) -> str:
 
 
 class Losses(NamedTuple):
-    """How many cells were lost or reordered, or delays above a bound, in all repeats together.
+    """The count of cells lost or reordered, or of delays above a bound, over all repeats together.
 
-    `each` is how many each repeat sent, where a number is judged; nothing of a ratio.
-    `delays` are those of the cells that arrived: how repeats differ in the longest of them says how
-    much cells that are lost in a queue depend on each other, even before one is. Of delays above a
-    bound, `unsure` of those that are counted may not be: they are too near to it to tell.
+    Attributes:
+        lost: The number counted.
+        sent: Out of how many.
+        repeats: The number of repeats.
+        sent_by_repeat: Where a number is judged, not a ratio; else empty.
+        delays: Of the cells that arrived: how the repeats differ in the longest of them shows how
+            much losses in a queue depend on each other, even before one occurs.
+        counted: What is counted, as an adjective.
+        uncertain: How many of `lost` may not be above a bound: their buckets contain it.
     """
 
     lost: int
     sent: int
     repeats: int
-    each: tuple[Fraction, ...]
+    sent_by_repeat: tuple[Fraction, ...]
     delays: Distribution
     counted: str = LOST
-    unsure: int = 0
+    uncertain: int = 0
 
     @property
-    def alike(self) -> bool:
+    def identical(self) -> bool:
         """Return whether the repeats do not differ, in losses or in delays."""
-        return self.delays.alike
+        return self.delays.identical
 
     @property
     def value(self) -> Fraction:
-        """Return the ratio of all repeats, or the number of a mean repeat."""
-        return Fraction(self.lost, self.repeats if self.each else self.sent)
+        """Return the ratio over all repeats, or the mean number per repeat."""
+        return Fraction(self.lost, self.repeats if self.sent_by_repeat else self.sent)
 
-    def between(self, confidence: Fraction, repeats: int) -> Bounds:
-        """Return its bounds, each with that confidence, after so many repeats like these."""
-        return Bounds(*self._ends(confidence, repeats))
+    def interval(self, confidence: Fraction, repeats: int) -> Bounds:
+        """Return the interval of so many repeats like these, with that confidence on each side."""
+        return Bounds(*self._limits(confidence, repeats))
 
-    def reach(self, confidence: Fraction, repeats: int) -> tuple[Fraction, Fraction]:
-        """Return how far the value may lie below and above, after so many repeats like these."""
-        low, high = self._ends(confidence, repeats)
+    def margins_of_error(self, confidence: Fraction, repeats: int) -> tuple[Fraction, Fraction]:
+        """Return the distance of the value from the lower and upper end of its interval."""
+        low, high = self._limits(confidence, repeats)
         return self.value - low, high - self.value
 
-    def _ends(self, confidence: Fraction, repeats: int) -> tuple[Fraction, Fraction]:
-        """Return the bounds.
+    def _limits(self, confidence: Fraction, repeats: int) -> tuple[Fraction, Fraction]:
+        """Return the ends of the interval.
 
-        A number is a ratio of what is sent. Where repeats sent unequally many, that is drawn as
-        well, so it has bounds of its own, and each of both half of the doubt.
+        A number is the ratio times what is sent. Where the repeats sent unequally many, that is
+        drawn as well and has an interval of its own; each has half of the significance level.
         """
-        if not self.each:
+        if not self.sent_by_repeat:
             return self._ratio(confidence, repeats)
         mean, wide = Fraction(self.sent, self.repeats), Fraction(0)
-        if len(set(self.each)) > 1:
+        if len(set(self.sent_by_repeat)) > 1:
             confidence = (1 + confidence) / 2
-            wide = spread(self.each, skewness(self.each, Fraction(0)), confidence, repeats)
+            wide = half_width(
+                self.sent_by_repeat,
+                assumed_skewness(self.sent_by_repeat, Fraction(0)),
+                confidence,
+                repeats,
+            )
         low, high = self._ratio(confidence, repeats)
         return low * max(mean - wide, Fraction(0)), high * (mean + wide)
 
     def _ratio(self, confidence: Fraction, repeats: int) -> tuple[Fraction, Fraction]:
-        """Return the bounds of the ratio, after so many repeats like these."""
+        """Return the interval of the ratio of so many repeats like these."""
         share = Fraction(self.lost, self.sent)
-        if self.alike:
+        if self.identical:
             low, high = self._of_equal_repeats(confidence, repeats)
         else:
             effect = self.design_effect(confidence) * self.repeats / repeats
             sent = max(1, math.floor(self.sent / effect))
-            fewest = math.floor((self.lost - self.unsure) / effect)
+            fewest = math.floor((self.lost - self.uncertain) / effect)
             most = math.ceil(self.lost / effect)
-            low, _ = bounds(min(fewest, sent), sent, 1 - confidence)
-            _, high = bounds(min(most, sent), sent, 1 - confidence)
+            low, _ = clopper_pearson(min(fewest, sent), sent, 1 - confidence)
+            _, high = clopper_pearson(min(most, sent), sent, 1 - confidence)
         return min(low, share), max(high, share)
 
     def _of_equal_repeats(self, confidence: Fraction, repeats: int) -> tuple[Fraction, Fraction]:
-        """Return the bounds where what is drawn once in a repeat may have decided all of it."""
+        """Return the interval where what is drawn once per repeat may decide all of it."""
         possible = Bounds(Fraction(0), Fraction(1))
-        surely = Fraction(self.lost - self.unsure, self.sent)
-        low, _ = equal_values(surely, possible, confidence, repeats)
-        _, high = equal_values(Fraction(self.lost, self.sent), possible, confidence, repeats)
+        surely = Fraction(self.lost - self.uncertain, self.sent)
+        low, _ = interval_without_spread(surely, possible, confidence, repeats)
+        _, high = interval_without_spread(
+            Fraction(self.lost, self.sent), possible, confidence, repeats
+        )
         return low or Fraction(0), high or Fraction(1)
 
     def design_effect(self, confidence: Fraction) -> Fraction:
-        """Return as how many cells one that is lost independently of all others counts."""
+        """Return the design effect of losses: n cells count as n divided by it."""
         share = Fraction(max(1, self.lost), self.sent)
-        levels = LEVELS.get(self.counted, OTHER_LEVELS)
+        levels = THRESHOLDS.get(self.counted, OTHER_THRESHOLDS)
         return self.delays.design_effect(share, confidence, levels)
 
-    def said(self, confidence: Fraction) -> str:
-        """Return in words what ratio is excluded."""
+    def note(self, confidence: Fraction) -> str:
+        """Return the count in words, with the upper bound of the ratio."""
         cells = number_text(self.sent, exact=True)
         _, most = self._ratio(confidence, self.repeats)
         return (
             f"{number_text(self.lost, exact=True)} of {cells} {self.counted}:"
-            f" with {percent(confidence)} confidence the ratio is below {_above(most)}"
+            f" with {percent(confidence)} confidence the ratio is below {_rounded_up(most)}"
         )
 
 
-def losses(leaf: Measured, repeats: Sequence[Repeat]) -> Losses | None:
-    """Return the losses of what a criterion measures; None if no cell was sent."""
+def losses(leaf: Measured, repeats: Sequence[RepeatReadings]) -> Losses | None:
+    """Return the count that a criterion measures, over all repeats; None if no cell was sent."""
     bound_ps = bound_of(leaf.statistic)
     if bound_ps is not None:
         return _above_bound(leaf, bound_ps, repeats)
@@ -184,42 +186,42 @@ def losses(leaf: Measured, repeats: Sequence[Repeat]) -> Losses | None:
         for repeat, of_all in zip(repeats, sent, strict=True)
     ]
     delays = Distribution([repeat.delays(leaf) or Delays() for repeat in repeats], sent, found)
-    each = () if share else tuple(map(Fraction, sent))
-    return Losses(sum(found), sum(sent), len(repeats), each, delays, counted)
+    by_repeat = () if share else tuple(map(Fraction, sent))
+    return Losses(sum(found), sum(sent), len(repeats), by_repeat, delays, counted)
 
 
-def _above_bound(leaf: Measured, bound_ps: int, repeats: Sequence[Repeat]) -> Losses | None:
+def _above_bound(leaf: Measured, bound_ps: int, repeats: Sequence[RepeatReadings]) -> Losses | None:
     found = [repeat.delays(leaf) or Delays() for repeat in repeats]
-    counts = [each.count for each in found]
-    if not sum(counts):
+    totals = [each.count for each in found]
+    if not sum(totals):
         return None
-    sure, possibly = (sum(each) for each in zip(*(d.above(bound_ps) for d in found), strict=True))
-    delays = Distribution(found, counts, [0] * len(found))
-    return Losses(possibly, sum(counts), len(found), (), delays, ABOVE, possibly - sure)
+    surely, possibly = (sum(each) for each in zip(*(d.above(bound_ps) for d in found), strict=True))
+    delays = Distribution(found, totals, [0] * len(found))
+    return Losses(possibly, sum(totals), len(found), (), delays, ABOVE, possibly - surely)
 
 
-def judged(comparison: Operation) -> Measured | None:
-    """Return the losses that a comparison holds against a constant; None if it does not."""
+def compared_count(comparison: Operation) -> Measured | None:
+    """Return the count that a comparison compares with a constant; None if it compares another."""
     leaf, *others = comparison.operands
     if isinstance(leaf, Constant) and len(others) == 1:
         leaf, others = others[0], [leaf]
     known = all(isinstance(other, Constant) for other in others)
-    return leaf if isinstance(leaf, Measured) and _counts(leaf) and known else None
+    return leaf if isinstance(leaf, Measured) and _is_counted(leaf) and known else None
 
 
-def _counts(leaf: Measured) -> bool:
+def _is_counted(leaf: Measured) -> bool:
     return leaf.metric in _counting() or bound_of(leaf.statistic) is not None
 
 
-def counts(leaf: Leaf) -> bool:
-    """Return whether something measured is a number of such as are lost, or their share."""
+def is_count(leaf: Leaf) -> bool:
+    """Return whether a measured value is a count of items, or their ratio to all."""
     return isinstance(leaf, Measured) and leaf.metric in _counting()
 
 
 def as_ratios(expression: Expression) -> Expression:
-    """Return an expression that asks for the loss ratio where it is written out.
+    """Return an expression with the loss ratio in place of its definition.
 
-    `lost / sent` is the ratio, and `received / sent` what it leaves of 1.
+    `lost / sent` is the ratio, and `received / sent` is 1 minus it.
     """
     if not isinstance(expression, Operation):
         return expression
@@ -240,8 +242,8 @@ def _exact(value: object) -> Fraction:
     return value if isinstance(value, Fraction) else Fraction(0)
 
 
-def _above(ratio: Fraction) -> str:
-    """Return a ratio in two digits that are not below it: `2.5 × 10⁻⁶`."""
+def _rounded_up(ratio: Fraction) -> str:
+    """Return a ratio rounded up to two digits: `2.5 × 10⁻⁶`."""
     power = (Decimal(ratio.numerator) / ratio.denominator).adjusted()
     digits = math.ceil(ratio * Fraction(10) ** (1 - power))
     if digits == TWO_DIGITS:

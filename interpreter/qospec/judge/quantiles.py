@@ -1,15 +1,15 @@
-"""Judges a criterion about quantiles over all repeats at once, by order statistics.
+"""Confidence intervals of quantiles over all repeats, by order statistics.
 
-`delay.p99 < x` says that at most 1 % of all delays reach x. How many of n independent delays do has
-the binomial distribution, so two of the delays themselves bound the quantile: the one that too few
-are beyond if the quantile were larger, and the one that too many reach if it were smaller. Delays
-of a repeat are not independent; n of them count as n divided by the design effect. A quantile has
-no upper bound before enough independent delays lie beyond it: 299 for p99 and 95 %.
+`delay.p99 < x` states that at most 1 % of all delays reach x. The number of n independent delays
+that do has a binomial distribution, so two order statistics bound the quantile: above it too few
+delays would lie beyond a larger one, below it too many would reach a smaller one. The delays of a
+repeat are not independent; their effective sample size is n divided by the design effect. A
+quantile has no upper bound until enough independent delays are counted: 299 for p99 at 95 %.
 Source: David and Nagaraja, Order Statistics (2003), 7.1; Heidelberger and Lewis, Operations
 Research 32 (1984), 185.
 
-Where a criterion measures more than one quantile, each of what it measures has its own bounds, and
-its share of the doubt (Bonferroni's inequality); the rest is interval arithmetic.
+Where a criterion measures more than one quantity, each has its own interval, with its share of the
+significance level (Bonferroni's inequality); the rest is interval arithmetic.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from qospec.judge.distribution import Distribution
-from qospec.judge.repeats import holds, more_to_decide
-from qospec.judge.statistics import most_unlikely
+from qospec.judge.repeats import decide, repeats_to_decide
+from qospec.judge.statistics import binomial_critical_value
 from qospec.judge.verdict import MIRRORED
 from qospec.model.bounds import Bounds, bounds
 from qospec.model.expression import Operation, evaluate, measurements
@@ -30,39 +30,39 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from qospec.engine.measure.tally import Delays
-    from qospec.judge.repeats import Sureness
+    from qospec.judge.repeats import ConfidenceLevels
     from qospec.model.expression import Counted, Expression, Leaf, Measured
 
 DELAYS = frozenset({"transfer_delay", "latency"})
-"""Metrics whose values are delays; those of all others are only called values."""
+"""Metrics whose values are called delays; those of all others are called values."""
 LEVELS = 2
-"""At so many bounds enough items must lie beyond to know how repeats differ."""
+"""Thresholds beyond which enough items must lie to estimate the design effect."""
 
 FEW = 5
-"""The design effect of k independent delays beyond a quantile is taken FEW / k larger.
+"""The design effect is enlarged by FEW / k, for k independent delays beyond the quantile.
 
-Few of them make repeats look alike just when they are too few by chance. Found by calibration, see
+When these are few by chance, the repeats differ less by chance, too. Found by calibration, see
 docs/design.md: without it 8 of 100 false criteria passed where 5 may.
 """
 
 
 class Estimate(Protocol):
-    """Something measured in all repeats: its value, and between what it lies."""
+    """The estimate of something measured in all repeats: its value and confidence interval."""
 
     @property
     def value(self) -> Fraction:
-        """Return what all repeats together come to."""
+        """Return the value over all repeats together."""
 
     @property
-    def alike(self) -> bool:
-        """Return whether the repeats do not differ, so that a rare one may be anywhere."""
+    def identical(self) -> bool:
+        """Return whether the repeats do not differ, so that a rare one may lie anywhere."""
 
-    def between(self, confidence: Fraction, repeats: int) -> Bounds:
-        """Return its bounds, each with that confidence, after so many repeats like these."""
+    def interval(self, confidence: Fraction, repeats: int) -> Bounds:
+        """Return the interval of so many repeats like these, with that confidence on each side."""
 
 
-class Ends(NamedTuple):
-    """Which ends of what is measured a criterion needs to know if it is to hold."""
+class NeededBounds(NamedTuple):
+    """Which bounds of a measured value a criterion needs in order to hold."""
 
     lower: bool
     upper: bool
@@ -71,11 +71,11 @@ class Ends(NamedTuple):
 class Quantile:
     """A quantile of the delays of all repeats, in s."""
 
-    alike = False
-    """Of equal repeats each counts as an item, so more of them do decide, see `said`."""
+    identical = False
+    """Of identical repeats each counts as one item, so that more of them do decide."""
 
     def __init__(self, repeats: Sequence[Delays], share: Fraction) -> None:
-        """Take the delays of each repeat, and the share that does not exceed the quantile."""
+        """Take the delays of each repeat, and the share of them that the quantile is not below."""
         self._delays = Distribution(repeats, [each.count for each in repeats], [0] * len(repeats))
         self._repeats = len(repeats)
         self._beyond = 1 - share
@@ -83,17 +83,17 @@ class Quantile:
 
     @property
     def value(self) -> Fraction:
-        """Return the quantile of all delays together."""
+        """Return the sample quantile of all delays together."""
         number = self._delays.count - max(1, math.ceil((1 - self._beyond) * self._delays.count)) + 1
         low, high = self._delays.nth_longest_ps(number) or (0, 0)
         return Fraction(low + high, 2 * PS_PER_S)
 
-    def between(self, confidence: Fraction, repeats: int) -> Bounds:
-        """Return its bounds; none above where too few independent delays lie beyond it."""
+    def interval(self, confidence: Fraction, repeats: int) -> Bounds:
+        """Return the confidence interval; a bound is None where there are too few delays for it."""
         items = self.independent(confidence, repeats)
         counts = self._design_effect(confidence) * self._repeats / repeats
-        few = most_unlikely(items, self._beyond, 1 - confidence)
-        many = items - most_unlikely(items, 1 - self._beyond, 1 - confidence)
+        few = binomial_critical_value(items, self._beyond, 1 - confidence)
+        many = items - binomial_critical_value(items, 1 - self._beyond, 1 - confidence)
         highest = self._delays.nth_longest_ps(math.floor(few * counts) + 1) if few >= 0 else None
         lowest = self._delays.nth_longest_ps(math.ceil(many * counts)) if many <= items else None
         return Bounds(
@@ -102,38 +102,42 @@ class Quantile:
         )
 
     def independent(self, confidence: Fraction, repeats: int) -> int:
-        """Return as how many independent delays those of so many repeats like these count."""
+        """Return the effective sample size of so many repeats like these."""
         delays = Fraction(self._delays.count * repeats, self._repeats)
         return max(1, math.floor(delays / self._design_effect(confidence)))
 
-    def said(self, confidence: Fraction, ends: Ends, items: str) -> str:
-        """Return in words what the delays of all repeats come to, and whether they are enough.
+    def note(self, confidence: Fraction, ends: NeededBounds, items: str) -> str:
+        """Return the effective sample size in words, and the one needed if it is too small.
 
-        `items` is what they are called, see `items_of`.
+        `items` is what the values are called: see `item_noun`.
         """
         count, independent = self._delays.count, self.independent(confidence, self._repeats)
         ones = "one" if independent == 1 else "ones"
         words = f"{number_text(Fraction(count))} {items} count as"
         words += f" {number_text(Fraction(independent))} independent {ones}"
-        if self._delays.alike:
-            words += ", for the repeats do not differ"
+        if self._delays.identical:
+            words += ", because the repeats do not differ"
         needed, bound = self._needed(confidence, ends)
         if independent < needed:
-            words += f", and {number_text(Fraction(needed))} are needed for {bound} bound"
+            words += f", and {bound} bound needs {number_text(Fraction(needed))}"
         return words
 
-    def suffices(self, confidence: Fraction, ends: Ends, repeats: int) -> bool:
-        """Return whether so many repeats like these would have the bounds that are asked for."""
+    def suffices(self, confidence: Fraction, ends: NeededBounds, repeats: int) -> bool:
+        """Return whether so many repeats like these would have the bounds needed."""
         return self.independent(confidence, repeats) >= self._needed(confidence, ends)[0]
 
-    def _needed(self, confidence: Fraction, ends: Ends) -> tuple[int, str]:
-        """Return how many independent items it takes, and for which bound."""
-        wanted = [(fewest(self._beyond, confidence), "an upper")] if ends.upper else []
-        wanted += [(fewest(1 - self._beyond, confidence), "a lower")] if ends.lower else []
-        return max(wanted, default=(0, ""))
+    def _needed(self, confidence: Fraction, ends: NeededBounds) -> tuple[int, str]:
+        """Return how many independent items are needed, and for which bound."""
+        sizes = [(minimum_sample_size(self._beyond, confidence), "an upper")] if ends.upper else []
+        sizes += (
+            [(minimum_sample_size(1 - self._beyond, confidence), "a lower")] if ends.lower else []
+        )
+        return max(sizes, default=(0, ""))
 
     def _design_effect(self, confidence: Fraction) -> Fraction:
-        if self._delays.alike:  # what each repeat draws once, such as phases, may decide all of it
+        if (
+            self._delays.identical
+        ):  # what each repeat draws once, such as phases, may decide all of it
             return Fraction(self._delays.count, self._repeats)
         if confidence not in self._effects:
             found = self._delays.design_effect(self._beyond, confidence, LEVELS)
@@ -143,10 +147,14 @@ class Quantile:
         return self._effects[confidence]
 
 
-class Edge(NamedTuple):
-    """An expression that must be below 0, or if it is not `strict` at it, for a criterion to hold.
+class EstimateConstraint(NamedTuple):
+    """An expression that must be below 0 (or, unless `strict`, at most 0) for a criterion to hold.
 
-    `estimates` are those of all that it measures, `repeats` says how often.
+    Attributes:
+        expression: Of what is measured.
+        strict: Whether 0 is not good enough.
+        estimates: Of all that it measures.
+        repeats: Their number.
     """
 
     expression: Expression
@@ -155,83 +163,83 @@ class Edge(NamedTuple):
     repeats: int
 
     @property
-    def alike(self) -> bool:
-        """Return whether nothing in the repeats differs."""
-        return all(each.alike for each in self.estimates.values())
+    def identical(self) -> bool:
+        """Return whether the repeats do not differ in anything measured."""
+        return all(each.identical for each in self.estimates.values())
 
     @property
     def mean(self) -> Fraction:
-        """Return what the estimates come to."""
+        """Return the expression's value with all estimates."""
         value = value_of(self.expression, self.estimates)
         if value is None:
-            raise ValueError("estimates come to no number")
+            raise ValueError("the estimates have no value")
         return value
 
-    def holds(self, sure: Sureness) -> bool | None:
-        """Return whether it is below 0 for all that is not excluded; None if not decided."""
-        return holds(lambda each: self._between(each, self.repeats), sure, strict=self.strict)
+    def holds(self, levels: ConfidenceLevels) -> bool | None:
+        """Return whether it holds with the confidence needed; None if that is undecided."""
+        return decide(lambda each: self._interval(each, self.repeats), levels, strict=self.strict)
 
-    def more(self, sure: Sureness) -> int | None:
-        """Return how many more repeats would decide if they are like these; None if too many."""
-        return more_to_decide(self._between, self.mean, sure, self.repeats)
+    def more_repeats(self, levels: ConfidenceLevels) -> int | None:
+        """Return how many more repeats like these would decide; None if too many."""
+        return repeats_to_decide(self._interval, self.mean, levels, self.repeats)
 
-    def _between(self, confidence: Fraction, repeats: int) -> Bounds:
-        return between(self.expression, self.estimates, confidence, repeats)
+    def _interval(self, confidence: Fraction, repeats: int) -> Bounds:
+        return interval_of(self.expression, self.estimates, confidence, repeats)
 
 
 def value_of(
     expression: Expression, estimates: Mapping[Measured | Counted, Estimate]
 ) -> Fraction | None:
-    """Return what an expression comes to of what was estimated; None if that is no number."""
+    """Return an expression's value with estimates for what it measures; None if not a number."""
     value = evaluate(expression, lambda leaf: estimates[leaf].value)  # type: ignore[index]
     return value if isinstance(value, Fraction) else None
 
 
-def shared(
+def bonferroni_level(
     confidence: Fraction, estimates: Collection[Measured | Counted], expression: Expression
 ) -> Fraction:
-    """Return how sure each bound must be for the value of an expression to be as sure as asked.
+    """Return the confidence each bound needs for that of the whole expression.
 
-    Each estimate has its share of the doubt; where an `abs` reckons with both its ends, each of
-    them has half of that.
+    The significance level is divided evenly between the estimates (Bonferroni's inequality), and
+    once more between both bounds of each, where an `abs` depends on both.
     """
-    ends = 2 if _is_unsigned(expression) else 1
+    ends = 2 if _uses_abs(expression) else 1
     return 1 - (1 - confidence) / (len(estimates) * ends)
 
 
-def _is_unsigned(expression: Expression) -> bool:
-    """Return whether the sign of something measured is dropped in an expression."""
+def _uses_abs(expression: Expression) -> bool:
+    """Return whether something measured is within an `abs`."""
     if not isinstance(expression, Operation):
         return False
     dropped = expression.operator == "abs" and bool(measurements(expression))
-    return dropped or any(map(_is_unsigned, expression.operands))
+    return dropped or any(map(_uses_abs, expression.operands))
 
 
-def between(
+def interval_of(
     expression: Expression,
     estimates: Mapping[Measured | Counted, Estimate],
     confidence: Fraction,
     repeats: int,
 ) -> Bounds:
-    """Return between what the value of an expression lies, to either side with that confidence."""
-    each = shared(confidence, estimates, expression)
-    return bounds(expression, lambda leaf: estimates[leaf].between(each, repeats))  # type: ignore[index]
+    """Return the interval of an expression's value, with that confidence on each side."""
+    each = bonferroni_level(confidence, estimates, expression)
+    return bounds(expression, lambda leaf: estimates[leaf].interval(each, repeats))  # type: ignore[index]
 
 
-def edges(
+def constraints(
     expression: Operation, estimates: Mapping[Measured | Counted, Estimate], repeats: int
-) -> list[Edge]:
-    """Return what must be below 0 for a comparison to hold."""
+) -> list[EstimateConstraint]:
+    """Return the constraints that must hold for a comparison to hold."""
     operator, operands = expression.operator, expression.operands
     if operator in MIRRORED:
         left, right = operands if operator.startswith("<") else reversed(operands)
         below = Operation("-", (left, right))
-        return [Edge(below, operator in ("<", ">"), estimates, repeats)]
+        return [EstimateConstraint(below, operator in ("<", ">"), estimates, repeats)]
     value, width, target = operands
     if operator == "within share":
         width = Operation("*", (width, Operation("abs", (target,))))
     return [
-        Edge(
+        EstimateConstraint(
             Operation("-", (Operation("-", sides), width)),
             strict=False,
             estimates=estimates,
@@ -241,31 +249,33 @@ def edges(
     ]
 
 
-def needed_ends(comparison: Operation, leaf: Measured | Counted) -> Ends:
-    """Return of which ends of a measured value a comparison must know to hold."""
+def needed_bounds(comparison: Operation, leaf: Measured | Counted) -> NeededBounds:
+    """Return which bounds of a measured value a comparison needs in order to hold."""
     one = Fraction(1)
 
     def needed(of_leaf: Bounds) -> bool:
         def known(other: Leaf) -> Bounds:
             return of_leaf if other == leaf else Bounds(one, one)
 
-        return any(bounds(each.expression, known).most is None for each in edges(comparison, {}, 1))
+        return any(
+            bounds(each.expression, known).most is None for each in constraints(comparison, {}, 1)
+        )
 
-    return Ends(lower=needed(Bounds(None, one)), upper=needed(Bounds(one, None)))
+    return NeededBounds(lower=needed(Bounds(None, one)), upper=needed(Bounds(one, None)))
 
 
-def items_of(leaf: Measured | Counted) -> str:
-    """Return what a quantile is one of: delays, or other values."""
+def item_noun(leaf: Measured | Counted) -> str:
+    """Return what the values of a metric are called: delays, or just values."""
     return "delays" if getattr(leaf, "metric", "") in DELAYS else "values"
 
 
-def fewest(beyond: Fraction, confidence: Fraction) -> int:
-    """Return of how many independent items one is beyond, where that share is, so confidently."""
+def minimum_sample_size(beyond: Fraction, confidence: Fraction) -> int:
+    """Return how many independent items include one of a share `beyond`, with that confidence."""
     low, high = 0, 1
-    while most_unlikely(high, beyond, 1 - confidence) < 0:
+    while binomial_critical_value(high, beyond, 1 - confidence) < 0:
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        enough = most_unlikely(middle, beyond, 1 - confidence) >= 0
+        enough = binomial_critical_value(middle, beyond, 1 - confidence) >= 0
         low, high = (low, middle) if enough else (middle, high)
     return high

@@ -1,4 +1,4 @@
-"""Reads metrics off what a trial saw, in the units of the language."""
+"""Readings: the metrics of what a trial observed, in the units of the language."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from qospec.catalogue.kinds import Catalogue
+    from qospec.engine.measure.metric import Metric
     from qospec.engine.measure.observation import Observation
     from qospec.engine.measure.tally import Delays, Tally
     from qospec.model.expression import Expression, Leaf, Measured, Value
@@ -31,15 +32,15 @@ DIMENSIONS: dict[str, tuple[Dimension, int]] = {
     "ratio": (RATIO, 1),
     "count": (COUNT, 1),
 }
-"""A metric's dimension by name, and how many of the engine's units are one of the language's."""
+"""The dimension of a metric by name, with the number of engine units in one of the language."""
 
 QUANTILES = PATTERNS["p*"].shown
-"""Those that a report shows of every distribution."""
+"""The quantiles that a report shows of every distribution."""
 
 
 @dataclass(frozen=True)
 class Loss:
-    """Cells, or packets, of a population that ended at an element."""
+    """Cells or packets of a population that an element discarded."""
 
     population: str
     carries: str
@@ -48,17 +49,17 @@ class Loss:
     cells: int
 
 
-class LostTrackError(Exception):
-    """More or fewer cells ended than were sent: a mistake of the engine, never of the device."""
+class ConservationError(Exception):
+    """More or fewer cells ended than were sent: a bug in the engine, not a fault of a device."""
 
 
 class Readings:
-    """What one trial of every network of a case saw."""
+    """What was observed in one trial of each network of a case."""
 
     def __init__(
         self, catalogue: Catalogue, seen: Mapping[str, tuple[Planned, Observation]]
     ) -> None:
-        """Take, by network name, the plan and what was observed."""
+        """Take the plan and the observation of each network, by its name."""
         self._catalogue = catalogue
         self._seen = seen
         self._tallies: dict[str, Tally] = {}
@@ -76,7 +77,7 @@ class Readings:
         for name, tally in self._tallies.items():
             if tally.sent != tally.received + tally.lost_count:
                 ended = f"{tally.received} received, {tally.lost_count} lost"
-                raise LostTrackError(f"{name}: {tally.sent} cells sent, {ended}")
+                raise ConservationError(f"{name}: {tally.sent} cells sent, {ended}")
 
     def read(self, leaf: Leaf) -> Value:
         """Return the value of a measurement, in base units of the language; None without data."""
@@ -98,16 +99,15 @@ class Readings:
         return any(observation.drawn for _, observation in self._seen.values())
 
     def delays(self, leaf: Measured) -> Delays | None:
-        """Return the delays that a metric's quantiles are of; of any other, its transfer delays."""
+        """Return the delays of which a metric gives quantiles; for others, the transfer delays."""
         tally, kind = self._tally(leaf), self._catalogue.find("metric", leaf.metric)
         if tally is None or kind is None:
             return None
-        own = getattr(kind.build(), "delays", None)
-        found: Delays | None = tally.delays if own is None else own(tally)
-        return found
+        metric: Metric = kind.build()
+        return metric.delays(tally)
 
     def series(self, expression: Expression, every_ps: int) -> list[Value]:
-        """Return the value of an expression in one interval after another; None without data."""
+        """Return the value of an expression in each interval in order; None without data."""
         leaves = {leaf: self._tallies_of(leaf, every_ps) for leaf in measurements(expression)}
         found: list[Value] = []
         for number in range(max(map(len, leaves.values()), default=0)):
@@ -119,7 +119,7 @@ class Readings:
         return found
 
     def _tallies_of(self, leaf: Measured, every_ps: int) -> list[Tally]:
-        """Return what was counted by intervals; nothing of OAM cells that nobody makes."""
+        """Return the tallies of all intervals; none of OAM cells in a network without any."""
         planned, observation = self._seen[leaf.network]
         name = population_name(leaf.flow, leaf.member, oam=leaf.oam)
         of, tally = planned.populations.get(name), self._tally(leaf)
@@ -133,7 +133,7 @@ class Readings:
         return self._tallies.get(prefix + population_name(leaf.flow, leaf.member, oam=leaf.oam))
 
     def _count(self, leaf: Counted) -> Fraction:
-        """Return a number of cells; 0 at what no cell of these flows can reach."""
+        """Return a number of cells; 0 where no cell of these flows can come."""
         planned, observation = self._seen[leaf.network]
         if leaf.occupancy:
             most, waited_ps = observation.occupancies.get(leaf.path, (0, 0))
@@ -148,16 +148,16 @@ class Readings:
         kind = self._catalogue.find("metric", metric)
         if kind is None:
             raise KeyError(metric)
-        instance = kind.build()
+        instance: Metric = kind.build()
         value = instance.measure(tally, statistic)
         _, scale = DIMENSIONS[instance.dimension]
         return None if value is None else Fraction(value) / scale
 
     def all(self) -> Iterator[tuple[str, str, Fraction | None, Dimension]]:
-        """Yield population, metric with statistic, value and dimension of all that is measured."""
+        """Yield population, metric with statistic, value and dimension of everything measured."""
         for population, tally in self._tallies.items():
             for name, kind in sorted(self._catalogue.of("metric").items()):
-                metric = kind.build()
+                metric: Metric = kind.build()
                 carries = self._carries(population)
                 if carries not in kind.carries:
                     continue
@@ -171,12 +171,12 @@ class Readings:
                     yield population, shown, self._measure(name, tally, statistic), dimension
 
     def silent(self) -> Iterator[str]:
-        """Yield, in words, which flows sent nothing within the window."""
+        """Yield a sentence for each flow that sent nothing within the window."""
         for flow in self._silent:
             yield f"{flow} sent no {self._carries(flow)} within the window"
 
     def losses(self) -> Iterator[Loss]:
-        """Yield where cells ended, the most first within a population."""
+        """Yield the losses, the largest first within a population."""
         for population, tally in self._tallies.items():
             for (element, cause), cells in sorted(
                 tally.lost.items(), key=lambda item: (-item[1], item[0])
@@ -197,7 +197,7 @@ def _share_above(delays: Delays | None, bound_ps: int) -> Fraction | None:
 
 
 def _statistics(declared: tuple[str, ...]) -> Iterator[str]:
-    """Yield those that a report shows; causes of loss stand elsewhere in it."""
+    """Yield the statistics that a report shows; it lists causes of loss elsewhere."""
     for statistic in declared or ("",):
         if statistic in PATTERNS:
             yield from PATTERNS[statistic].shown

@@ -1,4 +1,4 @@
-"""Criteria judged over all repeats: what an edge of a criterion answers, however it is reckoned."""
+"""Judging a criterion over all repeats: its constraints, and the confidence that each needs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from qospec.judge import statistics
 from qospec.model.bounds import Bounds
-from qospec.model.suite import MOST_REPEATS
+from qospec.model.suite import MAX_REPEATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,52 +16,59 @@ if TYPE_CHECKING:
     from qospec.model.expression import Leaf, Measured, Value
 
 
-class Sureness(NamedTuple):
-    """How sure a verdict must be. Where either of two sides may fail, each has half the doubt."""
+class ConfidenceLevels(NamedTuple):
+    """The confidence that each constraint of a criterion needs.
 
-    holding: Fraction
+    A criterion passes if all of them hold, and fails if any of them does not: so to fail, two
+    constraints have half of the significance level each (Bonferroni's inequality).
+    """
+
+    passing: Fraction
     failing: Fraction
 
 
-class Repeat(Protocol):
+class RepeatReadings(Protocol):
     """What was measured in one repeat."""
 
     @property
     def drawn(self) -> bool:
-        """Return whether anything in it was drawn at random; else all repeats are this one."""
+        """Return whether anything in it was drawn at random; if not, all repeats are identical."""
 
     def read(self, leaf: Leaf) -> Value:
         """Return the value of a measurement; None without data."""
 
     def delays(self, leaf: Measured) -> Delays | None:
-        """Return the delays that a metric's quantiles are of; of any other, its transfer delays."""
+        """Return the delays of which a metric gives quantiles; for others, the transfer delays."""
 
 
-class Edge(Protocol):
-    """A value that must lie below 0, or at it, for a criterion to hold."""
+class Constraint(Protocol):
+    """A quantity that must be below 0, or at most 0, for a criterion to hold."""
 
     @property
     def mean(self) -> Fraction:
-        """Return what the repeats come to together."""
+        """Return its estimate from all repeats."""
 
     @property
-    def alike(self) -> bool:
-        """Return whether nothing is left but to count equal values."""
+    def identical(self) -> bool:
+        """Return whether the repeats do not differ, so that their number alone counts."""
 
-    def holds(self, sure: Sureness) -> bool | None:
-        """Return whether all that is not excluded is on the good side; None if not decided."""
+    def holds(self, levels: ConfidenceLevels) -> bool | None:
+        """Return whether it holds with the confidence needed; None if that is undecided."""
 
-    def more(self, sure: Sureness) -> int | None:
-        """Return how many more repeats would decide if they are like these; None if too many."""
+    def more_repeats(self, levels: ConfidenceLevels) -> int | None:
+        """Return how many more repeats like these would decide; None if too many."""
 
 
-def equal_values(value: Fraction, possible: Bounds, confidence: Fraction, repeats: int) -> Bounds:
-    """Return between what the mean lies where so many repeats all had this value.
+def interval_without_spread(
+    value: Fraction, possible: Bounds, confidence: Fraction, repeats: int
+) -> Bounds:
+    """Return a confidence interval of the mean where all repeats gave the same value.
 
-    Other values then come in no larger a share of repeats than none of so many excludes, and they
-    are anywhere in what is `possible`: where that has no end, neither has the mean.
+    The share of repeats with other values is bounded by the binomial distribution, given that none
+    of these had one. Such a value may lie anywhere within `possible`: an end that is open there is
+    open here.
     """
-    _, rare = statistics.bounds(0, repeats, 1 - confidence)
+    _, rare = statistics.clopper_pearson(0, repeats, 1 - confidence)
     least, most = possible
     return Bounds(
         None if least is None else value - rare * (value - least),
@@ -69,39 +76,39 @@ def equal_values(value: Fraction, possible: Bounds, confidence: Fraction, repeat
     )
 
 
-def holds(between: Callable[[Fraction], Bounds], sure: Sureness, *, strict: bool) -> bool | None:
-    """Return whether all between the ends, which must be below 0, is; None if not decided.
+def decide(
+    interval: Callable[[Fraction], Bounds], levels: ConfidenceLevels, *, strict: bool
+) -> bool | None:
+    """Return whether a quantity is below 0 with confidence; None if that is undecided.
 
-    If it is not `strict`, 0 will do. `between` returns the ends at a confidence.
+    Unless `strict`, 0 itself is good enough. `interval` returns the quantity's confidence interval.
     """
-    highest = between(sure.holding).most
+    highest = interval(levels.passing).most
     if highest is not None and (highest < 0 or (highest == 0 and not strict)):
         return True
-    lowest = between(sure.failing).least
+    lowest = interval(levels.failing).least
     fails = lowest is not None and (lowest > 0 or (lowest == 0 and strict))
     return False if fails else None
 
 
-def more_to_decide(
-    between: Callable[[Fraction, int], Bounds], mean: Fraction, sure: Sureness, repeats: int
+def repeats_to_decide(
+    interval: Callable[[Fraction, int], Bounds],
+    mean: Fraction,
+    levels: ConfidenceLevels,
+    repeats: int,
 ) -> int | None:
-    """Return how many more repeats would decide if they are like these; None if too many.
+    """Return how many more repeats like these would decide; None if too many.
 
-    `between` returns the ends at a confidence, after so many repeats.
+    `interval` returns the confidence interval after so many repeats.
     """
     bad = mean > 0
 
     def decides(count: int) -> bool:
-        found = between(sure.failing if bad else sure.holding, count)
+        found = interval(levels.failing if bad else levels.passing, count)
         end = found.least if bad else found.most
         return end is not None and (end > 0) == bad and end != 0
 
-    return more_repeats(decides, repeats)
-
-
-def more_repeats(decides: Callable[[int], bool], repeats: int) -> int | None:
-    """Return how many more repeats it takes until `decides` is true of all; None if too many."""
-    low, high = repeats, MOST_REPEATS
+    low, high = repeats, MAX_REPEATS
     if not decides(high):
         return None
     while high - low > 1:

@@ -1,4 +1,4 @@
-"""The result of a case: what each of its repeats gave."""
+"""The result of a case: the readings and judgements of each repeat."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Repeat:
-    """What one repeat gave."""
+    """The readings and judgements of one repeat, one judgement of each statement."""
 
     readings: Readings
     judgements: tuple[Judgement, ...]
@@ -21,7 +21,7 @@ class Repeat:
 
 @dataclass(frozen=True)
 class Result:
-    """What a case gave: its repeats, and what went wrong on our side."""
+    """The repeats of a case that were run, and the errors of the tester itself."""
 
     repeats: tuple[Repeat, ...]
     errors: tuple[str, ...] = ()

@@ -1,16 +1,16 @@
-"""Two distributions: Student's t of means, and the binomial one of losses.
+"""Student's t and binomial distributions, without a library and alike on all machines.
 
-How far the mean of a few repeats may lie from the truth: for whole degrees of freedom Student's
-distribution is a finite sum of powers of a cosine, so neither a gamma function nor a library is
-needed. Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 and 26.7.4.
+Student's t: for whole degrees of freedom its distribution function is a finite sum of powers of a
+cosine, so neither a gamma function nor a library is needed. Source: Abramowitz and Stegun, Handbook
+of Mathematical Functions, 26.7.3 and 26.7.4.
 
-What so many losses of so many sent say of the loss ratio: the fewer are lost, the higher a ratio is
-excluded, and the bound is the ratio at which no more are lost with a probability that is just the
-doubt. With none lost that is (1 - p)ⁿ = doubt. Else the sum of the binomial distribution is taken
-from its last term down: each is the one before times a ratio below 1, so the sum ends where nothing
-is left to add. The last term itself is a difference of large logarithms, and is found in decimals
-of 40 digits, which no two machines round differently. Source: Clopper and Pearson, Biometrika 26
-(1934), 404; Stirling's series: Abramowitz and Stegun, 6.1.41.
+Clopper-Pearson bounds of a loss ratio: the upper bound is the ratio p at which at most so many
+losses have a probability equal to the significance level s. With none lost that is (1 - p)ⁿ = s.
+Otherwise the binomial sum is taken from its last term down: each term is the one before times a
+ratio below 1, so the sum ends where nothing is left to add. The last term itself is a difference of
+large logarithms, and is worked out in decimals of 40 digits, which no two machines round
+differently. Source: Clopper and Pearson, Biometrika 26 (1934), 404; Stirling's series: Abramowitz
+and Stegun, 6.1.41.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from fractions import Fraction
 from statistics import NormalDist
 
 DIGITS = 9
-"""Quantiles are rounded to so many digits, where no two machines differ in the arctangent."""
+"""Quantiles and ratios are rounded to so many digits, in which no two machines differ."""
 
 _HALVINGS = 50
 
 
-def distribution(t: float, degrees: int) -> float:
-    """Return the probability that Student's t is at most `t`, for t >= 0."""
+def student_cdf(t: float, degrees: int) -> float:
+    """Return Student's cumulative distribution function at `t`, at least 0."""
     cosine_squared = degrees / (degrees + t * t)
     sine = t / math.sqrt(degrees + t * t)
     odd = degrees % 2
@@ -46,16 +46,16 @@ def distribution(t: float, degrees: int) -> float:
 
 
 @functools.cache
-def quantile(confidence: Fraction, degrees: int) -> Fraction:
-    """Return what Student's t does not exceed with that confidence, above 1/2 and below 1."""
-    wanted = float(confidence)
+def student_quantile(confidence: Fraction, degrees: int) -> Fraction:
+    """Return the quantile of Student's t at a confidence above 1/2 and below 1."""
+    goal = float(confidence)
     high = 1.0
-    while distribution(high, degrees) < wanted:
+    while student_cdf(high, degrees) < goal:
         high *= 2
     low = 0.0
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        if distribution(middle, degrees) < wanted:
+        if student_cdf(middle, degrees) < goal:
             low = middle
         else:
             high = middle
@@ -64,17 +64,15 @@ def quantile(confidence: Fraction, degrees: int) -> Fraction:
 
 @functools.cache
 def normal_quantile(confidence: Fraction) -> Fraction:
-    """Return what the standard normal distribution does not exceed with that confidence."""
+    """Return the quantile of the standard normal distribution at a confidence."""
     return Fraction(f"{NormalDist().inv_cdf(float(confidence)):.{DIGITS}g}")
 
 
-def root(value: Fraction) -> Fraction:
-    """Return the square root of a value, at least 0, to more digits than a float has."""
+def square_root(value: Fraction) -> Fraction:
+    """Return the square root of a value of at least 0, to more digits than a float has."""
     scale = 10 ** (20 + max(0, value.denominator.bit_length() - value.numerator.bit_length()))
     return Fraction(math.isqrt(value.numerator * scale * scale // value.denominator), scale)
 
-
-"""Ratios are rounded to so many digits."""
 
 _CONTEXT = Context(prec=40)
 _SMALL = 64
@@ -87,36 +85,34 @@ _MOST_STEPS = 100
 
 
 @functools.lru_cache(maxsize=4096)
-def bounds(lost: int, sent: int, doubt: Fraction) -> tuple[Fraction, Fraction]:
-    """Return the ratios below and above which ratios are excluded, each with that doubt.
+def clopper_pearson(lost: int, sent: int, significance: Fraction) -> tuple[Fraction, Fraction]:
+    """Return the Clopper-Pearson lower and upper bounds of a loss ratio.
 
     Args:
         lost: How many were lost, each independently of the others.
-        sent: Of how many, at least one.
-        doubt: Below 1/2; it is that of each bound by itself.
+        sent: Out of how many, at least one.
+        significance: The significance level of each bound by itself, below 1/2.
     """
     with localcontext(_CONTEXT):
-        low = 1 - _highest(sent - lost, sent, doubt)
-        high = _highest(lost, sent, doubt)
-        return _short(low), _short(high)
+        low = 1 - _upper_limit(sent - lost, sent, significance)
+        high = _upper_limit(lost, sent, significance)
+        return _rounded(low), _rounded(high)
 
 
 _FAR = 12
-"""So many standard deviations below the mean nothing is left that would count."""
+"""Standard deviations below the mean, beyond which probabilities are negligible."""
 
 
 @functools.lru_cache(maxsize=4096)
-def most_unlikely(sent: int, ratio: Fraction, doubt: Fraction) -> int:
-    """Return the greatest number of which as many or fewer come with at most a probability `doubt`.
-
-    -1 if even none at all is likelier than that.
+def binomial_critical_value(sent: int, ratio: Fraction, significance: Fraction) -> int:
+    """Return the greatest k with P(X <= k) <= `significance`; -1 if that excludes even 0.
 
     Args:
         sent: The number of trials, each independent of the others.
-        ratio: With what probability each comes.
-        doubt: Below 1/2.
+        ratio: The probability of success of each.
+        significance: Below 1/2.
     """
-    if ratio in (0, 1):  # then all are known to come, or none
+    if ratio in (0, 1):
         return sent * int(ratio) - 1
     mean = sent * ratio
     first = max(0, math.floor(mean) - _FAR * (math.isqrt(math.ceil(mean * (1 - ratio))) + 1))
@@ -124,7 +120,7 @@ def most_unlikely(sent: int, ratio: Fraction, doubt: Fraction) -> int:
         p = Decimal(ratio.numerator) / ratio.denominator
         ways = _ln_factorial(sent) - _ln_factorial(first) - _ln_factorial(sent - first)
         term = float((ways + first * p.ln() + (sent - first) * (1 - p).ln()).exp())
-    odds, most = float(ratio / (1 - ratio)), float(doubt)
+    odds, most = float(ratio / (1 - ratio)), float(significance)
     number, total = first, term
     while total <= most and number < sent:
         term *= (sent - number) * odds / (number + 1)
@@ -133,35 +129,35 @@ def most_unlikely(sent: int, ratio: Fraction, doubt: Fraction) -> int:
     return number - 1 if total > most else number
 
 
-def _short(ratio: Decimal) -> Fraction:
+def _rounded(ratio: Decimal) -> Fraction:
     return Fraction(f"{ratio:.{DIGITS}g}")
 
 
-def _highest(lost: int, sent: int, doubt: Fraction) -> Decimal:
-    """Return the ratio at which no more are lost with a probability of `doubt`."""
-    wanted = (Decimal(doubt.numerator) / doubt.denominator).ln()
+def _upper_limit(lost: int, sent: int, significance: Fraction) -> Decimal:
+    """Return the ratio at which at most `lost` are lost with a probability of `significance`."""
+    goal = (Decimal(significance.numerator) / significance.denominator).ln()
     if lost == sent:
         return Decimal(1)
     if lost == 0:
-        return 1 - (wanted / sent).exp()
+        return 1 - (goal / sent).exp()
     ways = _ln_factorial(sent) - _ln_factorial(lost) - _ln_factorial(sent - lost)
     # The logarithm of the probability falls and is concave, so Newton's steps end on one side.
     ratio = Decimal(lost) / sent
     for _ in range(_MOST_STEPS):
-        terms = Decimal(_terms(lost, sent, float((1 - ratio) / ratio)))
+        terms = Decimal(_relative_sum(lost, sent, float((1 - ratio) / ratio)))
         last = ways + lost * ratio.ln() + (sent - lost) * (1 - ratio).ln()
-        step = (last + terms.ln() - wanted) * terms * (1 - ratio) / (sent - lost)
+        step = (last + terms.ln() - goal) * terms * (1 - ratio) / (sent - lost)
         ratio = ratio + step if ratio + step < 1 else (1 + ratio) / 2
         if abs(step) <= _NEAR * min(ratio, 1 - ratio):
             return ratio
     raise ArithmeticError(f"no bound found for {lost} of {sent}")
 
 
-def _terms(lost: int, sent: int, odds: float) -> float:
-    """Return the sum of the terms from none to `lost` as a multiple of the last.
+def _relative_sum(lost: int, sent: int, odds: float) -> float:
+    """Return the sum of the binomial terms up to `lost`, relative to the last of them.
 
     Args:
-        lost: The last term's number.
+        lost: The number of the last term.
         sent: The number of trials.
         odds: (1 - p) / p.
     """

@@ -1,4 +1,4 @@
-"""Verdicts: what a statement says of what was measured.
+"""Verdicts: what a statement comes to, given what was measured.
 
 `skip < measured < pass < inconclusive < fail < error`; a case has the worst of its statements'
 verdicts, so the order in which they are judged cannot matter. No data is never a pass.
@@ -22,14 +22,16 @@ if TYPE_CHECKING:
     from qospec.units import Dimension
 
 Verdict = Literal["skip", "measured", "pass", "inconclusive", "fail", "error"]
-ORDER: tuple[Verdict, ...] = ("skip", "measured", "pass", "inconclusive", "fail", "error")
-"""From harmless to worst. `measured` is a case that only reports: nothing was asked of it."""
+VERDICTS: tuple[Verdict, ...] = ("skip", "measured", "pass", "inconclusive", "fail", "error")
+"""From harmless to worst. `measured` is a case that only reports: it has no criterion."""
+PROBLEMS: tuple[Verdict, ...] = ("error", "fail", "inconclusive")
+"""Verdicts that call for a look, worst first."""
 
 NOT_APPLICABLE = "not applicable"
-"""In place of a verdict, of a statement that says nothing in a case: it never counts as a pass."""
+"""In place of the verdict of a statement that does not apply to a case: never counted as a pass."""
 
 MIRRORED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-"""Each comparison with the one that says the same from the other side."""
+"""Each comparison with the one that means the same with its sides exchanged."""
 
 
 WHEN_FALSE: dict[str, Verdict] = {
@@ -37,17 +39,20 @@ WHEN_FALSE: dict[str, Verdict] = {
     "expect": "fail",
     "invariant": "error",
 }
-"""By kind of statement, what it comes to when it is false. The emulator owns all devices."""
+"""The verdict of a false statement, by its kind.
+
+A broken invariant is an error of the tester: the emulator owns all devices.
+"""
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """Return the worst of the verdicts; without any, nothing was decided."""
-    return max(verdicts, key=ORDER.index, default="inconclusive")
+    """Return the worst of the verdicts; without any, `inconclusive`."""
+    return max(verdicts, key=VERDICTS.index, default="inconclusive")
 
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a comparison, for people. What a histogram knows makes it `approximate`."""
+    """One side of a comparison, for display; `approximate` if it was read from a histogram."""
 
     value: Value
     dimension: Dimension | None
@@ -56,9 +61,9 @@ class Side:
 
 @dataclass(frozen=True)
 class Interval:
-    """Between what the repeats come to together lies, to either side with that confidence.
+    """A confidence interval over the repeats; the confidence is that of each side by itself.
 
-    An end without a value is not known: too few items lie beyond it.
+    An end without a value is unknown: too few items lie beyond it.
     """
 
     lower: Side
@@ -69,10 +74,16 @@ class Interval:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What was found for one statement: in one trial, or with an `interval` in all of them.
+    """The judgement of one statement: in one trial or, with an `interval`, over all of them.
 
-    `measured`, `comparison` and `bound` are those of the comparison that decided; of a report, only
-    `measured`. `tolerance` is that of `within`. `note` says what else there is to know.
+    Attributes:
+        verdict: None of a report.
+        measured: With `comparison` and `bound`, of the comparison that decided.
+        comparison: Its operator; "" if no single comparison decided.
+        bound: What `measured` is compared with.
+        tolerance: Of `within`.
+        interval: Of what was measured, over all repeats.
+        note: What else a reader should know.
     """
 
     verdict: Verdict | None
@@ -85,7 +96,7 @@ class Judgement:
 
 
 def judge(statement: Statement, read: Reader) -> Judgement:
-    """Return the judgement of a statement; `read` gives what was measured."""
+    """Return the judgement of a statement in one trial; `read` returns what was measured."""
     expression = statement.expression
     value = evaluate(expression, read)
     if statement.kind == "report":
@@ -97,14 +108,14 @@ def judge(statement: Statement, read: Reader) -> Judgement:
         verdict = "pass"
     else:
         verdict = WHEN_FALSE[statement.kind]
-    return shown_as(verdict, _decisive(expression, read), read)
+    return with_sides(verdict, _decisive(expression, read), read)
 
 
 def _decisive(expression: Expression, read: Reader) -> Expression | None:
-    """Return the part of an `and` or `or` that decided it: the first with the whole's value.
+    """Return the part of an `and` or `or` that decided it: the first with the value of the whole.
 
-    One that measures something goes before one that does not. None where only such decided that
-    hold of a case whatever is measured: then nothing was measured that mattered.
+    Parts that measure something go first. None if the whole measures something, and only parts that
+    measure nothing decided it.
     """
     measuring = bool(observed(expression))
     while isinstance(expression, Operation) and expression.operator in ("and", "or"):
@@ -114,8 +125,8 @@ def _decisive(expression: Expression, read: Reader) -> Expression | None:
     return None if measuring and not observed(expression) else expression
 
 
-def shown_as(verdict: Verdict | None, expression: Expression | None, read: Reader) -> Judgement:
-    """Return a verdict with both sides of the comparison that it is of, if it is of one."""
+def with_sides(verdict: Verdict | None, expression: Expression | None, read: Reader) -> Judgement:
+    """Return a judgement with both sides of its comparison, if the expression is one."""
     if not isinstance(expression, Operation):
         return Judgement(verdict, None)
     sides = [_side(part, read) for part in expression.operands]
@@ -146,12 +157,12 @@ def _side(expression: Expression, read: Reader) -> Side:
 
 
 def _is_approximate(leaf: Measured, read: Reader) -> bool:
-    """Return whether a value may be off; of none above a bound it is known that there is none."""
+    """Return whether a value is read from a histogram; a share of 0 above a bound is exact."""
     if bound_of(leaf.statistic) is not None:
         return read(leaf) != 0
     return from_histogram(leaf.statistic)
 
 
 def dimension_of(expression: Expression) -> Dimension | None:
-    """Return the dimension of an expression's value; None of a truth or a word."""
+    """Return the dimension of an expression's value; None of a Boolean or a word."""
     return None if isinstance(expression, Attribute) else expression.dimension

@@ -207,10 +207,10 @@ CLAIMS = {
 }
 """What a criterion may claim of a publication, behind `as`, and what each word means."""
 
-MOST_INTERVALS = 10_000
+MAX_INTERVALS = 10_000
 """As many intervals as a time series may have."""
 
-MOST_REPEATS = 10_000
+MAX_REPEATS = 10_000
 """As many repeats as a case may have."""
 
 FEWEST_REPEATS = 5

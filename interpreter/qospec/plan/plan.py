@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.dataclass import dataclass
-from qospec.engine.experiment import Experiment, Intervals, Source, Watch
+from qospec.engine.experiment import Experiment, Intervals, MeasurementSpec, Source
 from qospec.engine.graph.emulation import zero_delay_cycle
 from qospec.engine.items.connections import Connections
 from qospec.engine.queue import drop_policy
@@ -143,7 +143,7 @@ def _network(
     connections = Connections(
         contracts=tuple(c for m in members for c in [m.contract] * m.connections),
         flow=tuple(i for m in members for i in [m.flow] * m.connections),
-        has_oam=any(getattr(instance.element, "inserts", False) for instance in network.elements),
+        has_oam=any(instance.element.inserts_oam for instance in network.elements),
     )
     lowered = lower(network, survey, connections)
     loop = zero_delay_cycle(lowered.nodes, lowered.wires)
@@ -192,7 +192,7 @@ def _sources(
 
 def _watch(
     case: Case, network: str, connections: Connections, members: tuple[Member, ...]
-) -> Watch:
+) -> MeasurementSpec:
     """Give each flow, each flow's OAM cells and each member that a statement names a histogram."""
     rows = list(connections.flow)
     if connections.has_oam:
@@ -212,7 +212,7 @@ def _watch(
         for need in m.needs
         if (of := population_name(m.flow, m.member, oam=m.oam)) in named
     }
-    return Watch(
+    return MeasurementSpec(
         start_ps=case.run.warmup_ps,
         stop_ps=case.run.warmup_ps + case.run.measure_ps,
         histogram_row=tuple(rows),
@@ -275,10 +275,8 @@ def _discarders(
         for queue in node.queues:  # a scheduler discards nothing itself
             if queue.limit is not None:
                 yield queue.element, drop_policy.causes(queue.drop, queue.limit)
-        element = node.element
-        causes = tuple(getattr(element, "discards_for", getattr(element, "causes", ())))
-        if causes and not node.queues:
-            yield node.path, causes
+        if node.element.discards_for:
+            yield node.path, node.element.discards_for
 
 
 @dataclass(frozen=True)

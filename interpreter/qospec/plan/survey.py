@@ -13,7 +13,7 @@ from qospec.engine.line.clock import CELL_BYTES
 from qospec.engine.marks import marked
 from qospec.plan import feasibility, tolerances, warnings
 from qospec.plan.assembly import drafted
-from qospec.plan.paths import routed
+from qospec.plan.paths import partition_by_table
 from qospec.plan.tables import Member, NoWayError, TwoWaysError
 from qospec.plan.warnings import Classes
 
@@ -92,7 +92,7 @@ def _ways(
 ) -> Survey | None:
     drafts = drafted(network)
     try:
-        return Survey(members, drafts, *routed(network, drafts, members))
+        return Survey(members, drafts, *partition_by_table(network, drafts, members))
     except NoWayError as error:
         problems.add(feasibility.no_way(case, network, error))
         return None

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from qospec.document import Document
     from qospec.engine.measure.tally import Delays
-    from qospec.judge.repeats import Repeat
+    from qospec.judge.repeats import RepeatReadings
     from qospec.model.expression import Expression
     from qospec.model.suite import Statement
 
@@ -50,7 +50,7 @@ def measured_alone(expression: Expression) -> Document:
 
 
 def histogram_documents(
-    statements: Iterable[Statement], repeats: Sequence[Repeat]
+    statements: Iterable[Statement], repeats: Sequence[RepeatReadings]
 ) -> list[Document]:
     """Return the histograms of the delays that statements name, each flow and metric once."""
     found: dict[tuple[str, str], Document] = {}
@@ -71,7 +71,7 @@ def _of_delays(statements: Iterable[Statement]) -> Iterator[Measured]:
         if statement.idle or statement.kind == "invariant":
             continue
         for leaf in measurements(statement.expression):
-            if "p*" in metrics[leaf.metric].build().statistics and not packet_of(leaf.statistic):
+            if "p*" in metrics[leaf.metric].build.statistics and not packet_of(leaf.statistic):
                 yield leaf
 
 

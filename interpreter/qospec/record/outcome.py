@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import discover
 from qospec.judge.readings import QUANTILES
-from qospec.judge.verdict import ORDER, Verdict, worst
+from qospec.judge.verdict import VERDICTS, Verdict, worst
 from qospec.model.expression import measurements, observed
 from qospec.model.suite import JUDGED
 from qospec.plan.settings import Setting, arrivals_kind, settings
@@ -51,7 +51,7 @@ def case_document(plan: CasePlan, result: Result, again: str) -> Document:
         }
         for number, each in enumerate(plan.case.statements)
     ]
-    verdicts: list[Verdict] = [s["verdict"] for s in statements if s["verdict"] in ORDER]
+    verdicts: list[Verdict] = [s["verdict"] for s in statements if s["verdict"] in VERDICTS]
     if not _measures(plan.case.statements):
         # that a device keeps its invariants says nothing of how good it is
         verdicts = [verdict for verdict in verdicts if verdict != "pass"]
@@ -195,7 +195,7 @@ def completed(frame: Document, planned: Sequence[Document], done: Sequence[Docum
         "state": "complete" if len(ended) == len(planned) else "interrupted",
         "verdict": worst(verdicts),
         "summary": {
-            **{verdict: verdicts.count(verdict) for verdict in ORDER},
+            **{verdict: verdicts.count(verdict) for verdict in VERDICTS},
             "criteria": criteria(cases),
         },
         "cases": cases,

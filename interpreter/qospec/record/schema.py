@@ -12,7 +12,7 @@ import sys
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from qospec.judge.verdict import NOT_APPLICABLE, ORDER
+from qospec.judge.verdict import NOT_APPLICABLE, VERDICTS
 from qospec.record.steps import FINEST, HIGHEST
 
 if TYPE_CHECKING:
@@ -90,10 +90,10 @@ PER_OCTAVE = Such(
     lambda value: _is_whole(value, FINEST) and value.bit_count() == 1,
 )
 STEP = Such(f"a whole number up to {HIGHEST}", lambda value: _is_whole(value, HIGHEST))
-VERDICT = Such(f"a verdict ({', '.join(ORDER)})", lambda value: value in ORDER)
+VERDICT = Such(f"a verdict ({', '.join(VERDICTS)})", lambda value: value in VERDICTS)
 MAY_JUDGE = Such(
-    f'a verdict ({", ".join(ORDER)}), "{NOT_APPLICABLE}" or ""',
-    lambda value: value in ("", NOT_APPLICABLE, *ORDER),
+    f'a verdict ({", ".join(VERDICTS)}), "{NOT_APPLICABLE}" or ""',
+    lambda value: value in ("", NOT_APPLICABLE, *VERDICTS),
 )
 """Of a statement: a report judges nothing."""
 
@@ -202,7 +202,7 @@ FRAME = {
 """What is known before anything has run."""
 PLAN = {**FRAME, "planned": [CASE]}
 SUMMARY: Shape = {
-    **dict.fromkeys(ORDER, int),
+    **dict.fromkeys(VERDICTS, int),
     "measured": MayLack(int),
     "criteria": MayLack(Named(int)),
 }

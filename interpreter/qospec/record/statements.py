@@ -11,10 +11,10 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.judge.confidence import averaged, judge_together, unfinished
+from qospec.judge.confidence import incomplete_note, judge_repeats, mean_over_repeats
 from qospec.judge.evidence import caution
-from qospec.judge.losses import SURE, judged, losses, percent
-from qospec.judge.verdict import NOT_APPLICABLE, WHEN_FALSE, shown_as, worst
+from qospec.judge.losses import DEFAULT_CONFIDENCE, compared_count, losses, percent
+from qospec.judge.verdict import NOT_APPLICABLE, WHEN_FALSE, with_sides, worst
 from qospec.model.bounds import ANYTHING, bounds
 from qospec.model.expression import Attribute, Constant, Operation, evaluate, observed
 from qospec.model.suite import CLAIMS, JUDGED
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from qospec.document import Document
-    from qospec.judge.repeats import Repeat
+    from qospec.judge.repeats import RepeatReadings
     from qospec.judge.result import Result
     from qospec.judge.verdict import Interval, Judgement, Side, Verdict
     from qospec.model.bounds import Bounds
@@ -42,7 +42,7 @@ def statement_document(statement: Statement, number: int, result: Result, repeat
         return _document(statement, NOT_APPLICABLE, None, statement.idle)
     if statement.confidence is not None:
         seen = [repeat.readings for repeat in result.repeats]
-        decided = judge_together(statement, seen, repeats)
+        decided = judge_repeats(statement, seen, repeats)
         cautioned = ""
         if decided.verdict == "pass" and decided.interval is None:  # nothing was drawn
             cautioned = caution(replace(statement, confidence=None), seen[:1])
@@ -58,7 +58,7 @@ def statement_document(statement: Statement, number: int, result: Result, repeat
     if verdict == "pass":
         seen = [repeat.readings for repeat in result.repeats]
         if len(seen) < repeats:
-            missing = unfinished(len(seen), repeats)
+            missing = incomplete_note(len(seen), repeats)
             return _document(statement, "inconclusive", shown_one, missing)
         note = "; ".join(dict.fromkeys(_zeros(statement.expression, seen)))
         cautioned = caution(statement, seen)
@@ -86,7 +86,7 @@ def _terms(statement: Statement, result: Result, number: int) -> Document:
 def _mean(judgements: Sequence[Judgement]) -> Judgement | None:
     """Return the mean of what repeats reported; None where they have no number, or one."""
     found = [each.measured for each in judgements if each.measured is not None]
-    return averaged(found, SURE) if len(found) == len(judgements) else None
+    return mean_over_repeats(found, DEFAULT_CONFIDENCE) if len(found) == len(judgements) else None
 
 
 def _document(
@@ -127,18 +127,18 @@ def _sides(shown_one: Judgement | None) -> Document:
     }
 
 
-def _zeros(expression: Expression, repeats: Sequence[Repeat]) -> Iterator[str]:
+def _zeros(expression: Expression, repeats: Sequence[RepeatReadings]) -> Iterator[str]:
     """Yield what it means that none were lost: how many were sent decides what that proves."""
     if not isinstance(expression, Operation):
         return
     if expression.operator == "and":
         for part in expression.operands:
             yield from _zeros(part, repeats)
-    leaf = judged(expression) if expression.operator in AT_MOST else None
+    leaf = compared_count(expression) if expression.operator in AT_MOST else None
     drawn = any(repeat.drawn for repeat in repeats)
     counted = losses(leaf, repeats if drawn else repeats[:1]) if leaf is not None else None
     if counted is not None and not counted.lost:
-        yield counted.said(SURE)
+        yield counted.note(DEFAULT_CONFIDENCE)
 
 
 def interval_document(statement: Statement, shown_one: Judgement | None) -> Document | None:
@@ -259,7 +259,7 @@ def terms(statement: Statement, read: Reader) -> list[Term]:
         Term(
             text_of(each),
             each,
-            shown_as(_verdict(each, statement, read, binding=binding), each, read),
+            with_sides(_verdict(each, statement, read, binding=binding), each, read),
         )
         for each, binding in _joined(whole, binding=True)
     ]

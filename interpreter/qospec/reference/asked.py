@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.kinds import RECORDS
 from qospec.check.device.invariants import OF_PORTS
 from qospec.check.device.machine import MACHINE, TRANSITION
-from qospec.check.device.observables import Waiting, lost_as, observed
-from qospec.check.device.predicates import ADDRESSES, ATTRIBUTES, HIGHEST, WORDS, carrier
+from qospec.check.device.observables import Occupancy, loss_causes, observed
+from qospec.check.device.predicates import ADDRESSES, ATTRIBUTES, MAX_VALUES, WORDS, carrier
 from qospec.check.test.measurements import DISCARDED
 from qospec.check.test.run_settings import RUN
 from qospec.check.test.search import GOAL, SEARCH
@@ -74,8 +74,8 @@ def _sort(attribute: str) -> str:
     if attribute in WORDS:
         what, _, choices = WORDS[attribute]
         return f"{what}, {' '.join(choices)}"
-    if attribute in HIGHEST:
-        return f"a whole number from 0 to {HIGHEST[attribute]:_}"
+    if attribute in MAX_VALUES:
+        return f"a whole number from 0 to {MAX_VALUES[attribute]:_}"
     if attribute in ADDRESSES:
         return "an address, or a network"
     others = {"oam": "true or false", "input": "a port of the device that it came in by"}
@@ -105,7 +105,9 @@ def _causes(what: str, catalogue: Catalogue) -> Iterator[Document]:
         yield _document("cause", what, said)
     if what in catalogue.causes:
         elements = [
-            name for name, kind in sorted(catalogue.of("element").items()) if lost_as(kind, what)
+            name
+            for name, kind in sorted(catalogue.of("element").items())
+            if loss_causes(kind, what)
         ]
         said = f"why items are lost, counted by `lost.{what}`: in {' '.join(elements)}"
         yield _document("cause", what, said)
@@ -122,7 +124,7 @@ def _observed(what: str, catalogue: Catalogue) -> Iterator[Document]:
     for below, elements in found.items():
         kind = catalogue.of("element")[elements[0]]
         waits = [each for each in observed(kind) if each.startswith(f"{below}.")]
-        said = f"{Waiting.what}, {_quoted(waits)}" if waits else "the items that end there"
+        said = f"{Occupancy.what}, {_quoted(waits)}" if waits else "the items that end there"
         yield _document(
             "observed", what, f"observed of {' '.join(dict.fromkeys(elements))}: {said}"
         )

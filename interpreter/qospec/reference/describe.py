@@ -14,7 +14,7 @@ from qospec.check.test.case import CaseScope
 from qospec.check.test.expansion import expanded
 from qospec.check.test.flows import record_of
 from qospec.check.test.run_settings import RUN, SEARCHED
-from qospec.check.test.search import Searching
+from qospec.check.test.search import SearchBuilder
 from qospec.check.test.sweeps import combinations
 from qospec.check.topology import body
 from qospec.check.topology.flatten import Networks
@@ -38,12 +38,12 @@ def laid_document(declared: Declared, declarations: Declarations) -> Document:
     value = declarations.value(declared)
     if not isinstance(value, TopologyValue):
         return {}
-    inside = value.signature.alone(defaults=value.signature.has_defaults())
-    laid = body.layout(value.node, inside, declarations.evaluator)
+    inside = value.signature.placeholders(defaults=value.signature.has_defaults())
+    made = body.layout(value.node, inside, declarations.evaluator)
     return {
-        "hosts": list(_nodes(laid, value.node, declarations, devices=False)),
-        "devices": list(_nodes(laid, value.node, declarations, devices=True)),
-        "links": listed([_link(each, declarations) for each in laid.cables], "links"),
+        "hosts": list(_nodes(made, value.node, declarations, devices=False)),
+        "devices": list(_nodes(made, value.node, declarations, devices=True)),
+        "links": listed([_link(each, declarations) for each in made.cables], "links"),
     }
 
 
@@ -151,8 +151,8 @@ def _scope(
         return CaseScope(node, home, points, evaluator).scope
 
     case = CaseScope(node, home, next(combinations(sweeps, scope_of, evaluator)), evaluator)
-    laid = networks.of(node.topology, case.scope)
-    if laid is not None:
-        case.add_topology(laid.names)
-    Searching(node, evaluator).declare(case.scope)
+    instance = networks.of(node.topology, case.scope)
+    if instance is not None:
+        case.add_topology(instance.names)
+    SearchBuilder(node, evaluator).declare(case.scope)
     return case.scope

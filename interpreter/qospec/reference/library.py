@@ -104,7 +104,11 @@ def parameter_documents(declared: Declared, declarations: Declarations) -> list[
     """Return the parameters of a declaration: type, default, and where the default is from."""
     parameters = getattr(declared.node, "parameters", ())
     signature = getattr(declarations.value(declared), "signature", None)
-    known = signature.alone(defaults=True).names if signature and signature.has_defaults() else {}
+    known = (
+        signature.placeholders(defaults=True).names
+        if signature and signature.has_defaults()
+        else {}
+    )
     context = declarations.evaluator.context
     return [
         {

@@ -42,7 +42,7 @@ def _record(value: Value | None, declarations: Declarations) -> Record | None:
     """Return the record that a declaration stands for: with defaults, else with them unknown."""
     if isinstance(value, TrafficValue):
         signature = value.signature
-        inside = signature.alone(defaults=signature.has_defaults())
+        inside = signature.placeholders(defaults=signature.has_defaults())
         value = value.record(inside, declarations.evaluator)
     return value if isinstance(value, Record) else None
 

@@ -11,15 +11,12 @@ from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from qospec.judge.verdict import NOT_APPLICABLE, ORDER
+from qospec.judge.verdict import PROBLEMS
 from qospec.record.outcome import sentence, single
 from qospec.report.charts.axis import number
 from qospec.units import RATIO, text_of
 
 Record = Mapping[str, Any]
-
-CALM = ("pass", "measured", "skip", NOT_APPLICABLE, "")
-"""Verdicts that nobody asks the reason of; "" is that of what is only reported."""
 
 
 def discarded(case: Record) -> list[dict[str, Any]]:
@@ -76,8 +73,8 @@ def unmet(case: Record) -> list[dict[str, Any]]:
     Each has `apart`, its verdict where that is not the case's own, so that nobody takes what is
     inconclusive for what failed; else "".
     """
-    found = [each for each in case["statements"] if each["verdict"] not in CALM]
-    found.sort(key=lambda each: -ORDER.index(each["verdict"]))
+    found = [each for each in case["statements"] if each["verdict"] in PROBLEMS]
+    found.sort(key=lambda each: PROBLEMS.index(each["verdict"]))
     return [
         {**each, "apart": "" if each["verdict"] == case["verdict"] else each["verdict"]}
         for each in found
@@ -86,7 +83,7 @@ def unmet(case: Record) -> list[dict[str, Any]]:
 
 def _named(case: Record) -> list[str]:
     """Return the flows that criteria name which did not hold; none if one of them names none."""
-    texts = [each["text"] for each in case["statements"] if each["verdict"] not in CALM]
+    texts = [each["text"] for each in case["statements"] if each["verdict"] in PROBLEMS]
     flows = set(map(_root, case["metrics"]))
     by_text = [[name for name in _names(text) if name in flows] for text in texts]
     return list(dict.fromkeys(flow for named in by_text for flow in named)) if all(by_text) else []

@@ -35,7 +35,7 @@ from qospec.report import (
 )
 from qospec.report.bytecode import Bytecode
 from qospec.report.charts import curves, distributions, plot, timelines
-from qospec.report.render import NESTED, REPORTS, Format, ReportError
+from qospec.report.format import NESTED, REPORTS, Format, ReportError
 from qospec.visible import visible_lines
 
 if TYPE_CHECKING:

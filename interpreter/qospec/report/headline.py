@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from qospec.judge.verdict import PROBLEMS
 from qospec.report.causes import reasons as reasons_of
 from qospec.report.text import enumeration
 from qospec.report.views import Record, attention, counts, plural, ran, worst
@@ -19,7 +20,7 @@ def headline(document: Record) -> str:
     start = "" if whole else f"{len(ended)} of {total} ended; the run was interrupted. "
     if not ended:
         return start + "No case was run."
-    if worst(of) in ("pass", "measured", "skip"):
+    if worst(of) not in PROBLEMS:
         return _all_well(document, of) if whole else f"{start}Of these, {_so_far(of)}."
     groups = [_group(verdict, count) for verdict, count in of.items() if verdict in _ENDINGS]
     passed = f"; {of['pass']} pass" if "pass" in of else ""

@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from qospec.report.views import VERDICTS, place, worst
+from qospec.judge.verdict import VERDICTS
+from qospec.report.views import place, worst
 from qospec.units import number_text
 
 Record = Mapping[str, Any]

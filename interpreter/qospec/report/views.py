@@ -13,15 +13,12 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
 
-from qospec.judge.verdict import NOT_APPLICABLE, ORDER
+from qospec.judge.verdict import NOT_APPLICABLE, PROBLEMS, VERDICTS
 from qospec.record.statements import criteria
 from qospec.report.claims import is_calibrated_only
 from qospec.report.words import confidence, needed, subject
 
 Record = Mapping[str, Any]
-
-VERDICTS = ORDER
-"""From harmless to worst; of several, the worst counts."""
 
 
 def worst(verdicts: Iterable[str]) -> str:
@@ -149,9 +146,8 @@ def attention(document: Record) -> list[dict[str, Any]]:
 
     Those that were not run are not among them: there is nothing to see.
     """
-    calm = ("pass", "measured", "skip")
-    wanted = [c for c in cases(document) if c["ran"] and c["verdict"] not in calm]
-    return sorted(wanted, key=lambda case: -VERDICTS.index(case["verdict"]))
+    found = [case for case in cases(document) if case["ran"] and case["verdict"] in PROBLEMS]
+    return sorted(found, key=lambda case: PROBLEMS.index(case["verdict"]))
 
 
 def alike(its: Iterable[Record]) -> list[list[Record]]:
@@ -164,7 +160,7 @@ def alike(its: Iterable[Record]) -> list[list[Record]]:
         failed = tuple(
             (each["place"], each["label"], each["verdict"])
             for each in case["statements"]
-            if each["verdict"] not in ("pass", "skip", NOT_APPLICABLE, "")
+            if each["verdict"] in PROBLEMS
         )
         causes = {(loss["flow"], loss["element"], loss["cause"]) for loss in case["losses"]}
         key = (case["test"], case["verdict"], failed, frozenset(causes), tuple(case["errors"]))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from qospec.catalogue.kinds import Domain, Duration, Ratio, arrivals
 from qospec.dataclass import dataclass
 from qospec.engine.random import NEVER
-from qospec.engine.source.two_state import LONGEST_STAY_PS, Gaps, alternation, check_turn
+from qospec.engine.source.two_state import LONGEST_STAY_PS, Gaps, check_state, two_state
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from qospec.engine.arrays import Indices, Times
     from qospec.engine.random import Draws
-    from qospec.engine.source.two_state import Alternation
+    from qospec.engine.source.two_state import TwoState
 
 Rate = Annotated[Fraction, Domain("cell rate", Fraction(1, 1_000), 10**11)]
 """Cells/s."""
@@ -51,7 +51,7 @@ class Mmpp:
 
     def __post_init__(self) -> None:
         rate = Fraction(self.rate)
-        check_turn("rate", rate, rate, (Duration(self.calm), Duration(self.busy)))
+        check_state("rate", rate, rate, (Duration(self.calm), Duration(self.busy)))
 
     @classmethod
     def at_rate(cls, rate: Fraction, *, calm: int, busy: int, share: Fraction) -> Self:
@@ -64,13 +64,13 @@ class Mmpp:
         share, each_turn = Fraction(self.share), Fraction(self.rate) * (self.calm + self.busy)
         return each_turn * (1 - share) / self.calm, each_turn * share / self.busy
 
-    def start(self, connections: int, phases: str, draws: Draws) -> Alternation:
+    def start(self, connections: int, phases: str, draws: Draws) -> TwoState:
         stays = Duration(self.calm, "exponential"), Duration(self.busy, "exponential")
         calm_ps, busy_ps = (float(PS_PER_S / rate) if rate else NEVER for rate in self.rates)
         gaps = Gaps(means_ps=(calm_ps, busy_ps))
-        return alternation(stays, gaps, connections, "random", draws)
+        return two_state(stays, gaps, connections, "random", draws)
 
-    def emit(self, state: Alternation, until_ps: int) -> tuple[Times, Indices]:
+    def emit(self, state: TwoState, until_ps: int) -> tuple[Times, Indices]:
         return state.before(until_ps)
 
     def mean_cell_rate(self, connections: int) -> Fraction:

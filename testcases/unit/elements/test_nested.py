@@ -22,7 +22,7 @@ from qospec.elements.wf2q_plus import Wf2qPlus
 from qospec.elements.wfq import Wfq
 from qospec.elements.wrr import Wrr
 from qospec.engine.encapsulation import Encapsulation
-from qospec.engine.experiment import END, Experiment, Node, Source, Watch, Wire
+from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph import emulation
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.line.clock import Clock
@@ -298,7 +298,7 @@ def test_a_network_carries_each_packet_by_the_book(books, data, kinds, clock, ch
             sources,
             nodes,
             (*(Wire(0, n, 1, n) for n in range(3)), Wire(1, 0, END)),
-            Watch(0, 2 * 10**11, (-1,) * packets),
+            MeasurementSpec(0, 2 * 10**11, (-1,) * packets),
             ("test",),
         ),
         chunk=chunk,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qospec.check.device.predicates import ATTRIBUTES, HIGHEST, WORDS
+from qospec.check.device.predicates import ATTRIBUTES, MAX_VALUES, WORDS
 from qospec.engine.marks import ALL, COLOURS, MARKS, VALUES, marked
 
 values = st.fixed_dictionaries({name: st.integers(0, mark.highest) for name, mark in MARKS.items()})
@@ -35,4 +35,4 @@ def test_the_language_asks_for_marks_as_they_are():
     assert WORDS["colour"][2] == COLOURS
     assert set(ALL) <= set(ATTRIBUTES.values())
     highest = {name: mark.highest for name, mark in ALL.items() if not mark.words}
-    assert {name: HIGHEST[name] for name in highest} == highest
+    assert {name: MAX_VALUES[name] for name in highest} == highest

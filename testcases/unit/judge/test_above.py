@@ -83,7 +83,7 @@ def test_too_few_delays_are_cautioned(planned, problems) -> None:
     (found,) = judged(planned, "expect rare: user.delay.above(5 ms) < 0.0001%")
     assert [each.code for each in problems.all] == ["W0611"]
     assert "delays cannot show `user.delay.above(5 ms) < 0.0001%`" in found["caution"]
-    assert found["caution"].endswith("none above")
+    assert found["caution"].endswith("none of them above")
 
 
 def test_a_share_is_approximate_unless_none_is_above(planned) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qospec.judge.statistics import bounds
+from qospec.judge.statistics import clopper_pearson
 
 DOUBTS = (Fraction(1, 20), Fraction(1, 100_000), Fraction(49, 100))
 
@@ -24,7 +24,7 @@ def at_most(lost: int, sent: int, ratio: Fraction) -> Fraction:
 def test_at_the_bound_the_probability_is_the_doubt(data, doubt):
     sent = data.draw(st.integers(1, 40) | st.sampled_from([64, 70]), "sent")
     lost = data.draw(st.integers(0, sent) | st.sampled_from([0, 1, sent - 1, sent]), "lost")
-    low, high = bounds(lost, sent, doubt)
+    low, high = clopper_pearson(lost, sent, doubt)
     digit = Fraction(1, 10**8)  # bounds have nine, and so does what they lack to 1
     if lost < sent:
         off = digit * (1 - high) + Fraction(1, 10**9)
@@ -38,8 +38,8 @@ def test_at_the_bound_the_probability_is_the_doubt(data, doubt):
 
 
 def test_all_or_nothing_has_one_bound():
-    assert bounds(0, 7, Fraction(1, 20))[0] == 0
-    assert bounds(7, 7, Fraction(1, 20))[1] == 1
+    assert clopper_pearson(0, 7, Fraction(1, 20))[0] == 0
+    assert clopper_pearson(7, 7, Fraction(1, 20))[1] == 1
 
 
 @pytest.mark.parametrize(
@@ -51,12 +51,12 @@ def test_all_or_nothing_has_one_bound():
     ],
 )
 def test_bounds_as_printed(lost, sent, low, high):
-    found = [float(each) for each in bounds(lost, sent, Fraction(1, 20))]
+    found = [float(each) for each in clopper_pearson(lost, sent, Fraction(1, 20))]
     assert found == pytest.approx([float(low), float(high)], rel=1e-5)
 
 
 def test_a_billion_with_half_of_it_lost_is_no_longer_sum():
-    low, high = bounds(500_000_000, 1_000_000_000, Fraction(1, 20))
+    low, high = clopper_pearson(500_000_000, 1_000_000_000, Fraction(1, 20))
     # the normal distribution: 1.644854 deviations, of 1 / (2 sqrt(n)) each
     assert float(high - Fraction(1, 2)) == pytest.approx(1.644854 / 2 / 1e9**0.5, rel=1e-4)
     assert float(Fraction(1, 2) - low) == pytest.approx(float(high - Fraction(1, 2)), rel=1e-4)

@@ -12,10 +12,10 @@ from qospec.judge.confidence import (
     FAILED,
     RARE,
     UNDRAWN,
-    averaged,
-    judge_together,
+    judge_repeats,
+    mean_over_repeats,
 )
-from qospec.judge.means import GRAIN, skewness
+from qospec.judge.means import RESOLUTION, assumed_skewness
 from qospec.judge.verdict import Judgement, Side
 from qospec.model.expression import Constant, Expression, Measured, Operation
 from qospec.model.suite import Statement
@@ -62,7 +62,7 @@ def judged(
     statement = Statement(kind, "", "", condition, SPAN, Fraction(confidence))
     rows = [dict(zip(read, row, strict=True)) for row in zip(*read.values(), strict=True)]
 
-    return judge_together(statement, [Seen(row, drawn=drawn) for row in rows], repeats)
+    return judge_repeats(statement, [Seen(row, drawn=drawn) for row in rows], repeats)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_mean_and_interval_are_shown() -> None:
     ],
 )
 def test_repeats_are_taken_to_be_as_skewed_as_they_are_far_apart(values, least, skewed) -> None:
-    found = skewness([Fraction(value) for value in values], Fraction(least))
+    found = assumed_skewness([Fraction(value) for value in values], Fraction(least))
     assert float(found) == pytest.approx(float(skewed), rel=1e-5)
 
 
@@ -288,7 +288,7 @@ def test_losses_of_repeats_that_do_not_differ_are_those_of_one_item_each(bound, 
     row = {"cell_loss_ratio": 0, "lost": 0, "sent": 20}
     condition = Operation("<", (RATE, constant(bound, RATIO)))
     statement = Statement("expect", "", "", condition, SPAN, Fraction("0.95"))
-    shown = judge_together(statement, [Delayed(row, drawn=True)] * 5, 5)
+    shown = judge_repeats(statement, [Delayed(row, drawn=True)] * 5, 5)
     assert (shown.verdict, shown.note.partition(":")[0].endswith("0 of 100 lost")) == (
         verdict,
         True,
@@ -436,11 +436,11 @@ def test_too_few_repeats_decide_nothing() -> None:
 def test_values_stay_short_however_many_there_are() -> None:
     values = tuple(Fraction(n, n + 1) for n in range(1_000, 1_200))
     shown = judged("<", SEEN, constant(2), repeats=200, received=values)
-    assert shown.interval.upper.value.denominator.bit_length() < 2 * GRAIN.bit_length()
+    assert shown.interval.upper.value.denominator.bit_length() < 2 * RESOLUTION.bit_length()
 
 
 def test_what_is_reported_is_the_mean_of_the_repeats_with_its_interval() -> None:
-    shown = averaged([Side(Fraction(value), CELLS) for value in SPREAD], Fraction("0.95"))
+    shown = mean_over_repeats([Side(Fraction(value), CELLS) for value in SPREAD], Fraction("0.95"))
     # to both sides together: t(0.975, 4) = 2.776445
     assert (shown.verdict, shown.measured.value, shown.note) == (None, 10, "mean of 5 repeats")
     assert float(shown.interval.upper.value) == pytest.approx(10 + 2.776445 * 0.5**0.5)
@@ -459,7 +459,7 @@ def test_what_is_reported_of_repeats_without_data_is_the_mean_of_the_others(
     values, mean, note
 ) -> None:
     found = [Side(v if v is None else Fraction(v), CELLS) for v in values]
-    shown = averaged(found, Fraction("0.95"))
+    shown = mean_over_repeats(found, Fraction("0.95"))
     assert (shown.measured.value, shown.note) == (mean, note)
     assert (shown.interval is None) == (len(set(values)) == 2)
 
@@ -467,4 +467,4 @@ def test_what_is_reported_of_repeats_without_data_is_the_mean_of_the_others(
 @pytest.mark.parametrize("values", [(1, 1, 1), ("a", "b"), ("a", None), (None, None), (1,)])
 def test_of_words_and_of_equal_numbers_there_is_no_mean(values) -> None:
     found = [Side(Fraction(v) if isinstance(v, int) else v, CELLS) for v in values]
-    assert averaged(found, Fraction("0.95")) is None
+    assert mean_over_repeats(found, Fraction("0.95")) is None

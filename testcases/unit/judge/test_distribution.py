@@ -7,7 +7,7 @@ import pytest
 from qospec.engine.measure.tally import Delays
 from qospec.judge.distribution import Distribution
 
-SURE = Fraction(95, 100)
+DEFAULT_CONFIDENCE = Fraction(95, 100)
 WIDER = Fraction("1.6797")
 """The square of Student's t of four degrees of freedom over the normal quantile, at 95 %."""
 
@@ -49,17 +49,20 @@ def test_repeats_of_any_length_are_held_to_the_share_of_all(quick, slow, effect)
     repeats = [delays((10, 20, items)) for items in quick]
     repeats += [delays((30, 40, items)) for items in slow]
     share = Fraction(sum(slow), 100)
-    found = of(*repeats).design_effect(share, SURE, 1)
+    found = of(*repeats).design_effect(share, DEFAULT_CONFIDENCE, 1)
     assert float(found) == pytest.approx(float(effect * WIDER), rel=1e-3)
 
 
 def test_of_one_repeat_each_item_counts() -> None:
-    assert of(delays((10, 20, 5), (30, 40, 5))).design_effect(Fraction(1, 2), SURE, 1) == 1
+    assert (
+        of(delays((10, 20, 5), (30, 40, 5))).design_effect(Fraction(1, 2), DEFAULT_CONFIDENCE, 1)
+        == 1
+    )
 
 
 def test_where_one_repeat_has_all_items_they_may_all_be_one() -> None:
     alone = of(delays((10, 20, 50), (30, 40, 50)), *[Delays()] * 4)
-    assert alone.design_effect(Fraction(1, 2), SURE, 1) >= 100
+    assert alone.design_effect(Fraction(1, 2), DEFAULT_CONFIDENCE, 1) >= 100
 
 
 @pytest.mark.parametrize(("share", "effect"), [("0.05", 1), ("0.95", 50)])
@@ -67,11 +70,11 @@ def test_a_share_above_half_is_looked_at_from_below(share, effect) -> None:
     """The repeats agree in the longest delays, and one of them has all of the shortest."""
     shortest = [delays((10, 20, 30), (20, 30, 60), (30, 40, 10))]
     found = of(*shortest, *[delays((20, 30, 90), (30, 40, 10))] * 4)
-    assert float(found.design_effect(Fraction(share), SURE, 1)) >= effect
+    assert float(found.design_effect(Fraction(share), DEFAULT_CONFIDENCE, 1)) >= effect
 
 
 def test_repeats_that_lose_as_much_and_delay_as_long_are_alike() -> None:
     same = [delays((10, 20, 9))] * 5
-    assert of(*same, lost=(1,) * 5).alike
-    assert not of(*same, lost=(1, 1, 3, 1, 1)).alike
-    assert not of(*[Delays()] * 5, lost=(1,) * 5).alike
+    assert of(*same, lost=(1,) * 5).identical
+    assert not of(*same, lost=(1, 1, 3, 1, 1)).identical
+    assert not of(*[Delays()] * 5, lost=(1,) * 5).identical

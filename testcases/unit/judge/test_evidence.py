@@ -34,9 +34,9 @@ def text(criterion: str, source: str = STEADY, repeats: int = 1) -> str:
 @pytest.mark.parametrize(
     ("criterion", "repeats", "message"),
     [
-        ("f.delay.p99_9999 < 1 ms", 1, "of 20 delays `f.delay.p99_9999` is the longest"),
+        ("f.delay.p99_9999 < 1 ms", 1, "of 20 delays, `f.delay.p99_9999` is the longest"),
         # repeats that are judged one by one do not add up to one that has more
-        ("f.delay.p96 < 1 ms", 10, "of 20 delays `f.delay.p96` is the longest"),
+        ("f.delay.p96 < 1 ms", 10, "of 20 delays, `f.delay.p96` is the longest"),
         ("f.delay.p95 < 1 ms", 1, None),
         (f"f.delay.p99 < 1 ms{SURELY}", 14, "280 delays cannot show `f.delay.p99 < 1 ms`"),
         (f"f.delay.p99 < 1 ms{SURELY}", 15, None),  # 0.99 ** 299 < 5 % < 0.99 ** 298
@@ -47,7 +47,7 @@ def text(criterion: str, source: str = STEADY, repeats: int = 1) -> str:
         (f"1 ms > 2 * f.delay.p99{SURELY}", 14, "280 delays cannot show `1 ms > 2 * f.delay.p99`"),
         (f"f.delay.p99 within 1 ms of 1 us{SURELY}", 14,
             "280 delays cannot show `f.delay.p99 within 1 ms of 1 us`"),
-        ("f.delay.p0_1 > 1 us", 1, "of 20 delays `f.delay.p0_1` is the shortest"),
+        ("f.delay.p0_1 > 1 us", 1, "of 20 delays, `f.delay.p0_1` is the shortest"),
         ("f.delay.p5 > 1 us", 1, None),
         (f"f.delay.p1 > 1 us{SURELY}", 14, "280 delays cannot show `f.delay.p1 > 1 us`"),
         (f"f.delay.p1 < 1 ms{SURELY}", 14, None),
@@ -55,8 +55,8 @@ def text(criterion: str, source: str = STEADY, repeats: int = 1) -> str:
         (f"abs(f.delay.p99 - 1 us) < 1 ms{SURELY}", 18,
             "360 delays cannot show `abs(f.delay.p99 - 1 us) < 1 ms`"),
         (f"abs(f.delay.p99 - 1 us) < 1 ms{SURELY}", 19, None),
-        ("f.lost == 0 or f.delay.p99 < 1 ms", 1, "of 20 delays `f.delay.p99` is the longest"),
-        ("not f.delay.p99 > 1 ms", 1, "of 20 delays `f.delay.p99` is the longest"),
+        ("f.lost == 0 or f.delay.p99 < 1 ms", 1, "of 20 delays, `f.delay.p99` is the longest"),
+        ("not f.delay.p99 > 1 ms", 1, "of 20 delays, `f.delay.p99` is the longest"),
         ("not f.clr >= 1%", 14, "280 cells cannot show `not f.clr >= 1%`"),
         ("not (f.clr > 1% or f.sent == 0)", 14,
             "280 cells cannot show `not (f.clr > 1% or f.sent == 0)`"),
@@ -93,7 +93,7 @@ def test_what_passes_on_too_few_says_so(planned) -> None:
     (statement,) = document["statements"]
     assert statement["verdict"] == "pass"
     cannot = "100 cells cannot show `f.clr < 0.0001% and f.delay.p50 < 1 ms`"
-    assert statement["caution"] == f"{cannot}: it takes 2_995_731, none lost"
+    assert statement["caution"] == f"{cannot}: 2_995_731 are needed, none of them lost"
 
 
 def test_what_passes_on_enough_has_no_caution(planned) -> None:
@@ -120,11 +120,11 @@ def test_of_many_cases_one_warning_says_how_many_and_which_lacks_most(planned, p
     (warning,) = problems.all
     assert (warning.code, warning.message) == (
         "W0611",
-        "of 20 delays `f.delay.p99` is the longest",
+        "of 20 delays, `f.delay.p99` is the longest",
     )
     assert warning.notes == (
-        "of 100 one is expected beyond it",
-        "so it is in 2 of 3 cases; it lacks most in `t:rate=1_000cell_per_s`",
+        "of 100, one is expected beyond it",
+        "so it is in 2 of 3 cases; the shortfall is largest in `t:rate=1_000cell_per_s`",
     )
 
 
@@ -135,7 +135,10 @@ def test_where_nothing_is_drawn_a_pass_on_too_few_says_so(planned) -> None:
     (statement,) = document["statements"]
     assert (statement["verdict"], statement["note"]) == ("pass", UNDRAWN)
     # five times the same 20 cells are 20 cells
-    assert statement["caution"] == "20 cells cannot show `f.clr < 1%`: it takes 299, none lost"
+    assert (
+        statement["caution"]
+        == "20 cells cannot show `f.clr < 1%`: 299 are needed, none of them lost"
+    )
 
 
 def test_a_quantile_is_of_delays_or_of_values() -> None:
@@ -143,9 +146,9 @@ def test_a_quantile_is_of_delays_or_of_values() -> None:
         Measured("", "f", None, oam=False, metric=name, statistic="p99", dimension=TIME, text="q")
         for name in ("transfer_delay", "jitter")
     ]
-    apart = [Need(leaf, 100, together=False, text="x").lack(20)[0] for leaf in asked]
-    assert apart == ["of 20 delays `q` is the longest", "of 20 values `q` is the greatest"]
-    together = [Need(leaf, 299, together=True, text="x").lack(20)[0] for leaf in asked]
+    apart = [Need(leaf, 100, together=False, text="x").shortfall(20)[0] for leaf in asked]
+    assert apart == ["of 20 delays, `q` is the longest", "of 20 values, `q` is the greatest"]
+    together = [Need(leaf, 299, together=True, text="x").shortfall(20)[0] for leaf in asked]
     assert together == ["20 delays cannot show `x`", "20 values cannot show `x`"]
 
 
@@ -154,5 +157,5 @@ def test_the_unit_of_what_was_lost_is_what_the_metric_is_declared_for() -> None:
         Measured("", "f", None, oam=False, metric=name, statistic="", dimension=RATIO, text="")
         for name in ("loss_ratio", "cell_loss_ratio")
     ]
-    said = [Need(leaf, 299, together=True, text="x").lack(20)[0] for leaf in of]
+    said = [Need(leaf, 299, together=True, text="x").shortfall(20)[0] for leaf in of]
     assert said == ["20 packets cannot show `x`", "20 cells cannot show `x`"]

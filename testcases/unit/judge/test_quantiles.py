@@ -7,15 +7,15 @@ from typing import NamedTuple
 import pytest
 
 from qospec.engine.measure.tally import Delays
-from qospec.judge.confidence import UNDRAWN, judge_together
-from qospec.judge.quantiles import FEW, Ends, Quantile, fewest
-from qospec.judge.statistics import bounds, most_unlikely
+from qospec.judge.confidence import UNDRAWN, judge_repeats
+from qospec.judge.quantiles import FEW, NeededBounds, Quantile, minimum_sample_size
+from qospec.judge.statistics import binomial_critical_value, clopper_pearson
 from qospec.model.expression import Constant, Measured, Operation
 from qospec.model.suite import Statement
 from qospec.source import Source, Span
 from qospec.units import PS_PER_S, RATIO, TIME
 
-SURE = Fraction(95, 100)
+DEFAULT_CONFIDENCE = Fraction(95, 100)
 SPAN = Span(Source("a.qos", "expect\n"), 0, 6)
 P0, P10, P80, P90, P99, MEAN = (
     Measured(
@@ -61,9 +61,9 @@ class Seen(NamedTuple):
         return self.its
 
 
-def judged(operator: str, *operands, repeats, confidence: Fraction = SURE):
+def judged(operator: str, *operands, repeats, confidence: Fraction = DEFAULT_CONFIDENCE):
     statement = Statement("expect", "", "", Operation(operator, operands), SPAN, confidence)
-    return judge_together(statement, [Seen(each) for each in repeats], len(repeats))
+    return judge_repeats(statement, [Seen(each) for each in repeats], len(repeats))
 
 
 def ps(value: int) -> Constant:
@@ -82,11 +82,11 @@ def ps(value: int) -> Constant:
     ],
 )
 def test_it_is_the_greatest_number_that_a_ratio_makes_unlikely(sent, ratio, doubt) -> None:
-    number = most_unlikely(sent, Fraction(ratio), Fraction(doubt))
+    number = binomial_critical_value(sent, Fraction(ratio), Fraction(doubt))
     # the bound of Clopper and Pearson of so many is below the ratio, that of one more is not
     if number >= 0:
-        assert bounds(number, sent, Fraction(doubt))[1] <= Fraction(ratio)
-    assert bounds(number + 1, sent, Fraction(doubt))[1] > Fraction(ratio)
+        assert clopper_pearson(number, sent, Fraction(doubt))[1] <= Fraction(ratio)
+    assert clopper_pearson(number + 1, sent, Fraction(doubt))[1] > Fraction(ratio)
 
 
 @pytest.mark.parametrize(
@@ -101,15 +101,17 @@ def test_it_is_the_greatest_number_that_a_ratio_makes_unlikely(sent, ratio, doub
     ],
 )
 def test_so_many_independent_items_have_an_upper_bound(beyond, confidence, items) -> None:
-    assert fewest(Fraction(beyond), Fraction(confidence)) == items
-    assert most_unlikely(items, Fraction(beyond), 1 - Fraction(confidence)) == 0
-    assert most_unlikely(items - 1, Fraction(beyond), 1 - Fraction(confidence)) == -1
+    assert minimum_sample_size(Fraction(beyond), Fraction(confidence)) == items
+    assert binomial_critical_value(items, Fraction(beyond), 1 - Fraction(confidence)) == 0
+    assert binomial_critical_value(items - 1, Fraction(beyond), 1 - Fraction(confidence)) == -1
 
 
 def test_the_least_delay_is_below_all_and_has_nothing_below_it() -> None:
-    assert [most_unlikely(5, Fraction(ratio), 1 - SURE) for ratio in (0, 1)] == [-1, 4]
+    assert [
+        binomial_critical_value(5, Fraction(ratio), 1 - DEFAULT_CONFIDENCE) for ratio in (0, 1)
+    ] == [-1, 4]
     repeats = [delays(*range(10, 26), 26 + n, 38 - n) for n in range(5)]
-    lower, upper = Quantile(repeats, Fraction(0)).between(SURE, 5)
+    lower, upper = Quantile(repeats, Fraction(0)).interval(DEFAULT_CONFIDENCE, 5)
     assert (lower, upper * PS_PER_S) == (None, 11)
     assert judged("<=", P0, ps(11), repeats=repeats).verdict == "pass"
 
@@ -117,14 +119,14 @@ def test_the_least_delay_is_below_all_and_has_nothing_below_it() -> None:
 def test_the_bounds_of_independent_items_are_two_of_them() -> None:
     # 100 delays of 1 to 100 ps, five times: of 500 are 38 or fewer beyond p90 with less than 5 %
     found = Quantile(agreeing(5, range(1, 101)), Fraction(9, 10))
-    assert found.independent(SURE, 5) == 500
+    assert found.independent(DEFAULT_CONFIDENCE, 5) == 500
     few, many = (
-        most_unlikely(500, Fraction(1, 10), 1 - SURE),
-        500 - most_unlikely(500, Fraction(9, 10), 1 - SURE),
+        binomial_critical_value(500, Fraction(1, 10), 1 - DEFAULT_CONFIDENCE),
+        500 - binomial_critical_value(500, Fraction(9, 10), 1 - DEFAULT_CONFIDENCE),
     )
     assert (few, many) == (38, 62)
     # each value comes five times: the 39th longest is 93, and its bucket ends at 94; the 62nd is 88
-    lower, upper = found.between(SURE, 5)
+    lower, upper = found.interval(DEFAULT_CONFIDENCE, 5)
     assert (lower * PS_PER_S, upper * PS_PER_S) == (88, 94)
     assert found.value * PS_PER_S == Fraction(181, 2)  # the middle of the bucket of 90
 
@@ -132,17 +134,17 @@ def test_the_bounds_of_independent_items_are_two_of_them() -> None:
 def test_repeats_of_which_all_delays_are_the_same_count_as_one_each() -> None:
     """Phases that are drawn once in a repeat decide all that a constant flow meets there."""
     most_often = Quantile([delays(*[7] * n) for n in (20, 21, 20, 20, 21)], Fraction(9, 10))
-    assert most_often.independent(SURE, 5) == 5
+    assert most_often.independent(DEFAULT_CONFIDENCE, 5) == 5
     at_random = Quantile([delays(*[7] * n) for n in (20, 27, 18, 22, 13)], Fraction(9, 10))
-    assert at_random.independent(SURE, 5) == 100
+    assert at_random.independent(DEFAULT_CONFIDENCE, 5) == 100
     found = Quantile([delays(*range(1, 101))] * 5, Fraction(9, 10))
-    assert found.independent(SURE, 5) == 5
-    assert found.between(SURE, 5).most is None
-    assert found.said(SURE, Ends(lower=False, upper=True), "delays") == (
-        "500 delays count as 5 independent ones, for the repeats do not differ,"
-        " and 29 are needed for an upper bound"
+    assert found.independent(DEFAULT_CONFIDENCE, 5) == 5
+    assert found.interval(DEFAULT_CONFIDENCE, 5).most is None
+    assert found.note(DEFAULT_CONFIDENCE, NeededBounds(lower=False, upper=True), "delays") == (
+        "500 delays count as 5 independent ones, because the repeats do not differ,"
+        " and an upper bound needs 29"
     )
-    assert found.between(SURE, 29).most is not None
+    assert found.interval(DEFAULT_CONFIDENCE, 29).most is not None
 
 
 def test_repeats_that_differ_count_less() -> None:
@@ -155,7 +157,7 @@ def test_repeats_that_differ_count_less() -> None:
     # t of four degrees of freedom is wider by a factor of which the square is 1.68
     effect = Fraction(50, 9) * Fraction("1.6797")
     taken = 1 + (effect - 1) * (1 + FEW * effect / 50)
-    assert found.independent(SURE, 5) == pytest.approx(500 / float(taken), abs=1)
+    assert found.independent(DEFAULT_CONFIDENCE, 5) == pytest.approx(500 / float(taken), abs=1)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +194,7 @@ def test_too_few_items_have_no_upper_bound_and_say_how_many_it_takes() -> None:
     assert (shown.verdict, shown.interval.upper.value) == ("inconclusive", None)
     assert shown.note == (
         "about 3 more repeats would decide; "
-        "200 delays count as 200 independent ones, and 299 are needed for an upper bound"
+        "200 delays count as 200 independent ones, and an upper bound needs 299"
     )
     enough = judged("<", P99, ps(10**6), repeats=agreeing(8, range(1, 41)))
     assert (enough.verdict, enough.note) == ("pass", "320 delays count as 320 independent ones")
@@ -204,21 +206,23 @@ def test_a_low_quantile_has_no_lower_bound_before_enough_items_are_below_it() ->
     repeats = [delays(*range(1, 4), 4 + n, 12 - n) for n in range(5)]
     above = judged(">", P10, ps(0), repeats=repeats)
     assert above.verdict == "inconclusive"
-    assert "25 delays count as 25 independent ones, and 29 are needed for a lower" in above.note
+    assert "25 delays count as 25 independent ones, and a lower bound needs 29" in above.note
 
 
 def test_repeats_that_differ_in_short_delays_count_less_for_a_low_quantile() -> None:
     """They agree in the longest delay, which says nothing of the shortest."""
     repeats = [delays(*[1] * low, *[9] * (100 - low)) for low in (0, 0, 50, 0, 0)]
     # 10 % are short; their variance of 500 is that of 9 independent ones, 55.6 times as large
-    assert Quantile(repeats, Fraction(1, 10)).independent(SURE, 5) <= 5
+    assert Quantile(repeats, Fraction(1, 10)).independent(DEFAULT_CONFIDENCE, 5) <= 5
 
 
 def test_where_nothing_is_drawn_a_quantile_is_what_was_measured() -> None:
     same = [Seen(delays(1, 2, 3), drawn=False)] * 5
     for bound, verdict in ((3, "fail"), (4, "pass")):
-        statement = Statement("expect", "", "", Operation("<", (P90, ps(bound))), SPAN, SURE)
-        shown = judge_together(statement, same, 5)
+        statement = Statement(
+            "expect", "", "", Operation("<", (P90, ps(bound))), SPAN, DEFAULT_CONFIDENCE
+        )
+        shown = judge_repeats(statement, same, 5)
         assert (shown.verdict, shown.note, shown.interval) == (verdict, UNDRAWN, None)
 
 
@@ -226,7 +230,7 @@ def test_each_of_two_measured_sides_has_its_share_of_the_doubt() -> None:
     repeats = agreeing(6, range(1, 101))
     shown = judged("<", P90, Operation("+", (MEAN, ps(70)), TIME), repeats=repeats)
     assert (shown.verdict, shown.bound.value) == ("pass", 0)
-    assert "each side has bounds of its own" in shown.note
+    assert "each side has a confidence interval of its own" in shown.note
     # 600 of them at 97.5 %: the 46th longest is 93; six equal means of 50.5 are at least 0.025 **
     # (1 / 6) of that
     upper = 94 - 50.5 * 0.025 ** (1 / 6) - 70
@@ -267,7 +271,7 @@ def test_the_note_of_several_quantiles_names_them_and_their_share_of_the_doubt()
     twice = Operation("*", (Constant(Fraction(2), RATIO), P90), TIME)
     note = judged("<", P99, twice, repeats=agreeing(6, range(1, 56))).note
     counted = "330 delays count as 330 independent ones"
-    assert f"`f.p99`: {counted}, and 368 are needed for an upper bound; `f.p90`: {counted};" in note
+    assert f"`f.p99`: {counted}, and an upper bound needs 368; `f.p90`: {counted};" in note
     enough = judged(
         "<", P90, Operation("+", (P80, ps(50)), TIME), repeats=agreeing(6, range(1, 56))
     )
@@ -276,25 +280,27 @@ def test_the_note_of_several_quantiles_names_them_and_their_share_of_the_doubt()
 
 def test_a_quantile_that_is_too_near_the_bound_is_no_mean() -> None:
     far = judged("<", P90, ps(90), repeats=agreeing(5, range(1, 101))).note
-    assert far.startswith("even 10_000 repeats would hardly decide: they come too near the bound")
+    assert far.startswith(
+        "even 10_000 repeats would hardly decide: they are too close to the bound"
+    )
 
 
 def test_a_quantile_with_too_few_items_even_in_very_many_repeats_is_not_near_its_bound() -> None:
     p99_99 = replace(P99, statistic="p99_99")
     few = judged("<", p99_99, ps(10**6), repeats=[delays(1, 2)] * 5).note
     assert few.startswith("even 10_000 repeats would have too few independent delays; ")
-    assert "and 29_956 are needed for an upper bound" in few
+    assert "and an upper bound needs 29_956" in few
     missed = judged("<", p99_99, ps(5), repeats=[delays(*[1] * 9_998, 9, 9)] * 5).note
-    assert missed.startswith("even 10_000 repeats would hardly decide: they come too near")
+    assert missed.startswith("even 10_000 repeats would hardly decide: they are too close")
 
 
 def test_one_item_is_one_and_what_are_no_delays_are_values() -> None:
     all_or_none = [delays(*[1] * low, *[9] * (100 - low)) for low in (0, 0, 100, 0, 0)]
     note = judged(">", P10, ps(10), repeats=all_or_none).note
-    assert "500 delays count as 1 independent one, and 29 are needed" in note
+    assert "500 delays count as 1 independent one, and a lower bound needs 29" in note
     jitter = replace(P99, metric="jitter", text="f.jitter.p99")
     note = judged("<", jitter, ps(10**6), repeats=agreeing(5, range(1, 41))).note
-    assert "200 values count as 200 independent ones, and 299 are needed" in note
+    assert "200 values count as 200 independent ones, and an upper bound needs 299" in note
 
 
 def test_a_quantile_of_nothing_decides_nothing() -> None:
@@ -304,6 +310,6 @@ def test_a_quantile_of_nothing_decides_nothing() -> None:
         def read(self, leaf: Measured) -> Fraction | None:
             return super().read(leaf) if self.its.count else None
 
-    statement = Statement("expect", "", "", Operation("<", (P90, ps(5))), SPAN, SURE)
-    shown = judge_together(statement, [Empty(each) for each in empty], 5)
+    statement = Statement("expect", "", "", Operation("<", (P90, ps(5))), SPAN, DEFAULT_CONFIDENCE)
+    shown = judge_repeats(statement, [Empty(each) for each in empty], 5)
     assert (shown.verdict, shown.note) == ("inconclusive", "no data in repeat 3")

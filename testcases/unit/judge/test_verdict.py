@@ -5,7 +5,7 @@ from itertools import permutations
 
 import pytest
 
-from qospec.judge.verdict import ORDER, Judgement, judge, worst
+from qospec.judge.verdict import VERDICTS, Judgement, judge, worst
 from qospec.model.expression import Constant, Expression, Measured, Operation
 from qospec.model.suite import Statement
 from qospec.source import Source, Span
@@ -34,7 +34,7 @@ def judged(expression: Expression, kind: str = "expect", **read: int | None) -> 
 
 
 def test_the_worst_verdict_wins_in_any_order() -> None:
-    for order in permutations(ORDER):
+    for order in permutations(VERDICTS):
         assert worst(order) == "error"
     assert worst(["pass", "inconclusive", "pass"]) == "inconclusive"
     assert worst(["inconclusive", "fail"]) == "fail"

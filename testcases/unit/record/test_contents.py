@@ -181,13 +181,13 @@ def test_a_field_that_is_not_there_is_told_unless_it_may_lack(recorded, name: st
         ("Timing", schema.TIMING),
     ],
 )
-def test_the_documentation_says_of_each_field_whether_it_may_lack(
+def test_the_documentation_says_of_each_field_whether_it_is_optional(
     heading: str, shape: dict[str, object]
 ) -> None:
     text = RECORD.read_text(encoding="utf-8")
     table = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     rows = [line.split(" | ") for line in table.splitlines() if line.startswith("| `")]
-    names = [(name, "*may lack*" in said) for first, said in rows for name in words(first)]
+    names = [(name, "*optional*" in said) for first, said in rows for name in words(first)]
     assert dict(names) == {name: isinstance(each, MayLack) for name, each in shape.items()}
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from qospec.catalogue.kinds import discover
 from qospec.engine.measure.tally import Delays
-from qospec.judge.confidence import averaged, judge_together
+from qospec.judge.confidence import judge_repeats, mean_over_repeats
 from qospec.judge.verdict import Side
 from qospec.model.expression import Constant, Measured, Operation
 from qospec.model.suite import Statement
@@ -23,7 +23,7 @@ LOW, HIGH = 1.6 - 8.2239, 1.6 + 8.2239
 
 def measured(metric: str, statistic: str = "", dimension: object = COUNT) -> Measured:
     kind = METRICS.find("metric", metric).build
-    least, most = (getattr(kind, end, None) for end in ("least", "most"))
+    least, most = kind.least, kind.most
     return Measured(
         "",
         "f",
@@ -58,7 +58,7 @@ class Seen:
 
 def ends(expression, rows, kind: str = "expect") -> tuple[float, float]:
     statement = Statement(kind, "", "", expression, SPAN, Fraction("0.95"))
-    shown_one = judge_together(statement, [Seen(row) for row in rows], len(rows))
+    shown_one = judge_repeats(statement, [Seen(row) for row in rows], len(rows))
     found = interval_document(statement, shown_one)
     return tuple(float(Fraction(found[end]["value"])) for end in ("lower", "upper"))
 
@@ -131,7 +131,9 @@ def test_a_difference_stays() -> None:
 )
 def test_of_a_report_what_is_known_of_the_value_counts(expression, lower) -> None:
     statement = Statement("report", "", "", expression, SPAN, None)
-    shown_one = averaged([Side(Fraction(value), COUNT) for value in RARE], Fraction("0.95"))
+    shown_one = mean_over_repeats(
+        [Side(Fraction(value), COUNT) for value in RARE], Fraction("0.95")
+    )
     found = interval_document(statement, shown_one)
     assert float(Fraction(found["lower"]["value"])) == pytest.approx(lower, abs=0.001)
 

@@ -95,7 +95,7 @@ def test_a_criterion_says_of_how_many_and_with_what_confidence(planned):
     assert (some["verdict"], none["verdict"], counted["verdict"]) == ("pass",) * 3
     assert "0 of 4176 reordered: with 95 % confidence the ratio is below" in counted["note"]
     assert rare["caution"].startswith("4176 packets cannot show")
-    assert rare["caution"].endswith(", none reordered")
+    assert rare["caution"].endswith(", none of them reordered")
     assert close["verdict"] == "pass"
     assert " values count as " in close["note"]
     # Some 4,000 packets of which none is reordered are not enough for 1 in 10,000.

@@ -13,14 +13,8 @@ from qospec.record.schema import OUTCOME, lacking
 from qospec.report import bytecode, confined
 from qospec.report import render as module
 from qospec.report.environment import FILTERS, FUNCTIONS, checked
-from qospec.report.render import (
-    ReportError,
-    check_template,
-    extension,
-    format_named,
-    formats,
-    render,
-)
+from qospec.report.format import ReportError, extension, format_named, formats
+from qospec.report.render import check_template, render
 
 ROOT = Path(__file__).parents[3]
 DECLARATION = "{#- report: media_type: text/plain; extension: txt; summary: Mine. -#}\n"
@@ -312,7 +306,7 @@ def test_a_record_of_the_future_is_refused(document):
 
 def test_jinja_is_imported_only_to_render():
     program = (
-        "import sys, qospec.report.render as r; r.formats(); sys.exit('jinja2' in sys.modules)"
+        "import sys, qospec.report.format as r; r.formats(); sys.exit('jinja2' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 

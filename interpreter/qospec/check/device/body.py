@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from qospec.check.device import carriage, classifier, invariants, machine, nesting, wiring
+from qospec.check.device import classifier, invariants, item_kinds, machine, nesting, wiring
 from qospec.check.device.machine import MachineValue
 from qospec.check.device.nesting import InnerValue
 from qospec.check.device.nodes import Design, DevicePlan
-from qospec.check.device.ports import Part, PartValue, Ports, PortValue, Template, Turns
+from qospec.check.device.ports import LoopArray, Part, PartValue, Ports, PortValue, Template
 from qospec.check.evaluate.context import CheckError, error
-from qospec.check.evaluate.loops import count_of, declare_poisoned, in_a_let, misplaced, turns_of
-from qospec.check.evaluate.scope import Binding, Scope, settled
+from qospec.check.evaluate.loops import as_let, count_of, declare_poisoned, iterations_of, misplaced
+from qospec.check.evaluate.scope import Binding, Scope, known_binding
 from qospec.check.evaluate.values import POISON, Poison, Value
 from qospec.check.records import layers
 from qospec.check.records.kinds import KindValue, not_built
-from qospec.check.records.parameters import let_value, sample
+from qospec.check.records.parameters import let_value, placeholder
 from qospec.check.records.record import Record
 from qospec.syntax import ast
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from qospec.model.expression import Expression
 
 HERE = "a device"
-LATER = ("frame",)
+RESERVED = ("frame",)
 ALLOWED = (ast.Bind, ast.Let, ast.Port, ast.Wire, ast.Loop)
 
 
 def template(device: ast.Device, scope: Scope, evaluator: Evaluator) -> Template:
     """Return a device with the parameters of `scope`; mistakes are reported."""
-    before, evaluator.context.looped = evaluator.context.mistakes, 0
+    before, evaluator.context.loop_iterations = evaluator.context.mistakes, 0
     builder = _Builder(device, evaluator)
     builder.declare(device.body.statements, scope, ())
     for wire, where in builder.wires:
@@ -42,18 +42,18 @@ def template(device: ast.Device, scope: Scope, evaluator: Evaluator) -> Template
         except CheckError as mistake:
             evaluator.context.report(mistake)
             builder.complete = False
-    builder.complete = builder.complete and not _is_torn(builder.template, scope)
+    builder.complete = builder.complete and not _is_incomplete(builder.template, scope)
     if builder.complete:
         nesting.join(builder.template, evaluator.context)
         wiring.verify(builder.template, evaluator.context)
-        carriage.verify(builder.template, evaluator.context)
+        item_kinds.verify(builder.template, evaluator.context)
     for criterion, where, turns in builder.invariants:
         invariants.add(criterion, where, turns, builder.template, evaluator)
     builder.template.complete = builder.complete and evaluator.context.mistakes == before
     return builder.template
 
 
-def _is_torn(whole: Template, scope: Scope) -> bool:
+def _is_incomplete(whole: Template, scope: Scope) -> bool:
     """Return whether a name of the device stands in what could not be read: wires may be there."""
     names = {*whole.ports, *(part.path.partition("[")[0] for part in whole.parts)}
     return not names.isdisjoint(scope.all_unread())
@@ -117,13 +117,13 @@ class _Builder:
             raise misplaced(statement, HERE)
 
     def _port(self, node: ast.Port, scope: Scope, turns: tuple[str, ...]) -> None:
-        if node.carries.text not in carriage.CARRIED:
+        if node.carries.text not in item_kinds.CARRIED:
             for each in node.names:
                 self._name(scope, each.name, "a port", POISON)
-        if node.carries.text in LATER:
+        if node.carries.text in RESERVED:
             help_text = "write `: cell` or `: packet` for now"
             raise not_built(node.carries.text, node.carries.span, help_text)
-        if node.carries.text not in carriage.CARRIED:
+        if node.carries.text not in item_kinds.CARRIED:
             raise error(
                 "E0418",
                 f"`{node.carries.text}` is nothing that a port carries",
@@ -157,7 +157,7 @@ class _Builder:
         assert isinstance(node, ast.Bind)  # noqa: S101
         value = self._evaluator.value(node.value, scope)
         if isinstance(value, Design):
-            value = nesting.alone(value, node.value, self._evaluator)
+            value = nesting.with_defaults(value, node.value, self._evaluator)
         for name in node.names:
             if isinstance(value, Poison):
                 self._name(scope, name, "an element", value)
@@ -165,8 +165,8 @@ class _Builder:
             if isinstance(value, DevicePlan):
                 self.complete = self.complete and value.template.complete
                 path = ast.Name(text=name.text + "".join(turns), span=name.span)
-                put = nesting.put_in(self.template, value, path, self._context)
-                self._name(scope, name, "a device inside", put)
+                inside = nesting.embed(self.template, value, path, self._context)
+                self._name(scope, name, "a device inside", inside)
                 continue
             part = self._part(value, name.text + "".join(turns), node)
             self.template.parts.append(part)
@@ -174,7 +174,7 @@ class _Builder:
             self._name(scope, name, "an element", PartValue(number, part, carries=carries))
 
     def _name(self, scope: Scope, name: ast.Name, what: str, value: Value) -> None:
-        scope.declare(settled(name, what, value), self._context)
+        scope.declare(known_binding(name, what, value), self._context)
 
     def _part(self, value: Value, path: str, node: ast.Bind) -> Part:
         record = as_record(value, node, self._evaluator)
@@ -194,9 +194,9 @@ class _Builder:
             arguments["classes"] = names
             complete = complete and fine
         if record.kind.duty == "line":
-            carriage.of_line(record, arguments, self._evaluator)
-        passing = {ports.carries for ports in self.template.ports.values()} or {*carriage.CARRIED}
-        layers.amounts(record, passing & {*record.kind.carries}, self._evaluator)
+            item_kinds.carried_by_line(record, arguments, self._evaluator)
+        passing = {ports.carries for ports in self.template.ports.values()} or {*item_kinds.CARRIED}
+        layers.verify_amounts(record, passing & {*record.kind.carries}, self._evaluator)
         element = built(record, arguments, complete=complete, evaluator=self._evaluator)
         inputs = element.inputs if element is not None else ()
         outputs = element.outputs if element is not None else ()
@@ -217,15 +217,17 @@ class _Builder:
 
     def _loop(self, node: ast.Statement, scope: Scope, turns: tuple[str, ...]) -> None:
         assert isinstance(node, ast.Loop)  # noqa: S101
-        arrays: dict[str, Turns] = {}
-        for turn, value, known in turns_of(node, scope, self._evaluator):
+        arrays: dict[str, LoopArray] = {}
+        for turn, value, known in iterations_of(node, scope, self._evaluator):
             inner = Scope(scope)
             self._name(inner, node.name, "the loop's value", value)
             self.declare(node.body.statements, inner, (*turns, f"[{turn}]"))
             for name, binding in inner.names.items():
                 made = binding.value(self._context)
-                if isinstance(made, PartValue | InnerValue | Turns):
-                    arrays.setdefault(name, Turns(name, binding.span, {}, known)).turns[turn] = made
+                if isinstance(made, PartValue | InnerValue | LoopArray):
+                    arrays.setdefault(name, LoopArray(name, binding.span, {}, known)).turns[
+                        turn
+                    ] = made
             if len(self.template.parts) > self._context.limits.elements:
                 raise error(
                     "E0602",
@@ -250,7 +252,7 @@ def as_record(value: Value, node: ast.Bind, evaluator: Evaluator) -> Record:
         node.value.span,
         label=f"this is {value.what}",
         help=f"write `let {node.names[0].text} = …` for a value",
-        fix=in_a_let(node, value),
+        fix=as_let(node, value),
     )
 
 
@@ -259,7 +261,7 @@ def built(
 ) -> Any:
     """Return the object of a record; None if the kind refuses its arguments."""
     if not complete:
-        samples = {name: sample(each) for name, each in record.kind.parameters.items()}
+        samples = {name: placeholder(each) for name, each in record.kind.parameters.items()}
         arguments = {
             **{name: each for name, each in samples.items() if each is not None},
             **arguments,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from qospec.check.device.predicates import (
     ADDRESSES,
     CATEGORIES,
-    HIGHEST,
+    MAX_VALUES,
     WORDS,
     attributes,
     carrier,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     Item = Mapping[str, Any]
     """What a condition may ask of it, by attribute."""
 
-MOST_COMPARISONS = 500_000
+MAX_COMPARISONS = 500_000
 """So many constants and attributes are looked at, in all items that are tried together."""
 
 
@@ -143,7 +143,7 @@ def _items(predicates: Sequence[Expression], ports: Sequence[str]) -> Iterator[I
 
 def _most_items(predicates: Sequence[Expression]) -> int:
     """Return how many items are tried: the fewer, the longer the conditions are."""
-    return max(MOST_COMPARISONS // max(sum(map(leaves, predicates)), 1), 1)
+    return max(MAX_COMPARISONS // max(sum(map(leaves, predicates)), 1), 1)
 
 
 def _carried(asked: Iterable[str]) -> str:
@@ -156,7 +156,9 @@ def _choices(predicates: Sequence[Expression], ports: Sequence[str]) -> dict[str
     asked = {name for each in predicates for name in attributes(each)}
     if _carried(asked) == "cell":
         paths = {int(each) for each in _compared(predicates, "virtual_path")}
-        near = sorted({0} | paths | {each + 1 for each in paths if each < HIGHEST["virtual_path"]})
+        near = sorted(
+            {0} | paths | {each + 1 for each in paths if each < MAX_VALUES["virtual_path"]}
+        )
         return {
             "category": CATEGORIES,
             "clp": (Fraction(0), Fraction(1)),
@@ -172,7 +174,7 @@ def _choices(predicates: Sequence[Expression], ports: Sequence[str]) -> dict[str
         else:
             numbers = {0, *(int(each) for each in _compared(predicates, name))}
             near = sorted({each + step for each in numbers for step in (-1, 0, 1)})
-            highest = HIGHEST.get(name)
+            highest = MAX_VALUES.get(name)
             lowest = -1 if name in ADDRESSES else 0
             found[name] = [
                 Fraction(each)

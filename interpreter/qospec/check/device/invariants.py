@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from qospec.check.device.observables import of_a, unobserved
-from qospec.check.device.ports import SIDES, Invariant, PartValue, PortValue, Turns
+from qospec.check.device.observables import described, not_observed
+from qospec.check.device.ports import SIDES, Invariant, LoopArray, PartValue, PortValue
 from qospec.check.evaluate.clauses import refuse_clauses
 from qospec.check.evaluate.context import CheckError, error, together
-from qospec.check.evaluate.criteria import called_twice, condition
+from qospec.check.evaluate.criteria import condition, duplicate_label
 from qospec.model.expression import Counted, with_leaves
 from qospec.model.suite import Statement
 from qospec.syntax import ast
@@ -46,7 +46,7 @@ def add(
     label = f"{node.label.text if node.label else text}{turns}"
     known = next((each for each in template.invariants if each.label == label), None)
     if known is not None:
-        evaluator.context.report(called_twice(label, node.label or node.condition, known.span))
+        evaluator.context.report(duplicate_label(label, node.label or node.condition, known.span))
     elif expression is not None:
         template.invariants.append(Invariant(label, text, expression, node.span))
 
@@ -56,16 +56,16 @@ def _unobservable(node: ast.Node, scope: Scope, evaluator: Evaluator) -> Iterato
     if isinstance(node, ast.Path):
         known = scope.find(node.name.text)
         value = known.value(evaluator.context) if known is not None else None
-        if isinstance(value, PartValue | PortValue | Turns):
+        if isinstance(value, PartValue | PortValue | LoopArray):
             yield from _not_offered(node, value)
     for each in node.children():
         yield from _unobservable(each, scope, evaluator)
 
 
 def _not_offered(node: ast.Path, value: Value) -> Iterator[CheckError]:
-    while isinstance(value, Turns):
+    while isinstance(value, LoopArray):
         value = next(iter(value.turns.values()))
-    whose = of_a(value.part.kind) if isinstance(value, PartValue) else ("a port", OF_PORTS)
+    whose = described(value.part.kind) if isinstance(value, PartValue) else ("a port", OF_PORTS)
     what, offered = whose
     names = [each for each in node.trail if isinstance(each, ast.Name)]
     text = node.span.text
@@ -79,7 +79,7 @@ def _not_offered(node: ast.Path, value: Value) -> Iterator[CheckError]:
         )
     elif ".".join(each.text for each in names) not in offered:
         begin = names[0].span.start - node.span.start
-        yield unobserved(whose, text[: begin - 1], text[begin:], node.span)
+        yield not_observed(whose, text[: begin - 1], text[begin:], node.span)
 
 
 def placed(template: Template, node: str, line: Callable[[Port, str], str]) -> Iterator[Statement]:
@@ -109,10 +109,10 @@ def placed(template: Template, node: str, line: Callable[[Port, str], str]) -> I
 def of_networks(networks: Mapping[str, Network]) -> Iterator[Statement]:
     """Yield the invariants of all devices of a case, a control's as those of that control."""
     for name, network in networks.items():
-        yield from _elsewhere(network.invariants, name) if name else network.invariants
+        yield from _of_control(network.invariants, name) if name else network.invariants
 
 
-def _elsewhere(statements: tuple[Statement, ...], network: str) -> Iterator[Statement]:
+def _of_control(statements: tuple[Statement, ...], network: str) -> Iterator[Statement]:
 
     def there(leaf: Leaf) -> Expression:
         if not isinstance(leaf, Counted):

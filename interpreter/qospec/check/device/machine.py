@@ -106,17 +106,17 @@ def machine(node: ast.Machine, scope: Scope, evaluator: Evaluator) -> Machine | 
             error("E0424", told, node.name.span, help="give one of them another name")
         )
     made = tuple(_state(each, known, scope, evaluator) for each in states)
-    if evaluator.context.mistakes == before and not _torn(scope):
+    if evaluator.context.mistakes == before and not _is_incomplete(scope):
         _report_unreachable(node, states, made, evaluator)
-        _report_unheard(node, timers, made, evaluator)
+        _report_unused_timers(node, timers, made, evaluator)
     if evaluator.context.mistakes > before:
         return None
     return Machine(node.name.text, tuple(messages), tuple(lengths.items()), made, node.span)
 
 
-def _torn(scope: Scope | None) -> bool:
+def _is_incomplete(scope: Scope | None) -> bool:
     """Return whether some of the file could not be read: it may hold what is missing."""
-    return scope is not None and (bool(scope.unread) or _torn(scope.parent))
+    return scope is not None and (bool(scope.unread) or _is_incomplete(scope.parent))
 
 
 def _body(
@@ -271,7 +271,7 @@ def _report_unreachable(
             )
 
 
-def _report_unheard(
+def _report_unused_timers(
     node: ast.Machine, binds: Sequence[ast.Bind], made: Sequence[State], evaluator: Evaluator
 ) -> None:
     """Report timers that nobody waits for, or that nobody starts."""

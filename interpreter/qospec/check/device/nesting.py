@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from qospec.check.device.ports import End, Inner, Origin, Ports, PortValue, Template, Turns
+from qospec.check.device.ports import End, Inner, LoopArray, Origin, Ports, PortValue, Template
 from qospec.check.device.predicates import attributes
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.values import POISON, Value
@@ -60,44 +60,46 @@ class InnerValue(Value):
         )
 
 
-def alone(design: Design, node: ast.Node, evaluator: Evaluator) -> Value:
+def with_defaults(design: Design, node: ast.Node, evaluator: Evaluator) -> Value:
     """Return a device with the parameters' defaults; a mistake is reported, and poisons it."""
     try:
-        return design.alone(node, evaluator)
+        return design.with_defaults(node, evaluator)
     except CheckError as mistake:
         evaluator.context.report(mistake)
         return POISON
 
 
-def put_in(template: Template, plan: DevicePlan, path: ast.Name, context: Context) -> Value:
+def embed(template: Template, plan: DevicePlan, path: ast.Name, context: Context) -> Value:
     """Add a device, or an array of them; a mistake is reported, and poisons it."""
     numbers = range(1 if plan.count is None else plan.count)
     paths = [path.text if plan.count is None else f"{path.text}[{each}]" for each in numbers]
-    put: dict[int, Value] = {}
+    embedded: dict[int, Value] = {}
     try:
         for number in numbers:
-            put[number] = _put_in(template, plan.template, paths[number], path.span, context)
+            embedded[number] = _embed(template, plan.template, paths[number], path.span, context)
     except CheckError as mistake:
         context.report(mistake)
         return POISON
-    return put[0] if plan.count is None else Turns(path.text, path.span, put, plan.known)
+    return (
+        embedded[0] if plan.count is None else LoopArray(path.text, path.span, embedded, plan.known)
+    )
 
 
-def _put_in(template: Template, put: Template, path: str, span: Span, context: Context) -> Value:
+def _embed(template: Template, design: Template, path: str, span: Span, context: Context) -> Value:
     """Add a device's elements and invariants to another's, under a path; raises CheckError."""
-    if len(template.parts) + len(put.parts) > context.limits.elements:
+    if len(template.parts) + len(design.parts) > context.limits.elements:
         many = f"more than {context.limits.elements:_} elements"
         raise error("E0602", many, span, help="put fewer devices into it")
-    brought = 1 + len(put.parts) + len(put.machines) + len(put.invariants)
-    context.take_inner(brought, span)
-    inner = Inner(path, put, len(template.parts), span)
+    brought = 1 + len(design.parts) + len(design.machines) + len(design.invariants)
+    context.count_inner(brought, span)
+    inner = Inner(path, design, len(template.parts), span)
     template.inners.append(inner)
-    for asking in (condition for part in put.parts for condition in part.predicates):
+    for asking in (condition for part in design.parts for condition in part.predicates):
         if "input" in attributes(asking):
             raise not_built("a class that asks for the port of a device inside another", span)
-    own = {part.path for part in put.parts}
-    template.parts += [replace(part, path=f"{path}.{part.path}") for part in put.parts]
-    template.machines += put.machines
+    own = {part.path for part in design.parts}
+    template.parts += [replace(part, path=f"{path}.{part.path}") for part in design.parts]
+    template.machines += design.machines
 
     def whole(leaf: Leaf) -> Expression:
         if not isinstance(leaf, Counted):
@@ -106,7 +108,7 @@ def _put_in(template: Template, put: Template, path: str, span: Span, context: C
             raise not_built("an invariant that counts at an inner device's port", span)
         return replace(leaf, path=f"{path}.{leaf.path}", text=f"{path}.{leaf.text}")
 
-    for each in put.invariants:
+    for each in design.invariants:
         condition = with_leaves(each.condition, whole)
         template.invariants.append(
             each._replace(label=f"{path}: {each.label}", condition=condition)

@@ -39,7 +39,7 @@ class Design(Value, ABC):
     what: ClassVar[str] = "a device"
 
     @abstractmethod
-    def alone(self, node: ast.Node, evaluator: Evaluator) -> Value:
+    def with_defaults(self, node: ast.Node, evaluator: Evaluator) -> Value:
         """Return a single one with the parameters' defaults."""
 
 
@@ -235,7 +235,7 @@ class HostKind(Value):
 
     def call(self, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:
         """Return hosts: `count` of them, `slotted` or not."""
-        loops.once(call.arguments)
+        loops.refuse_duplicates(call.arguments)
         count, known, slotted = None, True, True
         for argument in call.arguments:
             name = argument.name.text if argument.name else ""

@@ -24,31 +24,30 @@ STATISTICS = ("max", "mean")
 
 def observed(kind: Kind) -> tuple[str, ...]:
     """Return what is observed of an element of that kind, as an author asks for it."""
-    causes = lost_as(kind, "lost")
-    waiting = tuple(f"occupancy.{e}" for e in STATISTICS) if holds(kind) else ()
+    causes = loss_causes(kind, "lost")
+    waiting = tuple(f"occupancy.{e}" for e in STATISTICS) if has_occupancy(kind) else ()
     return (*(("lost", *causes) if causes else ()), *waiting)
 
 
-def holds(kind: Kind) -> bool:
+def has_occupancy(kind: Kind) -> bool:
     """Return whether items wait in an element of a kind, so that there is an occupancy."""
-    return kind.duty == "queue" or getattr(kind.build, "holds", False)
+    return kind.duty == "queue" or bool(kind.build.holds)
 
 
-def lost_as(kind: Kind, name: str) -> tuple[str, ...]:
-    """Return the causes that a name stands for of which cells end at a kind of element.
-
-    A scheduler has none: what it refuses ends in the queue that it serves.
-    """
-    causes = () if kind.duty == "scheduler" else tuple(getattr(kind.build, "causes", ()))
+def loss_causes(kind: Kind, name: str) -> tuple[str, ...]:
+    """Return the causes that a name stands for of which cells end at a kind of element."""
+    causes: tuple[str, ...] = kind.build.causes
     return causes if name == "lost" else tuple(each for each in causes if each == name)
 
 
-def of_a(kind: Kind) -> tuple[str, tuple[str, ...]]:
+def described(kind: Kind) -> tuple[str, tuple[str, ...]]:
     """Return whose an element of a kind is, in words, and what is observed of it."""
     return f"a {kind.name}", observed(kind)
 
 
-def unobserved(whose: tuple[str, tuple[str, ...]], path: str, asked: str, span: Span) -> CheckError:
+def not_observed(
+    whose: tuple[str, tuple[str, ...]], path: str, asked: str, span: Span
+) -> CheckError:
     """Return the mistake of asking what stands at `path` for what is not observed of it.
 
     Of several words that are `asked` for, the last may be one that is meant.
@@ -67,7 +66,7 @@ def unobserved(whose: tuple[str, tuple[str, ...]], path: str, asked: str, span: 
 
 
 @dataclass(frozen=True)
-class Ended(Deferred):
+class Losses(Deferred):
     """How many ended at an element, all or those of a cause; nothing is below it."""
 
     kind: Kind
@@ -76,11 +75,11 @@ class Ended(Deferred):
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Say so: what was lost for a cause has a name of its own, `q.overflow`."""
-        raise unobserved(of_a(self.kind), self.path, f"{self.asked}.{name.text}", name.span)
+        raise not_observed(described(self.kind), self.path, f"{self.asked}.{name.text}", name.span)
 
 
 @dataclass(frozen=True)
-class Waiting(Value):
+class Occupancy(Value):
     """What waits in a queue, a shaper or a processor: its `max` and its `mean`."""
 
     what: ClassVar[str] = "what waits in a queue, a shaper or a processor"

@@ -6,7 +6,14 @@ from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
-from qospec.check.device.observables import Ended, Waiting, holds, lost_as, of_a, unobserved
+from qospec.check.device.observables import (
+    Losses,
+    Occupancy,
+    described,
+    has_occupancy,
+    loss_causes,
+    not_observed,
+)
 from qospec.check.evaluate.context import error
 from qospec.check.evaluate.values import Amount, Deferred, Poison, Value, position
 from qospec.dataclass import dataclass
@@ -225,19 +232,19 @@ class PartValue(Value):
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return the input or output of that name, the array of them, or what is observed here."""
-        lost = lost_as(self.part.kind, name.text)
+        lost = loss_causes(self.part.kind, name.text)
         if not self.name and (name.text not in self.part.ends or self.device):
             if lost:
                 text, counts = f"{self.path}.{name.text}", counted_in(self.carries)
                 counted = Counted("", self.path, lost, counts, text)
                 kind, asked = self.part.kind, name.text
-                return Ended(counted, counts, exact=True, kind=kind, path=self.path, asked=asked)
-            if name.text == "occupancy" and holds(self.part.kind):
-                limit = getattr(self.part.element, "limit", None)
-                in_packets = getattr(limit, "unit", "") == "packet"
-                return Waiting(self.path, PACKETS if in_packets else counted_in(self.carries))
+                return Losses(counted, counts, exact=True, kind=kind, path=self.path, asked=asked)
+            if name.text == "occupancy" and has_occupancy(self.part.kind):
+                limit = None if self.part.element is None else self.part.element.buffer
+                in_packets = limit is not None and limit.unit == "packet"
+                return Occupancy(self.path, PACKETS if in_packets else counted_in(self.carries))
         if self.device:
-            raise unobserved(of_a(self.part.kind), self.path, name.text, name.span)
+            raise not_observed(described(self.part.kind), self.path, name.text, name.span)
         if not self.part.loose and name.text not in self.part.ends:
             raise self._unknown(name.text, name.span)
         return replace(self, name=name.text)
@@ -269,7 +276,7 @@ class PartValue(Value):
 
 
 @dataclass
-class Turns(Value):
+class LoopArray(Value):
     """What a name bound inside `for` stands for outside: one thing per turn."""
 
     what: ClassVar[str] = "an array of elements"

@@ -41,7 +41,7 @@ ATTRIBUTES = {
     ("pkt", "input"): "input",
 }
 """What a class may ask for: of cells, and of packets."""
-LATER = ("frame",)
+RESERVED = ("frame",)
 """What classes may ask of frames, once there are any."""
 CATEGORIES = ("cbr", "vbr_rt", "vbr_nrt", "ubr")
 WORDS = {
@@ -51,7 +51,7 @@ WORDS = {
     "colour": ("a colour", "colours", ("green", "yellow", "red")),
 }
 """Attributes that are words: what each is called, and the words."""
-HIGHEST = {
+MAX_VALUES = {
     "virtual_path": 4_095,
     "clp": 1,
     "dscp": 63,
@@ -64,7 +64,7 @@ HIGHEST = {
 """Attributes that are numbers from 0 to this."""
 ADDRESSES = ("source_address", "destination_address")
 """Attributes that are addresses; conditions hold the numbers of `check.records.addresses`."""
-NAMED = (*WORDS, *ADDRESSES, "input")
+UNORDERED = (*WORDS, *ADDRESSES, "input")
 """Attributes that are alike or not, and never less or more than another."""
 
 
@@ -104,7 +104,7 @@ def _attribute(node: ast.Expression) -> Attribute:
         known = ATTRIBUTES.get((node.name.text, node.trail[0].text))
         if known is not None:
             return Attribute(known)
-    if isinstance(node, ast.Path) and node.name.text in LATER:
+    if isinstance(node, ast.Path) and node.name.text in RESERVED:
         raise not_built(node.span.text, node.span)
     head, _, last = node.span.text.rpartition(".")
     meant = did_you_mean(last, [attribute for _, attribute in ATTRIBUTES])
@@ -121,7 +121,7 @@ def _attribute(node: ast.Expression) -> Attribute:
 
 def _compared(node: ast.Compare, scope: Scope, evaluator: Evaluator) -> Expression:
     attribute = _attribute(node.left)
-    if attribute.name in NAMED and node.operator not in ("==", "!="):
+    if attribute.name in UNORDERED and node.operator not in ("==", "!="):
         raise error(
             "E0203",
             f"`{node.left.span.text}` is never less or more than another",
@@ -138,7 +138,7 @@ def _member(
     attribute: Attribute, node: ast.Expression, scope: Scope, evaluator: Evaluator
 ) -> Expression:
     """Return that an attribute is one of a list or of a range."""
-    if isinstance(node, ast.Range) and node.step is None and attribute.name in HIGHEST:
+    if isinstance(node, ast.Range) and node.step is None and attribute.name in MAX_VALUES:
         first = _constant(attribute, node.first, scope, evaluator)
         last = _constant(attribute, node.last, scope, evaluator)
         return _between(attribute, first, last)
@@ -191,7 +191,7 @@ def _port(
     numbers = range(ports.count or 0) if value.index is None else (value.index,)
     names = [name] if ports.count is None else [f"{name}[{number}]" for number in numbers]
     for _ in names:
-        evaluator.context.take_step(node.span)
+        evaluator.context.count_step(node.span)
     listed = tuple(Constant(each, None, node.span.text) for each in names)
     return Operation("in", (attribute, Operation("list", listed)))
 
@@ -236,7 +236,7 @@ def _of(attribute: Attribute, value: Value, node: ast.Expression) -> Constant:
     if value.value is not None and value.value.denominator != 1:
         raise error("E0204", f"a whole number is wanted, this is {text}", node.span)
     number = value.value if value.value is not None else Fraction(0)
-    most = HIGHEST.get(attribute.name)
+    most = MAX_VALUES.get(attribute.name)
     if most is not None and not (0 <= number <= most and number.denominator == 1):
         between = "0 or 1" if most == 1 else f"a whole number from 0 to {most:_}"
         high = number > most

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.check.device.ports import (
     End,
+    LoopArray,
     Origin,
     Part,
     PartValue,
@@ -18,7 +19,6 @@ from qospec.check.device.ports import (
     PortValue,
     SideValue,
     Template,
-    Turns,
 )
 from qospec.check.evaluate.context import CheckError, Context, error
 from qospec.check.evaluate.values import Poison, Value
@@ -184,7 +184,7 @@ def _no_end(value: Value | str, node: ast.Path, verb: str) -> CheckError:
             node.span,
             help=f"write `{node.span.text}.{side}`",
         )
-    if isinstance(value, Turns):
+    if isinstance(value, LoopArray):
         return error(
             "E0408",
             f"`{node.span.text}` is an array of elements",
@@ -247,7 +247,7 @@ def _unfed(part: Part, name: str) -> CheckError:
     )
 
 
-MOST_LEVELS = 16
+MAX_LEVELS = 16
 """So many schedulers may follow each other: each level takes its time for every packet."""
 
 
@@ -266,9 +266,9 @@ def verify_served(template: Template, context: Context) -> None:
             continue
         place = template.places[origin]
         if not _is_served(template, end):
-            _tell_unserved(template, part, end, place, context)
+            _report_unserved(template, part, end, place, context)
         elif end in crowded and _is_known(template, end):
-            _tell_crowded(template, part, end, place, context)
+            _report_shared(template, part, end, place, context)
         elif part.kind.duty == "scheduler":
             _verify_levels(template, index, place, context)
 
@@ -285,7 +285,9 @@ def _is_known(template: Template, end: End) -> bool:
     return not template.parts[end.part].loose
 
 
-def _tell_unserved(template: Template, part: Part, end: End, place: Span, context: Context) -> None:
+def _report_unserved(
+    template: Template, part: Part, end: End, place: Span, context: Context
+) -> None:
     what = template.parts[end.part].path if end.kind == "element" else end.kind
     context.report(
         error(
@@ -298,7 +300,7 @@ def _tell_unserved(template: Template, part: Part, end: End, place: Span, contex
     )
 
 
-def _tell_crowded(template: Template, part: Part, end: End, place: Span, context: Context) -> None:
+def _report_shared(template: Template, part: Part, end: End, place: Span, context: Context) -> None:
     what, help_text = "its line", "put a scheduler such as `strict` before the line"
     if end.kind == "element" and template.parts[end.part].kind.duty == "scheduler":
         what = f"`{template.parts[end.part].path}.{end.input}`"
@@ -311,7 +313,7 @@ def _tell_crowded(template: Template, part: Part, end: End, place: Span, context
 def _verify_levels(template: Template, start: int, place: Span, context: Context) -> None:
     """Report schedulers that follow each other for too long, or in a circle."""
     path, index = [start], start
-    while len(path) <= MOST_LEVELS:
+    while len(path) <= MAX_LEVELS:
         end = template.wires.get(Origin(index, template.parts[index].outputs[0]))
         if end is None or end.kind != "element":
             return
@@ -320,13 +322,13 @@ def _verify_levels(template: Template, start: int, place: Span, context: Context
             return
         if index in path:
             if index == start and start == min(path):
-                _tell_circle([template.parts[each].path for each in path], place, context)
+                _report_cycle([template.parts[each].path for each in path], place, context)
             return
         path.append(index)
     context.report(
         error(
             "E0606",
-            f"more than {MOST_LEVELS} schedulers follow each other from"
+            f"more than {MAX_LEVELS} schedulers follow each other from"
             f" `{template.parts[start].path}` on",
             place,
             help="let one scheduler choose among more inputs",
@@ -334,7 +336,7 @@ def _verify_levels(template: Template, start: int, place: Span, context: Context
     )
 
 
-def _tell_circle(names: list[str], place: Span, context: Context) -> None:
+def _report_cycle(names: list[str], place: Span, context: Context) -> None:
     context.report(
         error(
             "E0405",
@@ -355,7 +357,7 @@ def verify_time(template: Template, context: Context) -> None:
     instant = {index for index, part in enumerate(template.parts) if not _takes_time(part)}
     done: set[int] = set()
     for start in sorted(instant):
-        circle = _circle(start, after, instant, done)
+        circle = _find_cycle(start, after, instant, done)
         if circle:
             names = " -> ".join(template.parts[index].path for index in (*circle, circle[0]))
             context.report(
@@ -369,7 +371,7 @@ def verify_time(template: Template, context: Context) -> None:
             return
 
 
-def _circle(
+def _find_cycle(
     start: int, after: dict[int, list[int]], instant: set[int], done: set[int]
 ) -> list[int]:
     path: list[int] = []
@@ -398,4 +400,4 @@ def _circle(
 def _takes_time(part: Part) -> bool:
     if part.kind.is_served or part.kind.duty == "line" or part.element is None:
         return True
-    return bool(part.element.least_delay_ps(None) > 0)
+    return bool(part.element.lookahead_ps(None) > 0)

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.context import CheckError, error
-from qospec.check.evaluate.dimensions import ANY_LAYER, NUMBER, met, named, time_of_cells
+from qospec.check.evaluate.dimensions import ANY_LAYER, NUMBER, common_layer, named, time_of_cells
 from qospec.check.evaluate.values import (
     POISON,
     Amount,
@@ -65,8 +65,8 @@ def binary(node: ast.Binary, left: Value, right: Value, limits: Limits) -> Value
     if node.operator == "/" and isinstance(b, Amount) and b.value == 0:
         raise error("E0209", "division by zero", node.right.span, label="this is 0")
     if isinstance(a, Deferred) or isinstance(b, Deferred):
-        return _open(node, a, b, dimension, layer)
-    value = _worked_out(node, a, b, limits)
+        return _deferred(node, a, b, dimension, layer)
+    value = _computed(node, a, b, limits)
     return Amount(value, dimension, layer, published=a.published or b.published)
 
 
@@ -101,10 +101,10 @@ def compared(node: ast.Compare, left: Value, right: Value) -> Boolean | Operatio
         if unfinished is not None:
             raise unfinished
     if not isinstance(left, Amount | Deferred) or not isinstance(right, Amount | Deferred):
-        return Boolean(_same(node, left, right))
+        return Boolean(_words_compared(node, left, right))
     dimension = _comparable(left, right, node.left.span, node.right.span)
     if isinstance(left, Deferred) or isinstance(right, Deferred):
-        if node.operator in ("==", "!=") and not countable(left, right):
+        if node.operator in ("==", "!=") and not is_decidable(left, right):
             raise never_equal(node, left, right)
         return Operation(
             node.operator,
@@ -129,11 +129,11 @@ def within(node: ast.Within, value: Value, tolerance: Value, target: Value) -> O
     dimension = _comparable(a, b, node.value.span, node.target.span)
     share = width.dimension.is_ratio and not width.dimension.counted
     if not share:
-        _width(node, dimension, a, width)
+        _verify_tolerance(node, dimension, a, width)
     if isinstance(width, Amount) and width.value is not None and width.value < 0:
         raise error("E0205", "a tolerance cannot be negative", node.tolerance.span)
-    if nothing(width) or (share and nothing(b)):
-        narrow(node, a, b, share=share and not nothing(width))
+    if is_zero(width) or (share and is_zero(b)):
+        refuse_zero_tolerance(node, a, b, share=share and not is_zero(width))
     return Operation(
         "within share" if share else "within",
         (
@@ -144,13 +144,13 @@ def within(node: ast.Within, value: Value, tolerance: Value, target: Value) -> O
     )
 
 
-def _width(
+def _verify_tolerance(
     node: ast.Within, dimension: Dimension, a: Amount | Deferred, width: Amount | Deferred
 ) -> None:
     """Refuse a tolerance that is no width of that dimension."""
     if width.dimension != NUMBER:
         _comparable(a, width, node.value.span, node.tolerance.span)
-    elif not dimension.is_ratio and not zero(width):
+    elif not dimension.is_ratio and not is_literal_zero(width):
         raise error(
             "E0204",
             f"the tolerance of {named(dimension)} is a percentage or a width, not a plain number",
@@ -159,7 +159,7 @@ def _width(
         )
 
 
-def alike(left: Value, right: Value) -> bool:
+def equal(left: Value, right: Value) -> bool:
     """Return whether two values known before the run are equal."""
     if isinstance(left, Amount) and isinstance(right, Amount):
         return left.value == right.value and (left.dimension == right.dimension or left.value == 0)
@@ -178,7 +178,7 @@ def constant(
     return Constant(number_or_zero, kept, text, published=value.published is not None)
 
 
-def _open(
+def _deferred(
     node: ast.Binary, a: Amount | Deferred, b: Amount | Deferred, dimension: Dimension, layer: str
 ) -> Deferred:
     sign = "*" if node.operator == "of" else node.operator
@@ -197,9 +197,9 @@ def _plain(node: ast.Binary, a: Amount | Deferred, b: Amount | Deferred) -> bool
 
 
 def _equal(node: ast.Binary, a: Amount | Deferred, b: Amount | Deferred) -> Dimension:
-    if a.dimension == b.dimension or zero(b):
+    if a.dimension == b.dimension or is_literal_zero(b):
         return a.dimension
-    if zero(a):
+    if is_literal_zero(a):
         return b.dimension
     preposition = "to" if node.operator == "+" else "from"
     what = f"{VERBS[node.operator]} {named(b.dimension)} {preposition} {named(a.dimension)}"
@@ -216,10 +216,10 @@ def _equal(node: ast.Binary, a: Amount | Deferred, b: Amount | Deferred) -> Dime
 def _comparable(
     left: Amount | Deferred, right: Amount | Deferred, first: Span, second: Span
 ) -> Dimension:
-    if left.dimension == right.dimension or zero(right):
-        _agree(left, right, first, second)
+    if left.dimension == right.dimension or is_literal_zero(right):
+        _verify_layers(left, right, first, second)
         return left.dimension
-    if zero(left):
+    if is_literal_zero(left):
         return right.dimension
     raise error(
         "E0203",
@@ -227,11 +227,11 @@ def _comparable(
         second,
         label=f"this is {named(right.dimension)}",
         secondary=(first, f"this is {named(left.dimension)}"),
-        help=_remedy(left, right, second),
+        help=_help_text(left, right, second),
     )
 
 
-def _remedy(left: Amount | Deferred, right: Amount | Deferred, second: Span) -> str:
+def _help_text(left: Amount | Deferred, right: Amount | Deferred, second: Span) -> str:
     what, plain = named(left.dimension), right.dimension == NUMBER
     if plain and isinstance(right, Amount):
         return f"give it a unit: {what} is wanted"
@@ -245,11 +245,11 @@ def _remedy(left: Amount | Deferred, right: Amount | Deferred, second: Span) -> 
 def _layer(
     node: ast.Binary, a: Amount | Deferred, b: Amount | Deferred, dimension: Dimension
 ) -> str:
-    _agree(a, b, node.left.span, node.right.span)
-    return met(a.layer, b.layer) if dimension.has_data else ""
+    _verify_layers(a, b, node.left.span, node.right.span)
+    return common_layer(a.layer, b.layer) if dimension.has_data else ""
 
 
-def _agree(a: Amount | Deferred, b: Amount | Deferred, first: Span, second: Span) -> None:
+def _verify_layers(a: Amount | Deferred, b: Amount | Deferred, first: Span, second: Span) -> None:
     if len({a.layer, b.layer} - {"", ANY_LAYER}) > 1:
         raise error(
             "E0212",
@@ -261,7 +261,7 @@ def _agree(a: Amount | Deferred, b: Amount | Deferred, first: Span, second: Span
         )
 
 
-def _worked_out(node: ast.Binary, a: Amount, b: Amount, limits: Limits) -> Fraction | None:
+def _computed(node: ast.Binary, a: Amount, b: Amount, limits: Limits) -> Fraction | None:
     if a.value is None or b.value is None:
         return None
     value = _RESULT[node.operator](a.value, b.value)
@@ -271,7 +271,7 @@ def _worked_out(node: ast.Binary, a: Amount, b: Amount, limits: Limits) -> Fract
     return value
 
 
-def _same(node: ast.Compare, left: Value, right: Value) -> bool | None:
+def _words_compared(node: ast.Compare, left: Value, right: Value) -> bool | None:
     if type(left) is not type(right) or not isinstance(left, Text | Symbol | Boolean):
         raise error(
             "E0203",
@@ -304,19 +304,19 @@ _ORDER: dict[str, Callable[[Fraction, Fraction], bool]] = {
 }
 
 
-def countable(left: Amount | Deferred, right: Amount | Deferred) -> bool:
+def is_decidable(left: Amount | Deferred, right: Amount | Deferred) -> bool:
     """Return whether equality can be judged: of counts, and of a ratio with 0."""
     if all(side.exact for side in (left, right) if isinstance(side, Deferred)):
         return True
-    return left.dimension == NUMBER and (zero(left) or zero(right))
+    return left.dimension == NUMBER and (is_literal_zero(left) or is_literal_zero(right))
 
 
-def zero(value: Amount | Deferred) -> bool:
+def is_literal_zero(value: Amount | Deferred) -> bool:
     """Return whether a value is the literal 0, which fits every dimension."""
     return isinstance(value, Amount) and value.value == 0 and value.dimension == NUMBER
 
 
-def nothing(value: Amount | Deferred) -> bool:
+def is_zero(value: Amount | Deferred) -> bool:
     """Return whether a value is 0, with a unit or without."""
     return isinstance(value, Amount) and value.value == 0
 
@@ -325,21 +325,25 @@ def never_equal(node: ast.Compare, left: Amount | Deferred, right: Amount | Defe
     """Return the mistake of asking whether a measured time or rate is equal to something."""
     help_text = f"write `{node.left.span.text} within 1% of {node.right.span.text}`"
     for end, other, side in ((right, left, node.left), (left, right, node.right)):
-        if zero(end):
-            help_text = f"compare with a bound: `{side.span.text} < {_little(other.dimension)}`"
+        if is_literal_zero(end):
+            help_text = (
+                f"compare with a bound: `{side.span.text} < {_small_amount(other.dimension)}`"
+            )
     return error(
         "E0213", "what is measured is never equal to the last digit", node.span, help=help_text
     )
 
 
-def narrow(node: ast.Within, a: Amount | Deferred, b: Amount | Deferred, *, share: bool) -> None:
+def refuse_zero_tolerance(
+    node: ast.Within, a: Amount | Deferred, b: Amount | Deferred, *, share: bool
+) -> None:
     """Refuse a tolerance of no width, but where equality could be asked for as well."""
     if not isinstance(a, Deferred) and not isinstance(b, Deferred):
         return
     literal = isinstance(node.target, ast.Number | ast.Quantity)
-    if countable(a, b) and not (share and literal):
+    if is_decidable(a, b) and not (share and literal):
         return
-    width = f"{node.value.span.text} within {_little(a.dimension)} of {node.target.span.text}"
+    width = f"{node.value.span.text} within {_small_amount(a.dimension)} of {node.target.span.text}"
     raise error(
         "E0213",
         f"{node.tolerance.span.text} of 0 is 0: this only holds for 0 itself"
@@ -350,5 +354,5 @@ def narrow(node: ast.Within, a: Amount | Deferred, b: Amount | Deferred, *, shar
     )
 
 
-def _little(dimension: Dimension) -> str:
+def _small_amount(dimension: Dimension) -> str:
     return "1 us" if dimension == TIME else f"1 {base_unit(dimension)}".removesuffix(" 1")

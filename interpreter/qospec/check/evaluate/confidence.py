@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from qospec.model.expression import Expression
     from qospec.model.suite import Run
 
-LEAST, MOST = Fraction(1, 2), Fraction(99_999, 100_000)
+MIN_CONFIDENCE, MAX_CONFIDENCE = Fraction(1, 2), Fraction(99_999, 100_000)
 
 LAST_WORD = "confidence"
 """With which the clause ends."""
@@ -42,7 +42,7 @@ def confidence_of(
         return None
     confidence = _ratio(value, node.confidence)
     if expression is not None:
-        _comparable(node, expression)
+        _verify_operator(node, expression)
     return confidence
 
 
@@ -55,7 +55,7 @@ def _ratio(value: Value, node: ast.Expression) -> Fraction:
             node.span,
             help="write `with 95% confidence`",
         )
-    if value.value is None or not LEAST < value.value <= MOST:
+    if value.value is None or not MIN_CONFIDENCE < value.value <= MAX_CONFIDENCE:
         raise error(
             "E0205",
             "a confidence is more than 50% and at most 99.999%",
@@ -65,7 +65,7 @@ def _ratio(value: Value, node: ast.Expression) -> Fraction:
     return value.value
 
 
-def _comparable(node: ast.Criterion, expression: Expression) -> None:
+def _verify_operator(node: ast.Criterion, expression: Expression) -> None:
     """Refuse what repeats cannot be reckoned together for."""
     clause = clause_of(node)
     if not observed(expression):
@@ -91,7 +91,7 @@ def _comparable(node: ast.Criterion, expression: Expression) -> None:
     )
 
 
-def repeated(node: ast.Criterion, test: ast.Test, run: Run | None) -> None:
+def verify_repeats(node: ast.Criterion, test: ast.Test, run: Run | None) -> None:
     """Refuse the confidence of a criterion in a test that is not repeated often enough."""
     if run is None or run.repeat >= FEWEST_REPEATS:
         return

@@ -30,7 +30,7 @@ class Case(NamedTuple):
     test: Span
     variables: tuple[tuple[str, Span], ...]
 
-    def said_of(self, diagnostic: Diagnostic) -> Diagnostic:
+    def annotated(self, diagnostic: Diagnostic) -> Diagnostic:
         """Return a mistake with the case that it comes from, if it comes from a swept value.
 
         So it does where it names one, or lies outside of the test: there, what is wrong with any
@@ -72,8 +72,8 @@ class Limits:
         inner: Of all devices inside devices of one check, each as often as it is put into one:
             elements, machines, invariants, and the devices themselves.
         items: Of a list, a range, or an array.
-        turns: Of all loops and sweeps of one check.
-        loops: Turns of the loops of one topology, device or case.
+        iterations: Of all loops and sweeps of one check.
+        loops: Iterations of the loops of one topology, device or case.
         steps: How many values may be worked out in one check, each as often as it is.
         errors: After how many checking ends.
         bits: Of a number's numerator and denominator.
@@ -85,7 +85,7 @@ class Limits:
     elements: int = 1_000_000
     inner: int = 100_000
     items: int = 100_000
-    turns: int = 100_000
+    iterations: int = 100_000
     loops: int = 10_000
     steps: int = 1_000_000
     errors: int = 100
@@ -166,8 +166,8 @@ class Context:
         calling: The declarations with parameters that are being worked out just now.
         circular: Those that were found to be made of themselves.
         judging: Whether flows have been made, and what is worked out belongs to criteria.
-        turns: How many turns of loops and points of sweeps there were.
-        looped: How many turns of loops, since a body began.
+        iterations: How many iterations of loops and points of sweeps there were.
+        loop_iterations: How many iterations of loops since a body began.
         steps: How many values were worked out.
         inner: How much was put into devices with the devices inside them.
         case: Where a sweep gives the values of the case that is being worked out just now.
@@ -182,8 +182,8 @@ class Context:
     calling: list[Value] = field(default_factory=list)
     circular: set[Value] = field(default_factory=set)
     judging: bool = False
-    turns: int = 0
-    looped: int = 0
+    iterations: int = 0
+    loop_iterations: int = 0
     steps: int = 0
     inner: int = 0
     case: Case | None = None
@@ -191,26 +191,30 @@ class Context:
     _errors: int = 0
     _reported: set[tuple[str, str, int]] = field(default_factory=set)
 
-    def take_turn(self, span: Span) -> None:
-        """Count a turn of a loop or a point of a sweep; raises LimitReached beyond the limit."""
-        self.turns += 1
-        if self.turns > self.limits.turns:
-            self._end(f"loops and sweeps take more than {self.limits.turns:_} turns", span)
+    def count_iteration(self, span: Span) -> None:
+        """Count an iteration of a loop, or a point of a sweep; raises LimitReached."""
+        self.iterations += 1
+        if self.iterations > self.limits.iterations:
+            self._end(
+                f"loops and sweeps take more than {self.limits.iterations:_} iterations", span
+            )
 
-    def take_loop(self, span: Span, within: int = 1) -> None:
-        """Count a turn of a loop, and those `within` it; raises LimitReached beyond the limit."""
-        self.take_turn(span)
-        self.looped += 1
-        if self.looped + within - 1 > self.limits.loops:
-            self._end(f"the loops of one body take more than {self.limits.loops:_} turns", span)
+    def count_loop_iteration(self, span: Span, within: int = 1) -> None:
+        """Count an iteration of a loop, and those `within` it; raises LimitReached."""
+        self.count_iteration(span)
+        self.loop_iterations += 1
+        if self.loop_iterations + within - 1 > self.limits.loops:
+            self._end(
+                f"the loops of one body take more than {self.limits.loops:_} iterations", span
+            )
 
-    def take_step(self, span: Span) -> None:
+    def count_step(self, span: Span) -> None:
         """Count a value that is worked out; raises LimitReached beyond the limit."""
         self.steps += 1
         if self.steps > self.limits.steps:
             self._end(f"more than {self.limits.steps:_} values have to be worked out", span)
 
-    def take_inner(self, count: int, span: Span) -> None:
+    def count_inner(self, count: int, span: Span) -> None:
         """Count what a device brings into another; raises LimitReached beyond the limit."""
         self.inner += count
         if self.inner > self.limits.inner:
@@ -237,7 +241,7 @@ class Context:
             self.mistakes += 1
         if place not in self._reported:
             self._reported.add(place)
-            self.problems.add(self.case.said_of(diagnostic) if self.case else diagnostic)
+            self.problems.add(self.case.annotated(diagnostic) if self.case else diagnostic)
             self._errors += diagnostic.severity == "error"
             if self._errors >= self.limits.errors:
                 raise LimitReached

@@ -95,7 +95,7 @@ def _member(node: ast.Member, item: Value, collection: Value) -> Expression | No
     if not isinstance(collection, List):
         raise error("E0204", f"`in` needs a list, this is {collection.what}", node.collection.span)
     if not isinstance(item, Amount | Deferred):
-        found = any(arithmetic.alike(item, each) for each in collection.items)
+        found = any(arithmetic.equal(item, each) for each in collection.items)
         return Constant(found, None, node.span.text)
     pairs: list[Expression] = []
     for each in collection.items:
@@ -133,7 +133,7 @@ def _truth(node: ast.Expression, value: Value) -> Expression | None:
     )
 
 
-def called_twice(label: str, place: ast.Node, first: Span) -> CheckError:
+def duplicate_label(label: str, place: ast.Node, first: Span) -> CheckError:
     """Return the mistake of a statement that is called as one before it is."""
     return error(
         "E0509",

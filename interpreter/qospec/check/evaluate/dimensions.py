@@ -87,7 +87,7 @@ def named(dimension: Dimension) -> str:
     return dimension.name.replace("a count of", "a number of")
 
 
-def met(first: str, second: str) -> str:
+def common_layer(first: str, second: str) -> str:
     """Return the layer of two values taken together, whose layers do not differ."""
     return second or first if first in ("", ANY_LAYER) else first
 

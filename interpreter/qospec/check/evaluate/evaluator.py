@@ -36,7 +36,7 @@ LIBRARY = "std"
 
 
 class Evaluator:
-    """Turns syntax into values."""
+    """LoopArray syntax into values."""
 
     def __init__(self, context: Context) -> None:
         self.context = context
@@ -74,7 +74,7 @@ class Evaluator:
 
     def strict(self, node: ast.Expression, scope: Scope) -> Value:
         """Return the value; raises CheckError."""
-        self.context.take_step(node.span)
+        self.context.count_step(node.span)
         method = self._methods.get(type(node))
         if method is None:
             raise error("E0112", f"`{node.span.text}` does not belong here", node.span)
@@ -204,14 +204,14 @@ class Evaluator:
                 help="write a list `[…]`, or a range between parentheses: `in (1 .. 5)`",
             )
         item = self.value(node.item, scope)
-        found = any(arithmetic.alike(item, each) for each in collection.items)
+        found = any(arithmetic.equal(item, each) for each in collection.items)
         return Boolean(
             found if collection.known else None, published_in(collection) or published_in(item)
         )
 
     def _range(self, node: ast.Range, scope: Scope) -> Value:
         step = self.value(node.step, scope) if node.step else None
-        return literals.series(
+        return literals.values_of_range(
             node,
             self.value(node.first, scope),
             self.value(node.last, scope),
@@ -298,7 +298,7 @@ class Evaluator:
             return built_in or POISON
         everything = [*scope.known(), *built_ins.names()]
         imported = built_ins.module_of(name.text) if within else ""
-        if imported:  # an import that is missing is told once
+        if imported:  # an import that is missing is told refuse_duplicates
             scope.outermost().unread |= {name.text}
         help_text = "" if within else built_ins.help_for(name.text, scope.outermost().names)
         if help_text:

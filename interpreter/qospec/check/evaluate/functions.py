@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from qospec.check.evaluate import arithmetic
 from qospec.check.evaluate.context import error
-from qospec.check.evaluate.dimensions import met, named
+from qospec.check.evaluate.dimensions import common_layer, named
 from qospec.check.evaluate.mixes import BITS_OF_A_BYTE, Mix, one_layer
 from qospec.check.evaluate.values import POISON, Amount, Boolean, Deferred, Poison, Value
 from qospec.dataclass import dataclass
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from qospec.source import Span
     from qospec.syntax import ast
 
-MORE_IS_BETTER = "more"
-"""What a metric's class says as `better` if its least value is the worst; else its greatest is."""
-
 
 def extreme(node: ast.Call, values: Sequence[Amount | Deferred | Poison]) -> Value:
     """Return the least or greatest of values of which some are measured; raises CheckError."""
@@ -40,18 +37,18 @@ def extreme(node: ast.Call, values: Sequence[Amount | Deferred | Poison]) -> Val
     if len(known) < len(values):
         return POISON
     nodes = [argument.value for argument in node.arguments]
-    place = next((n for n, each in enumerate(known) if not _is_zero(each)), 0)
+    place = next((n for n, each in enumerate(known) if not arithmetic.is_zero(each)), 0)
     like, first = known[place], nodes[place]
     for value, written in zip(known, nodes, strict=True):
         order = ast.Compare(operator="<", left=first, right=written, span=node.span)
         arithmetic.compared(order, like, value)
-        layer = met(like.layer, value.layer)
+        layer = common_layer(like.layer, value.layer)
         if layer != like.layer:
             like, first = replace(like, layer=layer), written
-    return _open(node.path.name.text, known, [each.span for each in nodes], like)
+    return _deferred(node.path.name.text, known, [each.span for each in nodes], like)
 
 
-def size(value: Deferred) -> Deferred:
+def absolute(value: Deferred) -> Deferred:
     """Return a measured value without its sign."""
     made = Operation("abs", (value.expression,), value.dimension)
     return Deferred(made, value.dimension, value.exact, layer=value.layer)
@@ -89,13 +86,13 @@ def worst(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
             help=f"write `{argument.span.text}`",
         )
     kind = evaluator.context.catalogue.find("metric", leaf.metric)
-    better = getattr(kind.build, "better", "") if kind is not None else ""
-    members = [value_of(value, leaf, number) for number in range(leaf.members)]
-    operator = "min" if better == MORE_IS_BETTER else "max"
-    return _open(operator, members, [argument.span] * len(members), value)
+    members = [of_member(value, leaf, number) for number in range(leaf.members)]
+    # Where more is better, the least value of all members is the worst.
+    operator = "min" if kind is not None and kind.build.better == "more" else "max"
+    return _deferred(operator, members, [argument.span] * len(members), value)
 
 
-def value_of(value: Deferred, leaf: Measured, member: int) -> Deferred:
+def of_member(value: Deferred, leaf: Measured, member: int) -> Deferred:
     """Return what is measured of one member of the group that a leaf is measured of."""
     whole = leaf.text.removeprefix(f"{leaf.network}." if leaf.network else "")
     behind = whole.removeprefix(leaf.flow)
@@ -105,7 +102,7 @@ def value_of(value: Deferred, leaf: Measured, member: int) -> Deferred:
     return replace(value, expression=own)
 
 
-def _open(
+def _deferred(
     operator: str,
     values: Sequence[Amount | Deferred],
     places: Sequence[Span],
@@ -120,21 +117,17 @@ def _open(
     return Deferred(made, like.dimension, exact, layer=like.layer)
 
 
-def _is_zero(value: Amount | Deferred) -> bool:
-    return isinstance(value, Amount) and value.value == 0
-
-
-ENDS = ("min", "max")
+SIZE_LIMITS = ("min", "max")
 """What limits a size."""
-USUAL = {"min": "40 B", "max": "1_500 B"}
+EXAMPLE_LIMITS = {"min": "40 B", "max": "1_500 B"}
 """Limits to show, where some are missing: of IP packets on Ethernet."""
 WAYS_OUT = "write `exponential(16 ms)`, or `exponential(500 B, min = 40 B, max = 1_500 B) @ip`"
 _LAYER = re.compile(r"\s*@\s*(\w+)")
-LARGEST_BYTES = 65_535
+MAX_BYTES = 65_535
 """Of an IP packet. Source: RFC 791, 3.1."""
 STEPS = 2**30
 """Probabilities of sizes are whole numbers of so many parts."""
-EXACTLY = Context(prec=50)
+EXACT = Context(prec=50)
 """With so many digits no step of a probability depends on how it is rounded; unlike a double's, the
 exponential of a decimal has the same digits on every machine."""
 
@@ -152,7 +145,7 @@ def exponential(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
     means = [each for each in node.arguments if each.name is None]
     ends = {each.name.text: each.value for each in node.arguments if each.name is not None}
     for argument in node.arguments:
-        if argument.name is not None and argument.name.text not in ENDS:
+        if argument.name is not None and argument.name.text not in SIZE_LIMITS:
             name = argument.name.text
             raise error("E0104", f"`exponential` has no parameter `{name}`", node.span)
     if len(means) != 1:
@@ -184,16 +177,16 @@ def _sizes(
     evaluator: Evaluator,
 ) -> Value:
     """Return the mix of sizes that the law comes to."""
-    if set(ends) != set(ENDS):
+    if set(ends) != set(SIZE_LIMITS):
         raise error(
             "E0105",
             "`exponential` of a size needs `min` and `max`",
             node.span,
             note="no packet is shorter than its headers or longer than its link takes",
-            help=f"write `{_with_ends(node, mean.layer)}`",
+            help=f"write `{_with_limits(node, mean.layer)}`",
         )
     found = [mean]
-    for name in ENDS:
+    for name in SIZE_LIMITS:
         value = evaluator.plain(ends[name], scope)
         if isinstance(value, Poison):
             return value
@@ -206,7 +199,7 @@ def _sizes(
     if len(known) < len(found):
         return Mix(((None, None),), layer)
     mean_bytes, least, largest = known
-    for name, size in zip(ENDS, (least, largest), strict=True):
+    for name, size in zip(SIZE_LIMITS, (least, largest), strict=True):
         _whole(name, size, ends[name].span)
     if not (mean_bytes > 0 and least < largest):
         message = "the mean of `exponential` is more than 0, and `min` is below `max`"
@@ -218,18 +211,18 @@ def _sizes(
     return Mix(sizes, layer, law=law)
 
 
-def _with_ends(node: ast.Call, layer: str) -> str:
+def _with_limits(node: ast.Call, layer: str) -> str:
     """Return a law of sizes with both limits, and which bits they count.
 
     `layer` is that of the mean; where it says none, one stands behind the whole.
     """
     size = next(each.value.span.text for each in node.arguments if each.name is None)
     own = f" @{layer}" if layer else ""
-    ends = {name: usual + own for name, usual in USUAL.items()}
+    ends = {name: usual + own for name, usual in EXAMPLE_LIMITS.items()}
     ends |= {each.name.text: each.value.span.text for each in node.arguments if each.name}
     behind = _LAYER.match(node.span.source.text, node.span.end)
     whole = "" if layer else f" @{behind[1] if behind else 'ip'}"
-    limits = ", ".join(f"{name} = {ends[name]}" for name in ENDS)
+    limits = ", ".join(f"{name} = {ends[name]}" for name in SIZE_LIMITS)
     return f"exponential({size}, {limits}){whole}"
 
 
@@ -237,8 +230,8 @@ def _whole(name: str, size: Fraction, span: Span) -> None:
     if size.denominator != 1:
         shown = number_text(size, exact=True)
         raise error("E0206", f"`{name}` is counted in whole bytes, this is {shown}", span)
-    if not 0 < size <= LARGEST_BYTES:
-        message = f"`{name}` is at least 1 B and at most {LARGEST_BYTES:_} B"
+    if not 0 < size <= MAX_BYTES:
+        message = f"`{name}` is at least 1 B and at most {MAX_BYTES:_} B"
         raise error("E0205", message, span)
 
 
@@ -256,7 +249,7 @@ def probabilities(mean: Fraction, least: int, largest: int) -> tuple[tuple[int, 
         least: In bytes; at least 1.
         largest: More than the least.
     """
-    with localcontext(EXACTLY):
+    with localcontext(EXACT):
         reciprocal = Decimal(mean.denominator) / mean.numerator
         beyond, step = (-(least + Decimal("0.5")) * reciprocal).exp(), (-reciprocal).exp()
         below, parts = 0, []
@@ -268,11 +261,11 @@ def probabilities(mean: Fraction, least: int, largest: int) -> tuple[tuple[int, 
     return tuple((size, steps) for size, steps in parts if steps)
 
 
-def _least(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
+def _minimum(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
     return _extreme(evaluator, node, scope, largest=False)
 
 
-def _greatest(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
+def _maximum(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
     return _extreme(evaluator, node, scope, largest=True)
 
 
@@ -296,7 +289,7 @@ def _extreme(evaluator: Evaluator, node: ast.Call, scope: Scope, *, largest: boo
             span=node.span,
         )
         better = arithmetic.compared(comparison, value, best)
-        layer, published = met(value.layer, best.layer), value.published or best.published
+        layer, published = common_layer(value.layer, best.layer), value.published or best.published
         unknown = None in (value.value, best.value)
         best = value if isinstance(better, Boolean) and better.value else best
         best = replace(best, layer=layer, published=published)
@@ -305,7 +298,7 @@ def _extreme(evaluator: Evaluator, node: ast.Call, scope: Scope, *, largest: boo
     return best
 
 
-def _size(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
+def _absolute(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
     values = _numbers(evaluator, node, scope)
     if len(values) != 1:
         raise error("E0105", "`abs` takes one value", node.span)
@@ -313,7 +306,7 @@ def _size(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
     if isinstance(value, Poison):
         return value
     if isinstance(value, Deferred):
-        return size(value)
+        return absolute(value)
     known = None if value.value is None else abs(value.value)
     return Amount(known, value.dimension, value.layer, published=value.published)
 
@@ -335,9 +328,9 @@ def _numbers(
 
 
 FUNCTIONS = {
-    "min": _least,
-    "max": _greatest,
-    "abs": _size,
+    "min": _minimum,
+    "max": _maximum,
+    "abs": _absolute,
     "worst": worst,
     "exponential": exponential,
 }

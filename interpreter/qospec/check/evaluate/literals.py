@@ -41,7 +41,7 @@ def quantity(node: ast.Quantity, limits: Limits) -> Value:
 
 
 def _no_unit(node: ast.Quantity) -> CheckError:
-    meant = misreading(node.unit)
+    meant = suggest_unit(node.unit)
     listed = dict.fromkeys(each.canonical for each in table()[0].values())
     return error(
         "E0201",
@@ -54,7 +54,7 @@ def _no_unit(node: ast.Quantity) -> CheckError:
     )
 
 
-def _other_unit(node: ast.Quantity, meant: Misreading) -> tuple[Edit, ...]:
+def _other_unit(node: ast.Quantity, meant: UnitSuggestion) -> tuple[Edit, ...]:
     """Return the edit that writes the only unit that can have been meant."""
     plain = "".join(node.span.text.split()) == node.number + node.unit
     way = meant.written(node.number, meant.readings[0]) if meant.sure and plain else ""
@@ -123,7 +123,7 @@ def key(value: Value, span: Span) -> Fraction | str:
     raise error("E0204", f"a key is a number, a text or a word, this is {value.what}", span)
 
 
-def _alike(node: ast.Range, first: Amount, last: Amount, width: Amount) -> None:
+def _verify_range(node: ast.Range, first: Amount, last: Amount, width: Amount) -> None:
     """Refuse a range whose ends and step are not of one dimension."""
     for side, value in ((node.last, last), (node.step, width)):
         if (
@@ -141,7 +141,7 @@ def _alike(node: ast.Range, first: Amount, last: Amount, width: Amount) -> None:
             )
 
 
-def upwards(node: ast.Range, first: Amount, last: Amount, width: Fraction | None = None) -> str:
+def ascending(node: ast.Range, first: Amount, last: Amount, width: Fraction | None = None) -> str:
     """Return how to write a range that runs downwards; maybe its first end lacks a `%`.
 
     `width` is that of its steps, if it goes by steps.
@@ -158,7 +158,9 @@ def upwards(node: ast.Range, first: Amount, last: Amount, width: Fraction | None
     return f"write `{lowest} .. {highest}{step}`"
 
 
-def series(node: ast.Range, first: Value, last: Value, step: Value | None, limits: Limits) -> Value:
+def values_of_range(
+    node: ast.Range, first: Value, last: Value, step: Value | None, limits: Limits
+) -> Value:
     """Return the values from `first` to `last`, both included."""
     for side, value in ((node.first, first), (node.last, last), (node.step, step)):
         if isinstance(value, Poison):
@@ -168,7 +170,7 @@ def series(node: ast.Range, first: Value, last: Value, step: Value | None, limit
     assert isinstance(first, Amount)  # noqa: S101 -- seen above
     assert isinstance(last, Amount)  # noqa: S101
     width = _step(node, first, step)
-    _alike(node, first, last, width)
+    _verify_range(node, first, last, width)
     if first.value is None or last.value is None or width.value is None:
         return List((Amount(None, first.dimension, first.layer),), known=False)
     if width.value <= 0:
@@ -182,7 +184,7 @@ def series(node: ast.Range, first: Value, last: Value, step: Value | None, limit
             "this range runs downwards",
             node.span,
             label="from high to low",
-            help=upwards(node, first, last, width.value),
+            help=ascending(node, first, last, width.value),
         )
     if count > 0 and (last.value - first.value) % width.value:
         ends = written(first.value + (count - 1) * width.value, last.text or width.text)
@@ -224,7 +226,7 @@ def _at(first: Amount, width: Amount, turn: int) -> Amount:
     return Amount(value, dimension, first.layer, text, first.published)
 
 
-class Misreading(NamedTuple):
+class UnitSuggestion(NamedTuple):
     """The part that is no unit, what to ask the reader, and the units that may be meant."""
 
     part: str
@@ -256,7 +258,7 @@ class Misreading(NamedTuple):
         return f"{number}{reading}" if reading == "%" else f"{number} {reading}"
 
 
-def misreading(text: str) -> Misreading:
+def suggest_unit(text: str) -> UnitSuggestion:
     """Return what may have been meant by a unit that is none. There may be no reading."""
     simple, _ = table()
     parts = text.split("/")
@@ -274,7 +276,7 @@ def misreading(text: str) -> Misreading:
         question = f"each is {number_text(factor, exact=True)} {units[0]}"
     scale = factor if wrong == parts[0] else 1 / factor
     sure = listed is not None and len(readings) == 1 and "ask" not in row
-    return Misreading(wrong, question, readings, sure, scale)
+    return UnitSuggestion(wrong, question, readings, sure, scale)
 
 
 def _other_capitals(wrong: str) -> dict[str, Any]:

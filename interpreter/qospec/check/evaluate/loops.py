@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.context import CheckError, error
-from qospec.check.evaluate.scope import settled
+from qospec.check.evaluate.scope import known_binding
 from qospec.check.evaluate.values import POISON, Amount, Boolean, List, Poison, Text, Value
 from qospec.diagnostics import Edit
 from qospec.source import Span
@@ -69,11 +69,11 @@ def declare_poisoned(node: ast.Bind, scope: Scope) -> bool:
     """
     missing = [name for name in node.names if scope.find(name.text) is None]
     for name in missing:
-        scope.names[name.text] = settled(name, "a name", POISON)
+        scope.names[name.text] = known_binding(name, "a name", POISON)
     return bool(missing)
 
 
-def in_a_let(node: ast.Bind, value: Value) -> tuple[Edit, ...]:
+def as_let(node: ast.Bind, value: Value) -> tuple[Edit, ...]:
     """Return the edit that makes a `let` of a binding, if its value is one and it is one name's."""
     plain = isinstance(value, Amount | List | Boolean | Text)
     if not (plain and len(node.names) == 1 and _BINDS.match(node.span.text)):
@@ -96,13 +96,13 @@ def written_values(node: ast.Expression) -> int:
     return 0 if first is None or last is None else max(last - first + 1, 0)
 
 
-def _turns_within(body: ast.Body) -> int:
+def _iterations_within(body: ast.Body) -> int:
     """Return how many turns the loops of a body take at least."""
     loops = (each for each in body.statements if isinstance(each, ast.Loop))
-    return sum(written_values(loop.values) * (1 + _turns_within(loop.body)) for loop in loops)
+    return sum(written_values(loop.values) * (1 + _iterations_within(loop.body)) for loop in loops)
 
 
-def turns_of(
+def iterations_of(
     node: ast.Loop, scope: Scope, evaluator: Evaluator
 ) -> Iterator[tuple[int, Value, bool]]:
     """Yield per turn of a loop: its index, the value of its name, and whether that is known.
@@ -124,9 +124,9 @@ def turns_of(
         and item.value >= 0
         for item in values.items
     )
-    most = len(values.items) * (1 + _turns_within(node.body)) if values.known else 1
+    most = len(values.items) * (1 + _iterations_within(node.body)) if values.known else 1
     for number, item in enumerate(values.items):
-        evaluator.context.take_loop(node.values.span, most if number == 0 else 1)
+        evaluator.context.count_loop_iteration(node.values.span, most if number == 0 else 1)
         turn = (
             int(item.value)
             if natural and isinstance(item, Amount) and item.value is not None
@@ -158,7 +158,7 @@ def count_of(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> tuple[
     return int(value.value), True
 
 
-def once(arguments: Sequence[ast.Argument]) -> None:
+def refuse_duplicates(arguments: Sequence[ast.Argument]) -> None:
     """Refuse an argument that is given twice by its name."""
     seen: dict[str, ast.Argument] = {}
     for each in arguments:

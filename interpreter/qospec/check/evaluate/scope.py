@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from qospec.source import Span
     from qospec.syntax import ast
 
-DEEPEST = 60
+MAX_DEPTH = 60
 """How many names may hang on each other in a chain."""
 
 
@@ -59,10 +59,10 @@ class Binding:
         if self._value is None:
             if self in context.evaluating:
                 raise self._cycle(context.evaluating)
-            if len(context.evaluating) >= DEEPEST:
+            if len(context.evaluating) >= MAX_DEPTH:
                 raise error(
                     "E0605",
-                    f"more than {DEEPEST} names hang on each other in a chain that ends here",
+                    f"more than {MAX_DEPTH} names hang on each other in a chain that ends here",
                     self.span,
                     help="write the value of one of them where it is used",
                 )
@@ -105,7 +105,7 @@ class Binding:
         return error("E0103", message, self.span, help=help_text)
 
 
-def settled(name: ast.Name, what: str, value: Value) -> Binding:
+def known_binding(name: ast.Name, what: str, value: Value) -> Binding:
     """Return a name whose value is known."""
     return Binding(name.text, name.span, what, lambda: value)
 

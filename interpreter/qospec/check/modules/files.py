@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from qospec.syntax import ast
 
-MOST_BYTES = 4 * LONGEST + 3
+MAX_BYTES = 4 * LONGEST + 3
 """Of a file: no character takes more than 4, and a mark of 3 may come first."""
 
 NO_SUCH = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
@@ -40,7 +40,7 @@ def named(path: Path, but: Sequence[Path] = ()) -> Sequence[Path]:
         raise error(
             "E0106",
             f"no .qos file is in {path}",
-            nowhere(path),
+            whole_file(path),
             help="name a file, or a folder that holds .qos files",
         )
     return found
@@ -68,7 +68,7 @@ def importable(folder: Path, but: Sequence[Path] = ()) -> list[Path]:
             yield from ((Path(parent), name) for name in names if here / name not in left_out)
 
     def refuse(cause: OSError) -> None:
-        raise _unreadable(Path(cause.filename), nowhere(folder), _reason(cause)) from cause
+        raise _unreadable(Path(cause.filename), whole_file(folder), _reason(cause)) from cause
 
     return sorted(
         parent / name
@@ -91,7 +91,7 @@ def inside(file: Path, folder: Path) -> Path:
         raise error(
             "E0110",
             f"{shown(file)} is a link that leads out of the project, to {real(file)}",
-            nowhere(file),
+            whole_file(file),
             note=f"the project's root is {shown(root)}",
             help="copy the file into the project, or name it by itself",
         )
@@ -108,7 +108,7 @@ def is_file(path: Path) -> bool:
     return stat.S_ISREG(_mode(path))
 
 
-def there(path: Path) -> bool:
+def exists(path: Path) -> bool:
     """Return whether something has that name, even what cannot be read."""
     try:
         path.lstat()
@@ -132,7 +132,9 @@ def real(path: Path) -> Path:
 def root_of(file: Path) -> Path:
     """Return the nearest folder above that holds a `qos.toml`, else the file's own."""
     folder = real(file).parent
-    return next((above for above in [folder, *folder.parents] if there(above / "qos.toml")), folder)
+    return next(
+        (above for above in [folder, *folder.parents] if exists(above / "qos.toml")), folder
+    )
 
 
 def shown(path: Path) -> str:
@@ -141,18 +143,18 @@ def shown(path: Path) -> str:
     return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
 
 
-def nowhere(path: Path) -> Span:
+def whole_file(path: Path) -> Span:
     """Return the place of a mistake that is of a file and not of its text."""
     return Span(Source(shown(path), ""), 0, 0)
 
 
-def too_many(most: int, span: Span) -> CheckError:
+def too_many_files(most: int, span: Span) -> CheckError:
     """Return the mistake of having more files to read than may be read."""
     message = f"more than {most} files are read"
     return error("E0607", message, span, help="check a part of the project")
 
 
-def too_far(most: int, span: Span) -> CheckError:
+def too_many_levels(most: int, span: Span) -> CheckError:
     """Return the mistake of files that import files that import files, too often."""
     message = f"more than {most} files import one another in a row"
     return error("E0607", message, span, help="import what is needed where it is needed")
@@ -192,7 +194,7 @@ def source(path: Path, importer: ast.Import | None, root: Path | None = None) ->
 
 def decoded(name: str, data: bytes, importer: ast.Import | None, recorded_as: str = "") -> Source:
     """Return the text of a file's bytes, of one more than the most; raises CheckError."""
-    if len(data) > MOST_BYTES:
+    if len(data) > MAX_BYTES:
         raise error(
             "E0012",
             f"this file has more than {LONGEST:_} characters",
@@ -214,14 +216,14 @@ def decoded(name: str, data: bytes, importer: ast.Import | None, recorded_as: st
 
 def content(path: Path, importer: ast.Import | None) -> bytes:
     """Return the bytes of a file, and one beyond the most; raises CheckError."""
-    span = importer.span if importer else nowhere(path)
+    span = importer.span if importer else whole_file(path)
     try:
         mode = path.stat().st_mode
         if not stat.S_ISREG(mode):
             what = "it is a folder" if stat.S_ISDIR(mode) else "it is not a regular file"
             raise _unreadable(path, span, what)
         with path.open("rb") as file:
-            return file.read(MOST_BYTES + 1)
+            return file.read(MAX_BYTES + 1)
     except OSError as cause:
         missing = isinstance(cause, FileNotFoundError)
         raise _unreadable(path, span, _reason(cause), missing=missing) from cause

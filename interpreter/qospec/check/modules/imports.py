@@ -32,7 +32,7 @@ class Place(NamedTuple):
     project: Project
 
 
-class _Way(NamedTuple):
+class _Candidate(NamedTuple):
     """A file that an import may mean: a folder, the parts below, and the root of what is there."""
 
     folder: Path
@@ -72,15 +72,15 @@ def find(each: ast.Import, importing: Path, where: Place, most: int) -> tuple[Pa
         NoFileError: If there is none.
         CheckError: If there are two, or it leads out of the project, or is not what was pinned.
     """
-    ways = _ways(each, importing, where, most)
+    candidates = _candidates(each, importing, where, most)
     found = {
-        files.real(file): (way, file)
-        for way in ways
-        for file in way.files
-        if files.there(file) and _is_spelt_so(file, len(way.parts))
+        files.real(file): (candidate, file)
+        for candidate in candidates
+        for file in candidate.files
+        if files.exists(file) and _is_spelt_so(file, len(candidate.parts))
     }
     if not found:
-        raise _missing(each, ways, list(where.project.packages))
+        raise _missing(each, candidates, list(where.project.packages))
     if len(found) > 1:
         one, two, *_ = (files.shown(file) for file in found)
         raise error(
@@ -89,20 +89,20 @@ def find(each: ast.Import, importing: Path, where: Place, most: int) -> tuple[Pa
             each.span,
             help="rename one of them",
         )
-    ((resolved, (way, file)),) = found.items()
-    _verify(each, resolved, way.root, where)
-    return file, Place(way.root, where.project)
+    ((resolved, (candidate, file)),) = found.items()
+    _verify(each, resolved, candidate.root, where)
+    return file, Place(candidate.root, where.project)
 
 
-def _ways(each: ast.Import, importing: Path, where: Place, most: int) -> list[_Way]:
+def _candidates(each: ast.Import, importing: Path, where: Place, most: int) -> list[_Candidate]:
     first, *rest = (name.text for name in each.path)
     package = where.project.package(first, each.span, most)
     inner = STDLIB if first == "std" else package.folder if package else None
-    ways = [_Way(inner, inner, rest)] if inner is not None and rest else []
+    candidates = [_Candidate(inner, inner, rest)] if inner is not None and rest else []
     if first != "std":
         folders = dict.fromkeys([where.root, importing.parent])
-        ways += [_Way(folder, where.root, [first, *rest]) for folder in folders]
-    return ways
+        candidates += [_Candidate(folder, where.root, [first, *rest]) for folder in folders]
+    return candidates
 
 
 def _is_spelt_so(file: Path, depth: int) -> bool:
@@ -136,15 +136,19 @@ def _verify(each: ast.Import, resolved: Path, root: Path, where: Place) -> None:
         )
 
 
-def _missing(each: ast.Import, ways: Sequence[_Way], packages: Sequence[str]) -> NoFileError:
+def _missing(
+    each: ast.Import, candidates: Sequence[_Candidate], packages: Sequence[str]
+) -> NoFileError:
     written = [name.text for name in each.path]
-    better, foreign = _nearest(written, ways, packages)
-    better = better or of_library(written[-1])
+    better, foreign = _nearest(written, candidates, packages)
+    better = better or library_module(written[-1])
     help_text = f"write `import {better}`" if better else ""
     label = f"did you mean `{better}`?" if better else ""
-    looked = " and ".join(dict.fromkeys(files.shown(way.file) for way in ways))
+    looked = " and ".join(dict.fromkeys(files.shown(candidate.file) for candidate in candidates))
     note = f"looked for {looked}" if looked else f"`{written[0]}` is a folder"
-    folder = next((way.file.with_suffix("") for way in ways if _is_folder(way)), None)
+    folder = next(
+        (candidate.file.with_suffix("") for candidate in candidates if _is_folder(candidate)), None
+    )
     if folder is not None:
         note, label, help_text = f"{files.shown(folder)} is a folder", "", "name a file in it"
         inner = _stems(files.neighbours(folder))
@@ -154,7 +158,7 @@ def _missing(each: ast.Import, ways: Sequence[_Way], packages: Sequence[str]) ->
     return NoFileError(mistake, better.rpartition(".")[2])
 
 
-def newcomer(name: str, names: Container[str]) -> str:
+def help_for(name: str, names: Container[str]) -> str:
     """Return what to write for a name that everybody expects and the library has; "" if none.
 
     Args:
@@ -172,7 +176,7 @@ def newcomer(name: str, names: Container[str]) -> str:
     return f"write `{written}`{way_in}" if module else ""
 
 
-def of_library(name: str) -> str:
+def library_module(name: str) -> str:
     """Return the import of the library's file of that name; "" if there is none."""
     found = (file for file in files.importable(STDLIB) if file.stem == name)
     file = next(found, None)
@@ -181,21 +185,21 @@ def of_library(name: str) -> str:
     )
 
 
-def _is_folder(way: _Way) -> bool:
-    folder = way.file.with_suffix("")
-    return files.is_folder(folder) and _is_spelt_so(folder, len(way.parts))
+def _is_folder(candidate: _Candidate) -> bool:
+    folder = candidate.file.with_suffix("")
+    return files.is_folder(folder) and _is_spelt_so(folder, len(candidate.parts))
 
 
 def _nearest(
-    written: Sequence[str], ways: Sequence[_Way], packages: Sequence[str]
+    written: Sequence[str], candidates: Sequence[_Candidate], packages: Sequence[str]
 ) -> tuple[str, str]:
     """Return the import that may be meant, and what is odd about a file that only looks like it."""
-    for way in ways:
-        folder = way.folder
-        before = len(written) - len(way.parts)
-        for place, part in enumerate(way.parts):
+    for candidate in candidates:
+        folder = candidate.folder
+        before = len(written) - len(candidate.parts)
+        for place, part in enumerate(candidate.parts):
             beside = files.neighbours(folder)
-            last = place == len(way.parts) - 1
+            last = place == len(candidate.parts) - 1
             if not last and part in beside:
                 folder /= part
                 continue
@@ -203,7 +207,9 @@ def _nearest(
             known += packages if before + place == 0 else []
             near = _like(part, known)
             if near and near != part and near.isidentifier() and near.isascii():
-                return ".".join([*written[: before + place], near, *way.parts[place + 1 :]]), ""
+                return ".".join(
+                    [*written[: before + place], near, *candidate.parts[place + 1 :]]
+                ), ""
             if near and not near.isascii():
                 return "", _foreign(near)
             break

@@ -108,10 +108,10 @@ class Loader:
         if path in self._units:
             return self._units[path]
         if len(self._units) >= self._context.limits.imports:
-            span = importer.span if importer else files.nowhere(path)
-            raise files.too_many(self._context.limits.imports, span)
+            span = importer.span if importer else files.whole_file(path)
+            raise files.too_many_files(self._context.limits.imports, span)
         if importer is not None and len(self._reading) >= self._context.limits.depth:
-            raise files.too_far(self._context.limits.depth, importer.span)
+            raise files.too_many_levels(self._context.limits.depth, importer.span)
         self._reading.append((path, importer))
         try:
             self._units[path] = None

@@ -19,7 +19,7 @@ from qospec.syntax.parser import EDITION
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from qospec.check.modules.toml import Map
+    from qospec.check.modules.toml import Table
     from qospec.source import Span
 
 SETTINGS: Mapping[str, Mapping[str, type]] = {
@@ -102,7 +102,7 @@ class Projects:
         """Return the package that a file belongs to, and the project whose `qos.lock` pins it."""
         path = files.real(file)
         for root in path.parents:
-            if files.there(root / LOCK):
+            if files.exists(root / LOCK):
                 made = self.at(root)
                 owner = made.owner(path)
                 if owner is not None:
@@ -120,7 +120,7 @@ def project(root: Path, report: Callable[[CheckError], None]) -> Project:
     made = Project(root)
     for name, take in (("qos.toml", _settings), (LOCK, _packages)):
         path = root / name
-        if not files.there(path):
+        if not files.exists(path):
             continue
         from qospec.check.modules import toml
 
@@ -134,7 +134,7 @@ def project(root: Path, report: Callable[[CheckError], None]) -> Project:
     return made
 
 
-def _settings(made: Project, whole: Map) -> Iterator[CheckError]:
+def _settings(made: Project, whole: Table) -> Iterator[CheckError]:
     yield from whole.known(dict.fromkeys(SETTINGS, dict), "table")
     own = whole.table("project")
     if own is None:
@@ -163,7 +163,7 @@ def _settings(made: Project, whole: Map) -> Iterator[CheckError]:
         setattr(made, key, tuple(found))
 
 
-def _packages(made: Project, whole: Map) -> Iterator[CheckError]:
+def _packages(made: Project, whole: Table) -> Iterator[CheckError]:
     yield from whole.known({"package": dict}, "table")
     pinned = whole.table("package")
     for name in pinned.fields if pinned else ():
@@ -191,7 +191,7 @@ def _packages(made: Project, whole: Map) -> Iterator[CheckError]:
         made.packages[name] = Package(name, folder, own.fields["sha256"], place)
 
 
-def _missing(own: Map) -> Iterator[CheckError]:
+def _missing(own: Table) -> Iterator[CheckError]:
     for key in PINNED:
         if key not in own.fields:
             yield error(
@@ -256,7 +256,7 @@ def fingerprint(folder: Path, most: int) -> str:
     digest = hashlib.sha256()
     found = files.importable(folder)
     if len(found) > most:
-        raise files.too_many(most, files.nowhere(folder))
+        raise files.too_many_files(most, files.whole_file(folder))
     named = sorted((file.relative_to(folder).as_posix(), file) for file in found)
     for name, file in named:
         data = files.content(file, None)

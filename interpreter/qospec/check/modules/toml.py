@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-LONGEST = 200_000
+MAX_CHARACTERS = 200_000
 """Characters of a file: these are short lists."""
 
 HEADER = re.compile(r"^[ \t]*\[([^\[\]\n]+)\]", re.MULTILINE)
@@ -36,7 +36,7 @@ NAMES = {
 Fields = dict[str, Any]
 
 
-class Map:
+class Table:
     """One table of a file: its fields, and where each stands."""
 
     def __init__(self, source: Source, path: tuple[str, ...], fields: Fields) -> None:
@@ -80,24 +80,24 @@ class Map:
                     self.place(key, value=True),
                 )
 
-    def table(self, key: str) -> Map | None:
+    def table(self, key: str) -> Table | None:
         """Return the table of that name, if it is one."""
         fields = self.fields.get(key)
-        return Map(self._source, (*self.path, key), fields) if isinstance(fields, dict) else None
+        return Table(self._source, (*self.path, key), fields) if isinstance(fields, dict) else None
 
 
-def read(path: Path) -> Map:
+def read(path: Path) -> Table:
     """Return what a file of TOML holds; raises CheckError."""
     source = files.source(path, None)
-    if len(source.text) > LONGEST:
+    if len(source.text) > MAX_CHARACTERS:
         raise error(
             "E0116",
-            f"{source.name} has more than {LONGEST:_} characters",
+            f"{source.name} has more than {MAX_CHARACTERS:_} characters",
             Span(source, 0, 0),
             help="make it shorter",
         )
     try:
-        return Map(source, (), tomllib.loads(source.text))
+        return Table(source, (), tomllib.loads(source.text))
     except RecursionError:
         message, place = "it is nested too deeply", Span(source, 0, 0)
     except ValueError as cause:  # besides TOMLDecodeError: a number of too many digits

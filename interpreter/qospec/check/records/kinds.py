@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from qospec.source import Span
     from qospec.syntax import ast
 
-LATER = frozenset(
+RESERVED = frozenset(
     [
         "abr",
         "frames",

@@ -26,7 +26,7 @@ OF_LINE = {"cell": "cell", "packet": "line"}
 """Which bits the rate of a line counts, by what it carries."""
 
 
-def by_carrier(parameter: Parameter, record: Record, evaluator: Evaluator) -> Parameter:
+def with_usual_layer(parameter: Parameter, record: Record, evaluator: Evaluator) -> Parameter:
     """Return a field; of a line's rate, what the line carries says which layer is the usual one."""
     carries = record.kind.parameter("carries")
     if parameter.domain.name != "rate" or carries is None or carries.name not in record.given:
@@ -36,7 +36,7 @@ def by_carrier(parameter: Parameter, record: Record, evaluator: Evaluator) -> Pa
     return replace(parameter, domain=replace(parameter.domain, layers=tuple(layers)))
 
 
-def amounts(record: Record, carried: Collection[str], evaluator: Evaluator) -> None:
+def verify_amounts(record: Record, carried: Collection[str], evaluator: Evaluator) -> None:
     """Report the amounts of data of an element, and of records in it, that count no IP packets.
 
     Where cells may pass, as `carried` says, their layers are as good.
@@ -48,7 +48,7 @@ def amounts(record: Record, carried: Collection[str], evaluator: Evaluator) -> N
             continue
         value: Any = record.value_of(parameter, evaluator)
         if hasattr(value, "given"):
-            amounts(value, carried, evaluator)
+            verify_amounts(value, carried, evaluator)
         if parameter.domain.layers != OF_PACKETS or parameter.domain.name == "rate":
             continue
         entries = value.entries.values() if isinstance(value, Map) else [value]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from qospec.catalogue.kinds import REQUIRED, Buffer, Duration, Load, SizeMix
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import ANY_LAYER, NUMBER, TYPES, named
-from qospec.check.evaluate.scope import Binding, Scope, settled
+from qospec.check.evaluate.scope import Binding, Scope, known_binding
 from qospec.check.evaluate.values import (
     POISON,
     Amount,
@@ -107,7 +107,7 @@ class Signature:
             return None
         return scope, values
 
-    def alone(self, *, defaults: bool) -> Scope:
+    def placeholders(self, *, defaults: bool) -> Scope:
         """Return the names of a body that is checked on its own, unknown or by default."""
         scope = Scope(self._home)
         for each in self.parameters.values():
@@ -117,9 +117,9 @@ class Signature:
                     scope.names[each.name.text].value(self._evaluator.context)
                     scope.names.pop(each.name.text)
             if each.name.text not in scope.names:
-                self._declare(scope, each, unknown_of(each.annotation.text))
+                self._declare(scope, each, unknown_of_type(each.annotation.text))
             if each.name.text not in scope.names:  # it is taken, and that was told
-                scope.names[each.name.text] = settled(each.name, "a parameter", POISON)
+                scope.names[each.name.text] = known_binding(each.name, "a parameter", POISON)
         return scope
 
     def has_defaults(self) -> bool:
@@ -127,7 +127,7 @@ class Signature:
         return all(each.default is not None for each in self.parameters.values())
 
     def _declare(self, scope: Scope, each: ast.Parameter, value: Value) -> None:
-        scope.declare(settled(each.name, "a parameter", value), self._evaluator.context)
+        scope.declare(known_binding(each.name, "a parameter", value), self._evaluator.context)
 
     def _declare_default(self, scope: Scope, each: ast.Parameter, default: ast.Expression) -> None:
         binding = Binding(
@@ -227,7 +227,7 @@ def let_value(
     return value if isinstance(value, Deferred) else fit(value, as_parameter, node.value)
 
 
-def unknown_of(annotation: str) -> Value:
+def unknown_of_type(annotation: str) -> Value:
     """Return the value of a parameter that is not known, only its type."""
     if annotation in TYPES:
         dimension = TYPES[annotation]
@@ -294,7 +294,7 @@ def _is_a(value: Value, annotation: str) -> bool:
     return value.kind.role == "traffic" if annotation == "Traffic" else value.kind.duty == "line"
 
 
-SAMPLES: dict[str, Any] = {
+PLACEHOLDERS: dict[str, Any] = {
     "names": ("first",),
     "truth": False,
     "times": (1,),
@@ -308,15 +308,15 @@ SAMPLES: dict[str, Any] = {
 WHOLE = ("time", "data", "cells", "integer")
 
 
-def sample(parameter: Parameter) -> Any:
+def placeholder(parameter: Parameter) -> Any:
     """Return a value that the parameter may have; None if it is left out."""
     domain = parameter.domain
     if parameter.default is not REQUIRED:
         return None
     if domain.choices:
         return domain.choices[0]
-    if domain.name in SAMPLES:
-        return SAMPLES[domain.name]
+    if domain.name in PLACEHOLDERS:
+        return PLACEHOLDERS[domain.name]
     low = max(domain.low if domain.low is not None else 1, 1)
     value = low if domain.high is None else min(low, domain.high)
     return int(value) if domain.name in WHOLE else Fraction(value)

@@ -15,7 +15,7 @@ from qospec.check.evaluate.scope import Binding, Scope
 from qospec.check.evaluate.values import List, Map, Poison, Value
 from qospec.check.records import fields
 from qospec.check.records.field_scope import FieldScope
-from qospec.check.records.layers import by_carrier
+from qospec.check.records.layers import with_usual_layer
 from qospec.check.records.spelling import (
     ARTICLES,
     SOURCE,
@@ -122,7 +122,7 @@ class Record(Value):
                     built(value, parameter, place, evaluator)
                     if parameter.domain.name in NESTED
                     else fields.convert(
-                        value, by_carrier(parameter, self, evaluator), self.kind, place
+                        value, with_usual_layer(parameter, self, evaluator), self.kind, place
                     )
                 )
             except CheckError as mistake:

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from qospec.check.device import invariants
 from qospec.check.evaluate.context import CheckError, error
-from qospec.check.evaluate.scope import Binding, Scope, clash, settled
+from qospec.check.evaluate.scope import Binding, Scope, clash, known_binding
 from qospec.check.evaluate.values import POISON, List, Value
 from qospec.check.records.parameters import let_value
 from qospec.check.test import flows as flow_rules
-from qospec.check.test.loops import FlowTurns, Loops, elsewhere
+from qospec.check.test.loops import LoopFlows, Loops, on_network
 from qospec.check.test.measurements import ControlValue, FlowValue
 from qospec.check.test.run_settings import run_of, skipped
-from qospec.check.test.search import Searching
-from qospec.check.test.statements import Judged
+from qospec.check.test.search import SearchBuilder
+from qospec.check.test.statements import Statements
 from qospec.model.suite import Case, Flow, Network
 from qospec.syntax import ast
 
@@ -79,16 +79,16 @@ class CaseBuilder:
 
     def build(self, name: str, points: Combination) -> Case | None:
         """Return the case, or None if something of it is wrong."""
-        before, self._context.looped = self._context.mistakes, 0
+        before, self._context.loop_iterations = self._context.mistakes, 0
         found: dict[str, Network] = {}
-        laid = self._networks.of(self._test.topology, self._scope)
-        if laid is not None:
-            self._names.add_topology(laid.names)
-            if laid.network is not None:
-                found[""] = laid.network
-        self._names.nodes.incomplete = laid is None
+        instance = self._networks.of(self._test.topology, self._scope)
+        if instance is not None:
+            self._names.add_topology(instance.names)
+            if instance.network is not None:
+                found[""] = instance.network
+        self._names.nodes.incomplete = instance is None
         body = self._test.body.statements
-        searching = Searching(self._test, self._evaluator)
+        searching = SearchBuilder(self._test, self._evaluator)
         searching.declare(self._scope)
         for statement in body:
             self._guard(lambda each: self._flow(each, self._scope, ""), statement)
@@ -97,7 +97,7 @@ class CaseBuilder:
             self._guard(lambda each: self._control(each, found), statement)
         self._flow_list()
         run = run_of(self._test, searching.search, self._scope, self._evaluator)
-        judged = Judged(self._test, run, self._loops, self._evaluator)
+        judged = Statements(self._test, run, self._loops, self._evaluator)
         for statement in body:
             self._guard(lambda each: judged.add(each, self._scope, ""), statement)
         why = skipped(body, self._scope, self._evaluator)
@@ -131,11 +131,11 @@ class CaseBuilder:
             )
         made, many, carries = flow_rules.flow(node, name, scope, self._evaluator)
         if not carries:  # what is measured of it hangs on what is wrong with it
-            scope.declare(settled(node.name, FLOWS[0], POISON), self._context)
+            scope.declare(known_binding(node.name, FLOWS[0], POISON), self._context)
             return
         value = FlowValue("", name, many, carries=carries)
         self._flows[name] = value
-        scope.declare(settled(node.name, FLOWS[0], value), self._context)
+        scope.declare(known_binding(node.name, FLOWS[0], value), self._context)
         if made is not None:
             self._built.append(made)
 
@@ -152,8 +152,8 @@ class CaseBuilder:
                     arrays.setdefault(name, (binding, {}))[1][turn.number] = value
         for name, (binding, turns) in arrays.items():
             outside = ast.Name(text=name, span=binding.span)
-            array = FlowTurns(f"{name}{around}", turns)
-            scope.declare(settled(outside, FLOWS[1], array), self._context)
+            array = LoopFlows(f"{name}{around}", turns)
+            scope.declare(known_binding(outside, FLOWS[1], array), self._context)
 
     def _flow_list(self) -> None:
         known = self._scope.find("flows")
@@ -174,15 +174,17 @@ class CaseBuilder:
     def _control(self, node: ast.Statement, found: dict[str, Network]) -> None:
         if not isinstance(node, ast.Control):
             return
-        flows = {n: elsewhere(flow, node.name.text) for n, flow in self._declared().items()}
+        flows = {n: on_network(flow, node.name.text) for n, flow in self._declared().items()}
         value = ControlValue(flows)
-        self._scope.declare(settled(node.name, "a control", value), self._context)
-        laid = self._networks.of(node.topology, self._scope)
-        if laid is None or laid.network is None:
+        self._scope.declare(known_binding(node.name, "a control", value), self._context)
+        instance = self._networks.of(node.topology, self._scope)
+        if instance is None or instance.network is None:
             return
-        found[node.name.text] = laid.network
+        found[node.name.text] = instance.network
         if "" in found:
-            here, there = ({host.path for host in each.hosts} for each in (found[""], laid.network))
+            here, there = (
+                {host.path for host in each.hosts} for each in (found[""], instance.network)
+            )
             if here != there:
                 first = min(here ^ there)
                 where = "the test's topology" if first in here else "the control's"

@@ -8,7 +8,7 @@ from qospec.check.evaluate.context import error
 from qospec.check.evaluate.dimensions import named
 from qospec.check.evaluate.values import Amount, Poison
 from qospec.model.expression import Operation, counted, measurements
-from qospec.model.suite import MOST_INTERVALS
+from qospec.model.suite import MAX_INTERVALS
 from qospec.units import PS_PER_S, TIME
 
 if TYPE_CHECKING:
@@ -73,10 +73,10 @@ def _fitting(every_ps: int, measure_ps: int, span: Span) -> None:
             help="write a shorter one, or leave `every …` out",
         )
     parts = -(-measure_ps // every_ps)
-    if parts > MOST_INTERVALS:
+    if parts > MAX_INTERVALS:
         raise error(
             "E0520",
-            f"{parts:_} intervals are more than {MOST_INTERVALS:_}",
+            f"{parts:_} intervals are more than {MAX_INTERVALS:_}",
             span,
             help="write a longer one",
         )
@@ -85,8 +85,7 @@ def _fitting(every_ps: int, measure_ps: int, span: Span) -> None:
 def _have_series(expression: Expression, evaluator: Evaluator, node: ast.Report) -> None:
     """Refuse what is only known of the whole run."""
     series = {
-        name: getattr(kind.build, "series", ())
-        for name, kind in evaluator.context.catalogue.of("metric").items()
+        name: kind.build.series for name, kind in evaluator.context.catalogue.of("metric").items()
     }
     if isinstance(expression, Operation) and expression.dimension is None:
         raise error(

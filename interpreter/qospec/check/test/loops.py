@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from qospec.check.evaluate.context import CheckError, error
-from qospec.check.evaluate.loops import turns_of
-from qospec.check.evaluate.scope import Binding, Scope, settled
+from qospec.check.evaluate.loops import iterations_of
+from qospec.check.evaluate.scope import Binding, Scope, known_binding
 from qospec.check.evaluate.values import Amount, List, Poison, Value
 from qospec.check.records.parameters import let_value
 from qospec.check.test.measurements import FlowValue
-from qospec.check.test.sweeps import safe
+from qospec.check.test.sweeps import shell_safe
 from qospec.dataclass import dataclass
 from qospec.syntax import ast
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 HERE = "the loop's value"
 
 
-class Turn(NamedTuple):
+class Iteration(NamedTuple):
     """One turn of a loop: its number, how it is shown in labels, and its names."""
 
     number: int
@@ -37,9 +37,9 @@ class Loops:
 
     def __init__(self, evaluator: Evaluator) -> None:
         self._evaluator = evaluator
-        self._opened: dict[tuple[int, int], tuple[Turn, ...]] = {}
+        self._opened: dict[tuple[int, int], tuple[Iteration, ...]] = {}
 
-    def opened(self, node: ast.Loop, scope: Scope) -> tuple[Turn, ...]:
+    def opened(self, node: ast.Loop, scope: Scope) -> tuple[Iteration, ...]:
         """Return the turns of a loop, with its name and values declared; none of a wrong list."""
         key = (id(node), id(scope))
         if key not in self._opened:
@@ -47,20 +47,20 @@ class Loops:
             turns: list[tuple[int, Value, bool]] = []
 
             def over() -> Value:
-                turns.extend(turns_of(node, scope, self._evaluator))
+                turns.extend(iterations_of(node, scope, self._evaluator))
                 return List(tuple(value for _, value, _ in turns))
 
             values = Binding(node.name.text, node.name.span, HERE, over)
             values.value(self._evaluator.context)
             self._opened[key] = tuple(
-                Turn(index, _shown(value, index), self._names(node, value, values, scope))
+                Iteration(index, _shown(value, index), self._names(node, value, values, scope))
                 for index, value, _ in turns
             )
         return self._opened[key]
 
     def _names(self, node: ast.Loop, value: Value, values: Binding, around: Scope) -> Scope:
         inner = Scope(around)
-        own = settled(node.name, HERE, value)
+        own = known_binding(node.name, HERE, value)
         own.instead = values.instead
         inner.declare(own, self._evaluator.context)
         for statement in node.body.statements:
@@ -80,11 +80,11 @@ class Loops:
 def _shown(value: Value, index: int) -> str:
     if isinstance(value, FlowValue):
         return value.path
-    return safe(value.text) if isinstance(value, Amount) and value.text else str(index)
+    return shell_safe(value.text) if isinstance(value, Amount) and value.text else str(index)
 
 
 @dataclass(frozen=True)
-class FlowTurns(Value):
+class LoopFlows(Value):
     """A flow that a loop declares, outside of the loop: one per turn."""
 
     what: ClassVar[str] = "an array of flows"
@@ -116,10 +116,10 @@ class FlowTurns(Value):
         """Say that one must be chosen."""
         return self._which(span, "")
 
-    def on(self, network: str) -> FlowTurns:
+    def on(self, network: str) -> LoopFlows:
         """Return the same flows on another network."""
-        turns = {turn: elsewhere(value, network) for turn, value in self.turns.items()}
-        return FlowTurns(self.name, turns)
+        turns = {turn: on_network(value, network) for turn, value in self.turns.items()}
+        return LoopFlows(self.name, turns)
 
     def _which(self, span: Span, behind: str) -> CheckError:
         first = next(iter(self.turns), 0)
@@ -131,6 +131,6 @@ class FlowTurns(Value):
         )
 
 
-def elsewhere(flow: Value, network: str) -> Value:
+def on_network(flow: Value, network: str) -> Value:
     """Return the same flow on another network; one that is wrong is wrong there too."""
-    return flow.on(network) if isinstance(flow, FlowValue | FlowTurns) else flow
+    return flow.on(network) if isinstance(flow, FlowValue | LoopFlows) else flow

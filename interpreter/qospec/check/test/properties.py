@@ -13,7 +13,7 @@ from qospec.check.evaluate.clauses import refuse_clauses
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import NUMBER, TYPES, named
 from qospec.check.evaluate.loops import misplaced
-from qospec.check.evaluate.scope import Binding, Scope, settled
+from qospec.check.evaluate.scope import Binding, Scope, known_binding
 from qospec.check.evaluate.values import POISON, Amount, Boolean, List, Poison, Value
 from qospec.check.records.parameters import let_value
 from qospec.check.test import tautologies
@@ -45,7 +45,7 @@ def checked(node: ast.Property, home: Scope, evaluator: Evaluator) -> Property |
     for statement in node.body.statements:
         if isinstance(statement, ast.ForAll):
             value = _guarded(statement, scope, evaluator)
-            scope.declare(settled(statement.name, "a drawn value", value), context)
+            scope.declare(known_binding(statement.name, "a drawn value", value), context)
         elif isinstance(statement, ast.Let):
             scope.declare(_let(statement, scope, evaluator), context)
     for statement in node.body.statements:
@@ -143,7 +143,7 @@ def _between(node: ast.ForAll, values: ast.Range, scope: Scope, evaluator: Evalu
             "E0217",
             "this range runs downwards",
             values.span,
-            help=literals.upwards(values, first, last),
+            help=literals.ascending(values, first, last),
         )
     whole = last if first.value == 0 else first
     return Amount(None, whole.dimension, whole.layer)
@@ -214,7 +214,7 @@ def _expected(node: ast.Criterion, scope: Scope, evaluator: Evaluator) -> None:
         )
 
 
-MOST_CELLS = 1_000_000
+MAX_CELLS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -302,9 +302,9 @@ class Function(Value):
         if value.value is not None and value.value < 0:
             raise error("E0205", f"`{name}` must be at least 0", node.span)
         known = value.value
-        counts = known is None or (known.denominator == 1 and 0 < known <= MOST_CELLS)
+        counts = known is None or (known.denominator == 1 and 0 < known <= MAX_CELLS)
         if name == "at_most" and not counts:
-            limit = f"a whole number from 1 to {MOST_CELLS:_}"
+            limit = f"a whole number from 1 to {MAX_CELLS:_}"
             raise error("E0205", f"`at_most` is {limit}", node.span)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from qospec.catalogue.kinds import LONGEST_PS, REQUIRED, Domain, Kind, Parameter
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.records.record import Record
-from qospec.model.suite import MOST_REPEATS, Run
+from qospec.model.suite import MAX_REPEATS, Run
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from qospec.model.suite import Search
 
 
-class Running:
+class RunFields:
     """What the fields of `run` say."""
 
     warmup: int
@@ -44,11 +44,11 @@ RUN = Kind(
     parameters={
         "warmup": Parameter("warmup", Domain("time", 0, LONGEST_PS), 0),
         "measure": Parameter("measure", Domain("time", 1, LONGEST_PS), REQUIRED),
-        "repeat": Parameter("repeat", Domain("integer", 1, MOST_REPEATS), 1),
+        "repeat": Parameter("repeat", Domain("integer", 1, MAX_REPEATS), 1),
         "overload": Parameter("overload", Domain("truth"), default=False),
         "common_draws": Parameter("common_draws", Domain("truth"), default=False),
     },
-    build=Running,
+    build=RunFields,
 )
 """`run` has fields like any kind, and is checked as one."""
 

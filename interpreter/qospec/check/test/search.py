@@ -11,7 +11,7 @@ from qospec.check.evaluate.context import error
 from qospec.check.evaluate.dimensions import named
 from qospec.check.evaluate.goals import GoalValue
 from qospec.check.evaluate.loops import misplaced
-from qospec.check.evaluate.scope import Binding, settled
+from qospec.check.evaluate.scope import Binding, known_binding
 from qospec.check.evaluate.values import Amount, Poison, Value
 from qospec.check.records.record import fields_of
 from qospec.model.suite import Goal, Search
@@ -44,7 +44,7 @@ _ATTRIBUTES = {
 """What a goal asks of a load. Source: RFC 9971 (MLRsearch), attributes of a search goal."""
 
 
-class Sought:
+class SearchFields:
     """What the fields of a search and of its goals say."""
 
     loss: Fraction
@@ -71,7 +71,7 @@ SEARCH = Kind(
         **_ATTRIBUTES,
         "method": Parameter("method", Domain("choice", choices=METHODS), "mlrsearch"),
     },
-    build=Sought,
+    build=SearchFields,
 )
 GOAL = replace(
     SEARCH,
@@ -84,7 +84,7 @@ GOAL = replace(
 )
 
 
-class Searching:
+class SearchBuilder:
     """The search of a test: its variable at the greatest load, and its goals, as names."""
 
     def __init__(self, test: ast.Test, evaluator: Evaluator) -> None:
@@ -114,7 +114,7 @@ class Searching:
         scope.declare(searched, self._context)
         for goal in _goals(node):
             made = GoalValue(goal.name.text, node.name.text, high)
-            scope.declare(settled(goal.name, "a goal", made), self._context)
+            scope.declare(known_binding(goal.name, "a goal", made), self._context)
 
     def close(self) -> None:
         """Take the variable, and what is made of it, from criteria: flows have used it."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.check.evaluate.clauses import DECIDED, claim_of, when_of
-from qospec.check.evaluate.confidence import confidence_of, repeated
+from qospec.check.evaluate.confidence import confidence_of, verify_repeats
 from qospec.check.evaluate.context import CheckError, error
-from qospec.check.evaluate.criteria import called_twice, condition, reported
+from qospec.check.evaluate.criteria import condition, duplicate_label, reported
 from qospec.check.evaluate.loops import misplaced
 from qospec.check.test.intervals import every_of
 from qospec.model.expression import is_published, observed, without_readings
@@ -42,7 +42,7 @@ class Clauses(NamedTuple):
     every_ps: int | None = None
 
 
-class Judged:
+class Statements:
     """Collects the statements of a case; `run` is how it is run, None if that is in error."""
 
     def __init__(self, test: ast.Test, run: Run | None, loops: Loops, evaluator: Evaluator) -> None:
@@ -92,7 +92,7 @@ class Judged:
         confidence = confidence_of(node, expression, scope, self._evaluator)
         if confidence is not None:
             run, self._run = self._run, None  # what is few for one is few for all, and told once
-            repeated(node, self._test, run)
+            verify_repeats(node, self._test, run)
         if expression is not None:
             idle = DECIDED if without_readings(expression) is True else ""
             published = when.published or is_published(expression)
@@ -151,7 +151,7 @@ class Judged:
         place = name or node
         known = self._labels.get(label)
         if known is not None and (name is not None or kind != "report"):
-            raise called_twice(label, place, known.span)
+            raise duplicate_label(label, place, known.span)
         self._labels.setdefault(label, place)
         if expression is not None:
             said = {"expect": "expect", "require": "require"}.get(kind, "report")

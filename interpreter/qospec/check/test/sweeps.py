@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.check.evaluate.context import error
-from qospec.check.evaluate.scope import Binding, settled
+from qospec.check.evaluate.scope import Binding, known_binding
 from qospec.check.evaluate.values import Amount, Boolean, List, Poison, Symbol, Text, Value
 from qospec.syntax import ast
 
@@ -49,7 +49,7 @@ def _product(
         return
     first, *rest = sweeps
     for row in _rows(first, scope_of(sofar), evaluator):
-        evaluator.context.take_turn(first.span)
+        evaluator.context.count_iteration(first.span)
         points = (*sofar, *row)
         if first.where is None or evaluator.truth(first.where, scope_of(points)) is not False:
             yield from _product(rest, points, scope_of, evaluator)
@@ -66,7 +66,7 @@ def _rows(sweep: ast.Sweep, scope: Scope, evaluator: Evaluator) -> list[Combinat
 
 
 def _point(name: ast.Name, value: Value, text: str, *, named: bool) -> Point:
-    return Point(settled(name, "a sweep's variable", value), safe(text), named)
+    return Point(known_binding(name, "a sweep's variable", value), shell_safe(text), named)
 
 
 def _values(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> list[tuple[Value, str]]:
@@ -138,7 +138,7 @@ def _zipped(sweep: ast.Sweep, scope: Scope, evaluator: Evaluator) -> list[Combin
         rows.append([(_item(item, scope, evaluator), item.span.text) for item in row.items])
     if not rows:
         raise error("E0506", "this sweep has no values", sweep.values.span)
-    distinct = len({safe(row[0][1]) for row in rows}) == len(rows)
+    distinct = len({shell_safe(row[0][1]) for row in rows}) == len(rows)
     return [
         tuple(
             _point(name, value, text, named=place == 0 or not distinct)
@@ -148,7 +148,7 @@ def _zipped(sweep: ast.Sweep, scope: Scope, evaluator: Evaluator) -> list[Combin
     ]
 
 
-def safe(text: str) -> str:
+def shell_safe(text: str) -> str:
     """Return a value as written without what a shell would touch."""
     words = (
         text.replace(" ", "")

@@ -6,7 +6,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from qospec.check.declarations import DeviceValue
-from qospec.check.device import carriage
+from qospec.check.device import item_kinds
 from qospec.check.device.nodes import (
     DevicePlan,
     HostKind,
@@ -18,8 +18,8 @@ from qospec.check.device.nodes import (
     NodeValue,
 )
 from qospec.check.evaluate.context import CheckError, error
-from qospec.check.evaluate.loops import declare_poisoned, in_a_let, misplaced, turns_of
-from qospec.check.evaluate.scope import Binding, Scope, settled
+from qospec.check.evaluate.loops import as_let, declare_poisoned, iterations_of, misplaced
+from qospec.check.evaluate.scope import Binding, Scope, known_binding
 from qospec.check.evaluate.values import POISON, Poison, Value
 from qospec.check.records.kinds import KindValue
 from qospec.check.records.parameters import let_value
@@ -64,7 +64,7 @@ class Layout:
 def layout(topology: ast.Topology, scope: Scope, evaluator: Evaluator) -> Layout:
     """Return a topology with the parameters of `scope`; mistakes are reported."""
     builder = _Builder(topology, evaluator)
-    before, evaluator.context.looped = evaluator.context.mistakes, 0
+    before, evaluator.context.loop_iterations = evaluator.context.mistakes, 0
     body = Scope(scope)
     builder.declare(topology.body.statements, body, outermost=True)
     for link, where in builder.links:
@@ -133,9 +133,9 @@ class _Builder:
         scope.declare(made, self._context)
 
     def _loop(self, node: ast.Loop, scope: Scope) -> None:
-        for _, value, _ in turns_of(node, scope, self._evaluator):
+        for _, value, _ in iterations_of(node, scope, self._evaluator):
             inner = Scope(scope)
-            inner.declare(settled(node.name, "the loop's value", value), self._context)
+            inner.declare(known_binding(node.name, "the loop's value", value), self._context)
             self.declare(node.body.statements, inner, outermost=False)
 
     def _bind(self, node: ast.Bind, scope: Scope) -> None:
@@ -143,10 +143,10 @@ class _Builder:
         if isinstance(plan, HostKind):
             plan = HostPlan(None, known=True, slotted=True)
         elif isinstance(plan, DeviceValue):
-            plan = plan.alone(node.value, self._evaluator)
+            plan = plan.with_defaults(node.value, self._evaluator)
         for name in node.names:
             value = self._nodes(name, plan, node)
-            scope.declare(settled(name, "a node", value), self._context)
+            scope.declare(known_binding(name, "a node", value), self._context)
 
     def _nodes(self, name: ast.Name, plan: Value, node: ast.Bind) -> Value:
         if isinstance(plan, Poison):
@@ -159,7 +159,7 @@ class _Builder:
                 f"a binding in a topology makes nodes, this is {what}",
                 node.value.span,
                 help=self._for_a_value(name.text, plan, node),
-                fix=in_a_let(node, plan),
+                fix=as_let(node, plan),
             )
         template = plan.template if isinstance(plan, DevicePlan) else None
         self.layout.complete &= template is None or template.sound
@@ -219,7 +219,9 @@ class _Builder:
         if left[0] is right[0] and left[1] == right[1] and left[3]:
             raise error("E0411", f"`{left[2]}` is linked to itself", node.span)
         rate = medium.kind.parameter("rate")
-        carries = carriage.of_line(medium, medium.arguments(self._evaluator)[0], self._evaluator)
+        carries = item_kinds.carried_by_line(
+            medium, medium.arguments(self._evaluator)[0], self._evaluator
+        )
         for end, place in ((left, node.left), (right, node.right)):
             known = end[0].links.get(end[1])
             if known is not None and end[3]:

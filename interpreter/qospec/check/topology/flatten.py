@@ -62,15 +62,15 @@ class _Flattening:
                 self._hosts[id(node)] = len(self._hosts)
             else:
                 self._place(node, node.template)
-        fine = [self._lay(cable) for cable in self._layout.cables]
+        fine = [self._add_link(cable) for cable in self._layout.cables]
         if not all(fine):
             return None
         for node in nodes:
             if node.template is not None:
                 self._wire(node, node.template)
         for cable in self._layout.cables:
-            self._arrive(cable.left, cable.right)
-            self._arrive(cable.right, cable.left)
+            self._wire_arrivals(cable.left, cable.right)
+            self._wire_arrivals(cable.right, cable.left)
         hosts = tuple(
             Host(node.path, self._leaving.get((id(node), ("", 0)), -1))
             for node in nodes
@@ -122,7 +122,7 @@ class _Flattening:
                 )
         self._numbers[id(node)] = numbers
 
-    def _lay(self, cable: Cable) -> bool:
+    def _add_link(self, cable: Cable) -> bool:
         for start, stop in ((cable.left, cable.right), (cable.right, cable.left)):
             element = self._line(
                 cable.medium, slotted=start[0].template is None and start[0].slotted
@@ -176,7 +176,7 @@ class _Flattening:
                 return Wire(element, output, "element", line, 0)
         return Wire(element, output, "discard")
 
-    def _arrive(self, start: tuple[Node, Port, str], stop: tuple[Node, Port, str]) -> None:
+    def _wire_arrivals(self, start: tuple[Node, Port, str], stop: tuple[Node, Port, str]) -> None:
         """Draw the wire from the end of a line into the node where it ends."""
         line = self._leaving[id(start[0]), start[1]]
         node, port, _ = stop
@@ -213,7 +213,7 @@ def _unserved(template: Template, unlinked: frozenset[Port]) -> frozenset[int]:
     return frozenset(found)
 
 
-class Laid(NamedTuple):
+class TopologyInstance(NamedTuple):
     """A topology in use: the names that a test sees, and the network if all of it is right."""
 
     names: dict[str, Binding]
@@ -225,9 +225,9 @@ class Networks:
 
     def __init__(self, evaluator: Evaluator) -> None:
         self._evaluator = evaluator
-        self._known: dict[tuple[TopologyValue, tuple[Value, ...]], Laid] = {}
+        self._known: dict[tuple[TopologyValue, tuple[Value, ...]], TopologyInstance] = {}
 
-    def of(self, node: ast.Path | ast.Call, scope: Scope) -> Laid | None:
+    def of(self, node: ast.Path | ast.Call, scope: Scope) -> TopologyInstance | None:
         """Return the network that `topology(arguments)` stands for; None if that is in error."""
         path = node.path if isinstance(node, ast.Call) else node
         arguments = node.arguments if isinstance(node, ast.Call) else ()
@@ -249,12 +249,14 @@ class Networks:
         if bound is None:
             return None
         inside, values = bound
-        return self._laid(value, inside, values)
+        return self._instance(value, inside, values)
 
-    def _laid(self, value: TopologyValue, inside: Scope, values: tuple[Value, ...]) -> Laid:
+    def _instance(
+        self, value: TopologyValue, inside: Scope, values: tuple[Value, ...]
+    ) -> TopologyInstance:
         key = (value, values)
         if key not in self._known:
-            laid = body.layout(value.node, inside, self._evaluator)
-            found = network(laid, self._evaluator) if laid.complete else None
-            self._known[key] = Laid(laid.names, found)
+            made = body.layout(value.node, inside, self._evaluator)
+            found = network(made, self._evaluator) if made.complete else None
+            self._known[key] = TopologyInstance(made.names, found)
         return self._known[key]

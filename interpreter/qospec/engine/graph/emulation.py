@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING, Protocol
 from qospec.engine.arrays import np
 from qospec.engine.element import Setting
 from qospec.engine.experiment import DISCARD, END
-from qospec.engine.graph.fusion import handed_on
+from qospec.engine.graph.fusion import fuse_classifiers
 from qospec.engine.graph.loop import (
     EndlessError,
     Loop,
     ZeroDelayError,
     components,
-    turns,
+    is_cyclic,
     zero_delay_cycle,
 )
-from qospec.engine.graph.node import Discard, End, Link, Nowhere, Sink, Station
-from qospec.engine.graph.promises import guarded
+from qospec.engine.graph.node import Discard, End, Link, NodeRuntime, Sink, Unconnected
+from qospec.engine.graph.promises import with_promises_checked
 from qospec.engine.items.batch import FOREVER_PS, Batch
 from qospec.engine.measure.observation import CELL_BYTES, Recorder
 from qospec.engine.random import Draws
@@ -48,8 +48,8 @@ MIXED_CHUNK = 98_304
 """Where sizes differ, more columns are read and written, and what a call costs weighs less."""
 
 
-class _Visited(Protocol):
-    def visit(self) -> bool: ...
+class _Runnable(Protocol):
+    def advance(self) -> bool: ...
 
 
 def run(
@@ -77,7 +77,7 @@ def run(
     if chunk < 1:
         raise ValueError("a chunk holds at least one cell")
     keep_memory()
-    experiment = handed_on(experiment)
+    experiment = fuse_classifiers(experiment)
     recorder = Recorder(experiment)
     draws = Draws(experiment.seed)
     network = _Network(experiment, recorder, draws)
@@ -87,13 +87,13 @@ def run(
         for origin in network.origins:
             origin.emit(until_ps, watermark_ps)
         for part in network.parts:
-            part.visit()
+            part.advance()
         if on_progress is not None:
             on_progress(until_ps, stop_ps)
     departed: Counter[str] = Counter()
-    for station in network.stations:
-        departed[station.path] += station.departed
-    cell_hops = sum(station.cell_hops for station in network.stations)
+    for runtime in network.runtimes:
+        departed[runtime.path] += runtime.departed
+    cell_hops = sum(runtime.cell_hops for runtime in network.runtimes)
     return recorder.observation(cell_hops, departed, drawn=bool(draws.asked))
 
 
@@ -158,7 +158,7 @@ class _Network:
 
     Attributes:
         origins: The sources.
-        stations: The nodes, in order of the experiment.
+        runtimes: The nodes, in order of the experiment.
         parts: The same in the order in which a window comes through; those on cycles as one.
     """
 
@@ -167,7 +167,9 @@ class _Network:
         if cycle is not None:
             raise ZeroDelayError(cycle)
         self._recorder = recorder
-        self.stations = [_station(node, experiment, recorder, draws) for node in experiment.nodes]
+        self.runtimes = [
+            _node_runtime(node, experiment, recorder, draws) for node in experiment.nodes
+        ]
         ports: list[list[list[Link]]] = [[[] for _ in n.element.inputs] for n in experiment.nodes]
         self.origins = []
         for source in experiment.sources:
@@ -178,13 +180,13 @@ class _Network:
             stamped = clock is not None and clock.stamps
             self.origins.append(_Origin(source, below, link, recorder, stamped=stamped))
         sinks = self._sinks(experiment, ports)
-        for station, into, out_of in zip(self.stations, ports, sinks, strict=True):
-            station.connect(tuple(map(tuple, into)), tuple(out_of))
+        for runtime, into, out_of in zip(self.runtimes, ports, sinks, strict=True):
+            runtime.connect(tuple(map(tuple, into)), tuple(out_of))
         self.parts = self._parts(experiment)
 
     def _sinks(self, experiment: Experiment, ports: list[list[list[Link]]]) -> list[list[Sink]]:
         sinks: list[list[Sink]] = [
-            [Nowhere(f"{node.path}.{output}") for output in node.element.outputs]
+            [Unconnected(f"{node.path}.{output}") for output in node.element.outputs]
             for node in experiment.nodes
         ]
         wired = Counter((wire.node, wire.output) for wire in experiment.wires)
@@ -192,30 +194,32 @@ class _Network:
         if twice:
             raise ValueError(f"an output is wired twice at {', '.join(twice)}")
         for number, wire in enumerate(experiment.wires):
-            station = self.stations[wire.node]
+            runtime = self.runtimes[wire.node]
             if wire.to == END:
                 sink: Sink = End(self._recorder, number)
             elif wire.to == DISCARD:
-                sink = Discard(self._recorder, station.path)
+                sink = Discard(self._recorder, runtime.path)
             else:
-                sink = link = Link(station.least_delay_ps)
+                sink = link = Link(runtime.lookahead_ps)
                 ports[wire.to][wire.input].append(link)
             sinks[wire.node][wire.output] = sink
         return sinks
 
-    def _parts(self, experiment: Experiment) -> list[_Visited]:
+    def _parts(self, experiment: Experiment) -> list[_Runnable]:
         onward: list[list[int]] = [[] for _ in experiment.nodes]
         for wire in experiment.wires:
             if wire.to >= 0:
                 onward[wire.node].append(wire.to)
-        parts: list[_Visited] = []
+        parts: list[_Runnable] = []
         for component in components(onward):
-            stations = [self.stations[i] for i in component]
-            parts.append(Loop(stations) if turns(component, onward) else stations[0])
+            runtimes = [self.runtimes[i] for i in component]
+            parts.append(Loop(runtimes) if is_cyclic(component, onward) else runtimes[0])
         return parts
 
 
-def _station(node: Node, experiment: Experiment, recorder: Recorder, draws: Draws) -> Station:
+def _node_runtime(
+    node: Node, experiment: Experiment, recorder: Recorder, draws: Draws
+) -> NodeRuntime:
     element, connections = node.element, experiment.connections
     size_bytes = {size for source in experiment.sources for size in source.sizes.size_bytes}
     if connections.has_oam:
@@ -231,18 +235,17 @@ def _station(node: Node, experiment: Experiment, recorder: Recorder, draws: Draw
         owns_times=True,
         watched=recorder.occupancies.asked(node),
     )
-    least_delay_ps = element.least_delay_ps(node.clock)
-    inserts = bool(getattr(element, "inserts", False))
+    lookahead_ps = element.lookahead_ps(node.clock)
     process: Process = functools.partial(element.process, element.start(setting))
     process = recorder.occupancies.watching(process, node)
     if os.environ.get("QOS_CHECK") == "1":
-        own_from = connections.count if inserts else None
-        process = guarded(process, node.path, least_delay_ps, own_from)
-    return Station(
+        own_from = connections.count if element.inserts_oam else None
+        process = with_promises_checked(process, node.path, lookahead_ps, own_from)
+    return NodeRuntime(
         node.path,
         process,
         recorder,
-        least_delay_ps=least_delay_ps,
+        lookahead_ps=lookahead_ps,
         stamps=node.clock is not None and node.clock.stamps,
-        inserts=inserts,
+        inserts_oam=element.inserts_oam,
     )

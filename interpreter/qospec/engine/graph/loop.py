@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from qospec.engine.experiment import Node, Wire
-    from qospec.engine.graph.node import Station
+    from qospec.engine.graph.node import NodeRuntime
 
 ROUNDS = 1_000
 """After the sources have fallen silent: so often may every cell go through every node of the cycle
@@ -32,69 +32,69 @@ IDLE_PASSES = 1_000_000
 class Loop:
     """Stations on cycles with each other."""
 
-    def __init__(self, stations: list[Station]) -> None:
-        self._stations = stations
-        sender = {id(sink): station for station in stations for sink in station.sinks}
-        links = [link for station in stations for port in station.ports for link in port]
+    def __init__(self, runtimes: list[NodeRuntime]) -> None:
+        self._runtimes = runtimes
+        sender = {id(sink): runtime for runtime in runtimes for sink in runtime.sinks}
+        links = [link for runtime in runtimes for port in runtime.ports for link in port]
         self._inner = [(link, sender[id(link)]) for link in links if id(link) in sender]
         self._outer = [link for link in links if id(link) not in sender]
 
-    def visit(self) -> bool:
+    def advance(self) -> bool:
         """Carry on to the lowest watermark of what comes from outside; return whether that is new.
 
         Raises:
             EndlessError: The sources are silent, yet cells go round or wait for ever.
         """
-        patience = _Patience(len(self._stations))
+        guard = _ProgressGuard(len(self._runtimes))
         cap_ps = min((link.until_ps for link in self._outer), default=FOREVER_PS)
         advanced = False
-        while self._pass(cap_ps):
+        while self._sweep(cap_ps):
             advanced = True
-            held = sum([station.held for station in self._stations])
+            held = sum([runtime.held for runtime in self._runtimes])
             inside = held + sum([link.cells for link, _ in self._inner])
             if not held:
-                self._leap()
+                self._raise_watermarks()
             if (
                 inside
                 and cap_ps == FOREVER_PS
-                and patience.ends(
+                and guard.is_exhausted(
                     inside + sum([link.cells for link in self._outer]),
-                    sum([station.cell_hops for station in self._stations]),
+                    sum([runtime.cell_hops for runtime in self._runtimes]),
                 )
             ):
-                raise EndlessError(inside, tuple(station.path for station in self._stations))
+                raise EndlessError(inside, tuple(runtime.path for runtime in self._runtimes))
         return advanced
 
-    def _pass(self, cap_ps: int) -> bool:
+    def _sweep(self, cap_ps: int) -> bool:
         advanced = False
-        for station in self._stations:
-            advanced |= station.visit(cap_ps)
+        for runtime in self._runtimes:
+            advanced |= runtime.advance(cap_ps)
         return advanced
 
-    def _leap(self) -> None:
+    def _raise_watermarks(self) -> None:
         """Move all watermarks on: no cell goes anywhere before the first that waits on a link."""
         waiting = [link.first_ps() for link, _ in self._inner if link.cells]
         first_ps = min(waiting + [link.first_ps() for link in self._outer], default=FOREVER_PS)
-        for link, station in self._inner:
-            later_ps = min(first_ps + station.least_delay_ps, FOREVER_PS)
+        for link, runtime in self._inner:
+            later_ps = min(first_ps + runtime.lookahead_ps, FOREVER_PS)
             link.until_ps = max(link.until_ps, later_ps)
 
 
-class _Patience:
+class _ProgressGuard:
     """How long cells may be carried round while none of them leaves."""
 
-    def __init__(self, stations: int) -> None:
-        self._stations = stations
+    def __init__(self, runtimes: int) -> None:
+        self._runtimes = runtimes
         self._fewest = -1
         self._hops = 0
         self._passes = 0
 
-    def ends(self, cells: int, hops: int) -> bool:
+    def is_exhausted(self, cells: int, hops: int) -> bool:
         """Return whether to give up, with so many `cells` left, after so many `hops`."""
         if self._fewest < 0 or cells < self._fewest:
             self._fewest, self._hops, self._passes = cells, hops, 0
         self._passes += 1
-        most_hops = ROUNDS * self._stations * cells
+        most_hops = ROUNDS * self._runtimes * cells
         return hops - self._hops > most_hops or self._passes > IDLE_PASSES
 
 
@@ -124,14 +124,14 @@ class EndlessError(ValueError):
 
 def zero_delay_cycle(nodes: Sequence[Node], wires: Sequence[Wire]) -> tuple[str, ...] | None:
     """Return the paths of a cycle of nodes without a least delay, in order, if there is one."""
-    instant = {i for i, node in enumerate(nodes) if not node.element.least_delay_ps(node.clock)}
+    instant = {i for i, node in enumerate(nodes) if not node.element.lookahead_ps(node.clock)}
     onward: list[list[int]] = [[] for _ in nodes]
     for wire in wires:
         if wire.node in instant and wire.to in instant:
             onward[wire.node].append(wire.to)
     for component in components(onward):
-        if turns(component, onward):
-            return tuple(nodes[i].path for i in _round(component, onward))
+        if is_cyclic(component, onward):
+            return tuple(nodes[i].path for i in _find_cycle(component, onward))
     return None
 
 
@@ -181,12 +181,12 @@ def components(onward: Sequence[Iterable[int]]) -> list[list[int]]:
     return found[::-1]
 
 
-def turns(component: Sequence[int], onward: Sequence[Iterable[int]]) -> bool:
+def is_cyclic(component: Sequence[int], onward: Sequence[Iterable[int]]) -> bool:
     """Return whether a component has a cycle: more than one node, or a wire back to itself."""
     return len(component) > 1 or component[0] in onward[component[0]]
 
 
-def _round(component: Sequence[int], onward: Sequence[Iterable[int]]) -> list[int]:
+def _find_cycle(component: Sequence[int], onward: Sequence[Iterable[int]]) -> list[int]:
     """Return the nodes of one cycle within a component."""
     inside = set(component)
     way = [component[0]]

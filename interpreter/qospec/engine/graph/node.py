@@ -103,7 +103,7 @@ class Discard:
             self._recorder.lost(self._path, Loss("discarded", batch.connection, batch.sent_ps))
 
 
-class Nowhere:
+class Unconnected:
     """The far end of an output that is not wired: no cell may come."""
 
     __slots__ = ("_name",)
@@ -117,14 +117,14 @@ class Nowhere:
             raise ValueError(f"a cell left by output {self._name}, which leads nowhere")
 
 
-class Station:
+class NodeRuntime:
     """One node with its state, at the crossing of its wires.
 
     Attributes:
         path: The node's name for people.
         ports: The links that lead to each input.
         sinks: Where each output leads to.
-        least_delay_ps: Its lookahead.
+        lookahead_ps: Its lookahead.
         horizon_ps: Up to where it has worked.
         cell_hops: How many cells it has taken.
         held: How many of them have neither left nor ended.
@@ -132,7 +132,7 @@ class Station:
     """
 
     __slots__ = (
-        "_inserts",
+        "_inserts_oam",
         "_links",
         "_process",
         "_recorder",
@@ -141,7 +141,7 @@ class Station:
         "departed",
         "held",
         "horizon_ps",
-        "least_delay_ps",
+        "lookahead_ps",
         "path",
         "ports",
         "sinks",
@@ -153,16 +153,16 @@ class Station:
         process: Callable[[tuple[Batch, ...], int], Step],
         recorder: Recorder,
         *,
-        least_delay_ps: int,
+        lookahead_ps: int,
         stamps: bool,
-        inserts: bool,
+        inserts_oam: bool,
     ) -> None:
         self.path = path
-        self.least_delay_ps = least_delay_ps
+        self.lookahead_ps = lookahead_ps
         self._process = process
         self._recorder = recorder
         self._stamps = stamps
-        self._inserts = inserts
+        self._inserts_oam = inserts_oam
         self.ports: tuple[tuple[Link, ...], ...] = ()
         self.sinks: tuple[Sink, ...] = ()
         self._links: tuple[Link, ...] = ()
@@ -177,7 +177,7 @@ class Station:
         self.sinks = sinks
         self._links = tuple(link for port in ports for link in port)
 
-    def visit(self, cap_ps: int = FOREVER_PS) -> bool:
+    def advance(self, cap_ps: int = FOREVER_PS) -> bool:
         """Carry on to the lowest watermark of all links or `cap_ps`; return whether that is new."""
         horizon_ps = cap_ps
         for link in self._links:
@@ -193,10 +193,10 @@ class Station:
                 for port in self.ports
             ]
         )
-        self._pass_on(arrivals, self._process(arrivals, horizon_ps))
+        self._forward(arrivals, self._process(arrivals, horizon_ps))
         return True
 
-    def _pass_on(self, arrivals: tuple[Batch, ...], step: Step) -> None:
+    def _forward(self, arrivals: tuple[Batch, ...], step: Step) -> None:
         came = sum([len(batch.at_ps) for batch in arrivals])
         left = 0
         for sink, batch, until_ps in zip(self.sinks, step.departures, step.until_ps, strict=True):
@@ -209,7 +209,7 @@ class Station:
         for loss in step.losses:
             left += len(loss.connection)
             self._recorder.lost(self.path, loss)
-        if self._inserts:
+        if self._inserts_oam:
             self.held += self._recorder.inserted(arrivals, step)
         self.cell_hops += came
         self.held += came - left

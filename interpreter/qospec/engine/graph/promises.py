@@ -18,16 +18,18 @@ class BrokenPromiseError(RuntimeError):
     """An element did what no element may: a mistake in the engine, never in a specification."""
 
 
-def guarded(process: Process, path: str, least_delay_ps: int, own_from: int | None) -> Process:
+def with_promises_checked(
+    process: Process, path: str, lookahead_ps: int, own_from: int | None
+) -> Process:
     """Return `process`, checked at each step.
 
     Args:
         process: The element's.
         path: Its place, for the message.
-        least_delay_ps: What it says that no cell can undercut.
+        lookahead_ps: What it says that no cell can undercut.
         own_from: The first connection index of cells that it may insert, if it inserts any.
     """
-    account = _Account(path, least_delay_ps, own_from)
+    account = _Account(path, lookahead_ps, own_from)
 
     def checked(arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         account.take(arrivals)
@@ -42,9 +44,9 @@ def guarded(process: Process, path: str, least_delay_ps: int, own_from: int | No
 class _Account:
     """What is known of one element's past."""
 
-    def __init__(self, path: str, least_delay_ps: int, own_from: int | None) -> None:
+    def __init__(self, path: str, lookahead_ps: int, own_from: int | None) -> None:
         self._path = path
-        self._least_delay_ps = least_delay_ps
+        self._least_delay_ps = lookahead_ps
         self._own_from = own_from
         self._watermarks_ps: tuple[int, ...] = ()
         self._waiting_ps = np.empty(0, np.int64)

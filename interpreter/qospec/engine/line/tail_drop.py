@@ -1,12 +1,12 @@
 """A line behind a buffer with tail drop, for items of one size: no ring, no search.
 
 What waits begins one after the other without a gap, the last one service time before the line is
-free. So of a buffer with n places, a newcomer finds all taken exactly when the n-th start, counted
-back from there, still lies ahead of it. And what has not begun by some time can be told, and taken
-back, from the line alone.
+free. So an arrival finds a buffer of n places full exactly when the n-th start, counted back from
+there, still lies ahead of it. And what has not begun by some time follows, and can be taken back,
+from the line alone.
 
-Most batches lose nothing. So `sent_freely` goes first, as far as all items certainly find room;
-only from there on is each item's fate decided.
+Most batches lose nothing. So `send_uncongested` goes first, as far as all items certainly find
+room; only from there on is admission decided item by item.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Passage(NamedTuple):
     began_ps: Times
 
 
-def passage_of(line: Whole, count: int) -> Passage:
+def new_passage(line: Whole, count: int) -> Passage:
     """Return columns for `count` items that take this line."""
     began = count if line[STAMPS] else 0
     return Passage(np.empty(count, np.uint8), np.empty(count, np.int64), np.empty(began, np.int64))
@@ -91,18 +91,18 @@ def through(
     check_load(line, batch, size_bytes, size_bytes)
     pace = _time(line, size_bytes) + _room(line, size_bytes, limit)
     if line[SLOTTED]:
-        passage = passage_of(line, batch.count)
+        passage = new_passage(line, batch.count)
         return passed(batch, passage, _send_in_slots(batch, line, pace, passage))
-    free, count = sent_freely(line, batch, size_bytes, room_ps=pace[2], owns_times=owns_times)
+    free, count = send_uncongested(line, batch, size_bytes, room_ps=pace[2], owns_times=owns_times)
     if count == batch.count:
         return free, batch.part(count, count)
     rest = batch.part(count, batch.count)
-    passage = passage_of(line, rest.count)
+    passage = new_passage(line, rest.count)
     left, lost = passed(rest, passage, _send(rest, line, pace, passage))
     return joined(free.part(0, count), left), lost
 
 
-def taken_back(line: Whole, size_bytes: int, from_ps: int) -> int:
+def take_back_unsent(line: Whole, size_bytes: int, from_ps: int) -> int:
     """Take back what begins at `from_ps` or later; return how many items that is.
 
     All of them are of that size, and came earlier.
@@ -225,7 +225,7 @@ MOST_AT_ONCE = 2**62
 """Items times denominator that the kernel takes in one go."""
 
 
-def sent_freely(
+def send_uncongested(
     line: Whole, batch: Batch, size_bytes: int, *, room_ps: int, owns_times: bool
 ) -> tuple[Batch, int]:
     """Return a batch of which so many items have been sent, all that certainly find room.
@@ -248,7 +248,7 @@ def sent_freely(
         binary = _binary(line.item(PART), denominator), time_binary
         here = slice(done, min(done + most, count))
         columns = at_ps[here], left_ps[here], began_ps[here]
-        sent += _send_freely(columns, line, (time_ps, time_part, room_ps), binary)
+        sent += _send_uncongested(columns, line, (time_ps, time_part, room_ps), binary)
         done = here.stop
     sent_ps = began_ps if line[STAMPS] else batch.sent_ps
     return Batch(left_ps, sent_ps, batch.connection, batch.size_bytes, batch.marks), sent
@@ -260,7 +260,7 @@ def _binary(part: int, denominator: int) -> np.uint64:
 
 
 @kernel
-def _send_freely(
+def _send_uncongested(
     columns: tuple[Times, Times, Times],
     line: Whole,
     pace: tuple[int, int, int],

@@ -76,7 +76,7 @@ def line_of(clock: Clock | None) -> Whole:
     return line
 
 
-def least_delay_ps(clock: Clock | None) -> int:
+def lookahead_ps(clock: Clock | None) -> int:
     """Return what no cell can undercut: its own time and the way; `check_load` holds to that."""
     if clock is None:
         raise ValueError("no line serves this element")

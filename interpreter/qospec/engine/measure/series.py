@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qospec.engine.arrays import Indices, Rows, Sizes, Times, Whole
-    from qospec.engine.experiment import Intervals, Watch
+    from qospec.engine.experiment import Intervals, MeasurementSpec
     from qospec.engine.items.batch import Batch
 
 SENT, CARRIED, LOST, RECEIVED, SUM_LOW, SUM_HIGH, SHORTEST, LONGEST = range(8)
@@ -34,7 +34,7 @@ NO_DELAY_PS = 2**62
 class Series:
     """Counts by intervals; costs nothing where no series is asked for."""
 
-    def __init__(self, watch: Watch, around: Whole) -> None:
+    def __init__(self, watch: MeasurementSpec, around: Whole) -> None:
         """Take what to record; (indices, 4) what is around packets, without rows where none are."""
         self._watch = watch
         self._around = around

@@ -73,14 +73,16 @@ def clock_fields(clock: Clock, largest_cost: int) -> Mapping[str, int]:
     return {"fine": fine, "units": pace.numerator, "per_ps": pace.denominator, **around}
 
 
-def rebase(tree: Tree, policies: Sequence[Policy], leaves: Rows, came: Sequence[Whole]) -> None:
+def rebase(
+    tree: Tree, policies: Sequence[Policy], leaves: Rows, arrival_tags: Sequence[Whole]
+) -> None:
     """Let virtual times count from now on, so that they never grow too large.
 
     Args:
         tree: Written.
         policies: By their numbers in the tree.
         leaves: Per input, the row of its queue.
-        came: Per input, (levels, n) what was noted of those that wait; written.
+        arrival_tags: Per input, (levels, n) what was noted of those that wait; written.
     """
     for row in range(len(tree)):
         tags = policies[tree["policy"][row]].tags
@@ -91,7 +93,7 @@ def rebase(tree: Tree, policies: Sequence[Policy], leaves: Rows, came: Sequence[
         for tag in tags:
             tree[tag][inputs] = np.maximum(tree[tag][inputs] - base, -FAR)
         level = tree["level"][row]
-        for leaf, each in zip(leaves, came, strict=True):
+        for leaf, each in zip(leaves, arrival_tags, strict=True):
             if level >= 0 and _is_above(tree, row, leaf):
                 each[level] -= base
 

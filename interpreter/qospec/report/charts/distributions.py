@@ -13,6 +13,7 @@ from fractions import Fraction
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
+from qospec.judge.verdict import VERDICTS
 from qospec.record.steps import step_start_ps
 from qospec.report.charts.axis import Axis, axis_between, decade, number
 from qospec.report.charts.corners import Corner, corners
@@ -21,7 +22,7 @@ from qospec.report.charts.parameter import along
 from qospec.report.charts.plot import CHARACTER, cut, point, varying
 from qospec.report.charts.sample import exact
 from qospec.report.text import metric_name
-from qospec.report.views import VERDICTS, tests, worst
+from qospec.report.views import tests, worst
 from qospec.units import PS_PER_S
 
 Record = Mapping[str, Any]

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from qospec.judge.verdict import VERDICTS
 from qospec.report.charts import parameter
 from qospec.report.charts.axis import Axis, axis_over
 from qospec.report.charts.sample import Sample, exact, sample, title_of, unit_of, worth_drawing
-from qospec.report.views import VERDICTS
 
 Record = Mapping[str, Any]
 

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from qospec.judge.verdict import VERDICTS
 from qospec.report.charts.axis import Axis, axis_over, axis_spanning
 from qospec.report.charts.curves import apart
 from qospec.report.charts.plot import CHARACTER, cut, point, varying
 from qospec.report.charts.sample import exact
-from qospec.report.views import VERDICTS, tests
+from qospec.report.views import tests
 
 Record = Mapping[str, Any]
 

@@ -3,9 +3,9 @@
 import pytest
 
 from qospec.catalogue.kinds import RECORDS
-from qospec.check.device import carriage
+from qospec.check.device import item_kinds
 from qospec.check.modules import imports
-from qospec.check.records.kinds import LATER
+from qospec.check.records.kinds import RESERVED
 from qospec.reference.library import library
 
 _STATISTIC = "a statistic stands behind what is measured, as in `flow.delay.{}`"
@@ -107,7 +107,7 @@ def test_the_way_out_is_what_was_meant(checked, text, help_):
 def test_every_code_point_of_the_library_is_pointed_to(catalogue):
     names = [each.name for each in library(catalogue).named() if each.unit.path.stem == "dscp"]
     assert len(names) == 24
-    said = [imports.newcomer(name.upper(), {"dscp"}) for name in names]
+    said = [imports.help_for(name.upper(), {"dscp"}) for name in names]
     assert said == [f"write `dscp.{name}`" for name in names]
 
 
@@ -216,7 +216,7 @@ def test_a_field_that_depends_on_itself_is_called_as_it_is_written(checked):
 
 def test_what_is_built_is_not_refused_as_later(catalogue):
     known = {name for role in RECORDS for name in catalogue.of(role)}
-    assert not known & LATER
+    assert not known & RESERVED
 
 
 def test_a_size_in_parts_of_bytes_is_told_in_decimals(checked):
@@ -231,7 +231,7 @@ def test_what_is_carried_is_followed_once_for_all_ports(codes, monkeypatch):
         asked.append(part)
         return ("packet",)
 
-    monkeypatch.setattr(carriage, "carried_by", counted)
+    monkeypatch.setattr(item_kinds, "carried_by", counted)
     chain = "\n  ".join(f"w{n} = delay {{ time = 1 us }}" for n in range(50))
     wires = " -> ".join(f"w{n}" for n in range(50))
     text = f"""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from qospec.check.evaluate.literals import misreading
+from qospec.check.evaluate.literals import suggest_unit
 from qospec.units import tables, unit
 
 
@@ -34,12 +34,12 @@ from qospec.units import tables, unit
 def test_what_is_no_unit_is_read_in_every_way_and_never_guessed(
     text: str, part: str, readings: tuple[str, ...]
 ) -> None:
-    found = misreading(text)
+    found = suggest_unit(text)
     assert (found.part, found.readings) == (part, readings)
 
 
 def test_bits_and_bytes_are_both_offered_and_compared() -> None:
-    found = misreading("Mb/s")
+    found = suggest_unit("Mb/s")
     assert found.question == "megabits or megabytes?"
     assert found.help("200") == "`200 Mbit/s` or `200 MB/s` (= 1600 Mbit/s)"
 
@@ -58,14 +58,14 @@ def test_bits_and_bytes_are_both_offered_and_compared() -> None:
 def test_a_unit_of_another_size_is_reckoned(
     text: str, number: str, question: str, help_: str
 ) -> None:
-    found = misreading(text)
+    found = suggest_unit(text)
     assert (found.question, found.help(number)) == (question, help_)
 
 
 def test_one_reading_is_sure_only_where_the_table_says_so() -> None:
-    assert misreading("usec").sure
-    assert not misreading("KM").sure
-    assert not misreading("Kbps").sure
+    assert suggest_unit("usec").sure
+    assert not suggest_unit("KM").sure
+    assert not suggest_unit("Kbps").sure
 
 
 def test_every_misreading_of_the_table_names_units() -> None:

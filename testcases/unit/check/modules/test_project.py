@@ -311,7 +311,7 @@ def test_a_name_in_capitals_is_another_one(project, monkeypatch):
     (problem,) = project("a.qos", a="import Lab\n", lab="")[1]
     assert (problem.code, problem.help) == ("E0106", "write `import lab`")
     # Some systems say that a file is there whatever its capitals.
-    monkeypatch.setattr(files, "there", lambda path: path.suffix == ".qos")
+    monkeypatch.setattr(files, "exists", lambda path: path.suffix == ".qos")
     (problem,) = project("a.qos", a="import Lab\n", lab="")[1]
     assert (problem.code, problem.help) == ("E0106", "write `import lab`")
 

@@ -3,7 +3,7 @@
 import pytest
 
 from qospec.check import Limits
-from qospec.check.test.sweeps import safe
+from qospec.check.test.sweeps import shell_safe
 
 REST = ("flow f = load from a to b", "run { measure = 1 s }")
 
@@ -37,7 +37,7 @@ def test_a_case_per_combination(small, sweeps, expected):
 
 
 def test_names_are_safe_in_a_shell():
-    assert safe('64 kbit/s @ip $(rm *) "x" µ') == "64kbit_per_s-iprmxu"
+    assert shell_safe('64 kbit/s @ip $(rm *) "x" µ') == "64kbit_per_s-iprmxu"
 
 
 @pytest.mark.parametrize(
@@ -83,14 +83,14 @@ def test_limits(codes):
 
 
 def test_loops_come_to_an_end(codes):
-    few = Limits(turns=50)
+    few = Limits(iterations=50)
     loops = "for i in 0 .. 9 {\n    for j in 0 .. 9 { }\n  }"
     assert codes(f"topology t {{\n  {loops}\n}}\n", limits=few) == ["E0608"]
 
 
 @pytest.mark.parametrize(
     ("limits", "expected"),
-    [(Limits(loops=109), ["E0608"]), (Limits(loops=110), []), (Limits(turns=110), [])],
+    [(Limits(loops=109), ["E0608"]), (Limits(loops=110), []), (Limits(iterations=110), [])],
 )
 @pytest.mark.parametrize("last", ["9", "n"])
 def test_the_loops_of_a_body_come_to_an_end(codes, limits, expected, last):

@@ -24,7 +24,7 @@ UNITS = {"cell": "cell", "packet": "pkt"}
 CARRIED = tuple(UNITS)
 
 
-def of_line(record: Record, arguments: Mapping[str, Any], evaluator: Evaluator) -> str:
+def carried_by_line(record: Record, arguments: Mapping[str, Any], evaluator: Evaluator) -> str:
     """Return what a line carries; report a rate that counts other bits."""
     carries = str(arguments.get("carries", "cell"))
     rate = record.kind.parameter("rate")
@@ -36,14 +36,14 @@ def of_line(record: Record, arguments: Mapping[str, Any], evaluator: Evaluator) 
                     "E0212",
                     f"the rate of a line of {carries}s counts @{OF_LINE[carries]}, not @{layer}",
                     record.given["rate"].value.span,
-                    help=f"write `carries = {other(carries)}`, or give the rate "
+                    help=f"write `carries = {opposite(carries)}`, or give the rate "
                     f"@{OF_LINE[carries]}",
                 )
             )
     return carries
 
 
-def other(carries: str) -> str:
+def opposite(carries: str) -> str:
     """Return that of the two that is not meant."""
     return CARRIED[carries == CARRIED[0]]
 
@@ -72,7 +72,7 @@ def _follow(
         place = template.places.get(origin)
         if end.kind == "port" and template.ports[end.port[0]].carries != carries:
             _report(
-                f"`{end.port[0]}` is a port of {other(carries)}s", start, carries, place, context
+                f"`{end.port[0]}` is a port of {opposite(carries)}s", start, carries, place, context
             )
         if end.kind != "element":
             continue
@@ -105,29 +105,22 @@ def _report(
                 f"{message}, and {carries}s come from `{start.port[0]}`",
                 place,
                 help=help_text
-                or f"take one for {carries}s, or declare the port `: {other(carries)}`",
+                or f"take one for {carries}s, or declare the port `: {opposite(carries)}`",
             )
         )
 
 
 def _in_the_limit(part: Part, carries: str) -> str:
     """Return the way out for an element that could be for these, but for what its limit counts."""
-    limit = getattr(part.element, "limit", None)
-    fits = carries in part.kind.carries
-    if fits and isinstance(limit, Buffer) and limit.unit == other(carries):
+    limit: Buffer | None = part.element.buffer
+    if carries in part.kind.carries and limit is not None and limit.unit == opposite(carries):
         return f"its limit counts {limit.unit}s: write `{limit.amount:_} {UNITS[carries]}`"
     return ""
 
 
 def carried_by(part: Part) -> tuple[str, ...]:
     """Return what an element in place is for: by its kind, its fields and its conditions."""
-    fit = set(part.kind.carries)
-    for each in (part.element, getattr(part.element, "drop", None)):
-        own = getattr(each, "carries", None)
-        fit &= {own} if own is not None else fit
-    unit = getattr(getattr(part.element, "limit", None), "unit", "byte")
-    if unit in CARRIED:
-        fit &= {unit}
+    fit = {*part.kind.carries} & {*part.element.accepts}
     for condition in part.predicates:
         for asked in predicates.attributes(condition):
             fit &= {predicates.carrier(asked)}
