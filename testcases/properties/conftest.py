@@ -144,7 +144,7 @@ def found(draw: st.DrawFn, kind: Kind, element: Any) -> Setting:
     agreed = tuple(draw(st.lists(contracts, min_size=1, max_size=3)))
     connections = Connections(agreed, (0,) * len(agreed), has_oam=True)
     setting = Setting(connections, Draws(("test",)), watched=True)
-    if hasattr(element, "clock"):
+    if kind.duty == "line":
         return setting._replace(clock=element.clock(stamps=False))
     if kind.duty in ("queue", "scheduler"):
         slotted, delay_ps = draw(st.booleans()), draw(st.sampled_from([0, 10**6]))

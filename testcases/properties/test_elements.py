@@ -143,7 +143,7 @@ def keeps_account(example: Any) -> bool:
         for name, t in zip(batch.sent_ps, batch.at_ps, strict=True)
     }
     given = outcome(example)
-    if not getattr(example.element, "holds", False):
+    if not example.element.holds:
         return not given.waits
     left = sorted(
         (came[int(name)], int(t))
@@ -164,7 +164,7 @@ def keeps_account(example: Any) -> bool:
 def inserted_from(example: Any) -> int:
     """Return the first index of cells that the element may make of itself."""
     connections = example.setting.connections
-    return connections.count if getattr(example.element, "inserts", False) else connections.indices
+    return connections.count if example.element.inserts_oam else connections.indices
 
 
 PROMISES = {

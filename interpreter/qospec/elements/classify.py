@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import element
 from qospec.dataclass import dataclass
-from qospec.engine.element import Step
+from qospec.engine.element import Element, Step
 from qospec.engine.items.partition import MAX_OUTPUTS, partition_by_table, routing_table
 
 if TYPE_CHECKING:
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
     from qospec.engine.items.partition import RoutingTable
-    from qospec.engine.line.clock import Clock
 
 
 @element(source="RFC 3290, 4 (classifiers)", duty="classifier", open_fields=True)
 @dataclass(frozen=True)
-class Classify:
+class Classify(Element):
     """Send each cell or packet to the first class whose condition it meets; authors name classes.
 
     A condition may ask what all of a connection share: category and path of cells, and whether they
@@ -27,7 +26,8 @@ class Classify:
     values, so the planner works conditions out into a table by connection and mark.
     """
 
-    parts: ClassVar[bool] = True
+    keeps_spacing = True
+    only_splits = True
 
     classes: tuple[str, ...] = ()
 
@@ -38,15 +38,8 @@ class Classify:
             raise ValueError(f"at most {MAX_OUTPUTS} classes can be told apart")
 
     @property
-    def inputs(self) -> tuple[str, ...]:
-        return ("in",)
-
-    @property
     def outputs(self) -> tuple[str, ...]:
         return self.classes
-
-    def lookahead_ps(self, clock: Clock | None) -> int:
-        return 0
 
     def start(self, setting: Setting) -> RoutingTable:
         return routing_table(setting)

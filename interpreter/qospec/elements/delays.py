@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from qospec.catalogue.kinds import LONGEST_PS, Domain, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Step
+from qospec.engine.element import Element, Step
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class State:
 
 @element(source="RFC 4737, 3 (reordering), by delays that are written out")
 @dataclass(frozen=True)
-class Delays:
+class Delays(Element):
     """Let the k-th cell or packet leave the k-th time after it came; after the last, begin again.
 
     One that is delayed for longer than the next may be overtaken by it. Of those that leave at one
@@ -49,14 +49,6 @@ class Delays:
     def __post_init__(self) -> None:
         if not self.each:
             raise ValueError("each: at least one delay is needed")
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        return ("in",)
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        return ("out",)
 
     def lookahead_ps(self, clock: Clock | None) -> int:
         return min(self.each)

@@ -8,7 +8,7 @@ from qospec.catalogue.kinds import Data, Weights, element
 from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
 from qospec.engine.scheduler.policy import Policy
-from qospec.engine.scheduler.scheduler import Weighted
+from qospec.engine.scheduler.scheduler import Quanta, Weighted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -116,9 +116,8 @@ class Drr(Weighted):
                 raise ValueError(f"weights: {name} has more than 1 TiB per turn")
 
     @property
-    def quanta(self) -> tuple[int, ...]:
-        """Return how many bytes each input may send in its turn."""
-        return tuple(int(weight * self.quantum) for _, weight in self.weights)
+    def quanta(self) -> Quanta:
+        return Quanta(self.quantum, tuple(int(weight * self.quantum) for _, weight in self.weights))
 
     def fields(self, clock: Clock) -> Mapping[str, int | tuple[int, ...]]:
-        return {"quantum": self.quanta}
+        return {"quantum": self.quanta.each}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from qospec.catalogue.kinds import Domain, Limit, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Step
+from qospec.engine.element import Element, Step
 from qospec.engine.kernel import kernel, linked
 from qospec.engine.line import tail_drop, transmission
 from qospec.engine.line.transmission import (
@@ -30,6 +30,7 @@ from qospec.engine.queue.drop_policy import DropPolicy, Waiting
 from qospec.engine.queue.losses import losses_of
 
 if TYPE_CHECKING:
+    from qospec.catalogue.kinds import Buffer, Carried
     from qospec.engine.arrays import Sizes, Whole
     from qospec.engine.element import Loss, Setting
     from qospec.engine.items.batch import Batch
@@ -80,7 +81,7 @@ class State:
 
 @element(source="RFC 3290, 7.1.1 (FIFO queue) and 7.1.3 (tail drop)", duty="queue")
 @dataclass(frozen=True)
-class Fifo:
+class Fifo(Element):
     """Let cells or packets wait for the line, first come, first served; lose what finds no room.
 
     The limit counts what waits, not what is being sent. One that begins in the very ps in which
@@ -94,7 +95,7 @@ class Fifo:
     drop: Drop = None
     """What is lost before all room is taken; left out, nothing: `tail`."""
 
-    causes: ClassVar[tuple[str, ...]] = admission.CAUSES[OVERFLOW:]
+    causes = admission.CAUSES[OVERFLOW:]
 
     def __post_init__(self) -> None:
         if self.drop is not None:
@@ -102,16 +103,20 @@ class Fifo:
 
     @property
     def discards_for(self) -> tuple[str, ...]:
-        """Return those of all causes that it may discard for."""
         return drop_policy.causes(self.drop, self.limit)
 
     @property
-    def inputs(self) -> tuple[str, ...]:
-        return ("in",)
+    def buffer(self) -> Buffer:
+        return self.limit
 
     @property
-    def outputs(self) -> tuple[str, ...]:
-        return ("out",)
+    def drop_policy(self) -> DropPolicy | None:
+        return self.drop
+
+    @property
+    def accepts(self) -> tuple[Carried, ...]:
+        bearer = None if self.drop is None else self.drop.carries
+        return tuple(each for each in super().accepts if bearer in (None, each))
 
     def lookahead_ps(self, clock: Clock | None) -> int:
         return transmission.lookahead_ps(clock)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 from qospec.catalogue.kinds import DelayPerLength, Domain, Length, Time, Truth, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Step
+from qospec.engine.element import Element, Step
 from qospec.engine.encapsulation import (
     LABEL_BYTES,
     LARGEST_PACKET_BYTES,
@@ -39,6 +39,7 @@ from qospec.engine.line.transmission import (
 )
 
 if TYPE_CHECKING:
+    from qospec.catalogue.kinds import Carried
     from qospec.engine.arrays import Sizes, Times, Whole
     from qospec.engine.element import Setting
 
@@ -80,7 +81,7 @@ Mtu = Annotated[int, Domain("data", SMALLEST_PACKET_BYTES, LARGEST_PACKET_BYTES)
     renamed={"least": "min_frame", "largest": "mtu"},
 )
 @dataclass(frozen=True)
-class Line:
+class Line(Element):
     """Carry cells or packets one after the other at an exact rate over a length.
 
     A cell may begin in the very ps in which it is ready and the line is free. It leaves, with its
@@ -129,15 +130,11 @@ class Line:
         transmission.check(self.clock(stamps=False))
 
     @property
-    def inputs(self) -> tuple[str, ...]:
-        return ("in",)
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        return ("out",)
+    def accepts(self) -> tuple[Carried, ...]:
+        return (self.carries,)
 
     def clock(self, *, stamps: bool) -> Clock:
-        """Return how this line serves what queues for it; propagation is rounded to a whole ps."""
+        # Propagation is rounded to a whole ps.
         propagation_ps = round(self.length * self.delay_per_length)
         rate, slotted = Fraction(self.rate), self.slotted and self.carries == "cell"
         return Clock(rate, slotted, propagation_ps, stamps, self.phase, self.encapsulation)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from qospec.catalogue.kinds import Domain, Limit, Time, Truth, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Loss, Step
+from qospec.engine.element import Element, Loss, Step
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty
 from qospec.engine.processor.interruptions import Interruptions, Periodic, RandomInterruptions
 from qospec.engine.processor.service import (
@@ -28,6 +28,7 @@ from qospec.engine.processor.service import (
 )
 
 if TYPE_CHECKING:
+    from qospec.catalogue.kinds import Buffer
     from qospec.engine.arrays import Marks
     from qospec.engine.element import Setting
     from qospec.engine.line.clock import Clock
@@ -83,7 +84,7 @@ class State:
     },
 )
 @dataclass(frozen=True)
-class Processor:
+class Processor(Element):
     """Work on each packet for a time that depends on it; first come, first served.
 
     The limit counts what waits, not what is worked on. A packet that is begun in the very ps in
@@ -133,9 +134,8 @@ class Processor:
     watchdog_timeout: Time = 10**12
     """How long it may be busy without a pause before the watchdog restarts it."""
 
-    causes: ClassVar[tuple[str, ...]] = ("overflow", "reboot")
-    holds: ClassVar[bool] = True
-    parallel: ClassVar[bool] = True
+    causes = ("overflow", "reboot")
+    holds = True
 
     def __post_init__(self) -> None:
         left = 1 - Fraction(self.housekeeping, self.housekeeping_every)
@@ -150,6 +150,13 @@ class Processor:
     @property
     def outputs(self) -> tuple[str, ...]:
         return tuple(f"exit[{number}]" for number in range(self.ports))
+
+    def output_of(self, number: int, *, oam: bool) -> int:
+        return number
+
+    @property
+    def buffer(self) -> Buffer:
+        return self.limit
 
     def lookahead_ps(self, clock: Clock | None) -> int:
         return self.per_packet

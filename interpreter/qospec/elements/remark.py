@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 from qospec.catalogue.kinds import Domain, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Step
+from qospec.engine.element import Element, Step
 from qospec.engine.marks import ALL, COLOURS, MARKS, VALUES
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Bits
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
-    from qospec.engine.line.clock import Clock
+    from qospec.engine.items.connections import Contract
 
 CODES = tuple(name for name in ALL if name not in ("clp", "colour"))
 """What a number is written into."""
@@ -34,7 +34,7 @@ Colour = Annotated[str | None, Domain("choice", choices=COLOURS)]
     carries=("packet",),
 )
 @dataclass(frozen=True)
-class Remark:
+class Remark(Element):
     """Write marks into each packet, whatever it bore; those that are left out stay as they are.
 
     A value is written into all packets, or `{ green: 10, yellow: 12, red: 14 }` into those of a
@@ -64,16 +64,7 @@ class Remark:
             raise ValueError("precedence: it is a part of the DSCP; write one of them")
 
     @property
-    def inputs(self) -> tuple[str, ...]:
-        return ("in",)
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        return ("out",)
-
-    @property
     def writes(self) -> tuple[str, ...]:
-        """Return the names of the marks that it writes."""
         return tuple(dict.fromkeys(name for each in self._given for name in each))
 
     @cached_property
@@ -88,14 +79,10 @@ class Remark:
             each["colour"] = COLOURS.index(self.colour)
         return found
 
-    def becomes(self, marks: int) -> tuple[int, ...]:
-        """Return what becomes of an item's marks."""
+    def marks_after(self, marks: int, contract: Contract) -> tuple[int, ...]:
         for name, value in self._given[min(MARKS["colour"].of(marks), len(COLOURS) - 1)].items():
             marks = ALL[name].put(marks, value)
         return (marks,)
-
-    def lookahead_ps(self, clock: Clock | None) -> int:
-        return 0
 
     def start(self, setting: Setting) -> tuple[Bits, Bits]:
         """Return which bits are kept, and which are set, by colour; where alike, once."""

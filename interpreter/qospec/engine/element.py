@@ -16,18 +16,22 @@ holds every element of the catalogue to it:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
+from qospec.catalogue.kinds import CARRIED
 from qospec.engine.marks import CLP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from qospec.catalogue.kinds import Buffer, Carried
     from qospec.engine.arrays import Indices, Marks, Times
     from qospec.engine.items.batch import Batch
     from qospec.engine.items.connections import Connections, Contract
     from qospec.engine.line.clock import Clock
-    from qospec.engine.queue.drop_policy import Waiting
+    from qospec.engine.meter.token_bucket import Bucket
+    from qospec.engine.queue.drop_policy import DropPolicy, Waiting
     from qospec.engine.random import Draws
 
     Process = Callable[[tuple[Batch, ...], int], "Step"]
@@ -91,34 +95,123 @@ class Setting(NamedTuple):
     watched: bool = False
 
 
-class Element(Protocol):
-    """One step of a cell's way. Its ports are known from its parameters.
+class Element(ABC):
+    """One step of a cell's way: a frozen dataclass of its parameters.
 
-    A class may say more of itself: `causes`, a tuple of what it may discard cells for, and for an
-    element with certain fields `discards_for`, those of them that it can; `inserts`, that it makes
-    OAM cells; `concerns(contract)`, false if it leaves such a contract's cells alone;
-    `tags(contract)`, that it may set their CLP; `becomes(marks)`, what it may make of such marks,
-    the usual first, and none where it lets nothing pass; `writes`, the names of marks that it sets;
-    `bucket_bytes`, how long a packet may be to conform; `holds`, that items wait in it, though it
-    is no queue, and that it tells of them; `output_of(oam)`, the output that OAM or user cells
-    take; `parallel`, that what comes by an input leaves by the output of that number; `parts`, that
-    all it does is to part what comes, by the planner's table.
+    What others need to know of an element, its facts state. Each has a default: that of an element
+    with one input and one output that takes no time, loses nothing and changes nothing. A class
+    overrides those in which it differs, and no field has the name of a fact: the default of the
+    fact would become that of the field.
     """
+
+    # ---- what a class states
+
+    causes: ClassVar[tuple[str, ...]] = ()
+    """All causes that it may lose items for: names and help of the checker."""
+    holds: ClassVar[bool] = False
+    """Whether items wait in it, for anything but a line: it then reports in `Step.waits` which did,
+    and the checker offers its occupancy."""
+    inserts_oam: ClassVar[bool] = False
+    """Whether it makes OAM cells: the planner then gives them indices, the engine counts them."""
+    keeps_spacing: ClassVar[bool] = False
+    """Whether items leave as far apart in time as they came: a plan's warning on tolerances."""
+    only_splits: ClassVar[bool] = False
+    """Whether it does no more than split what comes by the planner's table: the engine may leave
+    that to the scheduler behind it."""
+
+    # ---- its ports, and the ways through it
 
     @property
     def inputs(self) -> tuple[str, ...]:
         """Return the names of its inputs, in order."""
+        return ("in",)
 
     @property
     def outputs(self) -> tuple[str, ...]:
         """Return the names of its outputs, in order."""
+        return ("out",)
+
+    @property
+    def accepts(self) -> tuple[Carried, ...]:
+        """Return what may come to it, of cells and packets: those that its buffer can count."""
+        if self.buffer is None or self.buffer.unit == "byte":
+            return CARRIED
+        return (self.buffer.unit,)
+
+    def output_of(self, number: int, *, oam: bool) -> int:
+        """Return the output for what comes by an input, for the planner to follow.
+
+        A router or a classifier is not asked: the planner makes a table of its outputs.
+        """
+        return 0
+
+    def clock(self, *, stamps: bool) -> Clock | None:
+        """Return how it serves what queues for it, if it is a line; for the planner to join both.
+
+        Args:
+            stamps: Whether it is at a source, and writes when each item was sent.
+        """
+        return None
+
+    # ---- what it does to items
+
+    def concerns(self, contract: Contract) -> bool:
+        """Return whether it does anything to items under a contract: else the planner omits it."""
+        return True
+
+    def polices(self, contract: Contract) -> bool:
+        """Return whether it holds each connection to such a contract: for a plan's warnings."""
+        return False
+
+    def marks_after(self, marks: int, contract: Contract) -> tuple[int, ...]:
+        """Return the marks that an item may have behind it, for the planner to follow.
+
+        The usual ones come first; there are none where no such item passes.
+        """
+        return (marks,)
+
+    @property
+    def writes(self) -> tuple[str, ...]:
+        """Return the names of the marks that it sets: a plan looks for frames that bear them."""
+        return ()
+
+    @property
+    def discards_for(self) -> tuple[str, ...]:
+        """Return those of its causes that its parameters allow, for a report to list."""
+        return self.causes
+
+    # ---- what it keeps items for
+
+    @property
+    def buffer(self) -> Buffer | None:
+        """Return how much may wait in it, for the checker and the planner; None: no limit."""
+        return None
+
+    @property
+    def drop_policy(self) -> DropPolicy | None:
+        """Return what it loses before its buffer is full, for the planner; None: nothing."""
+        return None
+
+    @property
+    def token_bucket(self) -> Bucket | None:
+        """Return the bucket whose tokens an item needs to conform, for a plan's warnings."""
+        return None
+
+    # ---- how it runs
 
     def lookahead_ps(self, clock: Clock | None) -> int:
-        """Return a time that no cell can undercut; it is the element's lookahead in a loop."""
+        """Return a time that no item can undercut: its lookahead, for the engine and the checker.
+
+        Args:
+            clock: Of the line that serves it, if one does.
+        """
+        return 0
 
     def start(self, setting: Setting) -> Any:
-        """Return its state at the beginning of a trial."""
+        """Return its state at the beginning of a trial; None if it keeps nothing."""
+        return None
 
+    @abstractmethod
     def process(self, state: Any, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         """Carry `arrivals`, a batch per input, all below `until_ps`.
 

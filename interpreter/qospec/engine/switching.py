@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from qospec.catalogue.kinds import Domain
-from qospec.engine.element import Step
+from qospec.engine.element import Element, Step
 from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.items.merge import merged
 from qospec.engine.items.partition import MAX_OUTPUTS, partition_by_table, routing_table
@@ -20,8 +20,10 @@ Ports = Annotated[int, Domain("integer", 1, MAX_OUTPUTS)]
 """A number of ports that an output table can tell apart."""
 
 
-class Fabric:
+class Fabric(Element):
     """Bring each item to the output of its connection, a constant time later, in order of time."""
+
+    keeps_spacing = True
 
     ports: int
     latency: int

@@ -15,6 +15,7 @@ from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.scheduler.scheduler import Combined
 
 if TYPE_CHECKING:
+    from qospec.engine.element import Element
     from qospec.engine.line.clock import Clock
     from qospec.engine.scheduler.scheduler import Scheduler
     from qospec.model.suite import Instance, Network
@@ -54,6 +55,12 @@ class Draft:
     line: str = ""
 
     @property
+    def element(self) -> Element:
+        """Return its parameters, and the facts that they state."""
+        element: Element = self.instance.element
+        return element
+
+    @property
     def is_served(self) -> bool:
         """Return whether items wait in it for the line that it feeds."""
         return self.instance.kind.is_served
@@ -69,7 +76,7 @@ class Draft:
         return tuple(
             Waiting(self.instance.path, None)
             if queue is None
-            else Waiting(queue.path, queue.element.limit, queue.element.drop)
+            else Waiting(queue.path, queue.element.buffer, queue.element.drop_policy)
             for queue in self.queues
         )
 
@@ -95,7 +102,7 @@ def drafted(network: Network) -> Drafts:
     stamping = {host.line for host in network.hosts}
     for index, draft in drafts.items():
         if draft.duty == "line":
-            draft.clock = draft.instance.element.clock(stamps=index in stamping)
+            draft.clock = draft.element.clock(stamps=index in stamping)
     for index in [i for i, draft in drafts.items() if draft.duty == "scheduler"]:
         if index in drafts and not _is_inner(drafts, index):
             _join_line(drafts, index)

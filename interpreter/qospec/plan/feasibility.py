@@ -201,13 +201,15 @@ def marks_without_place(case: Case, drafts: Drafts, passing: Passing) -> Iterato
     for index in sorted(passing.any):
         for name in PLACES:
             draft = drafts[index]
-            if name in getattr(draft.instance.element, "writes", ()):
+            if name in draft.element.writes:
                 ends = _ends(index, onward, drafts)
                 if not any(_bears(drafts[n], name) or _reads(drafts[n], name) for n in ends):
                     yield _refused(case, draft.instance, name, WRITING, _lines(ends, drafts))
             for reader, does in _readers(draft, name):
                 ends = _ends(index, backward, drafts)
-                if not any(_bears(drafts[n], name) or _writes(drafts[n], name) for n in ends):
+                if not any(
+                    _bears(drafts[n], name) or name in drafts[n].element.writes for n in ends
+                ):
                     yield _refused(case, reader, name, does, _lines(ends, drafts))
 
 
@@ -238,10 +240,6 @@ def _bears(draft: Draft, name: str) -> bool:
     return frame is not None and frame.bears(name)
 
 
-def _writes(draft: Draft, name: str) -> bool:
-    return name in getattr(draft.instance.element, "writes", ())
-
-
 def _reads(draft: Draft, name: str) -> bool:
     return next(_readers(draft, name), None) is not None
 
@@ -251,8 +249,8 @@ def _readers(draft: Draft, name: str) -> Iterator[tuple[Instance, tuple[str, str
     if any(name in predicates.attributes(each) for each in draft.instance.predicates):
         yield draft.instance, ASKING
     for each in (draft.instance, *draft.queues):
-        policy = None if each is None else getattr(each.element, "drop", None)
-        if each is not None and getattr(policy, "mark", "") == name:
+        policy = None if each is None else each.element.drop_policy
+        if each is not None and policy is not None and policy.mark == name:
             yield each, DROPPING
 
 

@@ -116,7 +116,7 @@ def _leave_out(
             _as_queue(drafts, index, passing)
         elif len(draft.ways) == 1 and (
             (draft.duty == "classifier" and len(made[index].used) == 1)
-            or not _concerned(draft.instance.element, passing[index], members)
+            or not any(draft.element.concerns(members[n].contract) for n in passing[index])
         ):
             redirect(drafts, index, draft.ways[0])
             del passing[index]
@@ -134,12 +134,6 @@ def _as_queue(drafts: Drafts, index: int, passing: PassedBy) -> None:
     if len(fed) == 1 and (queue := draft.queues[fed.pop()]) is not None:
         draft.instance, draft.queues = queue, []
         redirect(drafts, index, Way(0, "element", index, 0))
-
-
-def _concerned(element: object, passing: set[int], members: tuple[Member, ...]) -> bool:
-    """Return whether the element does anything to cells of any of these members."""
-    concerns = getattr(element, "concerns", None)
-    return concerns is None or any(concerns(members[n].contract) for n in passing)
 
 
 def _node(

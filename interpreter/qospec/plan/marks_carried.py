@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Step
+from qospec.engine.element import Element, Step
 from qospec.engine.marks import MARKS, VALUES, WITHIN
 from qospec.plan.assembly import Draft, Way
 
 if TYPE_CHECKING:
-    from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
     from qospec.engine.line.clock import Clock
     from qospec.plan.assembly import Drafts
@@ -20,19 +19,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Unmark:
+class Unmark(Element):
     """What a line does to marks: `kept` of their bits stay. The engine's lines leave them alone."""
 
     kept: int
-    inputs = ("in",)
-    outputs = ("out",)
-
-    def lookahead_ps(self, clock: Clock | None) -> int:  # noqa: ARG002  it takes no time
-        """Return 0."""
-        return 0
-
-    def start(self, setting: Setting) -> None:
-        """Return no state."""
 
     def process(self, state: None, arrivals: tuple[Batch, ...], until_ps: int) -> Step:  # noqa: ARG002
         """Keep some bits of all marks."""

@@ -136,8 +136,8 @@ class Walk:
 
     def _behind(self, way: Way, sort: Sort, entry: str) -> State:
         """Return items of a sort before the element that a way leads to."""
-        parallel = getattr(self._drafts[way.to].instance.element, "parallel", False)
-        return State(way.to, sort, entry, way.input if parallel else 0)
+        element = self._drafts[way.to].element
+        return State(way.to, sort, entry, element.output_of(way.input, oam=sort.oam))
 
     def _entry(self, state: State) -> str:
         """Return the port by which what leaves an element is in a device."""
@@ -148,39 +148,24 @@ class Walk:
         """Yield where cells may go, and as what; in a free walk a router leads anywhere."""
         draft = self._drafts[state.element]
         table = None if free and draft.duty == "router" else self._made.get(state.element)
-        output_of = getattr(draft.instance.element, "output_of", None)
-        parallel = getattr(draft.instance.element, "parallel", False)
         if table is not None:
             taken = table.output(self._number, state.sort, state.entry)
             if not free and not table.settle(self._number, state.sort, taken):
                 raise TwoWaysError(self._member, state.element)
+            ways = [way for way in draft.ways if way.output == taken]
+        elif draft.duty == "router":
+            ways = draft.ways
+        else:
+            ways = [way for way in draft.ways if way.output == state.output]
         for sort in self._sorts(draft, state.sort):
-            for way in draft.ways:
-                output = way.output
-                if table is not None:
-                    output = taken
-                elif output_of is not None:
-                    output = output_of(oam=sort.oam)
-                elif parallel:
-                    output = state.input
-                if way.output == output:
-                    yield way, sort
+            for way in ways:
+                yield way, sort
 
     def _sorts(self, draft: Draft, sort: Sort) -> Iterator[Sort]:
         """Yield what items of a sort may be behind an element."""
-        element = draft.instance.element
-        becomes = getattr(element, "becomes", None)
-        if becomes is not None:
-            for marks in becomes(sort.marks):
-                yield Sort(sort.oam, marks)
-            return
-        if draft.clock is not None:
-            sort = Sort(sort.oam, sort.marks & carried(draft.clock))
-        yield sort
-        tags = getattr(element, "tags", None)
-        if tags is not None and not sort.marks & CLP and tags(self._member.contract):
-            yield Sort(sort.oam, sort.marks | CLP)
-        if getattr(element, "inserts", False) and not sort.oam:
+        for marks in draft.element.marks_after(sort.marks, self._member.contract):
+            yield Sort(sort.oam, marks if draft.clock is None else marks & carried(draft.clock))
+        if draft.element.inserts_oam and not sort.oam:
             yield Sort(oam=True, marks=0)
 
 

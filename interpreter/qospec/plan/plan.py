@@ -143,7 +143,7 @@ def _network(
     connections = Connections(
         contracts=tuple(c for m in members for c in [m.contract] * m.connections),
         flow=tuple(i for m in members for i in [m.flow] * m.connections),
-        has_oam=any(getattr(instance.element, "inserts", False) for instance in network.elements),
+        has_oam=any(instance.element.inserts_oam for instance in network.elements),
     )
     lowered = lower(network, survey, connections)
     loop = zero_delay_cycle(lowered.nodes, lowered.wires)
@@ -275,10 +275,8 @@ def _discarders(
         for queue in node.queues:  # a scheduler discards nothing itself
             if queue.limit is not None:
                 yield queue.element, drop_policy.causes(queue.drop, queue.limit)
-        element = node.element
-        causes = tuple(getattr(element, "discards_for", getattr(element, "causes", ())))
-        if causes and not node.queues:
-            yield node.path, causes
+        if node.element.discards_for:
+            yield node.path, node.element.discards_for
 
 
 @dataclass(frozen=True)

@@ -63,13 +63,13 @@ class State(NamedTuple):
     """Items of a sort, before an element.
 
     `entry` is the port by which they came into the device, where a class asks for it; else "".
-    `input` is that by which they came to the element, where each has an output of its own; else 0.
+    `output` is that by which they will leave the element, unless a table says.
     """
 
     element: int
     sort: Sort
     entry: str = ""
-    input: int = 0
+    output: int = 0
 
 
 class TwoWaysError(Exception):

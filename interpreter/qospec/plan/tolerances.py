@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from qospec.plan.survey import Survey
     from qospec.plan.tables import Member
 
-_AT_ONCE = frozenset({"merge", "classify", "router", "vc_switch", "gcra", "oam_extract"})
-"""Kinds of elements that cells leave in the very picosecond in which they come."""
 _ROUNDING_PS = 2
 """What whole picoseconds may make of slots."""
 
@@ -33,13 +31,13 @@ def too_small(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     """Yield each flow at its full peak rate of which some cells cannot conform where it goes."""
     before = feeders(survey.drafts)
     for index, numbers in survey.passing.any.items():
-        policer = survey.drafts[index].instance
-        if policer.kind.name != "gcra":
-            continue
+        policer = survey.drafts[index]
         for number in sorted(numbers):
             member = survey.members[number]
+            if not policer.element.polices(member.contract):
+                continue
             clock = _slots_before(index, number, survey, before)
-            if clock is None or not policer.element.concerns(member.contract):
+            if clock is None:
                 continue
             needed_ps = _needed_ps(case, member, clock)
             if member.contract.cell_delay_variation_tolerance_ps + _ROUNDING_PS < needed_ps:
@@ -50,7 +48,7 @@ def too_small(case: Case, survey: Survey) -> Iterator[Diagnostic]:
                 )
                 yield Diagnostic(
                     "W0613",
-                    f"not all cells of `{flow.name}` can conform at `{policer.path}`",
+                    f"not all cells of `{flow.name}` can conform at `{policer.instance.path}`",
                     flow.span,
                     notes=(why,),
                     help=f"promise a `cdvt` of {needed} at least, or less than the full `pcr`",
@@ -79,7 +77,7 @@ def _slots_before(
             seen.add(each)
             if draft.clock is not None:
                 found.add(each)
-            elif draft.instance.kind.name in _AT_ONCE:
+            elif draft.element.keeps_spacing:
                 waiting.append(each)
             else:
                 return None

@@ -11,9 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.diagnostics import Diagnostic, Label
-from qospec.elements.drr import Drr
 from qospec.engine.line.clock import CELL_BYTES
-from qospec.engine.scheduler.scheduler import Combined
 from qospec.model.expression import Constant
 from qospec.plan.assembly import feeders
 from qospec.units import RATE, text_of
@@ -72,22 +70,22 @@ def _levels(scheduler: Scheduler, coming: Iterator[int]) -> Iterator[Turns]:
             below = list(_levels(branch, coming))
             yield from below
             mine.append(max(below[-1][1]))
-    yield (scheduler.outer if isinstance(scheduler, Combined) else scheduler), mine
+    yield scheduler.at_line, mine
 
 
 def _told(scheduler: Scheduler, largest: list[int], network: Network) -> Iterator[Diagnostic]:
     """Yield the one warning of a round robin: all inputs that are short, and what suits them."""
-    if not isinstance(scheduler, Drr):
+    if scheduler.quanta is None:
         return
     place = next(each.span for each in network.elements if each.element is scheduler)
-    turns = zip(scheduler.inputs, scheduler.quanta, largest, strict=True)
+    turns = zip(scheduler.inputs, scheduler.quanta.each, largest, strict=True)
     short = [(name, quantum, packet) for name, quantum, packet in turns if quantum < packet]
     if not short or place is None:
         return
     name, quantum, packet = max(short, key=lambda turn: Fraction(turn[2], turn[1]))
     *others, last = [f"`{each}`" for each, *_ in short]
     inputs = f"turns of {', '.join(others)} and {last}" if others else f"a turn of {last}"
-    least = -(-packet * scheduler.quantum // quantum)
+    least = -(-packet * scheduler.quanta.quantum // quantum)
     yield Diagnostic(
         "W0603",
         f"{inputs} may be too short for a single packet",
@@ -104,7 +102,7 @@ def small_queues(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     for index, draft in survey.drafts.items():
         for number, queue in enumerate(_queues(draft)):
             largest = coming.get((index, number), 0)
-            limit = queue.element.limit if queue is not None else None
+            limit = queue.element.buffer if queue is not None else None
             if limit is None or limit.unit != "byte" or limit.amount >= largest:
                 continue
             if queue is not None and queue.span is not None:
@@ -129,19 +127,22 @@ def small_buckets(case: Case, survey: Survey) -> Iterator[Diagnostic]:
     A meter's bucket of no bytes lets nothing pass on purpose; a shaper's loses all.
     """
     for index in sorted(survey.passing.any):
-        instance = survey.drafts[index].instance
-        bucket_bytes: int = getattr(instance.element, "bucket_bytes", 0)
+        instance, element = survey.drafts[index].instance, survey.drafts[index].element
+        bucket = element.token_bucket
+        if bucket is None or not (bucket.size_bytes or element.holds):
+            continue
         for number in sorted({survey.members[n].flow for n in survey.passing.any[index]}):
             flow = case.flows[number]
             largest_bytes = 0 if flow.stream is None else max(flow.stream.sizes.size_bytes)
-            shapes = instance.kind.name == "shape"
-            if bucket_bytes < largest_bytes and (bucket_bytes or shapes):
+            if bucket.size_bytes < largest_bytes:
                 yield Diagnostic(
                     "W0607",
                     f"packets of `{flow.name}` are longer than the bucket of `{instance.path}`",
                     instance.span or flow.span,
                     others=(Label(flow.span, f"up to {largest_bytes} B @ip"),),
-                    notes=(f"it holds tokens for {bucket_bytes} bytes: longer ones never conform",),
+                    notes=(
+                        f"it holds tokens for {bucket.size_bytes} bytes: longer ones never conform",
+                    ),
                     help=f"give it a burst of {largest_bytes} B at least",
                 )
 
@@ -183,26 +184,21 @@ class Classes:
                 )
 
 
-_RATES = {"committed_information_rate": "cir", "rate": "rate"}
-"""Fields that hold tokens back, and what they are called."""
-
-
 def unreached_rates(survey: Survey) -> Iterator[Diagnostic]:
     """Yield each meter and shaper that all its lines together bring less than its rate."""
     before = feeders(survey.drafts)
     for index in sorted(survey.passing.any):
         instance = survey.drafts[index].instance
-        field = next((name for name in _RATES if hasattr(instance.element, name)), "")
-        if not hasattr(instance.element, "bucket_bytes") or not field or instance.span is None:
+        bucket = survey.drafts[index].element.token_bucket
+        if bucket is None or instance.span is None:
             continue
-        allowed_bps = Fraction(getattr(instance.element, field))
         lines = _lines_before(index, survey, before)
         most_bps = sum(lines.values(), Fraction(0))
-        if lines and allowed_bps > most_bps:
+        if lines and bucket.bit_rate > most_bps:
             brought = f"{text_of(most_bps, RATE)} in all"
             yield Diagnostic(
                 "W0612",
-                f"`{_RATES[field]}` of `{instance.path}` is more than its lines bring",
+                f"`{bucket.rate_name}` of `{instance.path}` is more than its lines bring",
                 instance.span,
                 notes=(f"they bring at most {brought}: {', '.join(sorted(lines))}",),
                 help="give it a rate that may be exceeded, or leave it out",

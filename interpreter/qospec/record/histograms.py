@@ -71,7 +71,7 @@ def _of_delays(statements: Iterable[Statement]) -> Iterator[Measured]:
         if statement.idle or statement.kind == "invariant":
             continue
         for leaf in measurements(statement.expression):
-            if "p*" in metrics[leaf.metric].build().statistics and not packet_of(leaf.statistic):
+            if "p*" in metrics[leaf.metric].build.statistics and not packet_of(leaf.statistic):
                 yield leaf
 
 

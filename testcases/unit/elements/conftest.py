@@ -314,7 +314,8 @@ class Meters:
         columns = {"size_bytes": [size for _, size, _ in packets]}
         columns["marks"] = [self.colours.put(others, came) for _, _, came in packets]
         batch = Lab.cells([t for t, _, _ in packets], **columns)
-        got = Lab.carry(meter, Lab.setting(), batch, cuts=cuts)
+        setting = Lab.setting()
+        got = Lab.carry(meter, setting, batch, cuts=cuts)
         (left,) = got.departures
         marks = [self.colours.put(others, colour) for _, colour in kept]
         assert left.sent_ps.tolist() == [number for number, _ in kept]
@@ -325,7 +326,8 @@ class Meters:
             least = came if said.aware else GREEN  # worse or alike, never better
             may = [c for c, fate in sorted(said.fates.items()) if c >= least and fate == "mark"]
             expected = tuple(self.colours.put(others, colour) for colour in may)
-            assert meter.becomes(batch.marks.item(number)) == expected
+            bears = batch.marks.item(number)
+            assert meter.marks_after(bears, setting.connections.contracts[0]) == expected
             assert dict(kept).get(number, least) >= least
 
     def vector(self, meter: Any) -> str:

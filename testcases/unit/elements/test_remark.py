@@ -28,9 +28,10 @@ def test_what_is_given_is_written_and_the_rest_stays(lab, written, colour, marks
     fields = {name: tuple(each.items()) for name, each in written.items()}
     remark = Remark(**fields, colour=colour)
     batch = lab.cells(range(len(marks)), marks=marks)
-    (left,) = lab.carry(remark, lab.setting(), batch).departures
+    setting = lab.setting()
+    (left,) = lab.carry(remark, setting, batch).departures
     for before, after in zip(marks, left.marks.tolist(), strict=True):
-        assert remark.becomes(before) == (after,)
+        assert remark.marks_after(before, setting.connections.contracts[0]) == (after,)
         borne = COLOURS[min(MARKS["colour"].of(before), 2)]
         for name, mark in MARKS.items():
             each = written.get(name, {})
@@ -46,7 +47,8 @@ def test_what_is_given_is_written_and_the_rest_stays(lab, written, colour, marks
 def test_the_precedence_is_the_first_half_of_the_code_point(lab, before):
     batch = lab.cells([0], marks=MARKS["dscp"].put(0, before))
     remark = Remark(precedence=(("", 5),))
-    (left,) = lab.carry(remark, lab.setting(), batch).departures
+    setting = lab.setting()
+    (left,) = lab.carry(remark, setting, batch).departures
     assert MARKS["dscp"].of(left.marks.item(0)) == 5 * 8 + before % 8
     assert ALL["precedence"].of(left.marks.item(0)) == 5
 

@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from qospec.source import Span
     from qospec.syntax import ast
 
-MORE_IS_BETTER = "more"
-"""What a metric's class says as `better` if its least value is the worst; else its greatest is."""
-
 
 def extreme(node: ast.Call, values: Sequence[Amount | Deferred | Poison]) -> Value:
     """Return the least or greatest of values of which some are measured; raises CheckError."""
@@ -89,9 +86,9 @@ def worst(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
             help=f"write `{argument.span.text}`",
         )
     kind = evaluator.context.catalogue.find("metric", leaf.metric)
-    better = getattr(kind.build, "better", "") if kind is not None else ""
     members = [of_member(value, leaf, number) for number in range(leaf.members)]
-    operator = "min" if better == MORE_IS_BETTER else "max"
+    # Where more is better, the least value of all members is the worst.
+    operator = "min" if kind is not None and kind.build.better == "more" else "max"
     return _deferred(operator, members, [argument.span] * len(members), value)
 
 

@@ -236,11 +236,10 @@ def _node_runtime(
         watched=recorder.occupancies.asked(node),
     )
     lookahead_ps = element.lookahead_ps(node.clock)
-    inserts = bool(getattr(element, "inserts", False))
     process: Process = functools.partial(element.process, element.start(setting))
     process = recorder.occupancies.watching(process, node)
     if os.environ.get("QOS_CHECK") == "1":
-        own_from = connections.count if inserts else None
+        own_from = connections.count if element.inserts_oam else None
         process = with_promises_checked(process, node.path, lookahead_ps, own_from)
     return NodeRuntime(
         node.path,
@@ -248,5 +247,5 @@ def _node_runtime(
         recorder,
         lookahead_ps=lookahead_ps,
         stamps=node.clock is not None and node.clock.stamps,
-        inserts=inserts,
+        inserts_oam=element.inserts_oam,
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Step
+from qospec.engine.element import Element, Step
 from qospec.engine.items.partition import MAX_OUTPUTS, routing_table
 from qospec.engine.scheduler.arrivals import by_routes
 from qospec.engine.scheduler.scheduler import Scheduler, serve_arrivals
@@ -35,12 +35,10 @@ class _FusedState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _FusedScheduler:
+class _FusedScheduler(Element):
     """A scheduler that takes what comes to all of its inputs in one batch."""
 
     scheduler: Scheduler
-    inputs = ("in",)
-    outputs = ("out",)
 
     def lookahead_ps(self, clock: Clock | None) -> int:
         return self.scheduler.lookahead_ps(clock)
@@ -55,17 +53,8 @@ class _FusedScheduler:
 
 
 @dataclass(frozen=True)
-class _PassThrough:
+class _PassThrough(Element):
     """What a classifier is that parts nothing."""
-
-    inputs = ("in",)
-    outputs = ("out",)
-
-    def lookahead_ps(self, clock: Clock | None) -> int:  # noqa: ARG002
-        return 0
-
-    def start(self, setting: Setting) -> None:
-        """Keep nothing."""
 
     def process(self, state: None, arrivals: tuple[Batch, ...], until_ps: int) -> Step:  # noqa: ARG002
         return Step(arrivals, (until_ps,))
@@ -89,7 +78,7 @@ def fuse_classifiers(experiment: Experiment) -> Experiment:
     for number, ways in leaving.items():
         to, classifier = ways[0].to, nodes[number]
         alone = {wire.to for wire in ways} == {to} and feeding[to] == {number}
-        if not (getattr(classifier.element, "parts", False) and alone and to >= 0):
+        if not (classifier.element.only_splits and alone and to >= 0):
             continue
         if not _can_fuse_into(nodes[to], ways, experiment.watch) or not _is_fully_wired(
             classifier, ways

@@ -132,7 +132,7 @@ class NodeRuntime:
     """
 
     __slots__ = (
-        "_inserts",
+        "_inserts_oam",
         "_links",
         "_process",
         "_recorder",
@@ -155,14 +155,14 @@ class NodeRuntime:
         *,
         lookahead_ps: int,
         stamps: bool,
-        inserts: bool,
+        inserts_oam: bool,
     ) -> None:
         self.path = path
         self.lookahead_ps = lookahead_ps
         self._process = process
         self._recorder = recorder
         self._stamps = stamps
-        self._inserts = inserts
+        self._inserts_oam = inserts_oam
         self.ports: tuple[tuple[Link, ...], ...] = ()
         self.sinks: tuple[Sink, ...] = ()
         self._links: tuple[Link, ...] = ()
@@ -209,7 +209,7 @@ class NodeRuntime:
         for loss in step.losses:
             left += len(loss.connection)
             self._recorder.lost(self.path, loss)
-        if self._inserts:
+        if self._inserts_oam:
             self.held += self._recorder.inserted(arrivals, step)
         self.cell_hops += came
         self.held += came - left

@@ -7,14 +7,14 @@ meters behind it read.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 
 from qospec.catalogue.kinds import Domain, Truth
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Loss, Step
+from qospec.engine.element import Element, Loss, Step
 from qospec.engine.items.partition import split
 from qospec.engine.kernel import kernel
 from qospec.engine.marks import MARKS, VALUES
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Marks, Whole
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
-    from qospec.engine.line.clock import Clock
+    from qospec.engine.items.connections import Contract
 
 Action = Annotated[Literal["mark", "drop"], Domain("choice", choices=("mark", "drop"))]
 """What becomes of a packet that does not conform."""
@@ -60,11 +60,11 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Meter(ABC):
+class Meter(Element):
     """What all meters declare, and how they treat a batch."""
 
     colours: ClassVar[tuple[int, ...]] = (GREEN, YELLOW, RED)
-    causes: ClassVar[tuple[str, ...]] = ("policed",)
+    causes = ("policed",)
 
     committed_information_rate: TokenRate
     """How fast tokens for green packets come, CIR; it counts the bytes of IP packets."""
@@ -72,24 +72,15 @@ class Meter(ABC):
     """How many bytes of them there can be, CBS."""
 
     @property
-    def inputs(self) -> tuple[str, ...]:
-        """Return its only input."""
-        return ("in",)
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        """Return its only output."""
-        return ("out",)
-
-    @property
     @abstractmethod
     def fate(self) -> dict[int, str]:
         """Return what becomes of packets of a colour; others are marked."""
 
     @property
-    def bucket_bytes(self) -> int:
-        """Return how long a packet may be to conform at all."""
-        return self.committed_burst_size
+    def token_bucket(self) -> Bucket:
+        """Return the committed bucket."""
+        cir, cbs = self.committed_information_rate, self.committed_burst_size
+        return Bucket("cir", cir, "cbs", cbs)
 
     @property
     def heeds(self) -> bool:
@@ -105,25 +96,19 @@ class Meter(ABC):
     def judge(self, batch: Batch, state: State, colour: Marks) -> tuple[int, int]:
         """Write the colour of each packet, and return how many are yellow and how many red."""
 
-    def becomes(self, marks: int) -> tuple[int, ...]:
-        """Return what may become of an item's marks, the usual first."""
+    def marks_after(self, marks: int, contract: Contract) -> tuple[int, ...]:  # noqa: ARG002
+        """Return the marks with each colour that passes; the best is the usual one."""
         least = COLOUR.of(marks) if self.heeds else GREEN
         passing = [each for each in self.colours if self.fate.get(each) != "drop"]
         return tuple(COLOUR.put(marks, each) for each in passing if each >= least)
 
     def __post_init__(self) -> None:
-        cir, cbs = self.committed_information_rate, self.committed_burst_size
-        token_bucket.check(Bucket("cir", cir, "cbs", cbs))
+        token_bucket.check(self.token_bucket)
         token_bucket.check(self.other_bucket)
-
-    def lookahead_ps(self, clock: Clock | None) -> int:  # noqa: ARG002  no line serves it
-        """Return 0: a meter takes no time."""
-        return 0
 
     def start(self, setting: Setting) -> State:  # noqa: ARG002  it is for all connections
         """Return its buckets, full."""
-        cir, cbs = self.committed_information_rate, self.committed_burst_size
-        committed = token_bucket.full(Bucket("cir", cir, "cbs", cbs))
+        committed = token_bucket.full(self.token_bucket)
         return State(np.zeros(1, np.int64), committed, token_bucket.full(self.other_bucket))
 
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:

@@ -11,12 +11,13 @@ when the line is free, and never runs ahead.
 from __future__ import annotations
 
 import itertools
-from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from abc import abstractmethod
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Loss, Step
+from qospec.engine.element import Element, Loss, Step
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
 from qospec.engine.items.partition import uninitialised
 from qospec.engine.line import tail_drop, transmission
@@ -44,6 +45,9 @@ if TYPE_CHECKING:
 
     """What left and what was lost."""
     from qospec.engine.scheduler.policy import Policy
+
+Numbers = tuple[tuple[str, Fraction | int], ...]
+"""A number for each input by its name, in order."""
 
 
 @dataclass
@@ -73,10 +77,16 @@ class State:
     size_bytes: int = 0
 
 
-class Scheduler(ABC):
-    """An element that decides which item a line sends next."""
+class Quanta(NamedTuple):
+    """Bytes that inputs may send in a turn: one of weight 1, and each of all, in order."""
 
-    causes: ClassVar[tuple[str, ...]] = ("overflow",)
+    quantum: int
+    each: tuple[int, ...]
+
+
+class Scheduler(Element):
+    """An element that decides which item a line sends next; what is lost ends in its queue."""
+
     policy: ClassVar[Policy]
 
     @property
@@ -85,9 +95,14 @@ class Scheduler(ABC):
         """Return the names of its inputs, in order."""
 
     @property
-    def outputs(self) -> tuple[str, ...]:
-        """Return the name of its output."""
-        return ("out",)
+    def at_line(self) -> Scheduler:
+        """Return the one that serves the line, of those that it combines."""
+        return self
+
+    @property
+    def quanta(self) -> Quanta | None:
+        """Return how much each input may send in a turn, if it saves up what it does not send."""
+        return None
 
     @property
     def branches(self) -> tuple[Scheduler | None, ...]:
@@ -271,26 +286,30 @@ def _prepared(state: State, incoming: Incoming, arrivals: Batch) -> Service:
 
 
 class Weighted(Scheduler):
-    """A scheduler each of whose inputs has a number: more than 0, or it would never be served."""
+    """A scheduler whose field `weights` holds a pair of name and weight per input, in order."""
 
-    numbered: ClassVar[str] = "weights"
-    """The field that holds the numbers: a pair of name and number per input, in order."""
+    weights: Numbers
 
     def __post_init__(self) -> None:
         """Refuse what cannot be the inputs; in the author's words."""
-        field, names = self.numbered, self.inputs
-        if not names:
-            raise ValueError(f"{field}: at least one input is needed")
-        if len(set(names)) < len(names):
-            raise ValueError(f"{field}: an input is named twice")
-        for name, value in getattr(self, field):
-            if value <= 0:
-                raise ValueError(f"{field}: {name} would never be served; give more than 0")
+        check_numbers("weights", self.weights)
 
     @property
     def inputs(self) -> tuple[str, ...]:
         """Return the names of its inputs, in order."""
-        return tuple(name for name, _ in getattr(self, self.numbered))
+        return tuple(name for name, _ in self.weights)
+
+
+def check_numbers(field: str, numbers: Numbers) -> None:
+    """Raise ValueError, in the author's words, for what cannot be a number for each input."""
+    names = [name for name, _ in numbers]
+    if not names:
+        raise ValueError(f"{field}: at least one input is needed")
+    if len(set(names)) < len(names):
+        raise ValueError(f"{field}: an input is named twice")
+    for name, number in numbers:
+        if number <= 0:
+            raise ValueError(f"{field}: {name} would never be served; give more than 0")
 
 
 @dataclass(frozen=True)
@@ -321,6 +340,11 @@ class Combined(Scheduler):
     def policy(self) -> Policy:  # type: ignore[override]
         """Return the policy of the one that serves the line."""
         return self.outer.policy
+
+    @property
+    def at_line(self) -> Scheduler:
+        """Return the one that serves the line."""
+        return self.outer
 
     @property
     def branches(self) -> tuple[Scheduler | None, ...]:
