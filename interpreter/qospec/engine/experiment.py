@@ -13,10 +13,11 @@ from qospec.engine.queue.drop_policy import Waiting
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Marks
-    from qospec.engine.element import Arrivals, Element
+    from qospec.engine.element import Element
     from qospec.engine.encapsulation import Encapsulation
     from qospec.engine.items.connections import Connections
     from qospec.engine.line.clock import Clock
+    from qospec.engine.source.arrivals import Arrivals
     from qospec.engine.source.sizes import Sizes
 
 END = -1

@@ -13,6 +13,7 @@ from qospec.engine.source.contract import ABBREVIATIONS, VariableBitRate
 @traffic(
     source="ATM Forum TM 4.1 (af-tm-0121), VBR.1 to VBR.3; ITU-T I.371 (SBR)",
     abbreviations=ABBREVIATIONS,
+    carries=("cell",),
 )
 @dataclass(frozen=True)
 class VbrRt(VariableBitRate):
