@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from qospec.engine.encapsulation import Encapsulation
     from qospec.engine.items.connections import Contract
     from qospec.engine.source.contract import Stream
+    from qospec.protocol.encapsulation import Encapsulation
 
 
 class CellTraffic(ABC):
