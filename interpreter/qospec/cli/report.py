@@ -17,11 +17,11 @@ from qospec.cli.output import show_file
     "name",
     default="html",
     show_default=True,
-    help="html, markdown, junit, json or a template's path.",
+    help="html, markdown, csv, junit, json or a template's path.",
 )
 @click.option("-o", "--output", default="", help="File to write instead of stdout.")
 def report(folder: str, name: str, output: str) -> None:
-    """Render a record once more: html, markdown, junit, json or a template of your own."""
+    """Render a record once more: html, markdown, csv, junit, json or a template of your own."""
     from qospec.record.store import Record, RecordError
     from qospec.writing import WriteError, write_whole
 

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     "formats",
     multiple=True,
     metavar="FORMAT",
-    help="A report to write: markdown, junit, json or a template's path; html is always written.",
+    help="A report to write: markdown, csv, junit, json or a template's path; "
+    "html is always written.",
 )
 @click.option(
     "-j",
