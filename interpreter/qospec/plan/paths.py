@@ -155,7 +155,7 @@ class MemberRouting:
         return self._entries.get(draft.line or draft.instance.path, state.entry)
 
     def _successors(self, state: State, *, free: bool) -> Iterator[tuple[Edge, ItemClass]]:
-        """Yield the edges that items may take and their class then; `free`: routers lead anywhere."""
+        """Yield the edges that items may take, and their class; `free`: routers lead anywhere."""
         draft = self._drafts[state.element]
         table = None if free and draft.duty == "router" else self._made.get(state.element)
         if table is not None:
