@@ -31,13 +31,13 @@ from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Sou
 from qospec.engine.graph import emulation
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.line import transmission
-from qospec.engine.marks import VALUES, marked
 from qospec.engine.measure import delays
 from qospec.engine.measure.observation import Observation
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
 from qospec.engine.scheduler.scheduler import Combined
 from qospec.engine.source.sizes import Sizes
+from qospec.protocol.marks import VALUES, marked
 from qospec.traffic.poisson import Poisson
 from qospec.units import PS_PER_S
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from qospec.catalogue.kinds import Domain, Names, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Loss, Step
-from qospec.engine.items.connections import Category
 from qospec.engine.items.partition import split
 from qospec.engine.kernel import kernel
-from qospec.engine.marks import CLP
 from qospec.engine.source.contract import LONGEST_TOLERANCE_PS
+from qospec.protocol.atm import SERVICE_CATEGORIES
+from qospec.protocol.marks import CLP
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -92,8 +92,8 @@ class Gcra(Element):
 
     def __post_init__(self) -> None:
         for category in self.police:
-            if category not in get_args(Category):
-                known = ", ".join(get_args(Category))
+            if category not in SERVICE_CATEGORIES:
+                known = ", ".join(SERVICE_CATEGORIES)
                 raise ValueError(f"police: `{category}` is no service category; there are {known}")
 
     def polices(self, contract: Contract) -> bool:

@@ -9,13 +9,6 @@ from qospec.catalogue.kinds import DelayPerLength, Domain, Length, Time, Truth, 
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
-from qospec.engine.encapsulation import (
-    LABEL_BYTES,
-    LARGEST_PACKET_BYTES,
-    SMALLEST_PACKET_BYTES,
-    TAG_BYTES,
-    Encapsulation,
-)
 from qospec.engine.items.batch import Batch
 from qospec.engine.kernel import kernel
 from qospec.engine.line import tail_drop, transmission
@@ -37,6 +30,8 @@ from qospec.engine.line.transmission import (
     next_slot,
     service_time,
 )
+from qospec.protocol.encapsulation import LABEL_BYTES, TAG_BYTES, Encapsulation
+from qospec.protocol.ip import IPV4_HEADER_BYTES, LARGEST_PACKET_BYTES
 
 if TYPE_CHECKING:
     from qospec.catalogue.kinds import Carried
@@ -71,7 +66,7 @@ Overhead = Annotated[int, Domain("data", 0, 4_096)]
 """Whole bytes around a packet."""
 Stack = Annotated[int, Domain("integer", 0, 8)]
 """How many of 4 bytes each."""
-Mtu = Annotated[int, Domain("data", SMALLEST_PACKET_BYTES, LARGEST_PACKET_BYTES)]
+Mtu = Annotated[int, Domain("data", IPV4_HEADER_BYTES, LARGEST_PACKET_BYTES)]
 
 
 @element(

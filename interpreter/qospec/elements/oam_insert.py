@@ -12,6 +12,7 @@ from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
 from qospec.engine.items.partition import uninitialised
 from qospec.engine.kernel import kernel
+from qospec.protocol.atm import CELL_BYTES
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
 
-CELL_BYTES = 53
 LARGEST_DENOMINATOR = 2**62
 
 

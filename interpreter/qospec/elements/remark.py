@@ -9,7 +9,7 @@ from qospec.catalogue.kinds import Domain, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
-from qospec.engine.marks import ALL, COLOURS, MARKS, VALUES
+from qospec.protocol.marks import ALL, COLOURS, MARKS, VALUES
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Bits

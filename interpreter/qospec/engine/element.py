@@ -20,7 +20,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from qospec.catalogue.kinds import CARRIED
-from qospec.engine.marks import CLP
+from qospec.protocol.marks import CLP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from qospec.check.device import predicates
 from qospec.check.test.first_hop import PLACES
 from qospec.diagnostics import Diagnostic, Label
-from qospec.engine.marks import CLP
+from qospec.protocol.marks import CLP
 from qospec.units import RATE, text_of
 
 if TYPE_CHECKING:

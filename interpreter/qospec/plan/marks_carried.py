@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
-from qospec.engine.marks import MARKS, VALUES, WITHIN
 from qospec.plan.assembly import Draft, Way
+from qospec.protocol.marks import MARKS, VALUES, WITHIN
 
 if TYPE_CHECKING:
     from qospec.engine.items.batch import Batch

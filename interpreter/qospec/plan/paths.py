@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from qospec.check.device import predicates
 from qospec.check.records import addresses
-from qospec.engine.marks import ALL, CLP
 from qospec.model.expression import Attribute, evaluate
 from qospec.plan.marks_carried import carried
 from qospec.plan.tables import NEVER, NoWayError, Passing, Sort, State, Table, TwoWaysError
+from qospec.protocol.marks import ALL, CLP
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

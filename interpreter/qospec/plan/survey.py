@@ -9,13 +9,14 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.engine.line.clock import CELL_BYTES
-from qospec.engine.marks import marked
+from qospec.engine.source.sizes import mean_bytes
 from qospec.plan import feasibility, tolerances, warnings
 from qospec.plan.assembly import drafted
 from qospec.plan.paths import partition_by_table
 from qospec.plan.tables import Member, NoWayError, TwoWaysError
 from qospec.plan.warnings import Classes
+from qospec.protocol.atm import CELL_BYTES
+from qospec.protocol.marks import marked
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
@@ -145,7 +146,7 @@ def _asked_bps(flow: Flow, clock: Clock) -> Fraction:
     framed = clock.encapsulation
     if flow.stream is None or framed is None:
         return cell_rate(flow) * CELL_BYTES * 8
-    return cell_rate(flow) * 8 * framed.mean_bytes(flow.stream.sizes, "line", 0)
+    return cell_rate(flow) * 8 * mean_bytes(flow.stream.sizes, framed, "line", 0)
 
 
 def _members(flows: tuple[Flow, ...], network: Network) -> Iterator[Member]:

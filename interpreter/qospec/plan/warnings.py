@@ -11,9 +11,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.diagnostics import Diagnostic, Label
-from qospec.engine.line.clock import CELL_BYTES
 from qospec.model.expression import Constant
 from qospec.plan.assembly import feeders
+from qospec.protocol.atm import CELL_BYTES
 from qospec.units import RATE, text_of
 
 if TYPE_CHECKING:

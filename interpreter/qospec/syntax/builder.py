@@ -128,21 +128,21 @@ class Tree:
         if not edition.span.text:
             parts = rest  # it is missing, which has been told
         first = len(parts) - len(declarations)
-        self._apart(parts[:first], "an import begins on a line of its own", ",\n")
-        self._apart(parts[max(0, first - 1) :], "a declaration begins on a line of its own", "\n")
+        self._apart(parts[:first], "an import must begin on a new line", ",\n")
+        self._apart(parts[max(0, first - 1) :], "a declaration must begin on a new line", "\n")
         doc = self._tokens.above.get(edition.span.start, "") or self._tokens.heading
         return ast.File(edition=1, imports=imports, declarations=declarations, span=span, doc=doc)
 
     def _with_parameters(self, build: Build) -> Build:
         def checked(span: Span, parts: list[Any]) -> Any:
-            self._apart(parts[1:-1], "a parameter begins on a new line or behind a `,`", ",\n")
+            self._apart(parts[1:-1], "a parameter must begin on a new line or after a `,`", ",\n")
             return build(span, parts)
 
         return checked
 
     def _body(self, build: Build) -> Build:
         def checked(span: Span, parts: list[Any]) -> Any:
-            self._apart(parts, "a statement begins on a new line or behind a `,`", ",\n")
+            self._apart(parts, "a statement must begin on a new line or after a `,`", ",\n")
             return build(span, parts)
 
         return checked
@@ -179,5 +179,5 @@ class Tree:
         if len(number) <= _MOST_DIGITS:
             return number
         message = f"this number has {len(number)} digits, more than {_MOST_DIGITS}"
-        self._tell("E0007", message, span, "round it, or take a larger unit")
+        self._tell("E0007", message, span, "round it, or use a larger unit")
         return "1"

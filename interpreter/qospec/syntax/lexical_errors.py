@@ -115,7 +115,7 @@ def _grouped(written: str) -> Slip:
     digits = number.group() if number else ""
     word = re.sub(r"(?<=_)_+|_+(?![0-9_])", "", digits) + written.removeprefix(digits)
     kind = "QUANTITY" if word[-1] not in "0123456789" else "FLOAT" if "." in word else "INT"
-    message = "`_` stands between two digits"
+    message = "`_` is only allowed between digits"
     return Slip("E0007", message, f"write {shortened(word)}", kind, word)
 
 
@@ -129,7 +129,7 @@ def _based(written: str) -> Slip:
 
 
 def _pointed(written: str) -> Slip:
-    message = "a decimal point stands between two digits"
+    message = "a decimal point needs a digit on each side"
     number, _, unit = written.partition(".")
     if not number:
         return Slip("E0007", message, "write a 0 before it", plain="0.")
@@ -141,14 +141,16 @@ def _pointed(written: str) -> Slip:
 
 def _slashes(written: str) -> Slip:
     line = f"#{written[2:]}" if written.startswith("//") else None
-    return Slip("E0009", "a comment begins with `#`", f"write `#` for `{written[:2]}`", plain=line)
+    return Slip(
+        "E0009", "a comment begins with `#`", f"write `#` instead of `{written[:2]}`", plain=line
+    )
 
 
 def _unclosed(written: str) -> Slip:
     return Slip(
         "E0008",
-        "this text has no end",
-        'close it with `"` on its own line',
+        "this text is never closed",
+        'close it with `"` on the same line',
         "STRING",
         f'{written}"',
     )
@@ -159,38 +161,38 @@ def _quoted(written: str) -> Slip:
     way_out = f'write "{shortened(inner)}"'
     plain = None if '"' in inner else f'"{inner}"'
     return Slip(
-        "E0008", 'a text stands between `"` and `"`', way_out, "STRING", f'"{inner}"', plain
+        "E0008", 'a text is written between `"` and `"`', way_out, "STRING", f'"{inner}"', plain
     )
 
 
 def _foreign(written: str) -> Slip:
     letter = next(character for character in written if not character.isascii())
-    message = f"`{letter}` ({called(letter)}) cannot be in a name"
+    message = f"`{letter}` ({called(letter)}) is not allowed in a name"
     return Slip("E0009", message, "names are made of a to z, A to Z, 0 to 9 and `_`", "NAME")
 
 
 def _sign(written: str) -> Slip:
     known = _SIGNS.get("..." if written.startswith("...") else written)
     if known is not None:
-        message = f"`{shortened(written)}` is no sign of this language"
+        message = f"unexpected `{shortened(written)}`"
         plain = known[1] if written in _SURE else None
         return Slip("E0009", message, f"write `{known[1]}`", *known, plain)
     if written in _QUOTES:
-        return Slip("E0008", f"`{written}` is a printer's quotation mark", 'write `"`')
+        return Slip("E0008", f"`{written}` is a typographic quotation mark", 'write `"`')
     import unicodedata
 
     if unicodedata.category(written).startswith(("Z", "C")):
-        message = f"this blank is not a plain one ({called(written)})"
+        message = f"this is not a plain space ({called(written)})"
         plain = " " if unicodedata.category(written) == "Zs" else None
-        return Slip("E0009", message, "write a plain blank", plain=plain)
-    return Slip("E0009", f"`{written}` is no sign of this language", "")
+        return Slip("E0009", message, "write a plain space", plain=plain)
+    return Slip("E0009", f"unexpected `{written}`", "")
 
 
 def hidden(character: str) -> Slip:
     """Return what is told of a character that cannot be seen."""
     if character == "\r":
         return _SPECIAL[character]
-    message = f"a hidden character ({called(character)}) is in this line"
+    message = f"this line contains an invisible character ({called(character)})"
     return Slip("E0009", message, "delete it, or retype the line")
 
 
@@ -208,14 +210,14 @@ def shortened(text: str, most: int = 40) -> str:
     return shown if len(shown) <= most else f"{shown[: most - 1]}…"
 
 
-_POWER = Slip("E0009", "there are no powers", "write the product out, as in `x * x`", "TIMES", "*")
+_POWER = Slip(
+    "E0009", "there is no power operator", "write the product out, as in `x * x`", "TIMES", "*"
+)
 
 _SPECIAL = {
-    "'": Slip("E0008", 'a text stands between `"` and `"`', "write `\"` for `'`"),
-    "%": Slip("E0009", "`%` stands behind a number", "write the number before it, as in `95%`"),
-    "\r": Slip(
-        "E0009", "a carriage return does not end a line", "end lines as this system's editors do"
-    ),
+    "'": Slip("E0008", 'a text is written between `"` and `"`', "write `\"` instead of `'`"),
+    "%": Slip("E0009", "`%` must follow a number", "write the number before it, as in `95%`"),
+    "\r": Slip("E0009", "a carriage return does not end a line", "end lines with a line feed"),
     ";": Slip("E0009", "a statement ends with its line, not with `;`", "leave it out"),
     "**": _POWER,
     "^": _POWER,

@@ -58,7 +58,7 @@ def too_deep(tokens: Tokens) -> Diagnostic | None:
         if kind in _OPENERS:
             levels.append(_Level())
             if len(levels) > DEEPEST + 1:
-                return _told(tokens, at, f"more than {DEEPEST} brackets within brackets")
+                return _told(tokens, at, f"brackets are nested more than {DEEPEST} levels deep")
         elif kind in _PARTING:
             level.before, level.operators, level.below = level.height, 0, 0
         elif kind in _OPERATORS or kind in _CLOSERS:
@@ -68,7 +68,9 @@ def too_deep(tokens: Tokens) -> Diagnostic | None:
                 levels.pop()
                 levels[-1].below = max(levels[-1].below, level.height)
             if levels[-1].operators + levels[-1].below > MOST_OPERATORS:
-                return _told(tokens, at, f"an expression with more than {MOST_OPERATORS} operators")
+                return _told(
+                    tokens, at, f"this expression has more than {MOST_OPERATORS} operators"
+                )
     return None
 
 

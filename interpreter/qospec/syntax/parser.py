@@ -91,7 +91,7 @@ def _without_edition(tokens: Tokens, problems: Problems) -> int:
             end += 1
     start = tokens.starts[0]
     span = Span(tokens.source, start, tokens.ends[end - 1] if end else start)
-    message = "the first line says which edition of the language the file is written in"
+    message = "the first line must name the edition of the language"
     top = int(tokens.source.text.startswith("\ufeff"))
     begins = tokens.text(0) in {"import", *keywords()["declaration"]}
     fix = (Edit(Span(tokens.source, top, top), f"qos {EDITION}\n\n"),) if begins else ()

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from qospec.catalogue.kinds import traffic
 from qospec.dataclass import dataclass
-from qospec.engine.items.connections import Category
 from qospec.engine.source.contract import ABBREVIATIONS, VariableBitRate
+from qospec.protocol.atm import ServiceCategory
 
 
 @traffic(
@@ -18,4 +18,4 @@ from qospec.engine.source.contract import ABBREVIATIONS, VariableBitRate
 class VbrNrt(VariableBitRate):
     """Promise bursts within a peak and a sustainable cell rate, whose delay does not matter."""
 
-    category: ClassVar[Category] = "vbr_nrt"
+    category: ClassVar[ServiceCategory] = "vbr_nrt"

@@ -14,9 +14,9 @@ from qospec.engine.element import Setting
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.line.clock import Clock
-from qospec.engine.marks import MARKS
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
+from qospec.protocol.marks import MARKS
 from qospec.units import PS_PER_S
 
 CBR = Contract("cbr", Fraction(1_000), 0)

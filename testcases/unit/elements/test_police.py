@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.elements.police import Police
-from qospec.engine.marks import MARKS
+from qospec.protocol.marks import MARKS
 
 GREEN, RED = 0, 2
 KBIT = Fraction(1_000)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.elements.remark import Remark
-from qospec.engine.marks import ALL, COLOURS, MARKS, VALUES
+from qospec.protocol.marks import ALL, COLOURS, MARKS, VALUES
 
 NAMES = ("dscp", "priority", "traffic_class")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from qospec.record.schema import OUTCOME, lacking
+from qospec.record.schema import OUTCOME, violations
 from qospec.report import bytecode, confined
 from qospec.report import render as module
 from qospec.report.environment import FILTERS, FUNCTIONS, checked
@@ -351,4 +351,4 @@ def test_a_record_that_is_nested_without_end_is_damaged(document, timing):
 
 @pytest.mark.parametrize("made", ["document", "interrupted", "large"])
 def test_these_records_lack_nothing(request, made):
-    assert list(lacking(request.getfixturevalue(made), OUTCOME)) == []
+    assert list(violations(request.getfixturevalue(made), OUTCOME)) == []

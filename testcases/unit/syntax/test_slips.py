@@ -48,7 +48,7 @@ def test_what_groups_digits_stands_between_two(written: str, meant: str) -> None
     problems = Problems()
     file = parse(Source("a.qos", f"qos 1\nlet a = {written}\nlet b = a\n"), problems)
     assert [(each.message, each.help, each.span.text) for each in problems.all] == [
-        ("`_` stands between two digits", f"write {meant}", written)
+        ("`_` is only allowed between digits", f"write {meant}", written)
     ]
     assert file is not None
     assert len(file.declarations) == 2, "and is read as what it means"
@@ -70,10 +70,10 @@ def test_a_number_of_another_base_is_written_in_decimal(written: str, help_: str
 @pytest.mark.parametrize(
     ("written", "help_"),
     [
-        ("\u00a0", "write a plain blank"),
+        ("\u00a0", "write a plain space"),
         ("\u201c", 'write `"`'),
         ("%", "write the number before it, as in `95%`"),
-        ("\r", "end lines as this system's editors do"),
+        ("\r", "end lines with a line feed"),
         ("$", ""),
         ("\u2192", "write `->`"),
     ],

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from qospec.catalogue.statistics import ABOVE, PATTERNS, above, offers
 from qospec.check.evaluate.context import CheckError, error
-from qospec.check.evaluate.dimensions import LAYERS, METRICS, named
+from qospec.check.evaluate.dimensions import METRICS, named
 from qospec.check.evaluate.values import Amount, Deferred, Value, position
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
 from qospec.model.expression import Measured
+from qospec.protocol.encapsulation import LAYERS
 from qospec.units import IN_PACKETS, PS_PER_S, RATIO, TIME
 
 if TYPE_CHECKING:

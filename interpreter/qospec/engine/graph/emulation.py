@@ -28,8 +28,9 @@ from qospec.engine.graph.loop import (
 from qospec.engine.graph.node import Discard, End, Link, NodeRuntime, Sink, Unconnected
 from qospec.engine.graph.promises import with_promises_checked
 from qospec.engine.items.batch import FOREVER_PS, Batch
-from qospec.engine.measure.observation import CELL_BYTES, Recorder
+from qospec.engine.measure.observation import Recorder
 from qospec.engine.random import Draws
+from qospec.protocol.atm import CELL_BYTES
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:

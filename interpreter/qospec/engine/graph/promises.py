@@ -46,14 +46,14 @@ class _Account:
 
     def __init__(self, path: str, lookahead_ps: int, own_from: int | None) -> None:
         self._path = path
-        self._least_delay_ps = lookahead_ps
+        self._lookahead_ps = lookahead_ps
         self._own_from = own_from
         self._watermarks_ps: tuple[int, ...] = ()
         self._waiting_ps = np.empty(0, np.int64)
 
     def check_outputs(self, step: Step, until_ps: int) -> None:
         """Check order and watermarks."""
-        least_ps = min(until_ps + self._least_delay_ps, FOREVER_PS)
+        least_ps = min(until_ps + self._lookahead_ps, FOREVER_PS)
         before = self._watermarks_ps or (0,) * len(step.until_ps)
         for batch, was_ps, now_ps in zip(step.departures, before, step.until_ps, strict=True):
             self._require(well_formed(batch), "gave cells out of order")
@@ -81,7 +81,7 @@ class _Account:
         ended = sum(len(self._foreign_ps(loss)) for loss in step.losses)
         held = len(came_ps) - len(left_ps) - ended
         self._require(held >= 0, "gave more cells than it took")
-        in_time = bool((left_ps >= came_ps[: len(left_ps)] + self._least_delay_ps).all())
+        in_time = bool((left_ps >= came_ps[: len(left_ps)] + self._lookahead_ps).all())
         self._require(in_time, "sent a cell sooner than its least delay")
         self._require(held == 0 or until_ps < FOREVER_PS, f"kept {held} cells at the end")
         self._waiting_ps = came_ps[:held]

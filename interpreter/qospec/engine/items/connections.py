@@ -10,9 +10,8 @@ from fractions import Fraction
 from typing import Literal
 
 from qospec.dataclass import dataclass
+from qospec.protocol.atm import ServiceCategory
 from qospec.units import PS_PER_S
-
-Category = Literal["cbr", "vbr_rt", "vbr_nrt", "ubr"]
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class Contract:
         tagging: Whether a CLP=0 cell that fails only the second GCRA is tagged (VBR.3), not lost.
     """
 
-    category: Category | Literal["packets"]
+    category: ServiceCategory | Literal["packets"]
     peak_cell_rate: Fraction
     cell_delay_variation_tolerance_ps: int
     sustainable_cell_rate: Fraction | None = None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.items.batch import Batch, empty
 from qospec.engine.kernel import kernel
-from qospec.engine.marks import VALUES
+from qospec.protocol.marks import VALUES
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Bits, Marks, Whole

@@ -9,10 +9,10 @@ from __future__ import annotations
 from fractions import Fraction
 
 from qospec.dataclass import dataclass
-from qospec.engine.encapsulation import SMALLEST_PACKET_BYTES, Encapsulation
+from qospec.protocol.atm import CELL_BYTES
+from qospec.protocol.encapsulation import Encapsulation
+from qospec.protocol.ip import IPV4_HEADER_BYTES
 from qospec.units import PS_PER_S
-
-CELL_BYTES = 53
 
 
 @dataclass(frozen=True)
@@ -43,13 +43,13 @@ class Clock:
     @property
     def smallest_bytes(self) -> int:
         """Return the size of the smallest item that it sends: a cell, or an IP header."""
-        return CELL_BYTES if self.encapsulation is None else SMALLEST_PACKET_BYTES
+        return CELL_BYTES if self.encapsulation is None else IPV4_HEADER_BYTES
 
     @property
     def slot_ps(self) -> Fraction:
         """Return the time of the smallest item: of a 53-byte cell, for one."""
         framed = self.encapsulation
-        size_bytes = CELL_BYTES if framed is None else framed.line_bytes(SMALLEST_PACKET_BYTES)
+        size_bytes = CELL_BYTES if framed is None else framed.line_bytes(IPV4_HEADER_BYTES)
         return size_bytes * self.byte_time_ps
 
     @property

@@ -18,6 +18,7 @@ from qospec.engine.measure.occupancy import Occupancies
 from qospec.engine.measure.series import Series
 from qospec.engine.measure.tally import Tally
 from qospec.engine.measure.variation import Variations
+from qospec.protocol.atm import CELL_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from qospec.engine.experiment import Experiment, MeasurementSpec
     from qospec.engine.items.batch import Batch
     from qospec.engine.measure.occupancy import Occupancy
-
-CELL_BYTES = 53
 
 
 class Observation(NamedTuple):

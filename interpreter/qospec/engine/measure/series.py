@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.engine.arrays import np
-from qospec.engine.encapsulation import SMALLEST_PACKET_BYTES
 from qospec.engine.kernel import kernel
 from qospec.engine.measure.bytes import AROUND, HEADER, LEAST, TRANSPORT, Volume
 from qospec.engine.measure.tally import Delays, Tally
+from qospec.protocol.ip import IPV4_HEADER_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -194,4 +194,4 @@ def _weigh(  # noqa: PLR0913, PLR0917 -- a kernel has no objects
             row[LINE] += frame + outside[AROUND]
             row[FRAME] += frame
             row[PACKET] += size_bytes[i]
-            row[PAYLOAD] += size_bytes[i] - outside[TRANSPORT] - SMALLEST_PACKET_BYTES
+            row[PAYLOAD] += size_bytes[i] - outside[TRANSPORT] - IPV4_HEADER_BYTES

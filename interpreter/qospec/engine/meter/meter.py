@@ -17,9 +17,9 @@ from qospec.engine.arrays import np
 from qospec.engine.element import Element, Loss, Step
 from qospec.engine.items.partition import split
 from qospec.engine.kernel import kernel
-from qospec.engine.marks import MARKS, VALUES
 from qospec.engine.meter import token_bucket
 from qospec.engine.meter.token_bucket import Bucket, BucketSize, TokenRate, cost, covers, fill, take
+from qospec.protocol.marks import MARKS, VALUES
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Marks, Whole

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from qospec.catalogue.kinds import LONGEST_PS, OF_PACKETS, Domain
 from qospec.engine.arrays import np
-from qospec.engine.encapsulation import LARGEST_PACKET_BYTES
 from qospec.engine.kernel import kernel
+from qospec.protocol.ip import LARGEST_PACKET_BYTES
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:

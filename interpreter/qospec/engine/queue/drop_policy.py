@@ -10,8 +10,6 @@ from qospec.catalogue.kinds import Buffer, Domain
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.line import transmission
-from qospec.engine.line.clock import CELL_BYTES
-from qospec.engine.marks import ALL, VALUES
 from qospec.engine.queue.admission import (
     CAUSES,
     CERTAIN,
@@ -25,6 +23,8 @@ from qospec.engine.queue.admission import (
     AdmissionTable,
     exponent,
 )
+from qospec.protocol.atm import CELL_BYTES
+from qospec.protocol.marks import ALL, VALUES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

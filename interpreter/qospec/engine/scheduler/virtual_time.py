@@ -14,9 +14,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.arrays import np
-from qospec.engine.encapsulation import Framing
 from qospec.engine.kernel import kernel
-from qospec.engine.line.transmission import LARGEST_BYTES
+from qospec.protocol.encapsulation import Framing
+from qospec.protocol.ip import LARGEST_PACKET_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -66,7 +66,7 @@ def clock_fields(clock: Clock, largest_cost: int) -> Mapping[str, int]:
     """Return a scheduler's fields for its clock, as fine as its costs leave room for."""
     byte_ps = clock.byte_time_ps
     fine = min(FINEST, (LARGEST_COST // largest_cost).bit_length() - 1)
-    fine = max(0, min(fine, 62 - (LARGEST_BYTES * byte_ps.numerator).bit_length()))
+    fine = max(0, min(fine, 62 - (LARGEST_PACKET_BYTES * byte_ps.numerator).bit_length()))
     pace = 2**fine / byte_ps
     framing = Framing() if clock.encapsulation is None else clock.encapsulation.framing
     around = dict(zip(("header", "least", "extra"), framing, strict=True))

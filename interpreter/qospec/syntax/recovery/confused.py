@@ -44,8 +44,8 @@ def side_by_side(place: Place) -> Mistake | None:
         message, span = f"`{shortened(word)}`: did you mean `{meant}`?", tokens.span(start)
         fix = _respelling(span, word, meant, keywords()["word"])
         return Mistake(place.tell("E0004", message, span=span, fix=fix), spoils=True)
-    message = f"{place.quoted(start)} cannot stand behind {place.quoted(start - 1)}"
-    way_out = "begin a new line, or write what joins the two"
+    message = f"unexpected {place.quoted(start)} after {place.quoted(start - 1)}"
+    way_out = "begin a new line, or write an operator between the two"
     return Mistake(place.tell("E0001", message, way_out, span=tokens.span(start)), spoils=True)
 
 
@@ -56,9 +56,7 @@ def read_as_unit(place: Place) -> Mistake | None:
     parts = re.fullmatch(r"([0-9_.]+)[ \t]+([A-Za-z]+)", place.tokens.text(place.at - 1))
     if parts is None or unit(parts[2]) is not None:
         return None
-    message = (
-        f"`{shortened(parts[2])}` stands behind `{shortened(parts[1])}` as if it were its unit"
-    )
+    message = f"`{shortened(parts[2])}` was read as the unit of `{shortened(parts[1])}`"
     way_out = "begin a new line between the two, or write a `,`"
     return Mistake(place.tell("E0006", message, way_out, span=place.tokens.span(place.at - 1)))
 
@@ -71,8 +69,8 @@ def wrong_sign(place: Place) -> Mistake | None:
         if place.text == "=="
         else [],
         "COLON": [("EQUAL", "=", "`:` gives a type; to bind a name write `=`")],
-        "ARROW": [("CABLE", "--", "`->` carries what is sent; a link is written `--`")],
-        "CABLE": [("ARROW", "->", "`--` is a link; what is sent is carried by `->`")],
+        "ARROW": [("CABLE", "--", "`->` is a wire; a link is written `--`")],
+        "CABLE": [("ARROW", "->", "`--` is a link; a wire is written `->`")],
     }
     if place.kind == "EQUAL" and place.open >= 0 and place.tokens.kinds[place.open] == "LBRACE":
         wanted["EQUAL"] = [("COLON", ":", "a map has `:` between a key and its value")]
@@ -97,7 +95,7 @@ def reserved(place: Place) -> Mistake | None:
     ):
         return _not_a_name(place, place.start, Mend("first", "NAME", ""))
     if place.kind == "ELSE" and "OTHERWISE" in place.accepted:
-        message = "`else` stands between two values; the class of the rest is `otherwise`"
+        message = "`else` belongs between two values; the class of the rest is `otherwise`"
         told = place.tell("E0004", message, "write `otherwise`")
         return Mistake(told, Mend("instead", "OTHERWISE", "otherwise"))
     begins = place.opens_line and place.text in keywords()["statement"] | keywords()["declaration"]
@@ -117,7 +115,7 @@ def _not_a_name(place: Place, at: int, mend: Mend) -> Mistake:
     meaning = next(table[word] for table in keywords().values() if word in table)
     told = place.tell(
         "E0005",
-        f"`{word}` is a word of the language and cannot be a name",
+        f"expected a name, found the reserved word `{word}`",
         f"choose another name, such as `{word}_1`",
         span=place.tokens.span(at),
         note=f"`{word}` {meaning}",
@@ -132,7 +130,7 @@ def strange_name(place: Place) -> Mistake | None:
         word = place.text.strip('"')
         if not word.isidentifier():
             return None
-        told = place.tell("E0001", 'a name stands without `"`', f"write `{shortened(word)}`")
+        told = place.tell("E0001", 'a name is written without `"`', f"write `{shortened(word)}`")
         return Mistake(told, Mend("instead", "NAME", word))
     dashed = place.kind == "MINUS" and place.before == "NAME" and tokens.touches(at)
     if not dashed or tokens.kinds[at + 1] != "NAME" or not tokens.touches(at + 1):
@@ -141,7 +139,7 @@ def strange_name(place: Place) -> Mistake | None:
     way_out = f"write `{shortened(plain)}`"
     if place.block >= 0 and tokens.kinds[at + 2] == "EQUAL":  # perhaps a field, which has a name
         way_out += f" or `{shortened(glued)}`, as the field is called"
-    told = place.tell("E0001", "there is no `-` in a name", way_out)
+    told = place.tell("E0001", "`-` is not allowed in a name", way_out)
     return Mistake(told)
 
 
@@ -153,7 +151,7 @@ def out_of_place(place: Place) -> Mistake | None:
     if not begins and (place.kind != "NAME" or place.tokens.indent(place.at) == 0):
         return None
     closed = place.before == "RBRACE"
-    message = f"{place.quoted(place.at)} begins a statement, and this is outside of all blocks"
+    message = f"{place.quoted(place.at)} begins a statement outside of any block"
     way_out = "is the `}` above one too many?" if closed else "put it in the block of a declaration"
     return Mistake(place.tell("E0001", message, way_out), breaks=closed)
 
@@ -163,7 +161,7 @@ def unknown_word(place: Place) -> Mistake | None:
     if place.kind == "NAME" and place.at == place.start and place.block < 0:
         known = [*keywords()["declaration"], "import"]
         meant = _FOREIGN.get(place.text) or did_you_mean(place.text, known)
-        message = f"`{shortened(place.text)}` begins no declaration"
+        message = f"expected a declaration, found `{shortened(place.text)}`"
         note = f"declarations begin with: {' '.join(known)}"
         return _misspelt(place, place.at, message, meant, known, note)
     second = place.at - 1 == place.start and place.first == "NAME" and not place.opens_line
@@ -171,8 +169,8 @@ def unknown_word(place: Place) -> Mistake | None:
         word = place.tokens.text(place.start)
         known = [*keywords()["statement"], "let"]
         meant = _FOREIGN.get(word) or did_you_mean(word, known)
-        message = f"`{shortened(word)}` begins no statement"
-        note = "a name begins one as in `name = value`"
+        message = f"expected a statement, found `{shortened(word)}`"
+        note = "a statement that begins with a name is written `name = value`"
         return _misspelt(place, place.start, message, meant, known, note)
     if place.kind == "NAME" and not place.opens_line:
         spelt = {grammar().spellings.get(kind, "") for kind in place.accepted}
@@ -182,7 +180,7 @@ def unknown_word(place: Place) -> Mistake | None:
         if "step" in words and place.text in _STEPPING:
             meant = "step"
         if meant:
-            message = f"`{shortened(place.text)}` cannot stand here"
+            message = f"unexpected `{shortened(place.text)}`"
             return _misspelt(place, place.at, message, meant, words)
     return None
 
@@ -225,7 +223,7 @@ def number(place: Place) -> Mistake | None:
     ):
         plain = f"{tokens.text(at - 2)}_{place.text}"
         told = place.tell(
-            "E0007", "digits are grouped by `_`, not by `,`", f"write `{shortened(plain)}`"
+            "E0007", "digits are grouped with `_`, not with `,`", f"write `{shortened(plain)}`"
         )
         return Mistake(told)
     glued = _GLUED.match(place.text) or (tokens.kinds[at + 1] == "NAME" and tokens.touches(at + 1))

@@ -65,8 +65,8 @@ def _condition(place: Place) -> Mistake | None:
     at = next(each for each in range(place.at - 1, 0, -1) if tokens.kinds[each] == "IF")
     told = place.tell(
         "E0011",
-        "`if` chooses between two values, and here is one",
-        "write `when` to ask it in some cases only, or `else` and the other value",
+        "`if` needs an `else` with another value",
+        "write `when` to ask this in some cases only, or add `else` and a value",
         span=tokens.span(at),
     )
     return Mistake(told)
@@ -76,17 +76,16 @@ def _anything(place: Place) -> Mistake:
     wanted = _wanted(place)
     if place.kind != END and place.tokens.opens_line(place.at) and place.accepted & {"RUN", "LET"}:
         what = "a declaration" if place.block < 0 else "a statement"
-        return Mistake(place.tell("E0001", f"{place.quoted(place.at)} cannot begin {what}"))
+        return Mistake(place.tell("E0001", f"expected {what}, found {place.quoted(place.at)}"))
     if place.opens_line and place.at > place.start:
-        message = f"something is missing behind {place.quoted(place.at - 1)}"
-        if wanted:
-            message = f"{wanted} is missing behind {place.quoted(place.at - 1)}"
+        end = "the file ends" if place.kind == END else "the line ends"
+        message = f"{f'expected {wanted}' if wanted else end} after {place.quoted(place.at - 1)}"
         way_out = f"write {wanted}" if wanted.count("`") == _ONE_QUOTED else ""
         return Mistake(place.tell("E0011", message, way_out, span=place.behind(place.at - 1)))
     if place.kind == END:
-        return Mistake(place.tell("E0001", "the file ends too early"))
-    told = place.tell("E0001", f"{place.quoted(place.at)} cannot stand here")
-    told = replace(told, label=f"{wanted} is wanted" if wanted else "")
+        return Mistake(place.tell("E0001", "unexpected end of the file"))
+    told = place.tell("E0001", f"unexpected {place.quoted(place.at)}")
+    told = replace(told, label=f"expected {wanted}" if wanted else "")
     left_out = _left_out(place)
     if left_out is None:
         return Mistake(told)

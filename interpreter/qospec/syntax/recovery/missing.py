@@ -79,12 +79,14 @@ def block_missing(place: Place) -> Mistake | None:
     if place.kind == "COLON" and place.tokens.kinds[place.at + 1] == "LBRACE":
         span = place.tokens.span(place.at)
         told = place.tell(
-            "E0011", "no `:` stands before a block", "leave it out", fix=(Edit(span, ""),)
+            "E0011", "unexpected `:` before a block", "leave it out", fix=(Edit(span, ""),)
         )
         return Mistake(told, Mend("out"))
     if place.kind == "COLON":
         told = place.tell(
-            "E0011", "a block stands between `{` and `}`", "write `{` here, and `}` where it ends"
+            "E0011",
+            "a block is written between `{` and `}`",
+            "write `{` here, and `}` where it ends",
         )
         return Mistake(told)
     if not place.opens_line:
@@ -92,14 +94,14 @@ def block_missing(place: Place) -> Mistake | None:
     if "LPAR" in place.accepted and place.tokens.kinds[place.at + 1 :][:1] == ["COLON"]:
         told = place.tell(
             "E0011",
-            f"a `(` is missing behind {place.quoted(place.at - 1)}",
+            f"expected `(` after {place.quoted(place.at - 1)}",
             "write the parameters between `(` and `)`",
             span=place.behind(place.at - 1),
         )
         return Mistake(told, Mend("before", "LPAR", "("))
     told = place.tell(
         "E0011",
-        f"a `{{` is missing behind {place.quoted(place.at - 1)}",
+        f"expected `{{` after {place.quoted(place.at - 1)}",
         "write `{` at the end of this line",
         span=place.behind(place.at - 1),
     )
@@ -110,7 +112,7 @@ def untyped(place: Place) -> Mistake | None:
     """A parameter has no type, or a test has parameters."""
     if place.first == "TEST" and place.kind == "LPAR" and place.accepted == {"ON"}:
         told = place.tell(
-            "E0001", "a test has no parameters", "write `sweep name in …` in its block"
+            "E0001", "a test cannot have parameters", "write `sweep name in …` in its block instead"
         )
         return Mistake(told)
     names = place.tokens.text(place.at - 1), place.text
@@ -119,7 +121,7 @@ def untyped(place: Place) -> Mistake | None:
     )
     if place.accepted == {"COLON"} and swapped:
         way_out = f"write `{shortened(names[1])}: {shortened(names[0])}`"
-        told = place.tell("E0001", "a parameter's type stands behind its name and `:`", way_out)
+        told = place.tell("E0001", "a parameter's type is written after its name and `:`", way_out)
         return Mistake(told)
     if (
         place.accepted == {"COLON"}
@@ -149,7 +151,7 @@ def unnamed(place: Place) -> Mistake | None:
     word = {"TEST": "on", "TRAFFIC": "=", "REFERENCE": '"publication"'}.get(place.first, "{")
     told = place.tell(
         "E0011",
-        f"a name is missing behind {place.quoted(place.start)}",
+        f"expected a name after {place.quoted(place.start)}",
         f"write `{place.tokens.text(place.start)} name {word} …`",
         span=place.behind(place.start),
     )
@@ -176,7 +178,7 @@ def nothing_follows(place: Place) -> Mistake | None:
     what, mend = "a name" if tokens.kinds[last] in _NAMED else "a value", None
     if place.first in _TYPED and place.before == "COLON" and place.accepted == {"NAME"}:
         what, mend = "a type", Mend("before", "NAME", "_")
-    message = f"{what} is missing behind {place.quoted(last)}"
+    message = f"expected {what} after {place.quoted(last)}"
     return Mistake(place.tell("E0011", message, span=place.behind(last)), mend)
 
 
@@ -187,7 +189,7 @@ def step_missing(place: Place) -> Mistake | None:
     start, sure = place.tokens.span(place.at), place.kind in NUMBERS
     told = place.tell(
         "E0011",
-        "the distance of a range's values stands behind `step`",
+        "expected `step` before the distance of a range's values",
         f"write `step {shortened(place.text)}`",
         fix=(Edit(Span(start.source, start.start, start.start), "step "),) if sure else (),
     )
@@ -201,7 +203,7 @@ def default_unbound(place: Place) -> Mistake | None:
         return None
     told = place.tell(
         "E0011",
-        f"a `=` is missing before {place.quoted(place.at)}",
+        f"expected `=` before {place.quoted(place.at)}",
         f"write `= {shortened(place.text)}`",
     )
     return Mistake(told, Mend("before", "EQUAL", "="))
@@ -214,7 +216,7 @@ def comma_missing(place: Place) -> Mistake | None:
     apart = not (place.opens_line or place.tokens.touches(place.at))
     sure = apart and place.open in place.brackets.closer
     told = place.tell(
-        "E0011", f"a `,` is missing before {place.quoted(place.at)}", "write `,` between the two",
+        "E0011", f"expected `,` before {place.quoted(place.at)}", "write `,` between the two",
         span=(gap := place.behind(place.at - 1)),
         fix=(Edit(gap, ","),) if sure else (),
     )  # fmt: skip

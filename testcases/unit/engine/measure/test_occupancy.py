@@ -13,7 +13,6 @@ from qospec.elements.fifo import Fifo
 from qospec.elements.shape import Shape
 from qospec.elements.strict import Strict
 from qospec.engine.element import Setting
-from qospec.engine.encapsulation import Encapsulation
 from qospec.engine.experiment import MeasurementSpec, Node
 from qospec.engine.items.batch import FOREVER_PS, Batch
 from qospec.engine.items.connections import Connections, Contract
@@ -22,6 +21,7 @@ from qospec.engine.measure import occupancy
 from qospec.engine.measure.occupancy import Occupancies, Occupancy
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
+from qospec.protocol.encapsulation import Encapsulation
 
 CLOCK = Clock(Fraction(8 * 10**12), slotted=False, propagation_ps=5, encapsulation=Encapsulation())
 """A byte takes 1 ps."""

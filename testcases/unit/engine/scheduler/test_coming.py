@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from qospec.engine.items.batch import Batch, joined
 from qospec.engine.items.partition import RoutingTable
-from qospec.engine.marks import VALUES
 from qospec.engine.scheduler.arrivals import by_input, by_routes, in_arrival_order
+from qospec.protocol.marks import VALUES
 
 TIMES = st.lists(st.integers(0, 20), max_size=12).map(sorted)
 INPUTS = st.lists(TIMES, min_size=1, max_size=5)
