@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from qospec.engine.items.batch import Batch
     from qospec.engine.items.connections import Contract
 
-CODES = tuple(name for name in ALL if name not in ("clp", "colour"))
-"""What a number is written into."""
 Codes = tuple[tuple[str, int], ...]
 """A value for each colour that is named; for all packets, by the name ""."""
 CodePoint = Annotated[Codes | None, Domain("codes", 0, ALL["dscp"].highest)]
@@ -53,8 +51,8 @@ class Remark(Element):
     """What meters of this device and its classifiers go by; it does not leave the device."""
 
     def __post_init__(self) -> None:
-        for name in CODES:
-            for colour, _ in getattr(self, name) or ():
+        for name, codes in self._codes.items():
+            for colour, _ in codes:
                 if colour not in ("", *COLOURS):
                     known = ", ".join(COLOURS)
                     raise ValueError(f"{name}: there is no colour {colour}; there are {known}")
@@ -67,12 +65,22 @@ class Remark(Element):
     def writes(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(name for each in self._given for name in each))
 
+    @property
+    def _codes(self) -> dict[str, Codes]:
+        """Return what is given for each mark that holds a number."""
+        return {
+            "dscp": self.dscp or (),
+            "precedence": self.precedence or (),
+            "priority": self.priority or (),
+            "traffic_class": self.traffic_class or (),
+        }
+
     @cached_property
     def _given(self) -> tuple[dict[str, int], ...]:
         """Return what is written, per colour."""
         found: tuple[dict[str, int], ...] = tuple({} for _ in COLOURS)
-        for name in CODES:
-            for colour, code in getattr(self, name) or ():
+        for name, codes in self._codes.items():
+            for colour, code in codes:
                 for number in range(len(COLOURS)) if not colour else [COLOURS.index(colour)]:
                     found[number][name] = code
         for each in found if self.colour else ():

@@ -1,4 +1,4 @@
-"""What every element, arrival process and metric is to the engine.
+"""What every element is: what it states of itself, and how it runs.
 
 An element is a frozen dataclass of its parameters. `start` makes its state for one trial; `process`
 takes what has come in, up to a watermark, and gives what goes out. It promises, and a property test
@@ -17,13 +17,13 @@ holds every element of the catalogue to it:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from qospec.catalogue.kinds import CARRIED
 from qospec.protocol.marks import CLP
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from qospec.catalogue.kinds import Buffer, Carried
     from qospec.engine.arrays import Indices, Marks, Times
@@ -217,32 +217,3 @@ class Element(ABC):
 
         At `FOREVER_PS` everything that waits is sent.
         """
-
-
-class Arrivals(Protocol):
-    """A process by which the like connections of one flow have cells ready.
-
-    `connection` of what it emits counts from 0 within the flow.
-    """
-
-    def start(self, connections: int, phases: str, draws: Draws) -> Any:
-        """Return its state at the beginning of a trial."""
-
-    def emit(self, state: Any, until_ps: int) -> tuple[Times, Indices]:
-        """Return all cells ready before `until_ps` that were not yet given, in order of time."""
-
-    def mean_cell_rate(self, connections: int) -> Any:
-        """Return cells/s of all connections together, on average."""
-
-    def most_cells(self, connections: int, length_ps: int) -> int | None:
-        """Return how many cells they have ready within a time, at most; None if that is random."""
-
-
-class Traffic(Protocol):
-    """A kind of traffic: what is declared, apart from what is emitted."""
-
-    def contract(self) -> Contract:
-        """Return the contract that it declares."""
-
-    def conforming_source(self) -> tuple[str, Mapping[str, object]]:
-        """Return the arrival process, by name and arguments, that uses the contract to the full."""

@@ -13,9 +13,10 @@ from qospec.protocol.marks import CLP
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Marks
-    from qospec.engine.element import Arrivals, Element
+    from qospec.engine.element import Element
     from qospec.engine.items.connections import Connections
     from qospec.engine.line.clock import Clock
+    from qospec.engine.source.arrivals import Arrivals
     from qospec.engine.source.sizes import Sizes
     from qospec.protocol.encapsulation import Encapsulation
 

@@ -41,6 +41,6 @@ class BitRate(Metric):
         if not tally.window_ps:
             return None
         if volume is not None:
-            return Fraction(getattr(volume, statistic) * 8 * PS_PER_S, tally.window_ps)
+            return Fraction(volume._asdict()[statistic] * 8 * PS_PER_S, tally.window_ps)
         size_bytes = tally.size_bytes - (HEADER_BYTES if statistic == "payload" else 0)
         return Fraction(tally.carried * size_bytes * 8 * PS_PER_S, tally.window_ps)

@@ -60,13 +60,14 @@ SORTS = {
 
 
 def _source_words(kind: Kind) -> str:
-    otherwise = "by `gaps`" if hasattr(kind.build, "stream") else "as much as the contract allows"
+    otherwise = "by `gaps`" if "packet" in kind.carries else "as much as the contract allows"
     return f"What is emitted; left out, {otherwise}."
 
 
 def _following(kind: Kind) -> set[str]:
     """Return the fields of an arrival process that may follow from what the traffic says."""
-    return {*kind.from_contract, getattr(kind.build, "paced", "")}
+    rate = {kind.build.rate_field} if kind.role == "arrivals" else set()
+    return {*kind.from_contract, *rate}
 
 
 def kind_document(kind: Kind) -> Document:

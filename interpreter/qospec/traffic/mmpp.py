@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated
 
 from qospec.catalogue.kinds import Domain, Duration, Ratio, arrivals
 from qospec.dataclass import dataclass
 from qospec.engine.random import NEVER
+from qospec.engine.source.arrivals import Arrivals
 from qospec.engine.source.two_state import LONGEST_STAY_PS, Gaps, check_state, two_state
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from qospec.engine.arrays import Indices, Times
     from qospec.engine.random import Draws
     from qospec.engine.source.two_state import TwoState
@@ -30,7 +29,7 @@ Stay = Annotated[int, Domain("time", 1, LONGEST_STAY_PS)]
     " (1986) 856",
 )
 @dataclass(frozen=True)
-class Mmpp:
+class Mmpp(Arrivals):
     """Have cells ready at random, calm and busy in turns: a Poisson process of either rate.
 
     A Markov-modulated Poisson process of two states, each of which lasts for an exponential time.
@@ -38,7 +37,7 @@ class Mmpp:
     doubles and rounded down to whole ps, so that an interval is half a ps short on average.
     """
 
-    paced: ClassVar[str] = "rate"
+    rate_field = "rate"
 
     rate: Rate
     """Cells/s of each connection, on average over both states."""
@@ -52,11 +51,6 @@ class Mmpp:
     def __post_init__(self) -> None:
         rate = Fraction(self.rate)
         check_state("rate", rate, rate, (Duration(self.calm), Duration(self.busy)))
-
-    @classmethod
-    def at_rate(cls, rate: Fraction, *, calm: int, busy: int, share: Fraction) -> Self:
-        """Return the one of that mean rate, per connection."""
-        return cls(rate, calm, busy, share)
 
     @property
     def rates(self) -> tuple[Fraction, Fraction]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 from qospec.catalogue.kinds import CellRate, Domain, Duration, arrivals
 from qospec.dataclass import dataclass
+from qospec.engine.source.arrivals import Arrivals
 from qospec.engine.source.two_state import LONGEST_STAY_PS, Gaps, check_state, two_state
 from qospec.units import PS_PER_S
 
@@ -27,7 +28,7 @@ Stay = Annotated[Duration, Domain("duration", 1, LONGEST_STAY_PS)]
     from_contract={"at": "peak_cell_rate"},
 )
 @dataclass(frozen=True)
-class OnOff:
+class OnOff(Arrivals):
     """Have cells ready at a constant rate while on, and none while off.
 
     Each connection goes on and off by itself. Cells are 1/at of the time on apart, exactly: what
@@ -36,7 +37,7 @@ class OnOff:
     any time in the long run; with even ones connection i of n goes on at i/n of a mean turn.
     """
 
-    paced: ClassVar[str] = "at"
+    rate_field = "at"
 
     on: Stay
     """How long a connection is on."""
@@ -49,9 +50,9 @@ class OnOff:
         check_state("at", Fraction(self.at), self.mean_cell_rate(1), (self.off, self.on))
 
     @classmethod
-    def at_rate(cls, rate: Fraction, *, on: Duration, off: Duration) -> Self:
-        """Return the one of that mean rate, per connection."""
-        return cls(on, off, rate * (on.mean_ps + off.mean_ps) / on.mean_ps)
+    def at_rate(cls, rate: Fraction, **others: Any) -> Self:
+        on_ps, off_ps = others["on"].mean_ps, others["off"].mean_ps
+        return cls(at=rate * (on_ps + off_ps) / on_ps, **others)
 
     def start(self, connections: int, phases: str, draws: Draws) -> TwoState:
         gaps = Gaps(constant_ps=PS_PER_S / Fraction(self.at))

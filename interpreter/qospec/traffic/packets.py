@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from qospec.catalogue.kinds import Domain, Load, PacketSizes, traffic
 from qospec.dataclass import dataclass
 from qospec.engine.items.connections import Contract
 from qospec.engine.source.contract import Count, Phases, Stream, check_exact
 from qospec.engine.source.sizes import LARGEST_WEIGHT, Sizes, mean_bytes
+from qospec.engine.source.traffic import PacketTraffic
 from qospec.protocol.encapsulation import Encapsulation
 from qospec.protocol.ip import (
     FAMILY_EXTRA_BYTES,
@@ -61,10 +62,11 @@ class UnfitError(ValueError):
 
 @traffic(
     source="RFC 791, 3.1 (IPv4); RFC 8200, 3 (IPv6); RFC 2285, 3.5.1 (intended load); RFC 2474, 3"
-    " (DSCP)"
+    " (DSCP)",
+    carries=("packet",),
 )
 @dataclass(frozen=True, kw_only=True)
-class Packets:
+class Packets(PacketTraffic):
     """Send IP packets at a mean rate, whether they arrive or not.
 
     A rate in bit/s is that of one connection, in the layer that it names, and becomes packets/s by
@@ -74,8 +76,6 @@ class Packets:
 
     Not modelled: options and extension headers, fragmentation; an end that answers.
     """
-
-    load: ClassVar[str] = "rate"
 
     rate: PacketLoad = None
     """Bits per second in a layer, or packets per second, of each connection."""
@@ -109,11 +109,15 @@ class Packets:
     def __post_init__(self) -> None:
         if sum(weight for _, weight in self.size.parts) > LARGEST_WEIGHT:
             raise ValueError("size: these weights are too fine; give fewer digits")
-        for name in ("source_port", "destination_port"):
-            if getattr(self, name) and self.protocol == "none":
+        ports = {"source_port": self.source_port, "destination_port": self.destination_port}
+        for name, port in ports.items():
+            if port and self.protocol == "none":
                 raise ValueError(f"{name}: packets without UDP or TCP have none")
-        for name in ("source_address", "destination_address"):
-            address = getattr(self, name)
+        addresses = {
+            "source_address": self.source_address,
+            "destination_address": self.destination_address,
+        }
+        for name, address in addresses.items():
             if address is not None and (":" in address) != (self.family == "ipv6"):
                 raise ValueError(f"{name}: packets of {self.family} have no such address")
 

@@ -13,6 +13,7 @@ from qospec.protocol.atm import ServiceCategory
 @traffic(
     source="ATM Forum TM 4.1 (af-tm-0121), VBR.1 to VBR.3; ITU-T I.371 (SBR)",
     abbreviations=ABBREVIATIONS,
+    carries=("cell",),
 )
 @dataclass(frozen=True)
 class VbrRt(VariableBitRate):

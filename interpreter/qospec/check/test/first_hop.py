@@ -52,7 +52,7 @@ def on(
     `record` is the traffic of the `flow`, which is given with its name.
     """
     node, name = flow
-    packets = hasattr(sending.traffic, "stream")
+    packets = "packet" in sending.kind.carries
     lines = [_line(origin, evaluator) for origin in origins if HOST_PORT in origin.media]
     for line, origin in zip(lines, origins, strict=False):
         if line is not None and ("packet" in line.accepts) != packets:

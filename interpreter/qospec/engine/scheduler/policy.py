@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     Serve = Callable[..., int]
 
-KERNELS = ("select", "on_arrival", "on_service", "on_idle")
-
 
 class Policy(NamedTuple):
     """How a scheduler chooses; `engine.scheduler.serve` documents the arguments of the kernels.
@@ -48,6 +46,16 @@ class Policy(NamedTuple):
     keeps_tags: bool = False
 
     @property
+    def kernels(self) -> dict[str, Callable[..., int]]:
+        """Return its kernels, by the names that `serve.serve` calls them by."""
+        return {
+            "select": self.select,
+            "on_arrival": self.on_arrival,
+            "on_service": self.on_service,
+            "on_idle": self.on_idle,
+        }
+
+    @property
     def forgets(self) -> bool:
         """Return whether no choice depends on the past."""
         return not self.fields
@@ -64,7 +72,7 @@ def scheduling_loop(policies: tuple[Policy, ...], *, deep: bool, with_policies: 
         deep: Whether there are schedulers below the root.
         with_policies: Whether some queue has a drop policy.
     """
-    names = {name: _by_number(policies, name) for name in KERNELS}
+    names = {name: _by_number(policies, name) for name in policies[0].kernels}
     flags = {
         "TRACKS_HEADS": any(policy.on_arrival is not serve.on_arrival for policy in policies),
         "KEEPS_TAGS": any(policy.keeps_tags for policy in policies),
@@ -79,7 +87,7 @@ def scheduling_loop(policies: tuple[Policy, ...], *, deep: bool, with_policies: 
 
 def _by_number(policies: tuple[Policy, ...], name: str, first: int = 0) -> Any:
     """Return the kernel that dispatches on the number of a scheduler's policy."""
-    this = getattr(policies[first], name)
+    this = policies[first].kernels[name]
     if first == len(policies) - 1:
         return this
     label = "_".join([name, *(policy.name for policy in policies[first:]), str(first)])

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 from qospec.catalogue.kinds import CellRate, Cells, Domain, Time
 from qospec.dataclass import dataclass
 from qospec.engine.items.connections import Contract
+from qospec.engine.source.traffic import CellTraffic
 from qospec.protocol.atm import HIGHEST_VIRTUAL_PATH, ServiceCategory
 from qospec.units import PS_PER_S
 
@@ -54,7 +55,7 @@ def check_exact(name: str, cell_rate: Fraction, connections: int) -> None:
 
 
 @dataclass(frozen=True)
-class VariableBitRate:
+class VariableBitRate(CellTraffic):
     """What both kinds of variable bit rate declare."""
 
     category: ClassVar[ServiceCategory]
