@@ -201,14 +201,14 @@ def uncarried_marks(case: Case, drafts: Drafts, reach: Reach) -> Iterator[Diagno
     for index in sorted(reach.any):
         for name in PLACES:
             draft = drafts[index]
-            if name in draft.element.writes:
+            if name in draft.element.marks_written:
                 ends = _ends(index, onward, drafts)
                 if not any(_bears(drafts[n], name) or _reads(drafts[n], name) for n in ends):
                     yield _refused(case, draft.instance, name, WRITING, _lines(ends, drafts))
             for reader, does in _readers(draft, name):
                 ends = _ends(index, backward, drafts)
                 if not any(
-                    _bears(drafts[n], name) or name in drafts[n].element.writes for n in ends
+                    _bears(drafts[n], name) or name in drafts[n].element.marks_written for n in ends
                 ):
                     yield _refused(case, reader, name, does, _lines(ends, drafts))
 

@@ -43,8 +43,8 @@ def too_small(case: Case, survey: Survey) -> Iterator[Diagnostic]:
             if member.contract.cell_delay_variation_tolerance_ps + _ROUNDING_PS < needed_ps:
                 flow, needed = case.flows[member.flow], _text(needed_ps)
                 why = (
-                    f"they arrive in slots of {_text(clock.slot_ps)}, and their interval is no whole"
-                    f" number of slots: this alone needs a tolerance of {needed}"
+                    f"they arrive in slots of {_text(clock.slot_ps)}, and their interval is no"
+                    f" whole number of slots: this alone needs a tolerance of {needed}"
                 )
                 yield Diagnostic(
                     "W0613",
