@@ -178,7 +178,7 @@ class NodeRuntime:
         self._links = tuple(link for port in ports for link in port)
 
     def advance(self, cap_ps: int = FOREVER_PS) -> bool:
-        """Advance to the lowest watermark of all links or `cap_ps`; return whether that is later."""
+        """Advance to the lowest watermark of all links, or `cap_ps`; return whether it is later."""
         horizon_ps = cap_ps
         for link in self._links:
             horizon_ps = min(horizon_ps, link.until_ps)

@@ -21,7 +21,7 @@ class Clock:
 
     Attributes:
         bit_rate: Bits per second: of cells, or all that a line of packets sends.
-        slotted: Whether a cell begins only at the start of a slot, floor(k * 424 / bit_rate) + phase_ps.
+        slotted: Whether a cell begins only with a slot, at floor(k * 424 / bit_rate) + phase_ps.
         propagation_ps: Added to every departure.
         stamps: Whether it is the first line of a flow, and so writes `sent_ps`.
         phase_ps: The beginning of slot 0.
