@@ -1,4 +1,4 @@
-"""The language as files: what is accepted, what is refused and how, what the chapters show.
+"""The language as files: what is accepted, what is unsupported and how, what the chapters show.
 
 Each file of `accept` has its equal in YAML in `twins`. A missing one is made by
 `qos convert testcases/language/accept/NAME.qos --to yaml -o testcases/language/twins/NAME.yaml`.
