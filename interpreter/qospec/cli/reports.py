@@ -21,7 +21,7 @@ def check_formats(names: tuple[str, ...]) -> None:
         for name in names:
             check_template(name)
     except ReportError as error:
-        exits.wrong(str(error))
+        exits.user_error(str(error))
 
 
 def rendered(document: dict[str, Any], timing: dict[str, Any], name: str) -> str:
@@ -32,7 +32,7 @@ def rendered(document: dict[str, Any], timing: dict[str, Any], name: str) -> str
     try:
         return render(document, timing, name)
     except ReportError as error:
-        exits.wrong(str(error))
+        exits.user_error(str(error))
 
 
 def write(kept: Record, document: dict[str, Any], name: str) -> Path:

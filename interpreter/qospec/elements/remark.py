@@ -62,7 +62,7 @@ class Remark(Element):
             raise ValueError("precedence: it is a part of the DSCP; write one of them")
 
     @property
-    def writes(self) -> tuple[str, ...]:
+    def marks_written(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(name for each in self._given for name in each))
 
     @property

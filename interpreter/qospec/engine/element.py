@@ -1,8 +1,8 @@
-"""What every element is: what it states of itself, and how it runs.
+"""The contract of elements: the facts that a class states, and how it runs.
 
 An element is a frozen dataclass of its parameters. `start` makes its state for one trial; `process`
-takes what has come in, up to a watermark, and gives what goes out. It promises, and a property test
-holds every element of the catalogue to it:
+takes what has come in, up to a watermark, and returns what goes out. It promises the following, and
+a property test holds every element of the catalogue to it:
 
 - *causality*: no cell leaves before it came;
 - *order*: leaving times do not fall, at each output;
@@ -10,7 +10,7 @@ holds every element of the catalogue to it:
 - *chunks*: the same cells in more, smaller batches give the same;
 - *purity*: equal arguments give equal results, and no input is changed, but for arrival times that
   the setting says the element owns;
-- *account*: an element that holds items tells who waited, if it is watched;
+- *account*: an element that holds items reports those that waited, if it is watched;
 - *agreement*: a compiled kernel equals its Python self.
 """
 
@@ -81,7 +81,7 @@ class Setting(NamedTuple):
         size_bytes: The one size that all cells have; 0 if they differ, or if that is not known.
         owns_times: Whether `at_ps` of what comes is the element's own: nobody else will look at it
             again, so departures may be written over it.
-        watched: Whether an element in which items wait is to tell of that.
+        watched: Whether an element that holds items reports those that waited, in `Step.waits`.
     """
 
     connections: Connections
@@ -98,26 +98,24 @@ class Setting(NamedTuple):
 class Element(ABC):
     """One step of a cell's way: a frozen dataclass of its parameters.
 
-    What others need to know of an element, its facts state. Each has a default: that of an element
-    with one input and one output that takes no time, loses nothing and changes nothing. A class
-    overrides those in which it differs, and no field has the name of a fact: the default of the
-    fact would become that of the field.
+    All that the checker, the planner and the engine know of an element are the facts below. Each
+    has a default, that of an element with one input and one output that takes no time, loses
+    nothing and changes nothing; a class overrides those in which it differs. No field may have the
+    name of a fact: the default of the fact would become that of the field.
     """
 
-    # ---- what a class states
+    # ---- what holds for all elements of a class
 
     causes: ClassVar[tuple[str, ...]] = ()
-    """All causes that it may lose items for: names and help of the checker."""
+    """All causes of loss at such an element; the checker offers their counts."""
     holds: ClassVar[bool] = False
-    """Whether items wait in it, for anything but a line: it then reports in `Step.waits` which did,
-    and the checker offers its occupancy."""
+    """Whether items wait in it, but not for a line; the checker offers its occupancy."""
     inserts_oam: ClassVar[bool] = False
-    """Whether it makes OAM cells: the planner then gives them indices, the engine counts them."""
+    """Whether it makes OAM cells; the planner gives them indices, and the engine counts them."""
     keeps_spacing: ClassVar[bool] = False
-    """Whether items leave as far apart in time as they came: a plan's warning on tolerances."""
+    """Whether items leave as far apart in time as they came; the planner checks tolerances so."""
     only_splits: ClassVar[bool] = False
-    """Whether it does no more than split what comes by the planner's table: the engine may leave
-    that to the scheduler behind it."""
+    """Whether all it does is to split what comes by its table; the engine may fuse it."""
 
     # ---- its ports, and the ways through it
 
@@ -133,20 +131,20 @@ class Element(ABC):
 
     @property
     def accepts(self) -> tuple[Carried, ...]:
-        """Return what may come to it, of cells and packets: those that its buffer can count."""
+        """Return which items may enter: those that its buffer can count. The checker asks."""
         if self.buffer is None or self.buffer.unit == "byte":
             return CARRIED
         return (self.buffer.unit,)
 
     def output_of(self, number: int, *, oam: bool) -> int:
-        """Return the output for what comes by an input, for the planner to follow.
+        """Return the output for items of an input, which the planner follows; both are numbers.
 
-        A router or a classifier is not asked: the planner makes a table of its outputs.
+        It is not asked of a router or a classifier, for which the planner makes a table.
         """
         return 0
 
     def clock(self, *, stamps: bool) -> Clock | None:
-        """Return how it serves what queues for it, if it is a line; for the planner to join both.
+        """Return how it serves the queue before it, if it is a line; the planner joins the two.
 
         Args:
             stamps: Whether it is at a source, and writes when each item was sent.
@@ -156,59 +154,59 @@ class Element(ABC):
     # ---- what it does to items
 
     def concerns(self, contract: Contract) -> bool:
-        """Return whether it does anything to items under a contract: else the planner omits it."""
+        """Return whether it does anything to items of a contract; else the planner omits it."""
         return True
 
     def polices(self, contract: Contract) -> bool:
-        """Return whether it holds each connection to such a contract: for a plan's warnings."""
+        """Return whether it enforces such a contract; the planner warns of what cannot conform."""
         return False
 
     def marks_after(self, marks: int, contract: Contract) -> tuple[int, ...]:
-        """Return the marks that an item may have behind it, for the planner to follow.
+        """Return the marks that an item may leave with, which the planner follows; the usual first.
 
-        The usual ones come first; there are none where no such item passes.
+        There are none if no such item passes.
         """
         return (marks,)
 
     @property
-    def writes(self) -> tuple[str, ...]:
-        """Return the names of the marks that it sets: a plan looks for frames that bear them."""
+    def marks_written(self) -> tuple[str, ...]:
+        """Return the names of marks that it sets; the planner looks for frames that bear them."""
         return ()
 
     @property
     def discards_for(self) -> tuple[str, ...]:
-        """Return those of its causes that its parameters allow, for a report to list."""
+        """Return those of its causes that its parameters allow; reports list them."""
         return self.causes
 
-    # ---- what it keeps items for
+    # ---- what items wait for
 
     @property
     def buffer(self) -> Buffer | None:
-        """Return how much may wait in it, for the checker and the planner; None: no limit."""
+        """Return how much may wait in it; None: no limit. The checker and the planner ask."""
         return None
 
     @property
     def drop_policy(self) -> DropPolicy | None:
-        """Return what it loses before its buffer is full, for the planner; None: nothing."""
+        """Return what it drops before its buffer is full; None: nothing. The planner asks."""
         return None
 
     @property
     def token_bucket(self) -> Bucket | None:
-        """Return the bucket whose tokens an item needs to conform, for a plan's warnings."""
+        """Return the bucket that an item needs tokens of; the planner warns of one too small."""
         return None
 
     # ---- how it runs
 
     def lookahead_ps(self, clock: Clock | None) -> int:
-        """Return a time that no item can undercut: its lookahead, for the engine and the checker.
+        """Return a time that no item can undercut; the engine and the checker need it in loops.
 
         Args:
-            clock: Of the line that serves it, if one does.
+            clock: That of the line that serves it, if one does.
         """
         return 0
 
     def start(self, setting: Setting) -> Any:
-        """Return its state at the beginning of a trial; None if it keeps nothing."""
+        """Return its state at the beginning of a trial; None if it has none."""
         return None
 
     @abstractmethod

@@ -40,7 +40,7 @@ def test_what_is_given_is_written_and_the_rest_stays(lab, written, colour, marks
                 expected = COLOURS.index(colour)
             assert mark.of(after) == expected
     assert left.at_ps.tolist() == batch.at_ps.tolist()
-    assert set(remark.writes) == {*written, *(["colour"] if colour else [])}
+    assert set(remark.marks_written) == {*written, *(["colour"] if colour else [])}
 
 
 @pytest.mark.parametrize("before", range(64))

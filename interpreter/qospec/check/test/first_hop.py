@@ -125,7 +125,7 @@ def _unborne(mark: str, written: Span, name: str, begins: tuple[Span, str]) -> C
 def _unlinked(node: ast.Flow, name: str, origins: tuple[Node, ...]) -> CheckError:
     return error(
         "E0308",
-        f"no way leads packets of `{name}` from `{origins[0].path}`",
+        f"no path for packets of `{name}` from `{origins[0].path}`",
         node.span,
         note="no link is there",
         help=f"add a `link`, or name other hosts for `{name}`",

@@ -69,7 +69,10 @@ class Rule(NamedTuple):
 
 
 class DropPolicy(ABC):
-    """Which arrivals a queue drops. A frozen dataclass of its parameters."""
+    """Which arrivals a queue drops. A frozen dataclass of its parameters.
+
+    It states facts and decides nothing itself: `queue.admission` carries out its rules.
+    """
 
     @property
     def mark(self) -> str:
