@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from qospec.dataclass import dataclass
 from qospec.diagnostics import MOST, Diagnostic, Label
 from qospec.source import Span
-from qospec.syntax.lexical_errors import hidden, shortened, slip_of
+from qospec.syntax.lexical_errors import hidden, lexical_error, shortened
 from qospec.syntax.limits import DEEPEST, too_long
 from qospec.visible import hidden_in
 
@@ -196,8 +196,8 @@ def _hidden(source: Source) -> Diagnostic | None:
     start = next(hidden_in(source.text), None)
     if start is None:
         return None
-    slip = hidden(source.text[start])
-    return Diagnostic(slip.code, slip.message, Span(source, start, start + 1), help=slip.help)
+    error = hidden(source.text[start])
+    return Diagnostic(error.code, error.message, Span(source, start, start + 1), help=error.help)
 
 
 def first_key(text: str) -> str | None:
@@ -301,10 +301,10 @@ class _Composer:
         return Unreadable(Diagnostic("E0013", message, self._line(start, end), help=way_out))
 
     def _no_blank(self, start: int, end: int) -> Unreadable:
-        slip = slip_of("STRAY", self._source.text[start:end])
-        way_out = f"{slip.help}, or put the text in quotes if it belongs there"
+        error = lexical_error("STRAY", self._source.text[start:end])
+        way_out = f"{error.help}, or put the text in quotes if it belongs there"
         span = Span(self._source, start, end)
-        return Unreadable(Diagnostic(slip.code, slip.message, span, help=way_out))
+        return Unreadable(Diagnostic(error.code, error.message, span, help=way_out))
 
     def _line(self, start: int, end: int) -> Span:
         """Return a span that stays within its first line."""

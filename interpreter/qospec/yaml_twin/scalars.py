@@ -14,7 +14,7 @@ from qospec.diagnostics import Diagnostic, Problems
 from qospec.source import Source, Span
 from qospec.syntax.grammar import END, grammar, keywords
 from qospec.syntax.lexical_errors import shortened
-from qospec.syntax.tokens import tokens_of
+from qospec.syntax.tokens import tokenize
 from qospec.yaml_twin.nodes import Unreadable
 from qospec.yaml_twin.shapes import Role
 
@@ -152,7 +152,7 @@ def stranger(text: str, role: Role) -> Problem | None:
         return Problem(0, len(text), "E0017", message, way_out)
     if not _SUSPICIOUS.search(text):
         return None
-    tokens = tokens_of(Source("", text), Problems())
+    tokens = tokenize(Source("", text), Problems())
     kinds, depth, foreign = tokens.kinds, 0, _foreign() - _ALLOWED.get(role, set())
     for at, kind in enumerate(kinds):
         depth += (kind in {"LPAR", "LSQB", "LBRACE"}) - (kind in {"RPAR", "RSQB", "RBRACE"})

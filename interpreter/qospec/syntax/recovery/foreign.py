@@ -1,6 +1,6 @@
-"""What people write as other languages have it, and how it is written here: one row for each.
+"""Syntax of other languages, and how it is written here: one row for each.
 
-A row speaks where its pattern fits the line and the token at fault stands in what it fits.
+A row applies where its pattern matches the line and the token at fault is in the match.
 """
 
 from __future__ import annotations
@@ -10,39 +10,41 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.diagnostics import Edit
 from qospec.source import Span
-from qospec.syntax.recovery.site import Mistake
+from qospec.syntax.recovery.site import Diagnosis
 
 if TYPE_CHECKING:
-    from qospec.syntax.recovery.site import Place
+    from qospec.syntax.recovery.site import ErrorSite
 
 
-class Phrase(NamedTuple):
+class ForeignSyntax(NamedTuple):
     """One row.
 
     Attributes:
         code: Of the error.
-        pattern: What fits; its group `at` is what the message points at.
-        message: What is told; `{name}` stands for a group of the pattern.
-        way_out: The help, likewise.
-        instead: What surely is meant by the group `at`; "" if nothing is sure.
+        pattern: Of the line; its group `at` is what the message points at.
+        message: Of the error; `{name}` stands for a group of the pattern.
+        help_text: The help, likewise.
+        replacement: What surely is meant by the group `at`; "" if nothing is sure.
     """
 
     code: str
     pattern: re.Pattern[str]
     message: str
-    way_out: str
-    instead: str = ""
+    help_text: str
+    replacement: str = ""
 
 
-def _row(code: str, pattern: str, message: str, way_out: str, instead: str = "") -> Phrase:
-    return Phrase(code, re.compile(pattern), message, way_out, instead)
+def _row(
+    code: str, pattern: str, message: str, help_text: str, replacement: str = ""
+) -> ForeignSyntax:
+    return ForeignSyntax(code, re.compile(pattern), message, help_text, replacement)
 
 
 _LONGEST = 300
-"""Of a line that is looked at: none longer was written by hand."""
+"""Characters of a line; a longer one was not written by hand."""
 _CONFIDENCE = "a confidence is written `with 95% confidence`"
 
-_PHRASES = (
+_ROWS = (
     _row(
         "E0004",
         r"^\s*(?P<at>from\s+(?P<folder>[\w.]+)\s+import\s+(?P<file>\w+))",
@@ -262,27 +264,27 @@ _PHRASES = (
 )  # fmt: skip
 
 
-def phrase(place: Place) -> Mistake | None:
-    """The line says what is said otherwise here."""
-    text, at = place.tokens.source.text, place.tokens.starts[place.at]
+def foreign_syntax(site: ErrorSite) -> Diagnosis | None:
+    """The line is written as in another language."""
+    text, at = site.tokens.source.text, site.tokens.starts[site.at]
     start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
     line = text[start : end if end >= 0 else len(text)]
     if len(line) > _LONGEST:
         return None
-    for row in _PHRASES:
+    for row in _ROWS:
         for match in row.pattern.finditer(line):
             if match.start() <= at - start <= match.end():
-                return _told(place, row, match, start)
+                return _diagnosis(site, row, match, start)
     return None
 
 
-def _told(place: Place, row: Phrase, match: re.Match[str], start: int) -> Mistake:
+def _diagnosis(site: ErrorSite, row: ForeignSyntax, match: re.Match[str], start: int) -> Diagnosis:
     groups = {name.rstrip("_"): each for name, each in match.groupdict().items() if each}
     if "path" in groups:
         groups["path"] = groups["path"].replace("/", ".")
-    span = Span(place.tokens.source, start + match.start("at"), start + match.end("at"))
-    fix = (Edit(span, row.instead.format(**groups)),) if row.instead else ()
-    told = place.tell(
-        row.code, row.message.format(**groups), row.way_out.format(**groups), span=span, fix=fix
+    span = Span(site.tokens.source, start + match.start("at"), start + match.end("at"))
+    fix = (Edit(span, row.replacement.format(**groups)),) if row.replacement else ()
+    diagnostic = site.diagnostic(
+        row.code, row.message.format(**groups), row.help_text.format(**groups), span=span, fix=fix
     )
-    return Mistake(told, spoils=place.is_split)
+    return Diagnosis(diagnostic, spoils=site.is_split)
