@@ -96,6 +96,11 @@ class Meter(Element):
     def judge(self, batch: Batch, state: State, colour: Marks) -> tuple[int, int]:
         """Write the colour of each packet, and return how many are yellow and how many red."""
 
+    @property
+    def marks_written(self) -> tuple[str, ...]:
+        """Return the colour."""
+        return ("colour",)
+
     def marks_after(self, marks: int, contract: Contract) -> tuple[int, ...]:  # noqa: ARG002
         """Return the marks with each colour that passes; the best is the usual one."""
         least = COLOUR.of(marks) if self.is_colour_aware else GREEN
