@@ -1,4 +1,4 @@
-"""Cells of low priority first: partial buffer sharing."""
+"""Low-priority cells first: partial buffer sharing."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 )
 @dataclass(frozen=True)
 class ClpFirst(DropPolicy):
-    """Lose cells with CLP 1 once a share of the queue is taken; keep the rest for CLP 0.
+    """Lose cells with CLP 1 once a share of the queue is taken; reserve the rest for CLP 0.
 
-    A cell with CLP 1 finds room if no more than this share, rounded down, waits with it.
+    A cell with CLP 1 finds room if at most this share of the limit, rounded down, waits including
+    it.
     """
 
     at: Ratio
-    """The share of the limit that is open to all."""
+    """The share of the limit that is open to all cells."""
 
     @property
     def mark(self) -> str:

@@ -22,24 +22,24 @@ if TYPE_CHECKING:
 )
 @dataclass(frozen=True)
 class Red(Averaging, DropPolicy):
-    """Lose some early, at random, the more the longer the queue is on average.
+    """Lose some arrivals early, at random; more, the longer the queue is on average.
 
-    Each newcomer moves the average towards what it finds waiting; so do, after an idle time, as
-    many typical items as it would have taken to send. Below `low` nobody is lost, from there the
-    probability rises to `p` at `high`, and beyond all are lost. It grows with each that is let in,
-    so that drops come at even distances: those between two are distributed uniformly over 1 … 1/p.
-    The limit holds besides. What a newcomer takes of it does not count: a large packet is lost as
+    Each arrival moves the average towards the amount that it finds waiting; so do, after an idle
+    time, as many typical items as could have been sent in it. Below `low` none is lost early; from
+    there the probability rises to `p` at `high`, and beyond all are lost. It grows with each item
+    that is admitted, so that losses are spread evenly: the distance between two is uniform over 1 …
+    1/p. The limit applies as well. The size of an arrival does not count: a large packet is lost as
     often as a small one (RFC 7141, 2.2).
 
     Not modelled: marking instead of loss (ECN); a probability by size.
     """
 
     low: Limit
-    """The average from which on some are lost."""
+    """The average from which some are lost."""
     high: Limit
-    """The average from which on all are lost, or twice which if `gentle`."""
+    """The average from which all are lost; from twice that if `gentle`."""
     p: Probability
-    """Which share is lost just below `high`, but for the even distances."""
+    """The probability of loss just below `high`, apart from the even spread."""
 
     def rules(self, limit: Buffer) -> Mapping[int, Rule]:
         return {0: Rule(curve=Curve(self.low, self.high, self.p, self.gentle))}

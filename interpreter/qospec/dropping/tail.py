@@ -1,4 +1,4 @@
-"""Tail drop: what finds no room is lost."""
+"""Tail drop: items that find no room are lost."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @dropping(source="RFC 3290, 7.1.3 (tail drop)")
 @dataclass(frozen=True)
 class Tail(DropPolicy):
-    """Lose whoever finds no room, and nobody else; so does a queue that says nothing."""
+    """Lose items that find no room, and no others; the default of a queue."""
 
     def rules(self, limit: Buffer) -> Mapping[int, Rule]:
         return {}

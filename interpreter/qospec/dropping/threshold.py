@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 @dropping(source="RFC 2597, 2 (drop precedence); RFC 3290, 7.1.3 (droppers)")
 @dataclass(frozen=True)
 class Threshold(DropPolicy):
-    """Lose who comes once so much waits, each class with a threshold of its own.
+    """Lose arrivals above a threshold, a separate one for each class.
 
-    One of a class finds room if no more than its threshold waits with it, of all classes together.
-    Who bears a mark without a threshold has the queue's limit.
+    An item finds room if at most the threshold of its class waits including it, over all classes.
+    An item with a mark that has no threshold is subject to the limit of the queue.
     """
 
     by: ClassMark
-    """The mark that tells classes apart."""
+    """The mark that determines the class."""
     at: LimitsByMark
     """How much may wait, by value of the mark."""
 
@@ -47,8 +47,8 @@ class Threshold(DropPolicy):
             same_unit("at", amount, limit)
             if amount.amount > limit.amount:
                 raise ValueError(
-                    f"at: nobody comes to {amount.amount}, for no more than {limit.amount} may"
-                    " wait; lower it, or raise the limit"
+                    f"at: the threshold {amount.amount} is never reached, as at most {limit.amount}"
+                    " may wait; lower it, or raise the limit"
                 )
         marks = values(self.by, self.at)
         return {mark: Rule(amount.amount) for mark, (_, amount) in zip(marks, self.at, strict=True)}

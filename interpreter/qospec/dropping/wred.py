@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 )
 @dataclass(frozen=True)
 class Wred(Averaging, DropPolicy):
-    """Lose some early, at random, by the average of the whole queue and the class of who comes.
+    """Lose some arrivals early, at random, by the average of the whole queue and their class.
 
-    See `red`: here each class has its own `low`, `high` and `p`, and counts its own drops. Who
-    bears a mark without them has the queue's limit alone, but moves the average.
+    See `red`: here each class has its own `low`, `high` and `p`, and counts its own losses. An item
+    with a mark that has none is subject to the limit of the queue alone, but moves the average.
     """
 
     by: ClassMark
-    """The mark that tells classes apart."""
+    """The mark that determines the class."""
     low: LimitsByMark
-    """The average from which on some are lost, by value of the mark."""
+    """The average from which some are lost, by value of the mark."""
     high: LimitsByMark
-    """The average from which on all are lost, or twice which if `gentle`; of the same values."""
+    """The average from which all are lost, from twice that if `gentle`; for the same values."""
     p: RatiosByMark
-    """Which share is lost just below `high`; of the same values."""
+    """The probability of loss just below `high`; for the same values."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -42,10 +42,12 @@ class Wred(Averaging, DropPolicy):
         known = {key for key, _ in self.low}
         for field, entries in (("high", self.high), ("p", self.p)):
             if {key for key, _ in entries} != known:
-                raise ValueError(f"{field}: has other classes than low")
+                raise ValueError(f"{field}: its classes differ from those of `low`")
         for key, share in self.p:
             if share == 0:
-                raise ValueError(f"p: {key} would never be lost early; give more than 0")
+                raise ValueError(
+                    f"p: no item of class `{key}` would be lost early; write more than 0"
+                )
 
     @property
     def mark(self) -> str:

@@ -1,4 +1,4 @@
-"""One way becomes several, by what a cell or packet is."""
+"""A classifier: separate cells or packets by their properties."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 @element(source="RFC 3290, 4 (classifiers)", duty="classifier", open_fields=True)
 @dataclass(frozen=True)
 class Classify(Element):
-    """Send each cell or packet to the first class whose condition it meets; authors name classes.
+    """Send each cell or packet to the first class whose condition it meets.
 
-    A condition may ask what all of a connection share: category and path of cells, and whether they
-    are OAM; addresses, protocol, ports and the input of packets. That is known beforehand. It may
-    ask for marks, too: CLP; DSCP, precedence, priority, traffic class and colour. Those have few
-    values, so the planner works conditions out into a table by connection and mark.
+    Each field is a class: the author chooses its name and writes its condition. A condition may
+    test what all items of a connection share: for cells, category, path and whether they are OAM;
+    for packets, addresses, protocol, ports and the input. It may also test marks: CLP; DSCP,
+    precedence, priority, traffic class and colour. Marks have few values, so the planner turns
+    conditions into a table by connection and mark.
     """
 
     keeps_spacing = True
@@ -35,7 +36,7 @@ class Classify(Element):
         if not self.classes:
             raise ValueError("at least one class is needed, as in `rest = otherwise`")
         if len(self.classes) > MAX_OUTPUTS:
-            raise ValueError(f"at most {MAX_OUTPUTS} classes can be told apart")
+            raise ValueError(f"at most {MAX_OUTPUTS} classes are supported")
 
     @property
     def outputs(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""A delay for each cell, from a list."""
+"""A delay for each cell or packet, from a list."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Delaying = Annotated[tuple[int, ...], Domain("times", 0, LONGEST_PS)]
 
 @dataclass
 class State:
-    """What is carried from batch to batch.
+    """The state that is kept from batch to batch.
 
     Attributes:
-        each_ps: The delays, in turn.
-        passed: How many cells have come.
-        waiting: What has come and not left, by the time when it will.
+        each_ps: The delays, in order.
+        passed: The number of items that have arrived.
+        waiting: Items that have not left yet, in order of departure.
     """
 
     each_ps: Times
@@ -37,14 +37,14 @@ class State:
 @element(source="RFC 4737, 3 (reordering), by delays that are written out")
 @dataclass(frozen=True)
 class Delays(Element):
-    """Let the k-th cell or packet leave the k-th time after it came; after the last, begin again.
+    """Delay the k-th cell or packet by the k-th time of a list; after the last, start again.
 
-    One that is delayed for longer than the next may be overtaken by it. Of those that leave at one
-    time, the one that came first is first. Any number may wait.
+    An item that is delayed for longer than the next may be overtaken by it. Items that leave at the
+    same time leave in order of arrival. Any number may wait.
     """
 
     each: Delaying
-    """How much later, of one after the other."""
+    """The delays, in order."""
 
     def __post_init__(self) -> None:
         if not self.each:
@@ -70,6 +70,6 @@ class Delays(Element):
 
 
 def _in_order(waiting: Batch, late: Batch) -> Batch:
-    """Return both by time; those that waited already are first among equals."""
+    """Merge by departure time; items that waited already precede new ones at equal times."""
     both = joined(waiting, late)
     return both.select(np.argsort(both.at_ps, kind="stable"))

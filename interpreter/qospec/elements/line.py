@@ -1,4 +1,4 @@
-"""A line: one cell after the other, each for its time, and then the way."""
+"""A line: transmission at an exact rate, then propagation."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class State(NamedTuple):
-    """What is carried from batch to batch, and what holds for the whole trial.
+    """The state that is kept from batch to batch, and the facts of the whole trial.
 
     Attributes:
         line: See `engine.line.transmission`.
@@ -65,7 +65,7 @@ LineRate = Annotated[
 Overhead = Annotated[int, Domain("data", 0, 4_096)]
 """Whole bytes around a packet."""
 Stack = Annotated[int, Domain("integer", 0, 8)]
-"""How many of 4 bytes each."""
+"""A number of tags or labels of 4 bytes each."""
 Mtu = Annotated[int, Domain("data", IPV4_HEADER_BYTES, LARGEST_PACKET_BYTES)]
 
 
@@ -77,25 +77,25 @@ Mtu = Annotated[int, Domain("data", IPV4_HEADER_BYTES, LARGEST_PACKET_BYTES)]
 )
 @dataclass(frozen=True)
 class Line(Element):
-    """Carry cells or packets one after the other at an exact rate over a length.
+    """Transmit cells or packets one after the other at an exact rate, over a length.
 
-    A cell may begin in the very ps in which it is ready and the line is free. It leaves, with its
-    last bit at the far end, when its time and that of the way are over. A line that nothing queues
-    for elsewhere keeps what waits, without limit, first come, first served. A packet takes the line
-    for max(size + header, min_frame) + preamble + gap bytes; its first bit is that behind the
-    preamble, its last that ahead of the gap.
+    A cell may begin in the very ps in which it is ready and the line is free. It leaves when its
+    last bit reaches the far end, after transmission and propagation. A line without a queue in
+    front keeps waiting items itself, without limit, first in, first out. A packet occupies the line
+    for max(size + header, min_frame) + preamble + gap bytes; its first bit is the one behind the
+    preamble, its last the one ahead of the gap.
 
     Not modelled: bit errors, bit stuffing, jitter of the line's own clock.
     """
 
     rate: LineRate
-    """Bits per second: of cells, 53 bytes each, or of all that is sent, `@line`."""
+    """Bits per second: of cells, 53 bytes each, or of everything that is sent, `@line`."""
     slotted: Truth = True
-    """Whether a cell begins only where a slot does, floor(k * 424 bit / rate); not for packets."""
+    """Whether cells begin only where a slot does, floor(k * 424 bit / rate); not for packets."""
     length: Length = Fraction(0)
-    """How far the other end is."""
+    """The distance to the far end."""
     delay_per_length: DelayPerLength = Fraction(5_000)
-    """Propagation; 5 ns/m is about that of a fibre with a group index of 1.47."""
+    """Propagation delay; 5 ns/m is about that of fibre with a group index of 1.47."""
     phase: Time = 0
     """When slot 0 begins."""
 
@@ -104,19 +104,19 @@ class Line(Element):
     )
     """What is sent: cells, 53 bytes each, or packets in frames."""
     preamble: Overhead = 0
-    """What goes ahead of each frame."""
+    """Bytes ahead of each frame."""
     header: Overhead = 0
-    """What a frame holds besides the packet, check sequence included, tags and labels not."""
+    """Bytes of a frame besides the packet: with the check sequence, without tags and labels."""
     min_frame: Overhead = 0
-    """A shorter frame is padded to this."""
+    """The minimum size of a frame; a shorter one is padded."""
     gap: Overhead = 0
-    """The least time between two frames, in bytes."""
+    """The minimum time between two frames, in bytes."""
     mtu: Mtu = LARGEST_PACKET_BYTES
     """The largest IP packet."""
     vlan_tags: Stack = 0
-    """How many VLAN tags of 4 bytes a frame has; the outer one bears the priority, 802.1p."""
+    """The number of 4-byte VLAN tags in a frame; the outer one bears the priority, 802.1p."""
     labels: Stack = 0
-    """How many MPLS labels of 4 bytes are ahead of a packet; the outer bears the traffic class."""
+    """The number of 4-byte MPLS labels ahead of a packet; the outer bears the traffic class."""
 
     def __post_init__(self) -> None:
         framed = (self.preamble, self.header, self.min_frame, self.gap, self.vlan_tags, self.labels)
@@ -136,7 +136,7 @@ class Line(Element):
 
     @property
     def encapsulation(self) -> Encapsulation | None:
-        """Return what is put around each packet; None where cells are carried."""
+        """Return the framing of each packet; None if cells are carried."""
         if self.carries == "cell":
             return None
         inserted = self.vlan_tags * TAG_BYTES + self.labels * LABEL_BYTES
@@ -187,18 +187,18 @@ def _sent(state: State, batch: Batch) -> Batch:
 
 @kernel
 def _send(at_ps: Times, size_bytes: Sizes, line: Whole, left_ps: Times, began_ps: Times) -> None:
-    """Send without slots: begin when the item is there and the line is free.
+    """Send without slots: begin when the item is ready and the line is free.
 
     Args:
         at_ps: (n,) Arrival times; they do not fall.
         size_bytes: (n,) Lengths.
-        line: Carried on.
+        line: Updated.
         left_ps: (n,) Written: last bit at the far end, rounded down; may be `at_ps` itself.
-        began_ps: (n,) Written: first bit sent, rounded down; or (0,): not asked for.
+        began_ps: (n,) Written: first bit sent, rounded down; or (0,) if not needed.
     """
     free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
     size, time, lead, stamps = 0, (0, 0), line[LEAD], len(began_ps) > 0
-    simple = line[BYTE_PART] == 0  # then to look for a change of sizes costs more than to multiply
+    simple = line[BYTE_PART] == 0  # multiplying is then cheaper than detecting a new size
     for i in range(len(at_ps)):
         if simple or size_bytes[i] != size:
             size, time = int(size_bytes[i]), service_time(line, size_bytes[i])
@@ -213,13 +213,13 @@ def _send(at_ps: Times, size_bytes: Sizes, line: Whole, left_ps: Times, began_ps
 
 @kernel
 def _send_in_slots(at_ps: Times, line: Whole, left_ps: Times, began_ps: Times) -> None:
-    """Send each cell in the first free slot that begins when it is there.
+    """Send each cell in the first free slot after it is ready.
 
     Args:
         at_ps: (n,) Arrival times; they do not fall.
-        line: Carried on.
+        line: Updated.
         left_ps: (n,) Written: last bit at the far end; may be `at_ps` itself.
-        began_ps: (n,) Written: first bit sent; or (0,): not asked for.
+        began_ps: (n,) Written: first bit sent; or (0,) if not needed.
     """
     free, part = line[FREE], line[PART]
     slot, slot_part, denominator = line[SLOT], line[SLOT_PART], line[DENOMINATOR]

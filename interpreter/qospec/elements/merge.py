@@ -1,4 +1,4 @@
-"""Several ways become one."""
+"""A merge of several inputs into one output."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 @element(source="ITU-T I.321 (cell multiplexing)")
 @dataclass(frozen=True)
 class Merge(Element):
-    """Bring the cells or packets of several inputs into one order: by time, then by input.
+    """Merge the cells or packets of several inputs into one order: by time, then by input.
 
-    It takes no time and has no rate: several may leave in the same ps. What they wait for is a
-    queue.
+    Merging takes no time and has no rate: several items may leave in the same ps. Where they have
+    to wait, place a queue behind it.
     """
 
     keeps_spacing = True
 
     ways: Annotated[int, Domain("integer", 1, 2**16)]
-    """How many inputs."""
+    """The number of inputs."""
 
     @property
     def inputs(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""A policer: a token bucket that parts packets in profile from those out of profile."""
+"""A policer: a token bucket that separates packets in profile from those out of profile."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @kernel
 def _judge(batch: Batch, state: State, colour: Marks) -> int:
-    """Write the colour of each packet; return how many are red."""
+    """Write the colour of each packet; return the number of red ones."""
     at_ps, _, _, size_bytes, _ = batch
     clock, committed, _ = state
     red = 0
@@ -40,19 +40,19 @@ def _judge(batch: Batch, state: State, colour: Marks) -> int:
 )
 @dataclass(frozen=True)
 class Police(Meter):
-    """Admit packets up to a rate and a burst, and drop or mark what exceeds them.
+    """Admit packets up to a rate and a burst, and drop or mark those that exceed them.
 
-    A bucket of CBS bytes, full at first, gains CIR. A packet for all of whose bytes there are
-    tokens takes them and is green; another takes none and exceeds: it is lost, or goes on red. All
-    packets that come are measured together, whatever connection they are of.
+    A bucket of CBS bytes, full at first, fills at CIR. If it has tokens for all bytes of a packet,
+    the packet takes them and is green. Otherwise the packet takes none and exceeds: it is lost, or
+    passes as red. All packets that arrive are metered together, whatever their connection.
 
-    Not modelled: loose conformance, by which a packet passes if there is any token at all.
+    Not modelled: loose conformance, in which a packet passes if any token is left.
     """
 
     colours: ClassVar[tuple[int, ...]] = (GREEN, RED)
 
     exceed: Action = "drop"
-    """What becomes of a packet that exceeds."""
+    """The action for a packet that exceeds."""
 
     @property
     def actions(self) -> dict[int, str]:

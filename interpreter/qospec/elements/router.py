@@ -15,16 +15,16 @@ from qospec.engine.switching import Fabric, Ports
 )
 @dataclass(frozen=True)
 class Router(Fabric):
-    """Bring each packet to the output of its destination, a constant time later, in order of time.
+    """Forward each packet to the output of its destination, a constant time later, in order.
 
-    It has received a packet wholly before it forwards it. Packets that come in the same ps leave in
-    the order of their inputs. Where they have to wait, a queue stands behind the output.
+    A packet is forwarded once it has arrived completely. Packets that arrive in the same ps leave
+    in the order of their inputs. Where they have to wait, place a queue behind the output.
 
-    Not modelled: routing of its own, the planner fills the table with shortest ways; the time that
-    packets take of a processor.
+    Not modelled: routing protocols, as the planner fills the table with shortest paths; the
+    processing time of packets.
     """
 
     ports: Ports
-    """How many inputs, and as many outputs."""
+    """The number of inputs, and of outputs."""
     latency: Time = 0
-    """From the last bit in to the packet's being ready for the output."""
+    """From the last bit in until the packet is ready for the output."""

@@ -1,4 +1,4 @@
-"""The single rate three colour marker."""
+"""The single-rate three-colour marker."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ if TYPE_CHECKING:
 class Srtcm(ThreeColours):
     """Colour packets by one rate and two bursts: green, yellow, red.
 
-    A bucket of CBS bytes gains CIR, and what finds no room there goes into one of EBS bytes; both
-    are full at first. A packet is green if the first has tokens for all of it, else yellow if the
-    second has; it takes them there; else it is red. If aware, only a green packet asks the first
-    bucket, and a red one none. All packets that come are measured together.
+    A bucket of CBS bytes fills at CIR; tokens that find no room go into one of EBS bytes. Both are
+    full at first. A packet is green if the committed bucket has tokens for all of it, else yellow
+    if the excess bucket has, and takes them there; otherwise it is red. If colour-aware, only green
+    packets try the committed bucket, and red packets try neither. All packets that arrive are
+    metered together.
     """
 
     excess_burst_size: BucketSize
-    """How many bytes of tokens there can be for yellow packets, EBS."""
+    """The size of the bucket for yellow packets in bytes, EBS."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

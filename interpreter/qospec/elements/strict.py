@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @kernel
 def _select(tree: Tree, scheduler: int) -> int:
-    """Return the first input at which something waits."""
+    """Return the first input with a waiting item."""
     k = tree[scheduler]["first"]
     while tree[unsigned(k)]["waits"] == 0:
         k += 1
@@ -26,17 +26,17 @@ def _select(tree: Tree, scheduler: int) -> int:
 @element(source="RFC 3290, 7.1.2 (scheduler, strict priority)", duty="scheduler")
 @dataclass(frozen=True)
 class Strict(Scheduler):
-    """Serve the first input at which a cell or packet waits, and finish each that was begun.
+    """Serve the first input at which a cell or packet waits; never interrupt one being sent.
 
-    The queues before it hold what waits, each to its own limit, which counts what waits, not what
-    is being sent. When the line is free at some time, those that arrive in that very ps are choices
-    too, and one that is chosen as it arrives needs no room.
+    The queues in front hold what waits, each up to its own limit, which counts what waits, not what
+    is being sent. When the line becomes free, items that arrive in that very ps are candidates too,
+    and an item that is chosen on arrival needs no room.
 
-    Not modelled: room that queues share; preemption.
+    Not modelled: buffer space that queues share; preemption.
     """
 
     order: Names
-    """The inputs, the one that is served first in front."""
+    """The inputs, by falling priority."""
 
     policy = Policy("strict", _select)
 

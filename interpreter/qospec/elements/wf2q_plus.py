@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @kernel
 def _pass(tree: Tree, scheduler: int, now: int, newcomer: int) -> None:
-    """Let virtual time go as far as the work, and at least to the first start of who waits."""
+    """Advance virtual time by the work done, and at least to the first start of those waiting."""
     mine = tree[scheduler]
     mine["virtual"] += (now - mine["seen"]) * mine["whole"]
     mine["seen"] = now
@@ -34,7 +34,7 @@ def _pass(tree: Tree, scheduler: int, now: int, newcomer: int) -> None:
 
 @kernel
 def _select(tree: Tree, scheduler: int) -> int:
-    """Return the input whose first packet ends first, of those that should have begun by now."""
+    """Return the input whose first packet finishes first, of those eligible by now."""
     mine = tree[scheduler]
     _pass(tree, scheduler, mine["work"] << mine["fine"], 0)
     found, least = 0, 0
@@ -79,18 +79,19 @@ def _on_idle(tree: Tree, scheduler: int, k: int) -> int:  # noqa: ARG001
 )
 @dataclass(frozen=True)
 class Wf2qPlus(Weighted):
-    """Of the packets that should have begun by now, serve the one that should end first.
+    """Of the packets that are eligible by now, serve the one that should finish first.
 
-    The first packet at an input should begin when the one before it should have ended or, where
-    none was, when it comes; and end its length over its guaranteed rate later. Both are in virtual
-    time, which goes as far as the line has sent, and at least to the first beginning of all. Among
-    equals the first input goes first. With each busy period of the line virtual time begins anew.
+    The first packet at an input becomes eligible when the one before it should have finished or, if
+    there was none, on arrival; it should finish its length over its guaranteed rate later. Both
+    times are in virtual time, which advances with what the line has sent, and at least to the first
+    such start of all. Ties go to the first input. Virtual time starts anew with each busy period of
+    the line.
 
-    Below another scheduler virtual time goes as far as this one has sent.
+    Below another scheduler virtual time advances with what this one has sent.
     """
 
     weights: Weights
-    """The share of each input, in relation to the others."""
+    """The share of each input, relative to the others."""
 
     policy = Policy(
         "wf2q_plus",

@@ -1,4 +1,4 @@
-"""A scheduler: weighted fair queueing, packet by packet as a fluid server would finish."""
+"""A scheduler: weighted fair queueing, in the order in which a fluid server would finish."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _select(tree: Tree, scheduler: int) -> int:
 
 @kernel
 def _on_arrival(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:
-    """Return the virtual time, and give the fluid server its new packet."""
+    """Return the virtual time, after adding the packet to the fluid server."""
     mine = tree[scheduler]
     now = position(tree, scheduler, now_ps)
     _flow(tree, scheduler, (now - mine["seen"]) * mine["whole"] + mine["rest"])
@@ -47,7 +47,7 @@ def _on_arrival(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int
 
 @kernel
 def _flow(tree: Tree, scheduler: int, work: int) -> None:
-    """Let the fluid server do so much work: virtual time passes the slower, the more are busy."""
+    """Let the fluid server do `work`; the more inputs are busy, the slower virtual time goes."""
     mine = tree[scheduler]
     while mine["busy"] > 0:
         least = mine["virtual"] + work // mine["busy"]
@@ -92,18 +92,18 @@ def _on_idle(tree: Tree, scheduler: int, k: int) -> int:  # noqa: ARG001
 )
 @dataclass(frozen=True)
 class Wfq(Weighted):
-    """Serve the packet that a fluid server, which serves all inputs at once by weight, ends first.
+    """Serve the packet that a fluid server, serving all inputs at once by weight, finishes first.
 
-    The fluid server is followed exactly, event by event. Virtual time is a whole number: it is
-    rounded down, by less than 2^-16 of a byte as a rule, when an input becomes busy there while
-    others are, for no fraction holds it for ever. Among equals the first input goes first. With
-    each busy period of the line virtual time begins anew.
+    The fluid server is simulated exactly, event by event. Virtual time is a whole number: it is
+    rounded down, as a rule by less than 2^-16 of a byte, when an input becomes busy while others
+    are, as no fraction could hold it for ever. Ties go to the first input. Virtual time starts anew
+    with each busy period of the line.
 
-    Below another scheduler the fluid server works at the pace at which this one is let.
+    Below another scheduler the fluid server works at the pace at which this one is served.
     """
 
     weights: Weights
-    """The share of each input, in relation to the others."""
+    """The share of each input, relative to the others."""
 
     policy = Policy(
         "wfq",

@@ -30,14 +30,14 @@ def _on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int
 )
 @dataclass(frozen=True)
 class Wrr(Weighted):
-    """Serve the inputs in turn, each with as many packets per turn as its weight says.
+    """Serve the inputs in turn, each with its weight in packets per turn.
 
-    A turn ends early when nothing waits at that input; what was left of it is lost. Shares are
-    those of the weights only if packets are of one size.
+    A turn ends early when no packet waits at that input; the rest of the turn is lost. Shares are
+    those of the weights only if all packets have one size.
     """
 
     weights: Counts
-    """How many packets each input may send in its turn; the inputs take turns in that order."""
+    """The number of packets that each input may send in its turn; turns follow this order."""
 
     policy = Policy(
         "wrr",

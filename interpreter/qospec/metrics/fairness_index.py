@@ -1,4 +1,4 @@
-"""How fairly members of a group share what arrives."""
+"""How fairly the members of a group share what arrives."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class FairnessIndex(Metric):
     """Compare the throughputs x of a flow's members: the square of their sum, over n sums of x².
 
-    1 if all have the same, 1/n if one has everything. Members are those of a flow between arrays;
-    of a single flow, or of one member, its connections. Cells and packets are counted,
+    1 if all are equal, 1/n if one has everything. Members are those of a flow between arrays; of a
+    single flow, or of one member, its connections. Throughput is the number of cells or packets,
     whatever their size, that arrive within the window.
     """
 

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 class InterarrivalJitter(Metric):
     """Smooth the changes of the transfer delay, in ps: J += (|D| - J) / 16 with each packet.
 
-    D is the difference between the delays of a packet and of the one before it, of one connection.
-    `last` is J after the last packet and `max` the largest that it ever was, in the order in which
-    packets arrive, as the RFC has it; `as_sent` is J after the last packet in the order in which
-    they were sent. Lost packets are left out. Of several connections it is the largest. J is
-    carried in sixteenths of a ps as in A.8, so it is up to 0.5 ps off.
+    D is the difference between the delays of a packet and of the one before it on the same
+    connection. `last` is J after the last packet and `max` its largest value, in order of arrival,
+    as in the RFC; `as_sent` is J after the last packet in order of sending. Lost packets are left
+    out. Of several connections the largest value counts. J is kept in sixteenths of a ps as in A.8,
+    with an error of up to 0.5 ps.
     """
 
     dimension = "time"
@@ -30,7 +30,7 @@ class InterarrivalJitter(Metric):
     needs = frozenset({"variation"})
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | None:
-        """Return ps; None if fewer than two packets arrived, or they were not followed."""
+        """Return ps; None if fewer than two packets arrived, or they were not tracked."""
         if statistic not in self.statistics:
             raise ValueError(f"interarrival_jitter has no statistic `{statistic}`")
         if tally.variation is None:

@@ -1,4 +1,4 @@
-"""How many cells or packets did not arrive."""
+"""The number of cells or packets that did not arrive."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 @metric(source="ITU-T I.356, 5.4 (lost cell outcome); RFC 2544, 26.3 (frame loss rate), of packets")
 class Lost(Metric):
-    """Count the cells or packets sent within the window that ended on the way, whatever the cause.
+    """Count the cells or packets sent within the window that were lost, whatever the cause.
 
-    `lost.CAUSE` counts those that ended for one cause, such as `lost.overflow`; causes are those
-    for which elements lose anything, and `discarded`: thrown away on purpose.
+    `lost.CAUSE` counts those lost for one cause, such as `lost.overflow`. The causes are those of
+    the elements, and `discarded` for items that a device discards on purpose.
     """
 
     dimension = "cells"

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     carries=("packet",),
 )
 class PeakToPeakJitter(Metric):
-    """Subtract the least latency of all packets from the greatest, in ps.
+    """Subtract the smallest latency of all packets from the largest, in ps.
 
-    A lost packet has none, and the order does not matter. It cannot tell one packet that is late
-    from many: a spike, a step and a saw tooth of one height are the same to it.
+    Lost packets have no latency, and the order does not matter. It does not distinguish one late
+    packet from many: a spike, a step and a sawtooth of one height give the same value.
     """
 
     dimension = "time"

@@ -1,4 +1,4 @@
-"""How many cells or packets the source wanted to send."""
+"""The number of cells or packets that the source had ready."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Planned(Metric):
     """Count the cells or packets that the source had ready within the window.
 
-    More than `sent` where the source's own line is too slow for what it is offered.
+    It exceeds `sent` if the line of the source is too slow for the offered load.
     """
 
     dimension = "cells"

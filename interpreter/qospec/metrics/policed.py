@@ -1,4 +1,4 @@
-"""How many cells or packets a policer discarded."""
+"""The number of cells or packets that a policer discarded."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Policed(Metric):
     """Count the cells or packets sent within the window that were discarded for not conforming.
 
-    Those that a policer tagged or marked, and passed on, are not among them.
+    Those that a policer tagged or marked and passed on are not counted.
     """
 
     dimension = "cells"

@@ -1,4 +1,4 @@
-"""How many cells or packets arrived."""
+"""The number of cells or packets that arrived."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 @metric(source="ITU-T I.356, 4.2 (cell entry event); RFC 2544, 26.3 (output count), of packets")
 class Received(Metric):
-    """Count the cells or packets sent within the window that reached their end.
+    """Count the cells or packets sent within the window that reached their destination.
 
-    They count even when they arrive after the window has closed, so that sent = received + lost.
+    They count even if they arrive after the window has closed, so that sent = received + lost.
     """
 
     dimension = "cells"

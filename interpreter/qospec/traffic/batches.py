@@ -1,4 +1,4 @@
-"""Batches of cells at random instants."""
+"""Batches of cells at random times."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ if TYPE_CHECKING:
     from qospec.engine.source.instants import State
 
 Rate = Annotated[Fraction, Domain("cell rate", Fraction(1, 1_000), 10**11)]
-"""Cells/s; of batches there are fewer, but none that int64 could not tell."""
+"""Cells/s; the times of batches, which are fewer, still fit int64."""
 
 
 @arrivals(source="Gross and Harris, Fundamentals of Queueing Theory (1998), 3.1 (bulk input)")
 @dataclass(frozen=True)
 class Batches(Arrivals):
-    """Have `size` cells ready at once, at instants of a Poisson process.
+    """Generate batches of `size` cells at the instants of a Poisson process.
 
     The times between batches are exponential, rounded down to whole ps. n connections are one
-    process of n times the rate, each batch of a connection that is drawn uniformly. The source's
-    line sends the cells of a batch back to back.
+    process of n times the rate, and each batch belongs to a connection that is drawn uniformly. The
+    line of the source sends the cells of a batch back to back.
     """
 
     rate_field = "rate"
 
     size: Cells
-    """How many cells a batch has."""
+    """The number of cells in a batch."""
     rate: Rate
-    """Cells/s of each connection, on average: `size` times that of batches."""
+    """The mean rate of each connection in cells/s: `size` times the rate of its batches."""
 
     def start(self, connections: int, phases: str, draws: Draws) -> State:
         batch_rate = self.mean_cell_rate(connections) / self.size

@@ -19,28 +19,28 @@ if TYPE_CHECKING:
     from qospec.engine.random import Draws
 
 Interval = Annotated[Fraction, Domain("time", 1, LONGEST_PS)]
-"""Exact: what follows from two rates need not be whole ps."""
+"""Exact: an interval computed from two rates need not be whole ps."""
 PeakRate = Annotated[Fraction | None, Domain("cell rate", Fraction(1, 10**6), 10**11)]
-"""Cells per second, exact; None: without end."""
+"""Cells per second, exact; None: unlimited."""
 
 
-@arrivals(source="ATM Forum TM 4.1 (af-tm-0121), MBS: so many cells at PCR, then silence")
+@arrivals(source="ATM Forum TM 4.1 (af-tm-0121), MBS: a burst at PCR, then silence")
 @dataclass(frozen=True)
 class Burst(Arrivals):
-    """Have `size` cells ready in a row, once every interval, exactly.
+    """Generate a burst of `size` cells once every interval, exactly.
 
-    Connection i of n begins at a phase of its own within the first interval: drawn in whole ps, or
+    Connection i of n starts at a phase of its own within the first interval: drawn in whole ps, or
     at i/n of it.
     """
 
     rate_field = "every"
 
     size: Cells
-    """How many cells a burst has."""
+    """The number of cells in a burst."""
     every: Interval
-    """From the beginning of a burst to that of the next."""
+    """From the beginning of a burst to the beginning of the next."""
     at: PeakRate = None
-    """Cells/s within a burst; left out, all are ready at once, and back to back on the line."""
+    """Cells/s within a burst; if left out, all are ready at once, and sent back to back."""
 
     def __post_init__(self) -> None:
         if self.size * self._apart_ps() > self.every:

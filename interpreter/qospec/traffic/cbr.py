@@ -32,13 +32,13 @@ class Cbr(CellTraffic):
     """Promise cells at a constant rate, policed with a tolerance."""
 
     peak_cell_rate: CellRate
-    """So many cells/s, PCR, per connection."""
+    """The peak cell rate of each connection in cells/s, PCR."""
     cell_delay_variation_tolerance: Time
-    """How much earlier a cell may come than the rate alone allows, CDVT."""
+    """How much earlier a cell may arrive than its rate alone allows, CDVT."""
     connections: Count = 1
-    """How many like connections."""
+    """The number of connections, all alike."""
     phases: Phases = "random"
-    """Whether they begin at random or evenly spread over a period."""
+    """Whether they start at random, or evenly spread over a period."""
     clp: Priority = 0
     """Cell loss priority of the cells that are sent."""
     virtual_path: VirtualPath = 0

@@ -1,4 +1,4 @@
-"""A source that always has the next cell ready."""
+"""A source that always sends at its peak rate."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 )
 @dataclass(frozen=True)
 class Greedy(Arrivals):
-    """Be at the peak all the time: a cell every 1/rate, whatever the contract says.
+    """Generate cells at the peak rate all the time: one every 1/rate, whatever the contract.
 
-    It differs from `constant` in what it is for, an overload, not in when its cells are ready.
+    It differs from `constant` in its purpose, which is overload, not in its times.
     """
 
     rate: CellRate
-    """Cells/s of each connection; left out, the peak of its contract."""
+    """Cells/s of each connection; the peak rate of its contract if left out."""
 
     def start(self, connections: int, phases: str, draws: Draws) -> Pattern:
         return pattern(PS_PER_S / Fraction(self.rate), Burst(), connections, phases, draws)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Rate = Annotated[Fraction, Domain("cell rate", Fraction(1, 1_000), 10**11)]
 """Cells/s."""
 Stay = Annotated[int, Domain("time", 1, LONGEST_STAY_PS)]
-"""A mean time."""
+"""A mean duration."""
 
 
 @arrivals(
@@ -30,23 +30,23 @@ Stay = Annotated[int, Domain("time", 1, LONGEST_STAY_PS)]
 )
 @dataclass(frozen=True)
 class Mmpp(Arrivals):
-    """Have cells ready at random, calm and busy in turns: a Poisson process of either rate.
+    """Generate cells at random, calm and busy in turn: a Poisson process of two rates.
 
     A Markov-modulated Poisson process of two states, each of which lasts for an exponential time.
-    Each connection is one by itself, and begins as at any time in the long run. Times are drawn as
-    doubles and rounded down to whole ps, so that an interval is half a ps short on average.
+    Connections are independent, and start in the steady state. Times are drawn as doubles and
+    rounded down to whole ps, so that an interval is half a ps short on average.
     """
 
     rate_field = "rate"
 
     rate: Rate
-    """Cells/s of each connection, on average over both states."""
+    """The mean rate of each connection over both states, in cells/s."""
     calm: Stay
-    """How long it is calm, on average."""
+    """The mean duration of a calm period."""
     busy: Stay
-    """How long it is busy, on average."""
+    """The mean duration of a busy period."""
     share: Ratio
-    """The share of all cells that come while busy; at 100 % none do while it is calm."""
+    """The share of all cells that are sent while busy; at 100 % none are while calm."""
 
     def __post_init__(self) -> None:
         rate = Fraction(self.rate)
@@ -54,7 +54,7 @@ class Mmpp(Arrivals):
 
     @property
     def rates(self) -> tuple[Fraction, Fraction]:
-        """Return the cells/s while calm and while busy: each has its share in its time."""
+        """Return the cells/s while calm and while busy, by the share of each period."""
         share, each_turn = Fraction(self.share), Fraction(self.rate) * (self.calm + self.busy)
         return each_turn * (1 - share) / self.calm, each_turn * share / self.busy
 

@@ -1,4 +1,4 @@
-"""Talk and silence in turns."""
+"""Alternating on and off periods."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from qospec.engine.source.two_state import TwoState
 
 Stay = Annotated[Duration, Domain("duration", 1, LONGEST_STAY_PS)]
-"""A constant time, or an exponential one."""
+"""A constant duration, or an exponential one."""
 
 
 @arrivals(
@@ -29,22 +29,23 @@ Stay = Annotated[Duration, Domain("duration", 1, LONGEST_STAY_PS)]
 )
 @dataclass(frozen=True)
 class OnOff(Arrivals):
-    """Have cells ready at a constant rate while on, and none while off.
+    """Generate cells at a constant rate while on, and none while off.
 
-    Each connection goes on and off by itself. Cells are 1/at of the time on apart, exactly: what
-    is left of such an interval when a connection goes off is waited for when it is on again, so
-    that the mean rate is exactly that share of `at`. With random phases a connection begins as at
-    any time in the long run; with even ones connection i of n goes on at i/n of a mean turn.
+    Each connection switches on and off independently. Cells are 1/at of the time spent on apart,
+    exactly: the rest of an interval that is cut off by an off period continues when the connection
+    is on again, so that the mean rate is exactly the share of `at` that it is on. With random
+    phases a connection starts in the steady state; with even phases connection i of n goes on at
+    i/n of a mean cycle.
     """
 
     rate_field = "at"
 
     on: Stay
-    """How long a connection is on."""
+    """How long a connection stays on."""
     off: Stay
-    """How long it is off then."""
+    """How long it then stays off."""
     at: CellRate
-    """Cells/s while on; left out, the peak of its contract."""
+    """Cells/s while on; the peak rate of its contract if left out."""
 
     def __post_init__(self) -> None:
         check_state("at", Fraction(self.at), self.mean_cell_rate(1), (self.off, self.on))

@@ -1,4 +1,4 @@
-"""Intervals that repeat themselves."""
+"""A repeated list of intervals."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ Intervals = Annotated[tuple[Fraction, ...], Domain("times", 0, LONGEST_PS)]
 @arrivals(source="RFC 3432, 3 (periodic sampling), for several intervals in turn")
 @dataclass(frozen=True)
 class Pattern(Arrivals):
-    """Have cells ready at intervals that are listed, over and over again, exactly.
+    """Generate cells at the listed intervals, over and over again, exactly.
 
-    So a generator is described that does not keep its gap. Connection i of n begins at a phase of
+    This describes a generator that does not keep its gap. Connection i of n starts at a phase of
     its own within the first round of intervals: drawn in whole ps, or at i/n of it.
     """
 
     intervals: Intervals
-    """From the beginning of a cell to that of the next, in turn."""
+    """From the beginning of each cell to the beginning of the next, in turn."""
 
     def __post_init__(self) -> None:
         if not sum(self.intervals):
-            raise ValueError("intervals: at least one of them is more than 0")
+            raise ValueError("intervals: at least one of them must be more than 0")
 
     @property
     def _round_ps(self) -> Fraction:

@@ -17,6 +17,6 @@ from qospec.protocol.atm import ServiceCategory
 )
 @dataclass(frozen=True)
 class VbrNrt(VariableBitRate):
-    """Promise bursts within a peak and a sustainable cell rate, whose delay does not matter."""
+    """Promise bursts within a peak and a sustainable cell rate; delay does not matter."""
 
     category: ClassVar[ServiceCategory] = "vbr_nrt"

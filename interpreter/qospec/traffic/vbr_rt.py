@@ -17,6 +17,6 @@ from qospec.protocol.atm import ServiceCategory
 )
 @dataclass(frozen=True)
 class VbrRt(VariableBitRate):
-    """Promise bursts within a peak and a sustainable cell rate, whose delay matters."""
+    """Promise bursts within a peak and a sustainable cell rate; delay matters."""
 
     category: ClassVar[ServiceCategory] = "vbr_rt"

@@ -56,8 +56,8 @@ def test_the_precedence_is_the_first_half_of_the_code_point(lab, before):
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({}, "nothing is marked"),
-        ({"dscp": ()}, "nothing is marked"),
+        ({}, "no mark is set"),
+        ({"dscp": ()}, "no mark is set"),
         ({"dscp": (("", 46),), "precedence": (("", 5),)}, "a part of the DSCP"),
         ({"priority": (("blue", 5),)}, "no colour blue"),
     ],
