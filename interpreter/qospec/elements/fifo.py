@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from qospec.engine.element import Loss, Setting
     from qospec.engine.items.batch import Batch
     from qospec.engine.line.clock import Clock
-    from qospec.engine.line.tail_drop import Passage
+    from qospec.engine.line.tail_drop import Outcome
     from qospec.engine.queue.admission import AdmissionTable
     from qospec.engine.queue.drop_policy import DropState
 
@@ -141,7 +141,7 @@ class Fifo(Element):
     def _queued(self, state: State, batch: Batch) -> tuple[Batch, tuple[Loss, ...]]:
         size_bytes = int(batch.size_bytes[0])
         if state.queue is None and size_bytes == (state.size_bytes or size_bytes):
-            done = tail_drop.through(
+            done = tail_drop.send_through(
                 state.line,
                 batch,
                 self.limit,
@@ -159,7 +159,7 @@ class Fifo(Element):
         """Return what waits at `at_ps`, all of one size so far."""
         if not state.size_bytes:
             return Queue(np.zeros(3, np.int64), np.zeros((PLACES, 2), np.int64))
-        starts_ps = tail_drop.starts_from(state.line, state.size_bytes, at_ps)
+        starts_ps = tail_drop.pending_starts_ps(state.line, state.size_bytes, at_ps)
         amount = state.size_bytes if self.limit.unit == "byte" else 1
         ring = np.zeros((max(PLACES, 1 << len(starts_ps).bit_length()), 2), np.int64)
         ring[: len(starts_ps), 0] = starts_ps
@@ -171,18 +171,18 @@ class Fifo(Element):
     ) -> tuple[Batch, tuple[Loss, ...]]:
         sizes = batch.size_bytes
         transmission.check_load(state.line, batch, int(sizes.min()), int(sizes.max()))
-        passage = tail_drop.new_passage(state.line, batch.count)
+        outcome = tail_drop.new_outcome(state.line, batch.count)
         in_bytes, draws = self.limit.unit == "byte", state.drop_state.draws[0].take(batch.count)
         done = count = 0
         while True:
             carried = (state.line, *queue, state.drop_state.table)
             loop = _queue if state.drop_state.selective else _queue_by_limit
-            done, more = loop(batch, done, carried, (in_bytes, draws), passage)
+            done, more = loop(batch, done, carried, (in_bytes, draws), outcome)
             count += more
             if done == batch.count:
-                left, lost = tail_drop.passed(batch, passage, count)
-                fates = passage.lost[passage.lost != ADMITTED]
-                return left, losses_of(lost.connection, lost.sent_ps, fates)
+                left, lost = tail_drop.split_by_loss(batch, outcome, count)
+                cause_codes = outcome.lost[outcome.lost != ADMITTED]
+                return left, losses_of(lost.connection, lost.sent_ps, cause_codes)
             state.queue = queue = _with_more_places(queue)
 
 
@@ -200,7 +200,7 @@ def _queue(
     first: int,
     state: tuple[Whole, Whole, Whole, AdmissionTable],
     asked: tuple[bool, Sizes],
-    passage: Passage,
+    outcome: Outcome,
 ) -> tuple[int, int]:
     """Let cells in, from number `first` on, until all are in or the ring has no place left.
 
@@ -209,7 +209,7 @@ def _queue(
         first: Number of the first.
         state: The line, marks and ring of the queue, and its gate; carried on.
         asked: Whether what waits is counted in bytes; (n,) random numbers.
-        passage: (n,) Written; `lost` is the fate.
+        outcome: (n,) Written; `lost` is the fate.
 
     Returns:
         The number of the next cell, and how many found no room.
@@ -217,7 +217,7 @@ def _queue(
     at_ps, sent_ps, _, size_bytes, item_marks = batch
     line, marks, ring, table = state
     in_bytes, draws = asked
-    lost, left_ps, began_ps = passage
+    lost, left_ps, began_ps = outcome
     free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
     propagation = line[PROPAGATION]
     slotted, stamps = line[SLOTTED] != 0, len(began_ps) > 0

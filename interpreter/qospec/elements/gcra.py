@@ -102,6 +102,10 @@ class Gcra(Element):
     def concerns(self, contract: Contract) -> bool:
         return self.polices(contract)
 
+    @property
+    def marks_written(self) -> tuple[str, ...]:
+        return ("clp",)
+
     def marks_after(self, marks: int, contract: Contract) -> tuple[int, ...]:
         tags = self.polices(contract) and (self.violate == "tag" or contract.tagging)
         return (marks, marks | CLP) if tags and not marks & CLP else (marks,)

@@ -11,6 +11,7 @@ a property test holds every element of the catalogue to it:
 - *purity*: equal arguments give equal results, and no input is changed, but for arrival times that
   the setting says the element owns;
 - *account*: an element that holds items reports those that waited, if it is watched;
+- *facts*: causes, outputs, times and marks are those that it states;
 - *agreement*: a compiled kernel equals its Python self.
 """
 
@@ -170,7 +171,7 @@ class Element(ABC):
 
     @property
     def marks_written(self) -> tuple[str, ...]:
-        """Return the names of marks that it sets; the planner looks for frames that bear them."""
+        """Return the marks that it may change, by name; the planner looks for frames with them."""
         return ()
 
     @property

@@ -32,10 +32,10 @@ def test_what_is_given_is_written_and_the_rest_stays(lab, written, colour, marks
     (left,) = lab.carry(remark, setting, batch).departures
     for before, after in zip(marks, left.marks.tolist(), strict=True):
         assert remark.marks_after(before, setting.connections.contracts[0]) == (after,)
-        borne = COLOURS[min(MARKS["colour"].of(before), 2)]
+        colour_on_arrival = COLOURS[min(MARKS["colour"].of(before), 2)]
         for name, mark in MARKS.items():
             each = written.get(name, {})
-            expected = each.get("", each.get(borne, mark.of(before)))
+            expected = each.get("", each.get(colour_on_arrival, mark.of(before)))
             if name == "colour" and colour is not None:
                 expected = COLOURS.index(colour)
             assert mark.of(after) == expected

@@ -1,8 +1,8 @@
-"""Carries batches from the sources through all nodes, one window of time after another.
+"""Runs a trial: carries batches from the sources through all nodes, window by window.
 
-Every wire has a watermark: nothing earlier than this will follow. A node works up to the lowest of
-its wires' watermarks, its horizon. Without cycles one pass in topological order brings a window
-through; parts that turn in circles are a `Loop`. How time is cut changes nothing but the speed.
+Every wire has a watermark: nothing earlier will follow. A node works up to the lowest watermark of
+its inputs, its horizon. Without cycles, one pass in topological order carries a window through; the
+nodes of a cycle form a `Loop`. How time is cut into windows changes only the speed.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ if TYPE_CHECKING:
 __all__ = ["CHUNK", "EndlessError", "ZeroDelayError", "run", "zero_delay_cycle"]
 
 CHUNK = 393_216
-"""Cells per window. What a call costs in Python weighs more than that columns of 3 MB no longer fit
-the second level of a cache: with 131,072 cells a chain of lines takes 15 % longer."""
+"""Items per window. Python's cost per call outweighs that columns of 3 MB exceed the second-level
+cache: with 131,072 items a chain of lines takes 15 % longer."""
 MIXED_CHUNK = 98_304
-"""Where sizes differ, more columns are read and written, and what a call costs weighs less."""
+"""The same where sizes differ: more columns are read and written, so calls weigh less."""
 
 
 class _Runnable(Protocol):
@@ -59,18 +59,18 @@ def run(
     chunk: int | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Observation:
-    """Return what one trial of `experiment` saw.
+    """Return what one trial of `experiment` observed.
 
     Args:
-        experiment: All of the trial.
-        chunk: About how many cells the sources have ready per window; `QOS_CHUNK`, else `CHUNK`
+        experiment: The whole trial.
+        chunk: About how many items the sources have ready per window; `QOS_CHUNK`, else `CHUNK`
             or, if they differ in size, `MIXED_CHUNK`.
-        on_progress: Called after each window with its end and the time when sources fall silent.
+        on_progress: Called after each window with its end and the time when the sources stop.
 
     Raises:
-        ValueError: An output is wired twice, or a cell leaves by one that is not wired.
+        ValueError: An output is wired twice, or an item leaves by one that is not wired.
         ZeroDelayError: A cycle takes no time.
-        EndlessError: Cells would go round a cycle for ever.
+        EndlessError: Items would go round a cycle for ever.
     """
     if chunk is None:
         alike = all(source.sizes.alike for source in experiment.sources)
@@ -99,19 +99,19 @@ def run(
 
 
 def keep_memory() -> None:
-    """Make the C library keep freed memory, and on large pages: columns of 1 MB come and go.
+    """Make the C library keep freed memory, on large pages, for columns of 1 MB come and go.
 
-    Else each of them is mapped and cleared anew, which takes as long as the work on it. Having once
-    mapped and freed a block, glibc takes all that is smaller from its heap and keeps twice as much
-    there (mallopt(3), M_MMAP_THRESHOLD; 32 MB is the most). The second block is from that heap, and
-    for blocks so large NumPy asks for large pages, which what is later put there inherits.
+    Otherwise each column is mapped and cleared anew, which takes as long as the work on it. After
+    one block has been mapped and freed, glibc takes smaller ones from its heap and keeps twice as
+    much there (mallopt(3), M_MMAP_THRESHOLD; at most 32 MB). The second block comes from that heap;
+    NumPy asks for large pages for blocks of its size, and later blocks inherit them.
     """
     np.empty(31 * 2**20, np.uint8)
     np.empty(30 * 2**20, np.uint8)
 
 
 def _windows(experiment: Experiment, chunk: int) -> Iterator[int]:
-    """Yield the end of each window, the last at the time when sources fall silent."""
+    """Yield the end of each window, the last at the time when the sources stop."""
     stop_ps = experiment.watch.stop_ps
     rates = [source.arrivals.mean_cell_rate(source.connections) for source in experiment.sources]
     cell_rate = Fraction(sum(rates))
@@ -138,7 +138,7 @@ class _Origin:
         self._marks = np.empty(0, np.uint16)
 
     def emit(self, until_ps: int, watermark_ps: int) -> None:
-        """Send on the cells that are ready before `until_ps`."""
+        """Send the items that are ready before `until_ps`."""
         at_ps, connection = self._source.arrivals.emit(self._state, until_ps)
         count = len(at_ps)
         sizes = self._sizes.next(connection)
@@ -146,7 +146,7 @@ class _Origin:
             self._marks = np.full(count, self._source.marks, np.uint16)
         if self._source.first:
             connection = connection + np.int32(self._source.first)
-        # Only what a line will stamp may share its times: others may write over them.
+        # Only items that a line will stamp may share columns of times: others may write over them.
         sent_ps = at_ps if self._stamped else at_ps.copy()
         batch = Batch(at_ps, sent_ps, connection, sizes, self._marks[:count])
         if count:
@@ -155,12 +155,12 @@ class _Origin:
 
 
 class _Network:
-    """All that moves in a trial.
+    """The sources, nodes and wires of a trial at work.
 
     Attributes:
         origins: The sources.
         runtimes: The nodes, in order of the experiment.
-        parts: The same in the order in which a window comes through; those on cycles as one.
+        parts: The nodes in topological order; those of a cycle as one `Loop`.
     """
 
     def __init__(self, experiment: Experiment, recorder: Recorder, draws: Draws) -> None:

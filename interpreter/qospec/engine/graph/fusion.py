@@ -1,7 +1,7 @@
-"""Classifiers that hand on what they need not part: the scheduler behind them takes it whole.
+"""Fusion of a classifier with the scheduler behind it, so that batches are not partitioned.
 
-To part a batch, only for a scheduler to look at all parts together, is to move each item twice. So
-where all of a classifier goes to one scheduler, that gets the table, and what comes in one batch.
+Partitioning a batch, only for a scheduler to merge the parts, would move each item twice. So where
+all outputs of a classifier lead to one scheduler, that gets the output table and the whole batch.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 SOURCE = -1
-"""In place of the node that feeds another."""
+"""Stands for a source among the nodes that feed another."""
 
 
 class _FusedState(NamedTuple):
@@ -36,7 +36,7 @@ class _FusedState(NamedTuple):
 
 @dataclass(frozen=True)
 class _FusedScheduler(Element):
-    """A scheduler that takes what comes to all of its inputs in one batch."""
+    """A scheduler that takes the arrivals of all its inputs in one batch."""
 
     scheduler: Scheduler
 
@@ -54,18 +54,18 @@ class _FusedScheduler(Element):
 
 @dataclass(frozen=True)
 class _PassThrough(Element):
-    """What a classifier is that parts nothing."""
+    """What a fused classifier becomes: all items go on."""
 
     def process(self, state: None, arrivals: tuple[Batch, ...], until_ps: int) -> Step:  # noqa: ARG002
         return Step(arrivals, (until_ps,))
 
 
 def fuse_classifiers(experiment: Experiment) -> Experiment:
-    """Return the same experiment, in which classifiers part nothing where they need not.
+    """Return the same experiment with classifiers fused into the schedulers behind them.
 
-    They need not if all that leaves goes to inputs of one scheduler that nothing else feeds. One
-    that is watched is left as it is: who looks on wants to see what comes to each queue. So is what
-    is not wired as it should be, for others tell that.
+    A classifier is fused if all its outputs lead to inputs of one scheduler that nothing else
+    feeds. One before an observed scheduler is left as it is, for the arrivals at each queue are
+    observed. So is one whose wires are wrong: that is reported elsewhere.
     """
     nodes, wires = list(experiment.nodes), list(experiment.wires)
     feeding: dict[int, set[int]] = defaultdict(set)
@@ -93,7 +93,7 @@ def fuse_classifiers(experiment: Experiment) -> Experiment:
 
 
 def _can_fuse_into(node: Node, ways: list[Wire], watch: MeasurementSpec) -> bool:
-    """Return whether a node is a scheduler that nobody watches, fed at each input by one way."""
+    """Return whether a node is an unobserved scheduler with at most one wire at each input."""
     watched = {queue.element for queue in node.queues} & set(watch.queues)
     once = len({wire.input for wire in ways}) == len(ways)
     told_apart = isinstance(node.element, Scheduler) and len(node.element.inputs) <= MAX_OUTPUTS
@@ -101,7 +101,7 @@ def _can_fuse_into(node: Node, ways: list[Wire], watch: MeasurementSpec) -> bool
 
 
 def _is_fully_wired(classifier: Node, ways: list[Wire]) -> bool:
-    """Return whether each output that the table names is wired, and none twice."""
+    """Return whether each output in the table is wired, and none twice."""
     if classifier.outputs is None:
         return False
     wired = [wire.output for wire in ways]

@@ -1,13 +1,12 @@
-"""Cycles of the graph: found, ordered, and carried on in small steps.
+"""Cycles of the graph: how they are found, ordered, and run in small steps.
 
 The strongly connected components come from Tarjan's algorithm (SIAM J. Comput. 1 (1972) 146), with
-a stack of its own instead of recursion, for a graph may be a long chain.
+an explicit stack instead of recursion, since a graph may be a long chain.
 
 A cycle runs by the conservative scheme of Chandy and Misra (1979): every link has a watermark from
-the start, which follows from least delays; a node works up to the lowest of its links and so moves
-the watermarks behind it, whether cells leave or not. One round moves time on by the least delay of
-the cycle, its lookahead. While no node holds a cell, time leaps to the next one that waits on a
-link.
+the start, given by the lookaheads; a node works up to the lowest watermark of its links and so
+raises those behind it, whether items leave or not. One round advances time by the lookahead of the
+cycle. While no node holds an item, time leaps to the next item that waits on a link.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ if TYPE_CHECKING:
     from qospec.engine.graph.node import NodeRuntime
 
 ROUNDS = 1_000
-"""After the sources have fallen silent: so often may every cell go through every node of the cycle
+"""Rounds that every item may make through all nodes of the cycle, after the sources have stopped,
 while none leaves it."""
 IDLE_PASSES = 1_000_000
-"""And so often may time move on while a node holds cells and none leaves the cycle."""
+"""Passes in which time may advance while a node holds items and none leaves the cycle."""
 
 
 class Loop:
-    """Stations on cycles with each other."""
+    """Nodes on cycles with each other, run as one."""
 
     def __init__(self, runtimes: list[NodeRuntime]) -> None:
         self._runtimes = runtimes
@@ -40,10 +39,10 @@ class Loop:
         self._outer = [link for link in links if id(link) not in sender]
 
     def advance(self) -> bool:
-        """Carry on to the lowest watermark of what comes from outside; return whether that is new.
+        """Advance to the lowest watermark of the links from outside; return whether that is later.
 
         Raises:
-            EndlessError: The sources are silent, yet cells go round or wait for ever.
+            EndlessError: The sources have stopped, yet items go round or wait for ever.
         """
         guard = _ProgressGuard(len(self._runtimes))
         cap_ps = min((link.until_ps for link in self._outer), default=FOREVER_PS)
@@ -72,7 +71,7 @@ class Loop:
         return advanced
 
     def _raise_watermarks(self) -> None:
-        """Move all watermarks on: no cell goes anywhere before the first that waits on a link."""
+        """Raise all watermarks: no item moves before the first that waits on a link."""
         waiting = [link.first_ps() for link, _ in self._inner if link.cells]
         first_ps = min(waiting + [link.first_ps() for link in self._outer], default=FOREVER_PS)
         for link, runtime in self._inner:
@@ -81,7 +80,7 @@ class Loop:
 
 
 class _ProgressGuard:
-    """How long cells may be carried round while none of them leaves."""
+    """Limits how long items may go round while none leaves."""
 
     def __init__(self, runtimes: int) -> None:
         self._runtimes = runtimes
@@ -99,7 +98,7 @@ class _ProgressGuard:
 
 
 class ZeroDelayError(ValueError):
-    """A cycle that takes no time: nothing in it can be said to come first.
+    """A cycle that takes no time: no order of events in it is defined.
 
     Attributes:
         paths: The nodes on the cycle, in order.
@@ -111,7 +110,7 @@ class ZeroDelayError(ValueError):
 
 
 class EndlessError(ValueError):
-    """Cells that go round, or wait, for ever.
+    """Items that go round, or wait, for ever.
 
     Attributes:
         paths: The nodes among which they do.
@@ -123,7 +122,7 @@ class EndlessError(ValueError):
 
 
 def zero_delay_cycle(nodes: Sequence[Node], wires: Sequence[Wire]) -> tuple[str, ...] | None:
-    """Return the paths of a cycle of nodes without a least delay, in order, if there is one."""
+    """Return the paths of a cycle of nodes without lookahead, in order, if there is one."""
     instant = {i for i, node in enumerate(nodes) if not node.element.lookahead_ps(node.clock)}
     onward: list[list[int]] = [[] for _ in nodes]
     for wire in wires:
@@ -136,7 +135,7 @@ def zero_delay_cycle(nodes: Sequence[Node], wires: Sequence[Wire]) -> tuple[str,
 
 
 def components(onward: Sequence[Iterable[int]]) -> list[list[int]]:
-    """Return the strongly connected components in topological order, each in an order of visits.
+    """Return the strongly connected components in topological order, each in its order of work.
 
     Args:
         onward: Per node, the nodes that it feeds.
@@ -176,7 +175,7 @@ def components(onward: Sequence[Iterable[int]]) -> list[list[int]]:
                     component = unfinished[cut:]
                     del unfinished[cut:]
                     waiting.difference_update(component)
-                    # Last finished, first visited: so a watermark goes far in one pass.
+                    # Last finished, first served: so a watermark travels far in one pass.
                     found.append(sorted(component, key=finished.__getitem__, reverse=True))
     return found[::-1]
 

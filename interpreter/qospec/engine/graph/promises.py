@@ -1,4 +1,4 @@
-"""What an element promises, checked at each step, with `QOS_CHECK=1`."""
+"""The promises of `engine.element`, checked at each step with `QOS_CHECK=1`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class BrokenPromiseError(RuntimeError):
-    """An element did what no element may: a mistake in the engine, never in a specification."""
+    """An element broke a promise: a defect of the engine, never of a specification."""
 
 
 def with_promises_checked(
@@ -25,9 +25,9 @@ def with_promises_checked(
 
     Args:
         process: The element's.
-        path: Its place, for the message.
-        lookahead_ps: What it says that no cell can undercut.
-        own_from: The first connection index of cells that it may insert, if it inserts any.
+        path: Its path, for the message.
+        lookahead_ps: The least delay that it claims.
+        own_from: The first connection index of the items that it inserts, if it inserts any.
     """
     account = _Account(path, lookahead_ps, own_from)
 
@@ -42,7 +42,7 @@ def with_promises_checked(
 
 
 class _Account:
-    """What is known of one element's past."""
+    """The history of one element."""
 
     def __init__(self, path: str, lookahead_ps: int, own_from: int | None) -> None:
         self._path = path
@@ -67,14 +67,14 @@ class _Account:
         self._watermarks_ps = step.until_ps
 
     def take(self, arrivals: tuple[Batch, ...]) -> None:
-        """Note when cells came; before the element sees them, for it may write over that."""
+        """Note times of arrival, before the element may write over them."""
         self._waiting_ps = self._times_ps(*arrivals, before=self._waiting_ps)
 
     def check_cells(self, step: Step, until_ps: int) -> None:
-        """Check that each cell leaves or ends once, and none before it came.
+        """Check that each item leaves or is lost once, and none before its arrival.
 
-        Which cell is which is not known, for elements may reorder: but with all times in order,
-        the k-th departure cannot be earlier than the k-th arrival.
+        Items are not identified, since elements may reorder them: but with all times in order, the
+        k-th departure cannot be earlier than the k-th arrival.
         """
         came_ps = self._waiting_ps
         left_ps = self._times_ps(*step.departures, before=self._waiting_ps[:0])
@@ -91,7 +91,7 @@ class _Account:
         return times_ps
 
     def _foreign_ps(self, cells: Batch | Loss) -> Times:
-        """Return the times of cells that the element has not made itself."""
+        """Return the times of items that the element did not insert."""
         times_ps = cells.sent_ps if isinstance(cells, Loss) else cells.at_ps
         return times_ps if self._own_from is None else times_ps[cells.connection < self._own_from]
 

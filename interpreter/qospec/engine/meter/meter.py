@@ -1,7 +1,7 @@
-"""What meters have in common: buckets, a colour for each packet, and what becomes of it then.
+"""The base of meters: token buckets, the colour of each packet, and the action that follows.
 
-A meter measures all that reaches it together, whatever connections it is of; to meter each, part
-them before. It writes its finding into the mark `colour`, which classifiers, markers and other
+A meter measures all packets that reach it together, whatever their connections; to meter each,
+classify them first. It writes its result into the mark `colour`, which classifiers, markers and
 meters behind it read.
 """
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from qospec.engine.items.connections import Contract
 
 Action = Annotated[Literal["mark", "drop"], Domain("choice", choices=("mark", "drop"))]
-"""What becomes of a packet that does not conform."""
+"""What happens to a packet that does not conform."""
 
 ABBREVIATIONS = {
     "committed_information_rate": "cir",
@@ -73,7 +73,7 @@ class Meter(Element):
 
     @property
     @abstractmethod
-    def fate(self) -> dict[int, str]:
+    def actions(self) -> dict[int, str]:
         """Return what becomes of packets of a colour; others are marked."""
 
     @property
@@ -83,7 +83,7 @@ class Meter(Element):
         return Bucket("cir", cir, "cbs", cbs)
 
     @property
-    def heeds(self) -> bool:
+    def is_colour_aware(self) -> bool:
         """Return whether it heeds the colour that a packet bears."""
         return False
 
@@ -96,10 +96,15 @@ class Meter(Element):
     def judge(self, batch: Batch, state: State, colour: Marks) -> tuple[int, int]:
         """Write the colour of each packet, and return how many are yellow and how many red."""
 
+    @property
+    def marks_written(self) -> tuple[str, ...]:
+        """Return the colour."""
+        return ("colour",)
+
     def marks_after(self, marks: int, contract: Contract) -> tuple[int, ...]:  # noqa: ARG002
         """Return the marks with each colour that passes; the best is the usual one."""
-        least = COLOUR.of(marks) if self.heeds else GREEN
-        passing = [each for each in self.colours if self.fate.get(each) != "drop"]
+        least = COLOUR.of(marks) if self.is_colour_aware else GREEN
+        passing = [each for each in self.colours if self.actions.get(each) != "drop"]
         return tuple(COLOUR.put(marks, each) for each in passing if each >= least)
 
     def __post_init__(self) -> None:
@@ -122,7 +127,9 @@ class Meter(Element):
         written = colour.astype(np.uint16) * np.uint16(1 << FIRST)
         marks = (batch.marks & np.uint16(OTHERS)) | written
         batch = batch._replace(marks=marks)
-        dropped = [each for each, fate in self.fate.items() if fate == "drop" and found[each]]
+        dropped = [
+            each for each, actions in self.actions.items() if actions == "drop" and found[each]
+        ]
         if not dropped:
             return Step((batch,), (until_ps,))
         gone = sum(((colour == each) for each in dropped[1:]), colour == dropped[0])
@@ -142,12 +149,12 @@ class ThreeColours(Meter):
     """What becomes of a red one."""
 
     @property
-    def fate(self) -> dict[int, str]:
+    def actions(self) -> dict[int, str]:
         """Return what becomes of packets of a colour."""
         return {YELLOW: self.exceed, RED: self.violate}
 
     @property
-    def heeds(self) -> bool:
+    def is_colour_aware(self) -> bool:
         """Return whether it heeds the colour that a packet bears."""
         return self.aware
 
@@ -162,9 +169,9 @@ def check_excess(committed_bytes: int, excess_bytes: int) -> None:
 
 
 @kernel
-def borne(marks: int, heeds: bool) -> int:  # noqa: FBT001  kernels take no keywords
+def colour_on_arrival(marks: int, is_colour_aware: bool) -> int:  # noqa: FBT001  kernels take no keywords
     """Return the colour that a packet comes with: green where a meter heeds none."""
-    if not heeds:
+    if not is_colour_aware:
         return GREEN
     return min((marks >> FIRST) & HIGHEST, RED)
 
@@ -181,7 +188,7 @@ def elapsed(clock: Whole, at_ps: int) -> int:
 def green_else_yellow(
     batch: Batch,
     state: State,
-    heeds: bool,  # noqa: FBT001  kernels take no keywords
+    is_colour_aware: bool,  # noqa: FBT001  kernels take no keywords
     overflows: bool,  # noqa: FBT001
     colour: Marks,
 ) -> tuple[int, int]:
@@ -190,7 +197,7 @@ def green_else_yellow(
     Args:
         batch: n packets.
         state: Carried on.
-        heeds: Whether the colour that a packet bears counts.
+        is_colour_aware: Whether the colour that a packet bears counts.
         overflows: Whether the second bucket gains what the first has no room for, or by itself.
         colour: (n,) Written.
 
@@ -208,7 +215,7 @@ def green_else_yellow(
             fill(excess, over[0], over[1])
         else:
             fill(excess, ps, 0)
-        came = borne(marks[i], heeds)
+        came = colour_on_arrival(marks[i], is_colour_aware)
         if came == GREEN and covers(committed, price):
             take(committed, price)
             colour[i] = GREEN

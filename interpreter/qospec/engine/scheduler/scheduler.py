@@ -169,9 +169,9 @@ def _serve_one(state: State, number: int, batch: Batch, until_ps: int) -> Served
     before = state.line.copy()
     sent, lost = waiting, empty()
     if waiting.count:
-        sent, _ = tail_drop.through(state.line, waiting, None) or (waiting, lost)
+        sent, _ = tail_drop.send_through(state.line, waiting, None) or (waiting, lost)
     if batch.count:
-        done = tail_drop.through(state.line, batch, state.queues[number].limit)
+        done = tail_drop.send_through(state.line, batch, state.queues[number].limit)
         if done is None or int(batch.size_bytes[0]) != size_bytes:
             state.line[:] = before
             return None
@@ -228,10 +228,10 @@ def _serve_all(state: State, incoming: Incoming, until_ps: int) -> Served:
     for tail, behind, queue in zip(leaves["tail"], service.ends, state.queues, strict=True):
         lost = service.left.part(end, end + int(behind - tail))
         end += lost.count
-        fates = (
+        cause_codes = (
             service.lost[service.queue[tail:behind][::-1]] if state.drop_state.selective else None
         )
-        losses += losses_of(lost.connection, lost.sent_ps, fates, queue.element)
+        losses += losses_of(lost.connection, lost.sent_ps, cause_codes, queue.element)
     return service.left.part(0, sent), losses
 
 
