@@ -126,4 +126,4 @@ def test_packets_that_find_no_way_are_called_so(planned, problems):
     one_way = text().replace("east.rx -> west.tx", "east.rx -> discard")
     assert not planned(one_way.replace("from a to b", "from b to a", 1))
     (told,) = problems.all
-    assert (told.code, told.message) == ("E0308", "no way leads packets of `voice` from `b` to `a`")
+    assert (told.code, told.message) == ("E0308", "packets of `voice` cannot leave `b` to `a`")
