@@ -60,7 +60,7 @@ def render(diagnostic: Diagnostic, *, colour: bool = False, width: int = WIDEST)
     labels = [own, *diagnostic.others]
     digits = max(len("10"), *(len(str(_line_number(label))) for label in labels))
     paint = _Paint(diagnostic.severity, colour=colour)
-    form = _Form(digits, max(_LEAST, width - digits - len(" | ")), paint)
+    form = _Form(digits, max(_LEAST, width - digits - len(" | ")), paint, wraps=width < WIDEST)
     head = _head(diagnostic)
     message = _broken(diagnostic.message, len(f"{head}: "), width)
     lines = [f"{paint.main(head)}{paint.plain(f': {message[0]}')}", *map(paint.plain, message[1:])]
@@ -94,11 +94,12 @@ def render_all(
 
 
 class _Form(NamedTuple):
-    """How wide the line numbers are, how much of a line is shown, and in which colours."""
+    """The width of line numbers and of what is shown of a line, the colours, whether words wrap."""
 
     digits: int
     room: int
     paint: _Paint
+    wraps: bool
 
 
 class _Paint:
@@ -143,7 +144,7 @@ def _excerpt(source: Source, labels: Sequence[Label], own: Label, form: _Form) -
     for number, here in groupby(sorted(labels, key=_line_number), key=_line_number):
         text, marks = _marked_line(source, number, list(here), own, form.room)
         yield f"{paint.other(f'{number:>{width}} |')} {text}".rstrip()
-        yield from (f"{gutter} {row}" for row in _mark_rows(marks, paint))
+        yield from (f"{gutter} {row}" for row in _mark_rows(marks, form))
 
 
 def _marked_line(
@@ -185,8 +186,9 @@ def _line(text: str, first: int, stop: int) -> _Line:
     return _Line(shown + ("…" if stop < len(text) else ""), [*columns, column])
 
 
-def _mark_rows(marks: Sequence[_Mark], paint: _Paint) -> Iterator[str]:
-    """Yield the underlines with the words of the rightmost, then those of each other."""
+def _mark_rows(marks: Sequence[_Mark], form: _Form) -> Iterator[str]:
+    """Yield the underlines with the words of the rightmost, if they fit; then all other words."""
+    paint = form.paint
     from_right = sorted(marks, key=lambda mark: (mark.start, mark.main), reverse=True)
     row, column = "", 0
     for mark in reversed(from_right):
@@ -200,14 +202,28 @@ def _mark_rows(marks: Sequence[_Mark], paint: _Paint) -> Iterator[str]:
         )
         row += " " * (start - column) + sign
         column = mark.stop
-    yield f"{row} {_words(from_right[0], paint)}".rstrip()
-    for mark in from_right[1:]:
-        if mark.text:
-            yield " " * mark.start + _words(mark, paint)
+    rightmost, *others = from_right
+    if form.wraps and column + len(f" {rightmost.text}") > form.room:
+        others = from_right
+        yield row
+    else:
+        yield f"{row} {_painted(rightmost, rightmost.text, paint)}".rstrip()
+    for mark in others:
+        yield from _word_rows(mark, form)
 
 
-def _words(mark: _Mark, paint: _Paint) -> str:
-    return paint.main(mark.text) if mark.main else paint.other(mark.text)
+def _word_rows(mark: _Mark, form: _Form) -> Iterator[str]:
+    """Yield the words of a mark in lines of their own, below it or as near as they have room."""
+    start = mark.start
+    if form.wraps and start + len(mark.text) > form.room:
+        start = min(start, form.room - _LEAST)
+    for line in _broken(mark.text, start, form.room if form.wraps else WIDEST):
+        if words := line.strip():
+            yield " " * start + _painted(mark, words, form.paint)
+
+
+def _painted(mark: _Mark, text: str, paint: _Paint) -> str:
+    return paint.main(text) if mark.main else paint.other(text)
 
 
 def _broken(text: str, indent: int, width: int) -> list[str]:

@@ -116,7 +116,7 @@ def applied(text: str, fixes: Iterable[tuple[Edit, ...]]) -> tuple[str, int]:
     chosen: list[Edit] = []
     count = 0
     for fix in sorted(fixes, key=lambda fix: fix[0].span.start):
-        if any(_meet(edit, other) for edit in fix for other in chosen):
+        if any(_has_ties(edit, other) for edit in fix for other in chosen):
             continue
         chosen += fix
         count += 1
@@ -125,7 +125,7 @@ def applied(text: str, fixes: Iterable[tuple[Edit, ...]]) -> tuple[str, int]:
     return text, count
 
 
-def _meet(one: Edit, other: Edit) -> bool:
+def _has_ties(one: Edit, other: Edit) -> bool:
     return one.span.start <= other.span.end and other.span.start <= one.span.end
 
 

@@ -10,12 +10,17 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from qospec.catalogue.kinds import PACKAGES, Catalogue, Kind, discover
+from qospec.catalogue.kinds import PACKAGES, Buffer, Catalogue, Kind, discover
 from qospec.check.device.observables import loss_causes
 from qospec.cli import qos
 from qospec.engine.arrays import np
+from qospec.engine.element import Element
 from qospec.engine.items.batch import Batch
+from qospec.engine.measure.metric import Metric
 from qospec.engine.measure.tally import Delays, Tally
+from qospec.engine.queue.drop_policy import DropPolicy
+from qospec.engine.source.arrivals import Arrivals
+from qospec.engine.source.traffic import CellTraffic, PacketTraffic
 from qospec.report.render import render
 
 ROOT = Path(__file__).parents[2]
@@ -107,6 +112,8 @@ def test_the_documented_kinds_are_found(examples: Catalogue) -> None:
     assert {(role, name) for role, name in examples.kinds} == {
         ("element", "periodic_loss"),
         ("arrivals", "once"),
+        ("traffic", "trickle"),
+        ("dropping", "half"),
         ("metric", "smoothness"),
     }
     assert all(kind.summary.endswith(".") for kind in examples.kinds.values())
@@ -130,6 +137,31 @@ def test_the_documented_arrivals_come_once(examples: Catalogue) -> None:
     once = examples.kinds["arrivals", "once"].build(size=2, after=5)
     state = once.start(3, "even", None)
     assert [once.emit(state, until)[0].tolist() for until in (5, 6, 7)] == [[], [5] * 6, []]
+
+
+def test_the_documented_traffic_has_a_source_that_conforms(examples: Catalogue) -> None:
+    trickle = examples.kinds["traffic", "trickle"].build(connections=2)
+    name, given = trickle.conforming_source()
+    source = discover().of("arrivals")[name].build(**given)
+    assert source.mean_cell_rate(2) == 2 * trickle.contract().peak_cell_rate
+
+
+def test_the_documented_drop_policy_lets_half_wait(examples: Catalogue) -> None:
+    half = examples.kinds["dropping", "half"].build()
+    queue = discover().of("element")["fifo"].build(Buffer(7, "packet"), half)
+    assert queue.discards_for == ("overflow", "threshold")
+    assert half.rules(queue.buffer)[0].room == 3
+
+
+@pytest.mark.parametrize(
+    "base", [Element, Arrivals, CellTraffic, PacketTraffic, DropPolicy, Metric]
+)
+def test_each_fact_of_a_base_class_is_documented(base: type) -> None:
+    text = EXTENDING.read_text(encoding="utf-8")
+    facts = {*vars(base), *vars(base).get("__annotations__", {})}
+    assert {
+        name for name in facts if name[0] != "_" and not re.search(rf"`{name}\b", text)
+    } == set()
 
 
 def test_the_documented_metric_measures(examples: Catalogue) -> None:

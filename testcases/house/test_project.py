@@ -1,4 +1,4 @@
-"""What this checkout ships, taken as one project: `qos check` has nothing to complain of."""
+"""What this checkout ships, taken as one project: `qos check` has no problems found."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The language as files: what is accepted, what is refused and how, what the chapters show.
+"""The language as files: what is accepted, what is unsupported and how, what the chapters show.
 
 Each file of `accept` has its equal in YAML in `twins`. A missing one is made by
 `qos convert testcases/language/accept/NAME.qos --to yaml -o testcases/language/twins/NAME.yaml`.
@@ -22,7 +22,7 @@ import pytest
 from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.check.modules.files import SUFFIXES
-from qospec.cli.loading import refused
+from qospec.cli.loading import unsupported
 from qospec.diagnostics import Diagnostic, Problems
 from qospec.formatting.equivalence import same
 from qospec.judge import evidence
@@ -61,7 +61,7 @@ def diagnosed(path: Path, *, by_plan: bool = False) -> list[Diagnostic]:
     if by_plan:
         assert not problems.errors, "this is told by a check"
         plans = plan(suite, "0", Bounds(), problems)
-        for each in (*evidence.planned(plans), *refused(suite, plans)):
+        for each in (*evidence.planned(plans), *unsupported(suite, plans)):
             problems.add(each)
     return list(problems.all)
 

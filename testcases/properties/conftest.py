@@ -18,12 +18,12 @@ from qospec.dropping.tail import Tail
 from qospec.dropping.threshold import Threshold
 from qospec.dropping.wred import Wred
 from qospec.engine.element import Setting
-from qospec.engine.encapsulation import Encapsulation
 from qospec.engine.items.batch import Batch
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.line.clock import Clock
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
+from qospec.protocol.encapsulation import Encapsulation
 
 STM1 = Fraction(149_760_000)
 SLOT_PS = 2_831_196
@@ -144,7 +144,7 @@ def found(draw: st.DrawFn, kind: Kind, element: Any) -> Setting:
     agreed = tuple(draw(st.lists(contracts, min_size=1, max_size=3)))
     connections = Connections(agreed, (0,) * len(agreed), has_oam=True)
     setting = Setting(connections, Draws(("test",)), watched=True)
-    if hasattr(element, "clock"):
+    if kind.duty == "line":
         return setting._replace(clock=element.clock(stamps=False))
     if kind.duty in ("queue", "scheduler"):
         slotted, delay_ps = draw(st.booleans()), draw(st.sampled_from([0, 10**6]))

@@ -4,7 +4,9 @@
 without a line.
 """
 
+import functools
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -20,7 +22,9 @@ from qospec.elements.shape import Shape
 from qospec.engine import kernel
 from qospec.engine.element import Setting
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
+from qospec.engine.items.connections import Contract
 from qospec.engine.line import transmission
+from qospec.protocol.marks import ALL
 
 ELEMENTS = discover(("qospec.elements",)).of("element")
 
@@ -56,7 +60,7 @@ def outcome(example: Any, cuts: tuple[int, ...] = ()) -> Outcome:
         step = element.process(state, tuple(b.part(i, j) for b, i, j in parts), until_ps)
         for number, left in enumerate(step.departures):
             now_ps = step.until_ps[number]
-            least_ps = until_ps + element.least_delay_ps(example.setting.clock)
+            least_ps = until_ps + element.lookahead_ps(example.setting.clock)
             assert now_ps >= max(min(least_ps, FOREVER_PS), before[number]), "a watermark too low"
             assert (np.diff(left.at_ps) >= 0).all(), "leaving times fall"
             assert not left.count or before[number] <= left.at_ps[0], "below its watermark"
@@ -81,6 +85,31 @@ def copied(batch: Batch) -> Batch:
     return Batch(*(column.copy() for column in batch))
 
 
+class Item(NamedTuple):
+    """An item at a port of an element."""
+
+    port: int
+    connection: int
+    at_ps: int
+    marks: int
+
+
+def passages(example: Any, given: Outcome) -> Iterator[tuple[Item, Item]]:
+    """Yield each item that came and left again, as it came and as it left."""
+    came = dict(items(example.arrivals))
+    for name, left in items(given.departures):
+        if left.connection < inserted_from(example):
+            yield came[name], left
+
+
+def items(batches: tuple[Batch, ...]) -> Iterator[tuple[int, Item]]:
+    """Yield the items of batches, one for each port, by name."""
+    for port, batch in enumerate(batches):
+        columns = (batch.sent_ps, batch.connection, batch.at_ps, batch.marks)
+        for name, *item in zip(*(column.tolist() for column in columns), strict=True):
+            yield name, Item(port, *item)
+
+
 # ---- the promises
 
 
@@ -100,7 +129,7 @@ def keeps_purity(example: Any) -> bool:
 
 
 def keeps_causality(example: Any) -> bool:
-    least_ps = example.element.least_delay_ps(example.setting.clock)
+    least_ps = example.element.lookahead_ps(example.setting.clock)
     came = {
         int(name): int(t)
         for batch in example.arrivals
@@ -143,7 +172,7 @@ def keeps_account(example: Any) -> bool:
         for name, t in zip(batch.sent_ps, batch.at_ps, strict=True)
     }
     given = outcome(example)
-    if not getattr(example.element, "holds", False):
+    if not example.element.holds:
         return not given.waits
     left = sorted(
         (came[int(name)], int(t))
@@ -161,10 +190,29 @@ def keeps_account(example: Any) -> bool:
     )
 
 
+def keeps_facts(example: Any) -> bool:
+    """Causes, outputs, times and marks are those that the element states."""
+    element, connections = example.element, example.setting.connections
+    given, shifts_ps = outcome(example), set()
+    may_change = functools.reduce(int.__or__, (ALL[name].mask for name in element.marks_written), 0)
+    stated = {cause for path, cause in given.losses if not path} <= {*element.discards_for}
+    stated &= {*element.discards_for} <= {*element.causes}
+    for came, left in passages(example, given):
+        contract = connections.contracts[came.connection % connections.count]
+        oam = came.connection >= connections.count
+        stated &= left.marks in element.marks_after(came.marks, contract)
+        stated &= (came.marks ^ left.marks) & ~may_change == 0
+        stated &= element.concerns(contract) or came[1:] == left[1:]
+        if example.setting.outputs is None:
+            stated &= left.port == element.output_of(came.port, oam=oam)
+        shifts_ps.add(left.at_ps - came.at_ps)
+    return stated and not (element.keeps_spacing and len(shifts_ps) > 1)
+
+
 def inserted_from(example: Any) -> int:
     """Return the first index of cells that the element may make of itself."""
     connections = example.setting.connections
-    return connections.count if getattr(example.element, "inserts", False) else connections.indices
+    return connections.count if example.element.inserts_oam else connections.indices
 
 
 PROMISES = {
@@ -173,6 +221,7 @@ PROMISES = {
     "causality": keeps_causality,
     "conservation": keeps_conservation,
     "account": keeps_account,
+    "facts": keeps_facts,
 }
 
 
@@ -246,12 +295,27 @@ class Silent(Shape):
         return super().process(state, arrivals, until_ps)._replace(waits=None)
 
 
+class Denying(Gcra):
+    """A policer that does not state that it loses anything."""
+
+    causes = ()
+
+
+class Unmarking(Gcra):
+    """A policer that does not state that it tags."""
+
+    def marks_after(self, marks: int, contract: Contract) -> tuple[int, ...]:
+        return super().marks_after(marks, contract)[:1]
+
+
 @pytest.mark.parametrize(
     ("kind", "element", "promise"),
     [
         ("gcra", Forgetful(), keeps_chunks),
         ("gcra", Scribbler(), keeps_purity),
         ("gcra", Swallower(), keeps_conservation),
+        ("gcra", Denying(), keeps_facts),
+        ("gcra", Unmarking("tag"), keeps_facts),
         ("shape", Silent(Fraction(8_000), 64, Buffer(100, "packet")), keeps_account),
     ],
 )

@@ -15,7 +15,7 @@ from qospec.source import Source
 from qospec.syntax import ast
 from qospec.syntax.grammar import grammar
 from qospec.syntax.parser import parse
-from qospec.syntax.tokens import tokens_of
+from qospec.syntax.tokens import tokenize
 
 TESTCASES = Path(__file__).parents[1]
 TEXTS = [
@@ -40,7 +40,7 @@ def pieces(text: str) -> list[str]:
 
     A keyword that touches a dot is a name only as long as it does, so the two stay together.
     """
-    tokens = tokens_of(Source("a.qos", text), Problems())
+    tokens = tokenize(Source("a.qos", text), Problems())
     found: list[str] = []
     end, behind = 0, ""
     for kind, start, stop in zip(tokens.kinds, tokens.starts, tokens.ends, strict=True):
@@ -78,7 +78,7 @@ def tree(text: str) -> ast.File:
 
 
 def comments(text: str) -> list[str]:
-    return trivia_of(tokens_of(Source("a.qos", text), Problems())).comments()
+    return trivia_of(tokenize(Source("a.qos", text), Problems())).comments()
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from qospec.rendering import render_all
 from qospec.resources import STDLIB
 from qospec.source import Source
 from qospec.syntax.limits import LONGEST
-from qospec.syntax.tokens import tokens_of
+from qospec.syntax.tokens import tokenize
 from qospec.yaml_twin.reader import parse, text_of
 from qospec.yaml_twin.writer import yaml_of
 
@@ -66,7 +66,7 @@ def test_every_file_is_the_same_after_yaml_and_back(path: Path) -> None:
 @given(draw.sampled_from(TEXTS), draw.sampled_from([2, 8, 40]), draw.randoms(use_true_random=False))
 @few
 def test_wherever_comments_stand_they_stay(text: str, share: int, random) -> None:
-    tokens, end, found = tokens_of(Source("a.qos", text), Problems()), 0, []
+    tokens, end, found = tokenize(Source("a.qos", text), Problems()), 0, []
     for start, stop in zip(tokens.starts, tokens.ends, strict=True):
         gap = random.choice(GAPS) if end and not random.randrange(share) else text[end:start]
         found += [gap, text[start:stop]]

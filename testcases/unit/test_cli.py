@@ -119,7 +119,7 @@ def test_a_failure_names_place_measured_bound_and_way_to_repeat(tmp_path: Path) 
         place,
         "measured  2.83",
         "needed    < 1 us",
-        "again     qos run",
+        "rerun     qos run",
         "no cell was discarded",
     ):
         assert piece in out
@@ -193,7 +193,7 @@ def test_more_than_a_line_carries_is_refused_unless_meant(tmp_path: Path) -> Non
 def test_nothing_selected_is_not_green(tmp_path: Path) -> None:
     result = run(tmp_path, PASSES, more=("-k", "typo"))
     assert result.exit_code == exits.NOTHING
-    assert result.stderr == "nothing selected: no case's name fits `typo`\n"
+    assert result.stderr == "nothing selected: no case matches `typo`\n"
 
 
 def test_a_test_that_only_reports_is_measured_and_nothing_is_wrong(tmp_path: Path) -> None:
@@ -219,20 +219,20 @@ def test_a_name_that_is_nearly_right_is_pointed_to(tmp_path: Path) -> None:
 def test_a_condition_that_is_none_is_refused(tmp_path: Path) -> None:
     result = run(tmp_path, PASSES, more=("-k", "passes and"))
     assert result.exit_code == exits.WRONG
-    assert result.stderr == "error: -k `passes and`: a word is missing at the end\n"
+    assert result.stderr == "error: -k `passes and`: expected a word at the end\n"
 
 
 def test_an_empty_seed_is_refused(tmp_path: Path) -> None:
     result = run(tmp_path, PASSES, more=("--seed=",))
     assert result.exit_code == exits.WRONG
-    assert "this is empty" in result.stderr
+    assert "a seed cannot be empty" in result.stderr
     assert not (tmp_path / "records").exists()
 
 
 def test_a_record_that_is_not_there_is_a_mistake_of_who_asks(tmp_path: Path) -> None:
     result = qos("report", tmp_path / "nowhere")
     assert result.exit_code == exits.WRONG
-    assert result.stderr == f"error: there is no record at `{tmp_path / 'nowhere'}`\n"
+    assert result.stderr == f"error: no record found at `{tmp_path / 'nowhere'}`\n"
 
 
 def test_records_are_kept_below_the_project(
@@ -267,7 +267,7 @@ def test_colour_is_asked_for_ahead_of_the_command_or_behind(
 def test_a_file_without_tests_says_that_it_has_none(tmp_path: Path) -> None:
     result = run(tmp_path)
     assert result.exit_code == exits.NOTHING
-    assert result.stderr == "nothing selected: no test is declared here\n"
+    assert result.stderr == "nothing selected: there are no tests\n"
 
 
 def test_a_case_can_be_named_behind_its_file(tmp_path: Path) -> None:
@@ -403,7 +403,7 @@ def test_a_senseless_chunk_is_refused_before_anything_runs(
     monkeypatch.setenv("QOS_CHUNK", chunk)
     result = run(tmp_path, PASSES)
     assert result.exit_code == exits.WRONG
-    assert f"QOS_CHUNK is `{chunk}`" in result.stderr
+    assert f"it is `{chunk}`" in result.stderr
     assert not (tmp_path / "records").exists()
 
 

@@ -196,3 +196,32 @@ def test_on_a_narrow_terminal_words_are_broken_below_themselves() -> None:
 def test_what_is_not_for_a_terminal_is_never_broken() -> None:
     diagnostic = Diagnostic("E0101", "word " * 50 + "end", span("warmup"))
     assert render(diagnostic).splitlines()[0].endswith("word end")
+
+
+def test_on_a_narrow_terminal_words_beside_a_mark_go_below_it() -> None:
+    diagnostic = Diagnostic(
+        "E0203",
+        "cannot compare",
+        span("1 ms"),
+        label="this is a time, and what stands before it is a number of cells",
+        others=(Label(span("phone.delay.p99"), "a number of cells"),),
+    )
+    assert render(diagnostic, width=40).split("\n")[3:] == [
+        "18 | …elay.p99 < 1 ms with 95% confiden…",
+        "   |  --------   ^^^^",
+        "   |             this is a time, and",
+        "   |             what stands before it",
+        "   |             is a number of cells",
+        "   |  a number of cells",
+    ]
+    assert render(diagnostic).split("\n")[4].endswith(f"^^^^ {diagnostic.label}")
+    for width in range(34, 120):
+        lines = render(diagnostic, width=width).split("\n")
+        assert max(map(len, lines)) <= width
+
+
+def test_words_that_fit_stay_beside_their_mark() -> None:
+    diagnostic = Diagnostic("E0104", "wrong", span("warmup"), label="did you mean?")
+    assert "   |         ^^^^^^ did you mean?" in render(diagnostic, width=40).split("\n")
+    narrow = render(diagnostic, width=29).split("\n")
+    assert narrow[-2:] == ["   |         ^^^^^^", "   |         did you mean?"]

@@ -175,7 +175,7 @@ class Kind:
     summary: str
     source: str
     parameters: Mapping[str, Parameter]
-    build: Callable[..., Any]
+    build: type[Any]
     open_fields: bool = False
     aliases: tuple[str, ...] = ()
     renamed: Mapping[str, str] = dataclasses.field(default_factory=dict)
@@ -189,8 +189,9 @@ class Kind:
 
     def statistics(self, carries: str) -> tuple[str, ...]:
         """Return the statistics that a metric offers of a flow of cells or packets."""
-        offered = tuple(getattr(self.build, "statistics", ()))
-        return tuple(getattr(self.build, f"{carries}_statistics", offered))
+        of_cells: tuple[str, ...] = self.build.statistics
+        of_packets: tuple[str, ...] | None = self.build.packet_statistics
+        return of_packets if carries == "packet" and of_packets is not None else of_cells
 
     def parameter(self, name: str) -> Parameter | None:
         """Return the parameter that `name` or its usual abbreviation stands for."""
@@ -213,7 +214,7 @@ class Catalogue:
     def causes(self) -> frozenset[str]:
         """Return for what elements lose items."""
         builds = (kind.build for kind in self.of("element").values())
-        return frozenset(cause for each in builds for cause in getattr(each, "causes", ()))
+        return frozenset(cause for each in builds for cause in each.causes)
 
     @cached_property
     def _by_role(self) -> Mapping[Role, Mapping[str, Kind]]:

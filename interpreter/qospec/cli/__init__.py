@@ -1,7 +1,7 @@
 """The command `qos`: the only place that prints and exits. One file per command.
 
-Nothing heavier than click is imported before a command needs it. stdout is the result, stderr the
-conversation.
+Nothing heavier than click is imported before a command needs it. Results go to stdout, everything
+else to stderr.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from qospec.cli.convert import convert
 from qospec.cli.doc import doc
 from qospec.cli.explain import explain
 from qospec.cli.fmt import fmt
-from qospec.cli.output import say, show_misuse
+from qospec.cli.output import say, show_usage_error
 from qospec.cli.plan import plan
 from qospec.cli.report import report
 from qospec.cli.run import run
@@ -32,7 +32,7 @@ INTERRUPTS = (signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") els
 """Signals that end a command as Ctrl-C does."""
 
 GARBAGE = 1_000_000
-"""Objects made, and not freed, between two searches for those that only hold each other."""
+"""Objects created, and not freed, between two runs of the garbage collector."""
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -60,32 +60,32 @@ for _command in (
 
 
 def main() -> None:
-    """Run the command; a mistake of ours is said in one sentence, never as a traceback."""
-    streams.unhinder()
+    """Run the command; an internal error is reported in one sentence, never as a traceback."""
+    streams.make_safe()
     for number in INTERRUPTS:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` has it
             signal.signal(number, signal.default_int_handler)
-    # What is read stays until the end: to look for waste every 700 objects is a tenth of the start.
+    # What is read stays until the end: garbage collection takes a tenth of the start.
     gc.set_threshold(GARBAGE)
-    code = _ended()
-    # All is done: Ctrl-C while Python shuts down would only show a traceback.
+    code = _run()
+    # The work is done: Ctrl-C while Python shuts down would only show a traceback.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    gc.freeze()  # nor need Python look for waste in what it is about to leave
-    if (unwritten := streams.failure()) is not None:
+    gc.freeze()  # nor need Python collect garbage just before it exits
+    if (unwritten := streams.stdout_failure()) is not None:
         say(f"error: cannot write to stdout: {reason(unwritten)}", err=True)
         code = exits.ERROR
     sys.exit(code)
 
 
-def _ended() -> int:
+def _run() -> int:
     """Run the command and return its exit code."""
     try:
-        # What click raises is told here, for its own way of telling Ctrl-C ends with 1.
+        # What click raises is reported here: on Ctrl-C its own handler would exit with 1.
         return int(qos(standalone_mode=False) or 0)
     except SystemExit as end:
         return int(end.code or 0)
     except click.ClickException as error:
-        show_misuse(error)
+        show_usage_error(error)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         say("interrupted", err=True)
@@ -93,5 +93,5 @@ def _ended() -> int:
     except Exception as error:
         if os.environ.get("QOS_TRACEBACK"):
             raise
-        exits.tell_mistake(error)
+        exits.report_internal_error(error)
         return exits.ERROR

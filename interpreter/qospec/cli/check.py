@@ -1,4 +1,4 @@
-"""`qos check`: names, units, types, wiring, ways and loads; runs nothing."""
+"""`qos check`: names, units, types, wiring, paths and loads; runs nothing."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 @click.command()
 @options.paths
 @options.as_json
-@click.option("--fix", is_flag=True, help="Apply the fixes that cannot be wrong, and check again.")
+@click.option(
+    "--fix", is_flag=True, help="Apply the fixes that are certain to be right, then check again."
+)
 def check(paths: tuple[str, ...], *, as_json: bool, fix: bool) -> None:
-    """Check names, units, types, wiring, ways and loads; run nothing."""
+    """Check names, units, types, wiring, paths and loads without running anything."""
     from qospec.diagnostics import Problems
 
     problems = Problems()
@@ -32,8 +34,8 @@ def check(paths: tuple[str, ...], *, as_json: bool, fix: bool) -> None:
         verify(suite, problems)
     document = loading.diagnostics_document(problems)
     if repaired is not None:
-        told = {"fixed": repaired.fixed, "files": repaired.files, "failed": repaired.failed}
-        document |= told
+        done = {"fixed": repaired.fixed, "files": repaired.files, "failed": repaired.failed}
+        document |= done
         if repaired.fixed:
             mistakes = loading.counted(repaired.fixed, "mistake")
             output.say(f"fixed {mistakes} in {', '.join(repaired.files)}", err=True)
@@ -47,12 +49,12 @@ def check(paths: tuple[str, ...], *, as_json: bool, fix: bool) -> None:
         if problems.errors:
             sys.exit(exits.WRONG)
         return
-    loading.tell(problems, as_json=False, hint="" if fix else _hint(problems, paths))
+    loading.report(problems, as_json=False, hint="" if fix else _hint(problems, paths))
     cases = sum(len(test.cases) for test in suite.tests)
     counted = [loading.counted(len(suite.tests), "test"), loading.counted(cases, "case")]
     if suite.properties:
         counted.append(loading.counted(len(suite.properties), "property", "properties"))
-    found = "no errors" if problems.all else "nothing to complain of"
+    found = "no errors" if problems.all else "no problems found"
     output.say(f"{', '.join(counted)}: {found}")
 
 
@@ -74,7 +76,7 @@ def _hint(problems: Problems, paths: tuple[str, ...]) -> str:
     from qospec.repair import fixable
 
     count = fixable(problems, _named(paths))
-    return f"{count} of them can be fixed by `qos check --fix`" if count else ""
+    return f"{count} of them can be fixed with `qos check --fix`" if count else ""
 
 
 def _named(paths: tuple[str, ...]) -> list[Path]:

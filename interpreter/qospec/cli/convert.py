@@ -1,4 +1,4 @@
-"""`qos convert`: a file in the other form of the language, or anew in its own."""
+"""`qos convert`: a file in the other form of the language, or formatted in its own."""
 
 from __future__ import annotations
 
@@ -19,32 +19,36 @@ FORMS = ("yaml", "qos")
 
 @click.command()
 @click.argument("file", type=str)
-@click.option("--to", "form", required=True, type=click.Choice(FORMS), help="The form to write.")
 @click.option(
-    "-o", "--output", default=STDIN, metavar="PATH", help="Where to write it, instead of stdout."
+    "--to", "form", required=True, type=click.Choice(FORMS), help="The form to convert to."
+)
+@click.option(
+    "-o", "--output", default=STDIN, metavar="PATH", help="File to write instead of stdout."
 )
 def convert(file: str, form: str, output: str) -> None:
-    """Write a file as YAML or as text; `-` reads stdin, which is in the other form."""
+    """Convert a file to YAML or to .qos text; `-` reads stdin, in the other form."""
     from qospec.diagnostics import Problems
     from qospec.writing import WriteError, write_whole
     from qospec.yaml_twin.form import TEXT_SUFFIX, is_yaml
 
     if output.endswith(TEXT_SUFFIX) if form == "yaml" else is_yaml(output):
-        exits.wrong(f"`{output}` is named as the other form is, and `--to {form}` would write it")
+        exits.user_error(
+            f"`{output}` does not fit `--to {form}`: it has the extension of the other form"
+        )
     problems = Problems()
     text = _converted(file, form, problems)
-    loading.tell(problems, as_json=False)
+    loading.report(problems, as_json=False)
     if output == STDIN:
         show_file(text or "")
         return
     try:
         write_whole(Path(output), text or "")
     except WriteError as error:
-        exits.environment(str(error))
+        exits.environment_error(str(error))
 
 
 def _converted(file: str, form: str, problems: Problems) -> str | None:
-    """Return a file in a form, or None where a mistake is told."""
+    """Return a file in a form, or None if there are mistakes in it."""
     from qospec.check.evaluate.context import CheckError
     from qospec.check.modules.files import source
     from qospec.formatting import formatted

@@ -18,34 +18,36 @@ from qospec.cli.output import show_file
     default="html",
     show_default=True,
     type=click.Choice(["html", "markdown"]),
-    help="One page for a browser, or Markdown.",
+    help="Form of the page.",
 )
-@click.option("--title", default="", help="Of the page; the folder's name if left out.")
-@click.option("-o", "--output", default="", help="File to write; stdout if absent.")
+@click.option(
+    "--title", default="", help="Title of the page; by default the name of the file or folder."
+)
+@click.option("-o", "--output", default="", help="File to write instead of stdout.")
 def doc(paths: tuple[str, ...], name: str, title: str, output: str) -> None:
     """Document what files declare: devices, topologies, traffic and tests, with their comments."""
     from qospec.catalogue.kinds import discover
     from qospec.diagnostics import Problems
     from qospec.documentation.project import page
     from qospec.reference.declarations import Declarations
-    from qospec.report.render import ReportError
+    from qospec.report.format import ReportError
     from qospec.writing import WriteError, write_whole
 
     problems = Problems()
     declarations = Declarations([Path(path) for path in paths], discover(), problems)
-    loading.tell(problems, as_json=False)
+    loading.report(problems, as_json=False)
     try:
         text = page(declarations, title or _title(paths), name)
     except ReportError as error:
-        exits.wrong(str(error))
-    loading.tell(problems, as_json=False)
+        exits.user_error(str(error))
+    loading.report(problems, as_json=False)
     if not output:
         show_file(text)
         return
     try:
         write_whole(Path(output), text)
     except WriteError as error:
-        exits.environment(str(error))
+        exits.environment_error(str(error))
 
 
 def _title(paths: tuple[str, ...]) -> str:

@@ -1,4 +1,4 @@
-"""Exit codes, frozen in a test, and the ways to end with one."""
+"""Exit codes, pinned by a test, and functions that exit with one."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ NOTHING = 5
 INTERRUPTED = 130
 
 _ERROR = click.style("error", fg="red", bold=True)
-"""The colour is taken away again where none is wanted."""
+"""Where colours are off, click removes this one."""
 
 
 def of_outcome(document: dict[str, Any]) -> int:
-    """Return the exit code of an outcome: the worst truth wins."""
+    """Return the exit code of an outcome: the worst verdict decides."""
     summary = document["summary"]
     if document["state"] == "interrupted":
         return INTERRUPTED
@@ -31,20 +31,20 @@ def of_outcome(document: dict[str, Any]) -> int:
     return next((code for verdict, code in worst_first if summary[verdict]), PASSED)
 
 
-def wrong(message: str) -> NoReturn:
-    """End because of what the user asked for."""
+def user_error(message: str) -> NoReturn:
+    """Exit because what the user asked for cannot be done."""
     say_text(f"{_ERROR}: {visible(message, LONGEST)}", err=True)
     sys.exit(WRONG)
 
 
-def tell_mistake(error: Exception) -> None:
-    """Say that something went wrong that never should."""
+def report_internal_error(error: Exception) -> None:
+    """Report an internal error."""
     words = f"{type(error).__name__}: {error}"
-    say(f"error: this is a mistake in qospec itself: {words}", err=True)
-    say("  = help: QOS_TRACEBACK=1 shows where; please report it", err=True)
+    say(f"error: internal error in qospec: {words}", err=True)
+    say("  = help: set QOS_TRACEBACK=1 to see where; please report it", err=True)
 
 
-def environment(message: str) -> NoReturn:
-    """End because of what lies outside: a disk, a permission."""
+def environment_error(message: str) -> NoReturn:
+    """Exit because of the environment_error: a disk, a permission."""
     say_text(f"{_ERROR}: {visible(message, LONGEST)}", err=True)
     sys.exit(ERROR)

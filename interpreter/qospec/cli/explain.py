@@ -30,12 +30,12 @@ def explain(name: str, *, as_json: bool) -> None:
         found = explained(name, discover(), problems)
     except Unknown as unknown:
         if problems.errors:
-            loading.tell(problems, as_json=as_json)
-        exits.wrong(str(unknown))
+            loading.report(problems, as_json=as_json)
+        exits.user_error(str(unknown))
     except SpecificationError:
-        loading.tell(problems, as_json=as_json)
+        loading.report(problems, as_json=as_json)
         return
-    loading.tell(problems, as_json=as_json)
+    loading.report(problems, as_json=as_json)
     if as_json:
         output.say_json({"schema": 1, "explained": found})
         return

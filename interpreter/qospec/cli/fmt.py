@@ -1,4 +1,4 @@
-"""`qos fmt`: puts files into the one layout."""
+"""`qos fmt`: formats files in the one layout."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from qospec.source import Source
 
 
-class _Asked(NamedTuple):
-    """Only look (`check`), and show what would change (`diff`)."""
+class _Mode(NamedTuple):
+    """Whether to change nothing (`check`), and whether to show the changes (`diff`)."""
 
     check: bool
     diff: bool
@@ -30,24 +30,24 @@ class _Asked(NamedTuple):
 @options.paths
 @click.option("--check", is_flag=True, help="Change nothing; exit with 1 if a file would change.")
 @click.option("--diff", is_flag=True, help="Change nothing; print what would change.")
-def fmt(paths: tuple[str, ...], **asked: bool) -> None:
-    """Put .qos files into the one layout; `-` reads stdin and writes stdout."""
+def fmt(paths: tuple[str, ...], **mode: bool) -> None:
+    """Format .qos files; `-` reads stdin and writes stdout."""
     from qospec.diagnostics import Problems
     from qospec.yaml_twin.form import is_yaml
 
     yaml = next((path for path in paths if is_yaml(path)), None)
     if yaml is not None:
-        exits.wrong(f"{yaml} is YAML, and `qos fmt` lays out .qos files only")
+        exits.user_error(f"`{yaml}` is YAML; `qos fmt` formats .qos files only")
     problems = Problems()
     if paths == (STDIN,):
-        code = _piped(_Asked(**asked), problems)
+        code = _format_stdin(_Mode(**mode), problems)
     else:
-        code = _in_place(paths, _Asked(**asked), problems)
-    loading.tell(problems, as_json=False)
+        code = _format_files(paths, _Mode(**mode), problems)
+    loading.report(problems, as_json=False)
     sys.exit(code)
 
 
-def _in_place(paths: tuple[str, ...], asked: _Asked, problems: Problems) -> int:
+def _format_files(paths: tuple[str, ...], mode: _Mode, problems: Problems) -> int:
     """Format files; return the exit code."""
     from qospec.formatting import Damaged, formatted
 
@@ -56,31 +56,30 @@ def _in_place(paths: tuple[str, ...], asked: _Asked, problems: Problems) -> int:
         try:
             text = formatted(source, problems)
         except Damaged as damaged:
-            exits.tell_mistake(damaged)
+            exits.report_internal_error(damaged)
             failed += 1
             continue
         if text == source.text:
             same += 1
         elif text is not None:
-            done = _changed(source, text, asked)
+            done = _write_or_show(source, text, mode)
             changed, failed = changed + done, failed + (not done)
-    looks = asked.check or asked.diff
+    looks = mode.check or mode.diff
     files = loading.counted(changed, "file")
-    they = "it" if same == 1 else "they"
     words = "would change" if looks else "changed"
-    output.say(f"{files} {words}, {same} as {they} should be", err=True)
+    output.say(f"{files} {words}, {same} already formatted", err=True)
     if failed:
         return exits.ERROR
     return exits.FAILED if looks and changed else exits.PASSED
 
 
-def _changed(source: Source, text: str, asked: _Asked) -> bool:
+def _write_or_show(source: Source, text: str, mode: _Mode) -> bool:
     """Write a file, or say what would change; return whether that could be done."""
     from qospec.repair import RepairError, rewrite
 
-    if asked.diff:
-        _show(source, text)
-    elif asked.check:
+    if mode.diff:
+        _show_diff(source, text)
+    elif mode.check:
         output.say(f"would change: {source.name}")
     else:
         try:
@@ -92,7 +91,7 @@ def _changed(source: Source, text: str, asked: _Asked) -> bool:
     return True
 
 
-def _piped(asked: _Asked, problems: Problems) -> int:
+def _format_stdin(mode: _Mode, problems: Problems) -> int:
     """Format what comes from stdin; return the exit code."""
     from qospec.check.evaluate.context import CheckError
     from qospec.formatting import formatted
@@ -105,18 +104,18 @@ def _piped(asked: _Asked, problems: Problems) -> int:
     text = formatted(source, problems)
     if text is None:
         return exits.WRONG
-    if asked.diff:
-        _show(source, text)
-    elif not asked.check:
+    if mode.diff:
+        _show_diff(source, text)
+    elif not mode.check:
         output.show_file(text)
-    return exits.FAILED if (asked.check or asked.diff) and text != source.text else exits.PASSED
+    return exits.FAILED if (mode.check or mode.diff) and text != source.text else exits.PASSED
 
 
 def _sources(paths: tuple[str, ...], problems: Problems) -> Iterator[Source]:
     """Yield the text of every file named and every `.qos` file below the folders named, once.
 
     Without a path they are those that the project of the current folder names.
-    Files of packages are passed over, with a word: they are pinned as they are.
+    Files of packages are skipped, and that is reported: they are pinned as they are.
     """
     from qospec.check.evaluate.context import CheckError
     from qospec.check.modules import files
@@ -151,10 +150,10 @@ def _sources(paths: tuple[str, ...], problems: Problems) -> Iterator[Source]:
             except CheckError as mistake:
                 problems.add(mistake.diagnostic)
     for name in packages:
-        output.say(f"the package `{name}` is left as it is: its files are pinned", err=True)
+        output.say(f"skipped the package `{name}`: its files are pinned", err=True)
 
 
-def _show(source: Source, text: str) -> None:
+def _show_diff(source: Source, text: str) -> None:
     """Print what would change."""
     from difflib import unified_diff
 

@@ -1,6 +1,6 @@
 """`qos devices`, `elements`, `traffic`, `arrivals`, `policies`, `metrics`, …: what exists.
 
-The commands differ in their noun only, and so are made here from the list of nouns.
+The commands differ only in what they list, so they are made here from the list of collections.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ _HELP = {
     "devices": "List the devices of the library: parameters with defaults, ports, calibration.",
     "elements": "List the elements that devices are made of, with their fields and standards.",
     "traffic": "List the kinds of traffic: what each declares, with its fields and standards.",
-    "arrivals": "List the arrival processes, which say what a source emits.",
-    "policies": "List the drop policies, which say what a queue loses.",
-    "metrics": "List the metrics that criteria may ask for, with their dimensions.",
+    "arrivals": "List the arrival processes: when a source emits cells or packets.",
+    "policies": "List the drop policies: what a queue drops before it is full.",
+    "metrics": "List the metrics that criteria can use, with their dimensions.",
     "units": "List the units, with their dimensions and exact sizes.",
     "media": "List the media of the library, with their rates.",
 }
 
 
 def _command(noun: str) -> click.Command:
-    @click.command(noun, help=f"{_HELP[noun]}\n\nWith a NAME: that one in full.")
+    @click.command(noun, help=f"{_HELP[noun]}\n\nWith a NAME, describe that one in full.")
     @click.argument("name", required=False, default="")
     @options.as_json
     def show(name: str, *, as_json: bool) -> None:
@@ -42,7 +42,7 @@ def _command(noun: str) -> click.Command:
         if found is None:
             near = of.nearest(name, catalogue)
             way_out = f"did you mean `{near}`?" if near else f"`qos {noun}` lists them all"
-            exits.wrong(f"no {of.one} is named `{name}`: {way_out}")
+            exits.user_error(f"no {of.one} is named `{name}`: {way_out}")
         if as_json:
             output.say_json({"schema": 1, noun: [found]})
         else:

@@ -1,4 +1,4 @@
-"""From what the user named to a checked suite or a plan; mistakes are told and end the command."""
+"""From what the user named to a checked suite or a plan; errors end the command."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from qospec.cli import exits, options, output
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from qospec.cli.matching import Asks
+    from qospec.cli.matching import Filter
     from qospec.diagnostics import Diagnostic, Edit, Problems
     from qospec.model.suite import Property, Suite, Test
     from qospec.plan.plan import CasePlan
 
 
 class Request(NamedTuple):
-    """What the user asked for: `PATH`, `PATH::test` or `PATH::case`, and what narrows it."""
+    """What the user asked for: `PATH`, `PATH::test` or `PATH::case`, and options that narrow it."""
 
     paths: tuple[str, ...]
     match: str
@@ -29,8 +29,8 @@ class Request(NamedTuple):
     as_json: bool
     keep_going: bool = False
 
-    def again(self, file: str, case: str) -> str:
-        """Return the command that runs one case of a file as this request did."""
+    def rerun_command(self, file: str, case: str) -> str:
+        """Return the command that reruns one case of a file as this request did."""
         selection = f"{'./' if file.startswith('-') else ''}{file}::{case}"
         words = ["qos", "run", selection, "--seed", self.seed]
         if self.max_cells != options.MAX_CELLS:
@@ -40,7 +40,7 @@ class Request(NamedTuple):
 
 
 class _Selection(NamedTuple):
-    """A `PATH` or `PATH::name`. Without a name it selects all that the path holds."""
+    """A `PATH` or `PATH::name`. Without a name it selects all that the path contains."""
 
     path: str
     name: str
@@ -50,11 +50,11 @@ class _Selection(NamedTuple):
         path, _, name = written.partition("::")
         return cls(path, name)
 
-    def holds(self, thing: Test | Property) -> bool:
+    def contains(self, thing: Test | Property) -> bool:
         return Path(thing.span.source.name).resolve().is_relative_to(Path(self.path).resolve())
 
     def selects(self, thing: Test | Property, case: str = "") -> bool:
-        return self.name in ("", thing.name, case) and self.holds(thing)
+        return self.name in ("", thing.name, case) and self.contains(thing)
 
 
 def checked(paths: tuple[str, ...], problems: Problems) -> Suite:
@@ -78,24 +78,24 @@ def planned(request: Request, *, runs: bool = True) -> tuple[Suite, list[CasePla
     problems = Problems()
     whole = checked(request.paths, problems)
     if problems.errors:
-        tell(problems, as_json=request.as_json)
+        report(problems, as_json=request.as_json)
     suite = _selected(whole, request)
     plans = plan(suite, request.seed, Bounds(request.max_cells), problems)
     for warning in evidence.planned(plans):
         problems.add(warning)
     if runs:
-        for refusal in refused(suite, plans):
+        for refusal in unsupported(suite, plans):
             problems.add(refusal)
-    tell(problems, as_json=request.as_json)
+    report(problems, as_json=request.as_json)
     if not plans and not suite.properties:
         there = whole.tests or whole.properties
-        why = f"no case's name fits `{request.match}`" if there else "no test is declared here"
+        why = f"no case matches `{request.match}`" if there else "there are no tests"
         output.say(f"nothing selected: {why}", err=True)
         sys.exit(exits.NOTHING)
     return suite, list(plans)
 
 
-def refused(suite: Suite, plans: Iterable[CasePlan]) -> list[Diagnostic]:
+def unsupported(suite: Suite, plans: Iterable[CasePlan]) -> list[Diagnostic]:
     """Return what of a plan cannot be executed yet, each once."""
     from qospec.plan.feasibility import unsupported_properties
 
@@ -106,25 +106,25 @@ def refused(suite: Suite, plans: Iterable[CasePlan]) -> list[Diagnostic]:
 def _selected(suite: Suite, request: Request) -> Suite:
     from qospec.diagnostics import did_you_mean
 
-    wants = _wants(request.match)
+    matches = _case_filter(request.match)
     selections = [_Selection.of(path) for path in request.paths]
     named: list[tuple[Test | Property, str]] = [(each, "") for each in suite.properties]
     named += [(test, case.name) for test in suite.tests for case in test.cases]
     missed = [s for s in selections if s.name and not any(s.selects(*each) for each in named)]
     for selection in missed:
         words = f"no test, case or property of {selection.path} is named `{selection.name}`"
-        near = did_you_mean(selection.name, _names(selection, named))
+        near = did_you_mean(selection.name, _candidates(selection, named))
         words += f": did you mean `{near}`?" if near else ""
         output.say(f"nothing selected: {words}", err=True)
     if missed:
         sys.exit(exits.NOTHING)
 
-    def wanted(test: Test, case: str) -> bool:
+    def is_selected(test: Test, case: str) -> bool:
         chosen = not selections or any(s.selects(test, case) for s in selections)
-        return wants(case) and chosen
+        return matches(case) and chosen
 
     tests = (
-        replace(test, cases=tuple(case for case in test.cases if wanted(test, case.name)))
+        replace(test, cases=tuple(case for case in test.cases if is_selected(test, case.name)))
         for test in suite.tests
     )
     properties = tuple(
@@ -136,24 +136,26 @@ def _selected(suite: Suite, request: Request) -> Suite:
     return replace(suite, tests=chosen, properties=properties)
 
 
-def _wants(match: str) -> Asks:
-    from qospec.cli.matching import MatchError, matching
+def _case_filter(match: str) -> Filter:
+    from qospec.cli.matching import MatchError, case_filter
 
     try:
-        return matching(match)
+        return case_filter(match)
     except MatchError as error:
-        exits.wrong(f"-k `{match}`: {error}")
+        exits.user_error(f"-k `{match}`: {error}")
 
 
-def _names(selection: _Selection, named: Iterable[tuple[Test | Property, str]]) -> Iterator[str]:
+def _candidates(
+    selection: _Selection, named: Iterable[tuple[Test | Property, str]]
+) -> Iterator[str]:
     """Yield what may be selected of a file, tests ahead of cases."""
-    held = [(thing, case) for thing, case in named if selection.holds(thing)]
+    held = [(thing, case) for thing, case in named if selection.contains(thing)]
     yield from dict.fromkeys(thing.name for thing, _ in held)
     yield from (case for _, case in held if case)
 
 
-def tell(problems: Problems, *, as_json: bool, hint: str = "") -> None:
-    """Tell everything that was found, and end the command if there is an error among it."""
+def report(problems: Problems, *, as_json: bool, hint: str = "") -> None:
+    """Report everything that was found, and end the command if any of it is an error."""
     if as_json and problems.errors:
         output.say_json(diagnostics_document(problems))
     elif problems.all:
@@ -165,7 +167,7 @@ def tell(problems: Problems, *, as_json: bool, hint: str = "") -> None:
 
 
 def show(diagnostics: Sequence[Diagnostic]) -> None:
-    """Print diagnostics as people read them, in colour where that is wanted."""
+    """Print diagnostics for people, in colour if enabled."""
     from qospec.rendering import WIDEST, render_all
 
     width = output.width(err=True, widest=WIDEST)
@@ -173,7 +175,7 @@ def show(diagnostics: Sequence[Diagnostic]) -> None:
 
 
 def diagnostics_document(problems: Problems) -> dict[str, Any]:
-    """Return what was found, for programs."""
+    """Return what was found as a document for programs."""
     return {"schema": 1, "diagnostics": [_diagnostic(problem) for problem in problems.all]}
 
 

@@ -1,4 +1,4 @@
-"""What `-k` asks of a case's name: words, joined by `and`, `or`, `not` and parentheses."""
+"""Filters of cases by name, as `-k` takes them: words with `and`, `or`, `not` and parentheses."""
 
 from __future__ import annotations
 
@@ -8,33 +8,33 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Asks = Callable[[str], bool]
-    """Whether a name is wanted."""
+    Filter = Callable[[str], bool]
+    """Whether a name matches."""
 
 _WORDS = re.compile(r"[()]|[^\s()]+")
-_JOINTS = ("and", "or", "not", "(", ")")
+_OPERATORS = ("and", "or", "not", "(", ")")
 _DEEPEST = 50
 """Parentheses and `not` within each other."""
 
 
 class MatchError(ValueError):
-    """What was asked for is no condition on names; the message is for the user."""
+    """The text is not a valid filter; the message is for the user."""
 
 
-def matching(text: str) -> Asks:
-    """Return whether a case's name is wanted; raises MatchError.
+def case_filter(text: str) -> Filter:
+    """Return the filter that a text stands for; raises MatchError.
 
-    `load=90%` asks for that very value of a sweep's variable, any other word for a name that holds
-    it. Nothing wants all.
+    `load=90%` matches exactly that value of a sweep's variable, any other word a name that contains
+    it. An empty text matches every case.
     """
     words = _WORDS.findall(text)
     if not words:
         return lambda _: True
     reader = _Reader(words)
-    asked = reader.either(0)
+    found = reader.disjunction(0)
     if reader.next:
-        raise MatchError(f"`{reader.next}` is not expected there")
-    return asked
+        raise MatchError(f"unexpected `{reader.next}`")
+    return found
 
 
 class _Reader:
@@ -47,42 +47,42 @@ class _Reader:
     def next(self) -> str:
         return self._words[0] if self._words else ""
 
-    def either(self, depth: int) -> Asks:
-        asked = [self._both(depth)]
-        while self._took("or"):
-            asked.append(self._both(depth))
-        return lambda name: any(each(name) for each in asked)
+    def disjunction(self, depth: int) -> Filter:
+        found = [self._conjunction(depth)]
+        while self._accept("or"):
+            found.append(self._conjunction(depth))
+        return lambda name: any(each(name) for each in found)
 
-    def _both(self, depth: int) -> Asks:
-        asked = [self._one(depth)]
-        while self._took("and"):
-            asked.append(self._one(depth))
-        return lambda name: all(each(name) for each in asked)
+    def _conjunction(self, depth: int) -> Filter:
+        found = [self._term(depth)]
+        while self._accept("and"):
+            found.append(self._term(depth))
+        return lambda name: all(each(name) for each in found)
 
-    def _one(self, depth: int) -> Asks:
+    def _term(self, depth: int) -> Filter:
         if depth > _DEEPEST:
             raise MatchError("it is nested too deeply")
-        if self._took("not"):
-            refused = self._one(depth + 1)
+        if self._accept("not"):
+            refused = self._term(depth + 1)
             return lambda name: not refused(name)
-        if self._took("("):
-            asked = self.either(depth + 1)
-            if not self._took(")"):
-                raise MatchError("a `)` is missing")
-            return asked
-        if self.next in ("", *_JOINTS):
-            where = f"ahead of `{self.next}`" if self.next else "at the end"
-            raise MatchError(f"a word is missing {where}")
-        return _word(self._words.pop(0))
+        if self._accept("("):
+            found = self.disjunction(depth + 1)
+            if not self._accept(")"):
+                raise MatchError("expected `)`")
+            return found
+        if self.next in ("", *_OPERATORS):
+            where = f"before `{self.next}`" if self.next else "at the end"
+            raise MatchError(f"expected a word {where}")
+        return _name_filter(self._words.pop(0))
 
-    def _took(self, word: str) -> bool:
+    def _accept(self, word: str) -> bool:
         if self.next != word:
             return False
         self._words.pop(0)
         return True
 
 
-def _word(word: str) -> Asks:
+def _name_filter(word: str) -> Filter:
     variable, equals, _ = word.partition("=")
     if equals and variable.isidentifier():
         return lambda name: f",{word}," in f",{name.partition(':')[2]},"

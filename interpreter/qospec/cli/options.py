@@ -7,7 +7,7 @@ import os
 import click
 
 MAX_CELLS = 10**9
-"""What `--max-cells` is if it is not given."""
+"""The default of `--max-cells`."""
 
 paths = click.argument("paths", nargs=-1, type=str)
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -16,38 +16,42 @@ match = click.option(
     "match",
     default="",
     metavar="TEXT",
-    help="Only cases whose name holds TEXT; `load=90%` is that value; `and`, `or`, `not`, `(…)`.",
+    help="Select cases whose name contains TEXT, as `load=90%`; `and`, `or`, `not`, `(…)` combine.",
 )
 COLOURS = {"always": True, "never": False}
 
 
 def _seed(_context: click.Context, _option: click.Parameter, seed: str) -> str:
     if not seed.strip():
-        raise click.BadParameter("a seed is a number or a text, and this is empty")
+        raise click.BadParameter("a seed cannot be empty")
     return seed
 
 
 seed = click.option(
-    "--seed", default="0", show_default=True, callback=_seed, help="Root of all random draws."
+    "--seed",
+    default="0",
+    show_default=True,
+    callback=_seed,
+    help="Seed of all random numbers: a number or a text.",
 )
 max_cells = click.option(
     "--max-cells",
     default=MAX_CELLS,
     show_default=True,
     type=click.IntRange(1),
-    help="Most cells of one trial.",
+    help="Maximum number of cells in one trial.",
 )
 
 
 def _colour(context: click.Context, _option: click.Parameter, wish: str | None) -> None:
-    """Take a wish about colour; behind the command it goes before one ahead of it."""
+    """Set the colour mode; an option after the command overrides one before it."""
     if wish is not None:
         context.find_root().color = COLOURS.get(wish, _environment())
         context.color = context.find_root().color
 
 
 def _environment() -> bool | None:
-    """Return the environment's wish about colour; None leaves it to the terminal."""
+    """Return what the environment says about colour; None leaves it to the terminal."""
     if os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR") or os.environ.get("CLICOLOR_FORCE"):
@@ -64,5 +68,5 @@ def color(default: str | None) -> click.Option:
         show_default=default is not None,
         expose_value=False,
         callback=_colour,
-        help="Whether to colour.",
+        help="When to colour the output.",
     )

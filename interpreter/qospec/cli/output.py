@@ -1,7 +1,7 @@
-"""How anything is said: the only module that prints, so that no text can say what it does not.
+"""Output: the only module that prints, so that no text can forge any.
 
-What is printed may come from a file's name, a record of somebody else's or an error of the system:
-a control character in it would move the cursor and forge a line.
+What is printed may contain a file's name, text from a record or an error of the system: a control
+character in it could move the cursor and forge a line.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LONGEST = 5_000
 """Of a line: longer than any path."""
 
 _COLOUR = re.compile("\x1b\\[(?:[01]|1;3[1-7]|3[1-7])m")
-"""What switches a colour of ours on, or all of them off."""
+"""The escape sequences of our own colours, and of the reset."""
 
 
 def width(*, err: bool = False, widest: int = WIDEST) -> int:
@@ -37,12 +37,12 @@ def width(*, err: bool = False, widest: int = WIDEST) -> int:
 
 
 def say(*lines: str, err: bool = False) -> None:
-    """Print lines; each stays one line, and not an endless one, whatever is in it."""
+    """Print lines; each stays one line of limited length, whatever is in it."""
     _print("".join(f"{visible(line, LONGEST)}\n" for line in lines), err=err)
 
 
 def say_text(text: str, *, err: bool = False, end: str = "\n") -> None:
-    """Print a text whose lines and colours its maker answers for."""
+    """Print a text with its own lines and colours."""
     plain = map(visible_lines, _COLOUR.split(text))
     colours = [*_COLOUR.findall(text), end]
     _print("".join(chain.from_iterable(zip(plain, colours, strict=True))), err=err)
@@ -54,18 +54,18 @@ def say_json(document: Any) -> None:
 
 
 def show_progress(line: str, columns: int) -> None:
-    """Put a line over the last one on stderr, of which so many columns are to be cleared."""
+    """Overwrite the last line on stderr, which takes this many columns."""
     sys.stderr.write(f"\r{visible(line).ljust(columns)}{'' if line else chr(13)}")
     sys.stderr.flush()
 
 
 def show_file(text: str) -> None:
-    """Print a file that was made: in UTF-8, with no end of line but its own."""
+    """Print the text of a file: in UTF-8, with its own line ends only."""
     click.echo(visible_lines(text).encode("utf-8"), nl=False)
 
 
-def show_misuse(error: click.ClickException) -> None:
-    """Print what click says of how it was called."""
+def show_usage_error(error: click.ClickException) -> None:
+    """Print click's message about wrong usage."""
     said = io.StringIO()
     error.show(said)
     say_text(said.getvalue(), err=True, end="")

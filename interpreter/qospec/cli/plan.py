@@ -1,4 +1,4 @@
-"""`qos plan`: what a run would do, and how much of it; runs nothing."""
+"""`qos plan`: what a run would do, and how much; runs nothing."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ MINUTE_S, HOUR_S = 60, 3600
 @options.max_cells
 @options.as_json
 def plan(**asked: Any) -> None:
-    """Say what a run would do, and how much of it; run nothing.
+    """Show what a run would do, and how much, without running anything.
 
-    What a run would refuse is told behind the plan, and ends the command as it would end the run.
+    What a run would refuse is reported after the plan, with the exit code that the run would have.
     """
     request = loading.Request(**asked)
     suite, plans = loading.planned(request, runs=False)
     rows = [_row(each) for each in plans]
-    refusals = loading.refused(suite, plans)
+    refusals = loading.unsupported(suite, plans)
     if request.as_json:
         why = [each.message for each in refusals]
         document = {"schema": 1, "seed": request.seed, "cases": rows, "refused": why}
@@ -55,10 +55,10 @@ def plan(**asked: Any) -> None:
         for goal in (row["search"] or {}).get("goals", ()):
             say(f"  goal {goal['name']}: {goal['text']}")
     for each in suite.properties:
-        say(f"{each.name}: a property, of which no trial is planned")
+        say(f"{each.name}: a property, for which no trials are planned")
     trials = loading.counted(sum(row["trials"] for row in rows), "trial")
     say(f"{loading.counted(len(rows), 'case')}, {trials}, seed {request.seed}")
-    _tell_refusals(refusals)
+    _report_refusals(refusals)
 
 
 def _row(plan: CasePlan) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def _row(plan: CasePlan) -> dict[str, Any]:
 
 
 def _search(search: Search) -> dict[str, Any]:
-    """Return what a search looks for, with every default that nobody gave."""
+    """Return what a search looks for, defaults included."""
     return {
         "name": search.name,
         "method": search.method,
@@ -123,8 +123,8 @@ def _duration(seconds: float) -> str:
     return f"{whole // HOUR_S} h {math.ceil(whole % HOUR_S / MINUTE_S)} min"
 
 
-def _tell_refusals(refusals: list[Diagnostic]) -> None:
+def _report_refusals(refusals: list[Diagnostic]) -> None:
     if refusals:
-        say("`qos run` refuses what is planned here:", err=True)
+        say("`qos run` would refuse this:", err=True)
         loading.show(refusals)
         sys.exit(exits.WRONG)

@@ -17,23 +17,23 @@ from qospec.cli.output import show_file
     "name",
     default="html",
     show_default=True,
-    help="html, markdown, junit, json or a template's path.",
+    help="html, markdown, csv, junit, json or a template's path.",
 )
-@click.option("-o", "--output", default="", help="File to write; stdout if absent.")
+@click.option("-o", "--output", default="", help="File to write instead of stdout.")
 def report(folder: str, name: str, output: str) -> None:
-    """Render a record once more: html, markdown, junit, json or a template of your own."""
+    """Render a record once more: html, markdown, csv, junit, json or a template of your own."""
     from qospec.record.store import Record, RecordError
     from qospec.writing import WriteError, write_whole
 
     reports.check_formats((name,))
     if not Path(folder).is_dir():
-        exits.wrong(f"there is no record at `{folder}`")
+        exits.user_error(f"no record found at `{folder}`")
     try:
         kept = Record(Path(folder))
         text = reports.rendered(kept.outcome(), kept.timing(), name)
         if output:
             write_whole(Path(output), text)
     except (RecordError, WriteError) as error:
-        exits.environment(str(error))
+        exits.environment_error(str(error))
     if not output:
         show_file(text)

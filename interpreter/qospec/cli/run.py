@@ -1,4 +1,4 @@
-"""`qos run`: runs, judges, keeps a record, and ends with the report's path."""
+"""`qos run`: runs and judges tests, keeps a record, and prints the report's path."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from qospec.version import VERSION
 from qospec.writing import reason
 
 if TYPE_CHECKING:
-    from qospec.cli.terminal import Console, Here
+    from qospec.cli.terminal import Console, LocalNames
     from qospec.model.suite import Suite
     from qospec.plan.plan import CasePlan
-    from qospec.run.runner import Assignment
+    from qospec.run.runner import RunRequest
 
 
 @click.command()
@@ -29,14 +29,15 @@ if TYPE_CHECKING:
 @click.option(
     "--record",
     default="",
-    help="Where records are kept; `records` below the root of the project if absent.",
+    help="Folder for records; by default `records` in the root of the project.",
 )
 @click.option(
     "--report",
     "formats",
     multiple=True,
     metavar="FORMAT",
-    help="A report to write: markdown, junit, json or a template's path; html is always written.",
+    help="A report to write: markdown, csv, junit, json or a template's path; "
+    "html is always written.",
 )
 @click.option(
     "-j",
@@ -44,14 +45,14 @@ if TYPE_CHECKING:
     default=1,
     show_default=True,
     type=click.IntRange(1),
-    help="Processes to run cases in.",
+    help="Number of worker processes.",
 )
-@click.option("--keep-going", is_flag=True, help="Go on with repeats after a failed `require`.")
-@click.option("--no-progress", is_flag=True, help="No progress line.")
-@click.option("--exit-zero", is_flag=True, help="Exit 0 whatever the verdicts.")
+@click.option("--keep-going", is_flag=True, help="Continue with repeats after a failed `require`.")
+@click.option("--no-progress", is_flag=True, help="Show no progress line.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever the verdicts are.")
 def run(**asked: Any) -> None:
-    """Run and judge; keep a record; end with the report's path."""
-    from qospec.cli.progress import Progress, work_of
+    """Run tests, judge them, keep a record and print the path of the report."""
+    from qospec.cli.progress import Progress, workload_of
     from qospec.cli.terminal import Console
 
     request = loading.Request(**{field: asked[field] for field in loading.Request._fields})
@@ -60,7 +61,7 @@ def run(**asked: Any) -> None:
     _check_chunk()
     suite, plans = loading.planned(request)
     wanted = not asked["no_progress"]
-    progress = Progress(work_of(plans), live=wanted, beats=wanted and not request.as_json)
+    progress = Progress(workload_of(plans), live=wanted, beats=wanted and not request.as_json)
     here = _here(request, suite)
     console = Console(len(plans), quiet=request.as_json, progress=progress, here=here)
     assignment = _assignment(request, suite, plans, asked["jobs"], console)
@@ -72,19 +73,19 @@ def run(**asked: Any) -> None:
         console.summary(document)
         for path in paths:
             output.say(f"report: {path}")
-        if (unwritten := streams.failure()) is not None:
+        if (unwritten := streams.stdout_failure()) is not None:
             output.say(f"warning: cannot write to stdout: {reason(unwritten)}", err=True)
     code = exits.of_outcome(document)
     sys.exit(exits.PASSED if asked["exit_zero"] and code != exits.INTERRUPTED else code)
 
 
-def _here(request: loading.Request, suite: Suite) -> Here:
-    from qospec.cli.terminal import Here
+def _here(request: loading.Request, suite: Suite) -> LocalNames:
+    from qospec.cli.terminal import LocalNames
 
-    return Here(
+    return LocalNames(
         {source.recorded_name: source.name for source in suite.sources},
         {
-            case.name: request.again(test.span.source.name, case.name)
+            case.name: request.rerun_command(test.span.source.name, case.name)
             for test in suite.tests
             for case in test.cases
         },
@@ -108,21 +109,21 @@ def _check_chunk() -> None:
             return
     except ValueError:
         pass
-    exits.wrong(f"QOS_CHUNK is `{chunk}`, and must be a whole number of cells, at least 1")
+    exits.user_error(f"QOS_CHUNK must be a whole number of cells, at least 1; it is `{chunk}`")
 
 
 def _assignment(
     request: loading.Request, suite: Suite, plans: list[CasePlan], jobs: int, console: Console
-) -> Assignment:
-    from qospec.run.runner import Assignment
+) -> RunRequest:
+    from qospec.run.runner import RunRequest
 
-    return Assignment(
+    return RunRequest(
         suite=suite,
         plans=plans,
         seed=request.seed,
         jobs=jobs,
         commands={
-            case.name: request.again(test.span.source.recorded_name, case.name)
+            case.name: request.rerun_command(test.span.source.recorded_name, case.name)
             for test in suite.tests
             for case in test.cases
         },
@@ -134,7 +135,7 @@ def _assignment(
 
 
 def _execute(
-    assignment: Assignment, root: Path, formats: tuple[str, ...], console: Console
+    assignment: RunRequest, root: Path, formats: tuple[str, ...], console: Console
 ) -> tuple[dict[str, Any], list[Path]]:
     from qospec.record import store
     from qospec.run import runner
@@ -145,4 +146,4 @@ def _execute(
         document = runner.execute(assignment, kept, console)
         return document, [reports.write(kept, document, name) for name in formats]
     except (store.RecordError, WriteError) as error:
-        exits.environment(str(error))
+        exits.environment_error(str(error))

@@ -21,7 +21,7 @@ _failures: list[OSError] = []
 """Why stdout could not be written, the first time that it could not."""
 
 
-class _Unhindered(io.RawIOBase):
+class _SafeStream(io.RawIOBase):
     """A stream on which writing never fails: what cannot be written is gone, and noted."""
 
     def __init__(self, stream: TextIO, failures: list[OSError]) -> None:
@@ -49,27 +49,27 @@ class _Unhindered(io.RawIOBase):
         return os.isatty(self._descriptor)
 
 
-def unhinder() -> None:
+def make_safe() -> None:
     """Let what is said go on where stdout or stderr is closed, full, or lacks a character.
 
     For the whole process. A character that its encoding lacks is written as its number.
     """
-    sys.stdout = _unhindered(sys.stdout, _failures)
-    sys.stderr = _unhindered(sys.stderr, [])
+    sys.stdout = _safe(sys.stdout, _failures)
+    sys.stderr = _safe(sys.stderr, [])
 
 
-def _unhindered(stream: TextIO, failures: list[OSError]) -> TextIO:
+def _safe(stream: TextIO, failures: list[OSError]) -> TextIO:
     if stream is None:  # closed before the start; its number must not become that of another file
         return Path(os.devnull).open("w", encoding="utf-8")  # type: ignore[unreachable]
     return io.TextIOWrapper(
-        io.BufferedWriter(_Unhindered(stream, failures)),
+        io.BufferedWriter(_SafeStream(stream, failures)),
         encoding=stream.encoding,
         errors="backslashreplace",
         line_buffering=stream.isatty() or stream is sys.stderr,
     )
 
 
-def failure() -> OSError | None:
+def stdout_failure() -> OSError | None:
     """Return why stdout could not be written, once; None too if its reader has seen enough."""
     sys.stdout.flush()
     first = _failures.pop() if _failures else None

@@ -1,4 +1,4 @@
-"""How a run looks on a terminal: its progress, a line per ended case, what failed and why."""
+"""A run on a terminal: its progress, a line per finished case, what failed and why."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from qospec.cli.output import LONGEST, say, say_text
-from qospec.cli.progress import Progress, Work
+from qospec.cli.progress import Progress, Workload
 from qospec.judge.verdict import PROBLEMS
 from qospec.report.causes import reasons, unmet, with_confidence
 from qospec.report.cautions import caution_sentence, cautions
@@ -34,30 +34,30 @@ COLOURS = {
 }
 
 
-def compiling() -> None:
-    """Say what is waited for; it may be said in any run that uses something for the first time."""
+def report_compiling() -> None:
+    """Report that kernels are being compiled, as in any run that uses one for the first time."""
     say(
-        "compiling kernels that no run has used yet: kept for later runs, and in no case's time",
+        "compiling kernels for the first time: later runs reuse them; no case's time includes this",
         err=True,
     )
 
 
-def uncached() -> None:
-    """Say that the next run will be as slow as this."""
-    words = "compiled kernels cannot be kept (is the disk full?): every run will compile them"
+def warn_uncached() -> None:
+    """Warn that the next run will compile everything again."""
+    words = "compiled kernels cannot be saved (is the disk full?): every run will compile them"
     say(f"warning: {words}", err=True)
 
 
-NOTICES = {"compiling": compiling, "uncached": uncached}
-"""What to say of kernels, once in a run."""
+NOTICES = {"compiling": report_compiling, "uncached": warn_uncached}
+"""Notices about kernels, each printed once in a run."""
 
 
-class Here(NamedTuple):
-    """What of a record has another name in the current folder.
+class LocalNames(NamedTuple):
+    """Names of files and commands as they are valid in the current folder.
 
     Attributes:
-        names: By a file's name in the record, the one that can be opened here.
-        commands: By case, the command that runs it again from here.
+        names: By a file's name in the record, the path that can be opened from here.
+        commands: By case, the command that reruns it from here.
     """
 
     names: Mapping[str, str] = MappingProxyType({})
@@ -69,26 +69,26 @@ class Here(NamedTuple):
         return f"{self.names.get(name, name)}:{line}:{column}"
 
     def again(self, case: Mapping[str, Any]) -> str:
-        """Return the command that runs a case again."""
+        """Return the command that reruns a case."""
         return self.commands.get(case["name"], case["again"])
 
 
 class Console:
-    """Hears how a run goes and tells it."""
+    """Prints how a run goes."""
 
     def __init__(
-        self, cases: int, *, quiet: bool, progress: Progress | None, here: Here | None = None
+        self, cases: int, *, quiet: bool, progress: Progress | None, here: LocalNames | None = None
     ) -> None:
-        """Expect so many cases; `quiet` leaves stdout to a document."""
+        """Expect this many cases; `quiet` leaves stdout to a document."""
         self._cases = cases
-        self._here = here or Here()
+        self._here = here or LocalNames()
         self._quiet = quiet
-        self._progress = progress or Progress(Work({}), live=False, beats=False)
+        self._progress = progress or Progress(Workload({}), live=False, beats=False)
         unicode = "utf" in (getattr(sys.stdout, "encoding", "") or "").lower()
         self._marks = MARKS if unicode else ASCII
 
     def notices(self) -> dict[str, Callable[[], None]]:
-        """Return what to say of kernels, where no line is in the way."""
+        """Return the notices about kernels; each clears the progress line first."""
 
         def said(say: Callable[[], None]) -> None:
             self._progress.clear()
@@ -97,15 +97,15 @@ class Console:
         return {name: partial(said, say) for name, say in NOTICES.items()}
 
     def progressed(self, case: str, share: float) -> None:
-        """Say how far the run is, now and then."""
+        """Update the progress line."""
         self._progress.heard(case, share)
 
     def waited(self) -> None:
-        """Say how far the run is, now and then."""
+        """Update the progress line."""
         self._progress.waited()
 
     def ended(self, case: dict[str, Any], seconds: float) -> None:
-        """Print the line of an ended case, and at once what it did not pass."""
+        """Print the line of a finished case."""
         self._progress.ended(case["name"])
         if self._quiet:
             return
@@ -116,7 +116,7 @@ class Console:
             _tell_notes(case)
 
     def summary(self, document: dict[str, Any]) -> None:
-        """Print what needs a look, and the count of each verdict."""
+        """Print what needs attention, and the count of each verdict."""
         for case in document["cases"]:
             if case["ran"] and case["verdict"] == "skip":
                 say("", f"SKIP  {case['name']}", f"    why       {case['why'][0]}")
@@ -138,7 +138,7 @@ class Console:
         left = sum(not case["ran"] for case in document["cases"])
         if left:
             of = f"{left} of {len(document['cases'])} cases"
-            say(f"interrupted: {of} did not come to their end", err=True)
+            say(f"interrupted: {of} did not finish", err=True)
 
     def _explain(self, case: dict[str, Any]) -> None:
         verdict = click.style(case["verdict"].upper(), fg=COLOURS[case["verdict"]], bold=True)
@@ -149,7 +149,7 @@ class Console:
             say(f"    error     {error}")
         for line in reasons(case):
             say(f"    why       {line}")
-        say(f"    again     {self._here.again(case)}", "")
+        say(f"    rerun     {self._here.again(case)}", "")
 
 
 def _tell_notes(case: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""`qos warm`: compiles what specifications use, so that no run waits for it."""
+"""`qos warm`: compiles the kernels that specifications use, so that no run waits for that."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import click
 from qospec.cli import loading, options
 from qospec.cli.output import say
 
-TOLD_S = 1
-"""Who waits longer hears how far it is."""
+REPORTED_S = 1
+"""A compilation that takes longer is reported."""
 
 
 @click.command()
@@ -20,19 +20,19 @@ TOLD_S = 1
     default=1,
     show_default=True,
     type=click.IntRange(1),
-    help="Processes to compile in.",
+    help="Number of worker processes.",
 )
 def warm(paths: tuple[str, ...], match: str, jobs: int) -> None:
-    """Compile the kernels that specifications use; nothing is judged or kept but these."""
+    """Compile the kernels that specifications use, without running their tests."""
     from qospec.run import warming
 
     request = loading.Request(paths, match, "0", options.MAX_CELLS, as_json=False)
     _, plans = loading.planned(request)
-    kinds = warming.kinds(plans)
+    kinds = warming.distinct_cases(plans)
     compiling_s = 0.0
-    for number, result in enumerate(warming.warmed(kinds, jobs), 1):
+    for number, result in enumerate(warming.warm_all(kinds, jobs), 1):
         compiling_s += result.compiling_s
-        if result.compiling_s >= TOLD_S:
+        if result.compiling_s >= REPORTED_S:
             seconds = f"{result.compiling_s:.1f} s"
             say(f"{number}/{len(kinds)}: compiled for {seconds}", err=True)
     cases = loading.counted(len(plans), "case")

@@ -9,7 +9,7 @@ from qospec.documentation.sections import sections, value_of
 from qospec.reference.library import declared_document
 from qospec.reference.origins import origins
 from qospec.report.environment import rendered
-from qospec.report.render import ReportError, format_at
+from qospec.report.format import ReportError, format_at
 from qospec.resources import STDLIB
 from qospec.version import VERSION
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from qospec.check.modules.loader import Unit
     from qospec.document import Document
     from qospec.reference.declarations import Declarations, Declared
-    from qospec.report.render import Format
+    from qospec.report.format import Format
 
 SCHEMA = 1
 TEMPLATES = STDLIB / "documentation"

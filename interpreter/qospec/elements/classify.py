@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import element
 from qospec.dataclass import dataclass
-from qospec.engine.element import Step
-from qospec.engine.items.partition import WAYS, routed, routes
+from qospec.engine.element import Element, Step
+from qospec.engine.items.partition import MAX_OUTPUTS, partition_by_table, routing_table
 
 if TYPE_CHECKING:
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
-    from qospec.engine.items.partition import Routes
-    from qospec.engine.line.clock import Clock
+    from qospec.engine.items.partition import RoutingTable
 
 
 @element(source="RFC 3290, 4 (classifiers)", duty="classifier", open_fields=True)
 @dataclass(frozen=True)
-class Classify:
+class Classify(Element):
     """Send each cell or packet to the first class whose condition it meets; authors name classes.
 
     A condition may ask what all of a connection share: category and path of cells, and whether they
@@ -27,31 +26,25 @@ class Classify:
     values, so the planner works conditions out into a table by connection and mark.
     """
 
-    parts: ClassVar[bool] = True
+    keeps_spacing = True
+    only_splits = True
 
     classes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.classes:
             raise ValueError("at least one class is needed, as in `rest = otherwise`")
-        if len(self.classes) > WAYS:
-            raise ValueError(f"at most {WAYS} classes can be told apart")
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        return ("in",)
+        if len(self.classes) > MAX_OUTPUTS:
+            raise ValueError(f"at most {MAX_OUTPUTS} classes can be told apart")
 
     @property
     def outputs(self) -> tuple[str, ...]:
         return self.classes
 
-    def least_delay_ps(self, clock: Clock | None) -> int:
-        return 0
+    def start(self, setting: Setting) -> RoutingTable:
+        return routing_table(setting)
 
-    def start(self, setting: Setting) -> Routes:
-        return routes(setting)
-
-    def process(self, state: Routes, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+    def process(self, state: RoutingTable, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
-        departures = routed(batch, state, len(self.classes))
+        departures = partition_by_table(batch, state, len(self.classes))
         return Step(departures, (until_ps,) * len(self.classes))

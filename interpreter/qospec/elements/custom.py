@@ -9,7 +9,7 @@ from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
 from qospec.engine.scheduler import round_robin
 from qospec.engine.scheduler.policy import Policy
-from qospec.engine.scheduler.scheduler import Weighted
+from qospec.engine.scheduler.scheduler import Scheduler, check_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 @kernel
-def _served(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:  # noqa: ARG001
+def _on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:  # noqa: ARG001
     tree[scheduler]["left"] -= size_bytes
     return 0
 
 
 @element(source="custom (class-based) queueing, as routers' manuals describe it", duty="scheduler")
 @dataclass(frozen=True)
-class Custom(Weighted):
+class Custom(Scheduler):
     """Serve the inputs in turn, each until it has sent as many bytes as its byte count says.
 
     Packets are sent whole. The last one of a turn may go beyond the byte count, and the next turn
@@ -37,15 +37,21 @@ class Custom(Weighted):
     byte_counts: Sizes
     """How much each input may send in its turn; the inputs take turns in that order."""
 
-    numbered = "byte_counts"
     policy = Policy(
         "custom",
-        round_robin.chosen,
-        served=_served,
-        finished=round_robin.finished,
+        round_robin.select,
+        on_service=_on_service,
+        on_idle=round_robin.on_idle,
         fields=round_robin.FIELDS,
         rows=round_robin.ROWS,
     )
+
+    def __post_init__(self) -> None:
+        check_numbers("byte_counts", self.byte_counts)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.byte_counts)
 
     def fields(self, clock: Clock) -> Mapping[str, int | tuple[int, ...]]:
         return {"turn": tuple(count for _, count in self.byte_counts)}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from qospec.catalogue.kinds import LONGEST_PS, Domain, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Step
+from qospec.engine.element import Element, Step
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class State:
 
 @element(source="RFC 4737, 3 (reordering), by delays that are written out")
 @dataclass(frozen=True)
-class Delays:
+class Delays(Element):
     """Let the k-th cell or packet leave the k-th time after it came; after the last, begin again.
 
     One that is delayed for longer than the next may be overtaken by it. Of those that leave at one
@@ -50,15 +50,7 @@ class Delays:
         if not self.each:
             raise ValueError("each: at least one delay is needed")
 
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        return ("in",)
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        return ("out",)
-
-    def least_delay_ps(self, clock: Clock | None) -> int:
+    def lookahead_ps(self, clock: Clock | None) -> int:
         return min(self.each)
 
     def start(self, setting: Setting) -> State:
@@ -66,7 +58,7 @@ class Delays:
 
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
-        leaving_ps = min(until_ps + self.least_delay_ps(None), FOREVER_PS)
+        leaving_ps = min(until_ps + self.lookahead_ps(None), FOREVER_PS)
         if batch.count:
             turn = np.arange(state.passed, state.passed + batch.count) % len(state.each_ps)
             state.passed += batch.count

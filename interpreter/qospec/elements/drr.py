@@ -8,7 +8,7 @@ from qospec.catalogue.kinds import Data, Weights, element
 from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
 from qospec.engine.scheduler.policy import Policy
-from qospec.engine.scheduler.scheduler import Weighted
+from qospec.engine.scheduler.scheduler import Quanta, Weighted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +20,7 @@ LARGEST_QUANTUM = 2**40
 
 
 @kernel
-def _chosen(tree: Tree, scheduler: int) -> int:
+def _select(tree: Tree, scheduler: int) -> int:
     """Return the first on the list whose deficit covers its packet; the others go to the end."""
     mine = tree[scheduler]
     while True:
@@ -41,7 +41,7 @@ def _chosen(tree: Tree, scheduler: int) -> int:
 
 
 @kernel
-def _arrived(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:  # noqa: ARG001
+def _on_arrival(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:  # noqa: ARG001
     """Put an input at the end of the list, unless it is on it."""
     mine = tree[scheduler]
     if not tree[k]["active"]:
@@ -55,13 +55,13 @@ def _arrived(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -
 
 
 @kernel
-def _served(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:  # noqa: ARG001
+def _on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:  # noqa: ARG001
     tree[k]["deficit"] -= size_bytes
     return 0
 
 
 @kernel
-def _finished(tree: Tree, scheduler: int, k: int) -> int:
+def _on_idle(tree: Tree, scheduler: int, k: int) -> int:
     """Take an input off the list, whose front it is; all of them, if nothing waits."""
     mine = tree[scheduler]
     tree[k]["active"], tree[k]["deficit"] = 0, 0
@@ -97,10 +97,10 @@ class Drr(Weighted):
 
     policy = Policy(
         "drr",
-        _chosen,
-        _arrived,
-        _served,
-        _finished,
+        _select,
+        _on_arrival,
+        _on_service,
+        _on_idle,
         ("front", "back", "granted", "behind", "active", "deficit", "quantum"),
         rows=("front", "back", "behind"),
     )
@@ -116,9 +116,8 @@ class Drr(Weighted):
                 raise ValueError(f"weights: {name} has more than 1 TiB per turn")
 
     @property
-    def quanta(self) -> tuple[int, ...]:
-        """Return how many bytes each input may send in its turn."""
-        return tuple(int(weight * self.quantum) for _, weight in self.weights)
+    def quanta(self) -> Quanta:
+        return Quanta(self.quantum, tuple(int(weight * self.quantum) for _, weight in self.weights))
 
     def fields(self, clock: Clock) -> Mapping[str, int | tuple[int, ...]]:
-        return {"quantum": self.quanta}
+        return {"quantum": self.quanta.each}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from qospec.catalogue.kinds import Domain, Limit, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Step
+from qospec.engine.element import Element, Step
 from qospec.engine.kernel import kernel, linked
 from qospec.engine.line import tail_drop, transmission
 from qospec.engine.line.transmission import (
@@ -25,18 +25,19 @@ from qospec.engine.line.transmission import (
     service_time,
 )
 from qospec.engine.queue import admission, drop_policy
-from qospec.engine.queue.admission import LET_IN, OVERFLOW, SINCE, fate, fate_by_limit
+from qospec.engine.queue.admission import ADMITTED, OVERFLOW, SINCE, admit, admit_by_limit
 from qospec.engine.queue.drop_policy import DropPolicy, Waiting
 from qospec.engine.queue.losses import losses_of
 
 if TYPE_CHECKING:
+    from qospec.catalogue.kinds import Buffer, Carried
     from qospec.engine.arrays import Sizes, Whole
     from qospec.engine.element import Loss, Setting
     from qospec.engine.items.batch import Batch
     from qospec.engine.line.clock import Clock
-    from qospec.engine.line.tail_drop import Passage
-    from qospec.engine.queue.admission import Gate
-    from qospec.engine.queue.drop_policy import Doors
+    from qospec.engine.line.tail_drop import Outcome
+    from qospec.engine.queue.admission import AdmissionTable
+    from qospec.engine.queue.drop_policy import DropState
 
 HEAD, TAIL, WAITING = 0, 1, 2
 PLACES = 256
@@ -66,21 +67,21 @@ class State:
         known_bytes: The one size of all cells, or 0.
         owns_times: Whether departures may be written over arrivals.
         size_bytes: Of all that came so far; 0 before the first.
-        doors: What is let in.
+        drop_state: What is let in.
         queue: Only once sizes differ, or with a policy; before, the line alone tells what waits.
     """
 
     line: Whole
     known_bytes: int
     owns_times: bool
-    doors: Doors
+    drop_state: DropState
     size_bytes: int = 0
     queue: Queue | None = None
 
 
 @element(source="RFC 3290, 7.1.1 (FIFO queue) and 7.1.3 (tail drop)", duty="queue")
 @dataclass(frozen=True)
-class Fifo:
+class Fifo(Element):
     """Let cells or packets wait for the line, first come, first served; lose what finds no room.
 
     The limit counts what waits, not what is being sent. One that begins in the very ps in which
@@ -94,7 +95,7 @@ class Fifo:
     drop: Drop = None
     """What is lost before all room is taken; left out, nothing: `tail`."""
 
-    causes: ClassVar[tuple[str, ...]] = admission.CAUSES[OVERFLOW:]
+    causes = admission.CAUSES[OVERFLOW:]
 
     def __post_init__(self) -> None:
         if self.drop is not None:
@@ -102,27 +103,31 @@ class Fifo:
 
     @property
     def discards_for(self) -> tuple[str, ...]:
-        """Return those of all causes that it may discard for."""
         return drop_policy.causes(self.drop, self.limit)
 
     @property
-    def inputs(self) -> tuple[str, ...]:
-        return ("in",)
+    def buffer(self) -> Buffer:
+        return self.limit
 
     @property
-    def outputs(self) -> tuple[str, ...]:
-        return ("out",)
+    def drop_policy(self) -> DropPolicy | None:
+        return self.drop
 
-    def least_delay_ps(self, clock: Clock | None) -> int:
-        return transmission.least_delay_ps(clock)
+    @property
+    def accepts(self) -> tuple[Carried, ...]:
+        bearer = None if self.drop is None else self.drop.carries
+        return tuple(each for each in super().accepts if bearer in (None, each))
+
+    def lookahead_ps(self, clock: Clock | None) -> int:
+        return transmission.lookahead_ps(clock)
 
     def start(self, setting: Setting) -> State:
         line = transmission.line_of(setting.clock)
         assert setting.clock is not None  # noqa: S101 -- or there were no line
         queue = Waiting("", self.limit, self.drop)
-        doors = drop_policy.doors_of([queue], setting.draws, setting.clock)
-        state = State(line, setting.size_bytes, setting.owns_times, doors)
-        if doors.selective:
+        drop_state = drop_policy.initial_drop_state([queue], setting.draws, setting.clock)
+        state = State(line, setting.size_bytes, setting.owns_times, drop_state)
+        if drop_state.selective:
             state.queue = self._queue_of(state, 0)
         return state
 
@@ -136,7 +141,7 @@ class Fifo:
     def _queued(self, state: State, batch: Batch) -> tuple[Batch, tuple[Loss, ...]]:
         size_bytes = int(batch.size_bytes[0])
         if state.queue is None and size_bytes == (state.size_bytes or size_bytes):
-            done = tail_drop.through(
+            done = tail_drop.send_through(
                 state.line,
                 batch,
                 self.limit,
@@ -154,7 +159,7 @@ class Fifo:
         """Return what waits at `at_ps`, all of one size so far."""
         if not state.size_bytes:
             return Queue(np.zeros(3, np.int64), np.zeros((PLACES, 2), np.int64))
-        starts_ps = tail_drop.starts_from(state.line, state.size_bytes, at_ps)
+        starts_ps = tail_drop.pending_starts_ps(state.line, state.size_bytes, at_ps)
         amount = state.size_bytes if self.limit.unit == "byte" else 1
         ring = np.zeros((max(PLACES, 1 << len(starts_ps).bit_length()), 2), np.int64)
         ring[: len(starts_ps), 0] = starts_ps
@@ -166,18 +171,18 @@ class Fifo:
     ) -> tuple[Batch, tuple[Loss, ...]]:
         sizes = batch.size_bytes
         transmission.check_load(state.line, batch, int(sizes.min()), int(sizes.max()))
-        passage = tail_drop.passage_of(state.line, batch.count)
-        in_bytes, draws = self.limit.unit == "byte", state.doors.dice[0].take(batch.count)
+        outcome = tail_drop.new_outcome(state.line, batch.count)
+        in_bytes, draws = self.limit.unit == "byte", state.drop_state.draws[0].take(batch.count)
         done = count = 0
         while True:
-            carried = (state.line, *queue, state.doors.gate)
-            loop = _queue if state.doors.selective else _queue_by_limit
-            done, more = loop(batch, done, carried, (in_bytes, draws), passage)
+            carried = (state.line, *queue, state.drop_state.table)
+            loop = _queue if state.drop_state.selective else _queue_by_limit
+            done, more = loop(batch, done, carried, (in_bytes, draws), outcome)
             count += more
             if done == batch.count:
-                left, lost = tail_drop.passed(batch, passage, count)
-                fates = passage.lost[passage.lost != LET_IN]
-                return left, losses_of(lost.connection, lost.sent_ps, fates)
+                left, lost = tail_drop.split_by_loss(batch, outcome, count)
+                cause_codes = outcome.lost[outcome.lost != ADMITTED]
+                return left, losses_of(lost.connection, lost.sent_ps, cause_codes)
             state.queue = queue = _with_more_places(queue)
 
 
@@ -193,9 +198,9 @@ def _with_more_places(queue: Queue) -> Queue:
 def _queue(
     batch: Batch,
     first: int,
-    state: tuple[Whole, Whole, Whole, Gate],
+    state: tuple[Whole, Whole, Whole, AdmissionTable],
     asked: tuple[bool, Sizes],
-    passage: Passage,
+    outcome: Outcome,
 ) -> tuple[int, int]:
     """Let cells in, from number `first` on, until all are in or the ring has no place left.
 
@@ -204,15 +209,15 @@ def _queue(
         first: Number of the first.
         state: The line, marks and ring of the queue, and its gate; carried on.
         asked: Whether what waits is counted in bytes; (n,) random numbers.
-        passage: (n,) Written; `lost` is the fate.
+        outcome: (n,) Written; `lost` is the fate.
 
     Returns:
         The number of the next cell, and how many found no room.
     """
     at_ps, sent_ps, _, size_bytes, item_marks = batch
-    line, marks, ring, gate = state
+    line, marks, ring, table = state
     in_bytes, draws = asked
-    lost, left_ps, began_ps = passage
+    lost, left_ps, began_ps = outcome
     free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
     propagation = line[PROPAGATION]
     slotted, stamps = line[SLOTTED] != 0, len(began_ps) > 0
@@ -231,19 +236,19 @@ def _queue(
         begun = free + (part > 0 and not slotted)
         amount = size_bytes[i] if in_bytes else 1
         item = (item_marks[i], amount, at_ps[i])
-        found = fate(gate, 0, item, waiting, begun > at_ps[i], draws[i])
+        found = admit(table, 0, item, waiting, begun > at_ps[i], draws[i])
         lost[i] = found
-        dropped += found != LET_IN
+        dropped += found != ADMITTED
         if stamps:
-            began_ps[i] = sent_ps[i] if found != LET_IN else free + line[LEAD]
-        if found == LET_IN:
+            began_ps[i] = sent_ps[i] if found != ADMITTED else free + line[LEAD]
+        if found == ADMITTED:
             if begun > at_ps[i]:
                 ring[tail & mask, 0], ring[tail & mask, 1] = begun, amount
                 tail += 1
                 waiting += amount
             time = service_time(line, size_bytes[i]) if not slotted else slot
             free, part = after(free, part, time, denominator)
-            gate.queues[0, SINCE] = free
+            table.queues[0, SINCE] = free
         left_ps[i] = free + propagation
         i += 1
     line[FREE], line[PART] = free, part
@@ -251,4 +256,4 @@ def _queue(
     return i, dropped
 
 
-_queue_by_limit = linked(_queue, "by_limit", {"fate": fate_by_limit})
+_queue_by_limit = linked(_queue, "by_limit", {"admit": admit_by_limit})

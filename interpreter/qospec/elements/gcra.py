@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from qospec.catalogue.kinds import Domain, Names, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Loss, Step
-from qospec.engine.items.connections import Category
+from qospec.engine.element import Element, Loss, Step
 from qospec.engine.items.partition import split
 from qospec.engine.kernel import kernel
-from qospec.engine.marks import CLP
 from qospec.engine.source.contract import LONGEST_TOLERANCE_PS
+from qospec.protocol.atm import SERVICE_CATEGORIES
+from qospec.protocol.marks import CLP
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
     from qospec.engine.items.connections import Contract
-    from qospec.engine.line.clock import Clock
 
     Tests = NDArray[void]
     """Records of the fields of TEST."""
@@ -64,7 +63,7 @@ class State(NamedTuple):
 
 @element(source="ITU-T I.371, Annex A; ATM Forum TM 4.1 (af-tm-0121): GCRA", carries=("cell",))
 @dataclass(frozen=True)
-class Gcra:
+class Gcra(Element):
     """Hold each connection to its contract: discard or tag what comes too early.
 
     A cell at t conforms to GCRA(T, tau) unless t < TAT - tau; if it does, TAT = max(t, TAT) + T.
@@ -88,36 +87,32 @@ class Gcra:
     police: Names = ("cbr", "vbr_rt", "vbr_nrt")
     """The service categories that are policed; the others pass."""
 
-    causes: ClassVar[tuple[str, ...]] = ("policed",)
+    causes = ("policed",)
+    keeps_spacing = True
 
     def __post_init__(self) -> None:
         for category in self.police:
-            if category not in get_args(Category):
-                known = ", ".join(get_args(Category))
+            if category not in SERVICE_CATEGORIES:
+                known = ", ".join(SERVICE_CATEGORIES)
                 raise ValueError(f"police: `{category}` is no service category; there are {known}")
 
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        return ("in",)
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        return ("out",)
-
-    def concerns(self, contract: Contract) -> bool:
-        """Return whether cells under such a contract are policed."""
+    def polices(self, contract: Contract) -> bool:
         return contract.category in self.police
 
-    def tags(self, contract: Contract) -> bool:
-        """Return whether a CLP 0 cell under such a contract may go on with CLP 1."""
-        return self.concerns(contract) and (self.violate == "tag" or contract.tagging)
+    def concerns(self, contract: Contract) -> bool:
+        return self.polices(contract)
 
-    def least_delay_ps(self, clock: Clock | None) -> int:
-        return 0
+    @property
+    def marks_written(self) -> tuple[str, ...]:
+        return ("clp",)
+
+    def marks_after(self, marks: int, contract: Contract) -> tuple[int, ...]:
+        tags = self.polices(contract) and (self.violate == "tag" or contract.tagging)
+        return (marks, marks | CLP) if tags and not marks & CLP else (marks,)
 
     def start(self, setting: Setting) -> State:
         connections = setting.connections
-        policed = [c if self.concerns(c) else None for c in connections.contracts]
+        policed = [c if self.polices(c) else None for c in connections.contracts]
         tests_of: list[tuple[Row, Row]] = [
             (_EVERYTHING_CONFORMS, _EVERYTHING_CONFORMS)
         ] * connections.indices

@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 from qospec.catalogue.kinds import DelayPerLength, Domain, Length, Time, Truth, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Step
-from qospec.engine.encapsulation import (
-    LABEL_BYTES,
-    LARGEST_PACKET_BYTES,
-    SMALLEST_PACKET_BYTES,
-    TAG_BYTES,
-    Encapsulation,
-)
+from qospec.engine.element import Element, Step
 from qospec.engine.items.batch import Batch
 from qospec.engine.kernel import kernel
 from qospec.engine.line import tail_drop, transmission
@@ -37,8 +30,11 @@ from qospec.engine.line.transmission import (
     next_slot,
     service_time,
 )
+from qospec.protocol.encapsulation import LABEL_BYTES, TAG_BYTES, Encapsulation
+from qospec.protocol.ip import IPV4_HEADER_BYTES, LARGEST_PACKET_BYTES
 
 if TYPE_CHECKING:
+    from qospec.catalogue.kinds import Carried
     from qospec.engine.arrays import Sizes, Times, Whole
     from qospec.engine.element import Setting
 
@@ -70,7 +66,7 @@ Overhead = Annotated[int, Domain("data", 0, 4_096)]
 """Whole bytes around a packet."""
 Stack = Annotated[int, Domain("integer", 0, 8)]
 """How many of 4 bytes each."""
-Mtu = Annotated[int, Domain("data", SMALLEST_PACKET_BYTES, LARGEST_PACKET_BYTES)]
+Mtu = Annotated[int, Domain("data", IPV4_HEADER_BYTES, LARGEST_PACKET_BYTES)]
 
 
 @element(
@@ -80,7 +76,7 @@ Mtu = Annotated[int, Domain("data", SMALLEST_PACKET_BYTES, LARGEST_PACKET_BYTES)
     renamed={"least": "min_frame", "largest": "mtu"},
 )
 @dataclass(frozen=True)
-class Line:
+class Line(Element):
     """Carry cells or packets one after the other at an exact rate over a length.
 
     A cell may begin in the very ps in which it is ready and the line is free. It leaves, with its
@@ -129,15 +125,11 @@ class Line:
         transmission.check(self.clock(stamps=False))
 
     @property
-    def inputs(self) -> tuple[str, ...]:
-        return ("in",)
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        return ("out",)
+    def accepts(self) -> tuple[Carried, ...]:
+        return (self.carries,)
 
     def clock(self, *, stamps: bool) -> Clock:
-        """Return how this line serves what queues for it; propagation is rounded to a whole ps."""
+        # Propagation is rounded to a whole ps.
         propagation_ps = round(self.length * self.delay_per_length)
         rate, slotted = Fraction(self.rate), self.slotted and self.carries == "cell"
         return Clock(rate, slotted, propagation_ps, stamps, self.phase, self.encapsulation)
@@ -158,8 +150,8 @@ class Line:
             self.labels,
         )
 
-    def least_delay_ps(self, clock: Clock | None) -> int:
-        return transmission.least_delay_ps(clock)
+    def lookahead_ps(self, clock: Clock | None) -> int:
+        return transmission.lookahead_ps(clock)
 
     def start(self, setting: Setting) -> State:
         line = transmission.line_of(setting.clock)
@@ -180,7 +172,7 @@ def _sent(state: State, batch: Batch) -> Batch:
         smallest, largest = int(sizes.min()), int(sizes.max())
     check_load(line, batch, smallest, largest)
     if smallest == largest and not state.slotted:
-        return tail_drop.sent_freely(
+        return tail_drop.send_uncongested(
             line, batch, largest, room_ps=tail_drop.NO_LIMIT_PS, owns_times=state.owns_times
         )[0]
     left_ps = at_ps if state.owns_times else np.empty(len(at_ps), np.int64)

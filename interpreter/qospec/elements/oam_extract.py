@@ -7,34 +7,27 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.kinds import element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Step
+from qospec.engine.element import Element, Step
 from qospec.engine.items.partition import split
 
 if TYPE_CHECKING:
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
-    from qospec.engine.line.clock import Clock
 
 
 @element(source="ITU-T I.610 (F5 flow: OAM cells of a VC within the VC)", carries=("cell",))
 @dataclass(frozen=True)
-class OamExtract:
+class OamExtract(Element):
     """Part the OAM cells of all connections from their user cells."""
 
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        return ("in",)
+    keeps_spacing = True
 
     @property
     def outputs(self) -> tuple[str, ...]:
         return ("user", "oam")
 
-    def output_of(self, *, oam: bool) -> int:
-        """Return the output that OAM cells, or user cells, take."""
+    def output_of(self, number: int, *, oam: bool) -> int:
         return int(oam)
-
-    def least_delay_ps(self, clock: Clock | None) -> int:
-        return 0
 
     def start(self, setting: Setting) -> int:
         return setting.connections.count

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import ceil, floor
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from qospec.catalogue.kinds import CellRate, Domain, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Step
+from qospec.engine.element import Element, Step
 from qospec.engine.items.partition import uninitialised
 from qospec.engine.kernel import kernel
+from qospec.protocol.atm import CELL_BYTES
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Times, Whole
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
-    from qospec.engine.line.clock import Clock
 
-CELL_BYTES = 53
 LARGEST_DENOMINATOR = 2**62
 
 
@@ -42,7 +41,7 @@ class State(NamedTuple):
     source="ITU-T I.610 (F5 flow); EANTC 2006 (two cells per minute and PVC)", carries=("cell",)
 )
 @dataclass(frozen=True)
-class OamInsert:
+class OamInsert(Element):
     """Place an OAM cell directly ahead of a user cell of each connection, so many per second.
 
     A connection's OAM cell is due once a period. It waits for the next user cell of its connection
@@ -53,7 +52,7 @@ class OamInsert:
     Not modelled: content; OAM cells without user cells.
     """
 
-    inserts: ClassVar[bool] = True
+    inserts_oam = True
 
     rate: CellRate
     """OAM cells per second and connection."""
@@ -67,17 +66,6 @@ class OamInsert:
             raise ValueError(
                 "rate: this fraction is too fine to be kept exactly; give fewer digits"
             )
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        return ("in",)
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        return ("out",)
-
-    def least_delay_ps(self, clock: Clock | None) -> int:
-        return 0
 
     def start(self, setting: Setting) -> State:
         count = setting.connections.count

@@ -55,7 +55,7 @@ class Police(Meter):
     """What becomes of a packet that exceeds."""
 
     @property
-    def fate(self) -> dict[int, str]:
+    def actions(self) -> dict[int, str]:
         return {RED: self.exceed}
 
     @property

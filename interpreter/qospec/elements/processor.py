@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from qospec.catalogue.kinds import Domain, Limit, Time, Truth, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Loss, Step
+from qospec.engine.element import Element, Loss, Step
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty
 from qospec.engine.processor.interruptions import Interruptions, Periodic, RandomInterruptions
 from qospec.engine.processor.service import (
@@ -17,17 +17,18 @@ from qospec.engine.processor.service import (
     LEFT,
     NEXT,
     OVERFLOW,
-    REBOOT,
+    RESTART,
     TAIL,
     Cost,
-    Fates,
+    Outcomes,
     Work,
-    with_more_places,
-    work_of,
-    work_on,
+    initial_work,
+    serve,
+    with_larger_ring,
 )
 
 if TYPE_CHECKING:
+    from qospec.catalogue.kinds import Buffer
     from qospec.engine.arrays import Marks
     from qospec.engine.element import Setting
     from qospec.engine.line.clock import Clock
@@ -83,7 +84,7 @@ class State:
     },
 )
 @dataclass(frozen=True)
-class Processor:
+class Processor(Element):
     """Work on each packet for a time that depends on it; first come, first served.
 
     The limit counts what waits, not what is worked on. A packet that is begun in the very ps in
@@ -133,9 +134,8 @@ class Processor:
     watchdog_timeout: Time = 10**12
     """How long it may be busy without a pause before the watchdog restarts it."""
 
-    causes: ClassVar[tuple[str, ...]] = ("overflow", "reboot")
-    holds: ClassVar[bool] = True
-    parallel: ClassVar[bool] = True
+    causes = ("overflow", "reboot")
+    holds = True
 
     def __post_init__(self) -> None:
         left = 1 - Fraction(self.housekeeping, self.housekeeping_every)
@@ -151,7 +151,14 @@ class Processor:
     def outputs(self) -> tuple[str, ...]:
         return tuple(f"exit[{number}]" for number in range(self.ports))
 
-    def least_delay_ps(self, clock: Clock | None) -> int:
+    def output_of(self, number: int, *, oam: bool) -> int:
+        return number
+
+    @property
+    def buffer(self) -> Buffer:
+        return self.limit
+
+    def lookahead_ps(self, clock: Clock | None) -> int:
         return self.per_packet
 
     @property
@@ -168,7 +175,7 @@ class Processor:
             self.random_interruption_lengths,
         )
         interruptions = Interruptions(periodic, random, setting.draws)
-        work = work_of(1 if self.shared else self.ports)
+        work = initial_work(1 if self.shared else self.ports)
         return State(work, interruptions, setting.watched)
 
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
@@ -177,11 +184,11 @@ class Processor:
         waits = None
         if batch.count:
             self._check(state, batch)
-            fates = self._fates(state, batch, way)
+            outcomes = self._outcomes(state, batch, way)
             if state.watched:
-                waited = fates.began_ps > batch.at_ps
-                waits = batch.at_ps[waited], fates.began_ps[waited]
-            batch, way, losses = _parted(batch, way, fates)
+                waited = outcomes.began_ps > batch.at_ps
+                waits = batch.at_ps[waited], outcomes.began_ps[waited]
+            batch, way, losses = _separate_lost(batch, way, outcomes)
         departures = tuple(_of_way(batch, way, number) for number in range(self.ports))
         next_ps = max(until_ps, int(state.work.clock[LEFT])) + self.per_packet
         return Step(departures, (min(next_ps, FOREVER_PS),) * self.ports, losses, waits)
@@ -195,35 +202,37 @@ class Processor:
         if latest_ps + work_ps / LEAST_SHARE + self.restart_time >= FOREVER_PS:
             raise OverflowError("more waits for a processor than it can do in 50 days")
 
-    def _fates(self, state: State, batch: Batch, way: Marks) -> Fates:
+    def _outcomes(self, state: State, batch: Batch, way: Marks) -> Outcomes:
         """Return what becomes of packets that come by those ways."""
         limit = (self.limit.amount, self.limit.unit == "byte")
         watchdog = (self.watchdog_timeout if self.restart_time else FOREVER_PS, self.restart_time)
         terms = (self.cost, limit, watchdog)
         queue = np.zeros_like(way) if self.shared else way
         left_ps, began_ps = np.empty(batch.count, np.int64), np.empty(batch.count, np.int64)
-        fates = Fates(queue, left_ps, np.empty(batch.count, np.uint8), began_ps)
+        outcomes = Outcomes(queue, left_ps, np.empty(batch.count, np.uint8), began_ps)
         done = 0
         while True:
             known = (state.interruptions.known, state.interruptions.until_ps)
-            done = work_on(batch, done, state.work, known, terms, fates)
+            done = serve(batch, done, state.work, known, terms, outcomes)
             if done == batch.count:
                 break
             clock = state.work.clock
             if clock[TAIL] - clock[HEAD] == len(state.work.ring):
-                state.work = with_more_places(state.work)
+                state.work = with_larger_ring(state.work)
             else:
-                ended = state.interruptions.go_on(int(batch.at_ps[done]))
+                ended = state.interruptions.extend(int(batch.at_ps[done]))
                 clock[NEXT] = max(clock[NEXT] - ended, 0)
-        return fates
+        return outcomes
 
 
-def _parted(batch: Batch, way: Marks, fates: Fates) -> tuple[Batch, Marks, tuple[Loss, ...]]:
+def _separate_lost(
+    batch: Batch, way: Marks, outcomes: Outcomes
+) -> tuple[Batch, Marks, tuple[Loss, ...]]:
     """Return what leaves, by which way, and what is lost."""
-    batch, cause = batch.moved(fates.left_ps), fates.cause
+    batch, cause = batch.moved(outcomes.left_ps), outcomes.cause
     if not cause.any():
         return batch, way, ()
-    names = {OVERFLOW: "overflow", REBOOT: "reboot"}
+    names = {OVERFLOW: "overflow", RESTART: "reboot"}
     lost = ((name, batch.select(cause == number)) for number, name in names.items())
     losses = tuple(Loss(name, of.connection, of.sent_ps) for name, of in lost if of.count)
     return batch.select(cause == 0), way[cause == 0], losses

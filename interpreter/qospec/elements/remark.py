@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 from qospec.catalogue.kinds import Domain, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Step
-from qospec.engine.marks import ALL, COLOURS, MARKS, VALUES
+from qospec.engine.element import Element, Step
+from qospec.protocol.marks import ALL, COLOURS, MARKS, VALUES
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Bits
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
-    from qospec.engine.line.clock import Clock
+    from qospec.engine.items.connections import Contract
 
-CODES = tuple(name for name in ALL if name not in ("clp", "colour"))
-"""What a number is written into."""
 Codes = tuple[tuple[str, int], ...]
 """A value for each colour that is named; for all packets, by the name ""."""
 CodePoint = Annotated[Codes | None, Domain("codes", 0, ALL["dscp"].highest)]
@@ -34,7 +32,7 @@ Colour = Annotated[str | None, Domain("choice", choices=COLOURS)]
     carries=("packet",),
 )
 @dataclass(frozen=True)
-class Remark:
+class Remark(Element):
     """Write marks into each packet, whatever it bore; those that are left out stay as they are.
 
     A value is written into all packets, or `{ green: 10, yellow: 12, red: 14 }` into those of a
@@ -53,8 +51,8 @@ class Remark:
     """What meters of this device and its classifiers go by; it does not leave the device."""
 
     def __post_init__(self) -> None:
-        for name in CODES:
-            for colour, _ in getattr(self, name) or ():
+        for name, codes in self._codes.items():
+            for colour, _ in codes:
                 if colour not in ("", *COLOURS):
                     known = ", ".join(COLOURS)
                     raise ValueError(f"{name}: there is no colour {colour}; there are {known}")
@@ -64,38 +62,35 @@ class Remark:
             raise ValueError("precedence: it is a part of the DSCP; write one of them")
 
     @property
-    def inputs(self) -> tuple[str, ...]:
-        return ("in",)
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        return ("out",)
-
-    @property
-    def writes(self) -> tuple[str, ...]:
-        """Return the names of the marks that it writes."""
+    def marks_written(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(name for each in self._given for name in each))
+
+    @property
+    def _codes(self) -> dict[str, Codes]:
+        """Return what is given for each mark that holds a number."""
+        return {
+            "dscp": self.dscp or (),
+            "precedence": self.precedence or (),
+            "priority": self.priority or (),
+            "traffic_class": self.traffic_class or (),
+        }
 
     @cached_property
     def _given(self) -> tuple[dict[str, int], ...]:
         """Return what is written, per colour."""
         found: tuple[dict[str, int], ...] = tuple({} for _ in COLOURS)
-        for name in CODES:
-            for colour, code in getattr(self, name) or ():
+        for name, codes in self._codes.items():
+            for colour, code in codes:
                 for number in range(len(COLOURS)) if not colour else [COLOURS.index(colour)]:
                     found[number][name] = code
         for each in found if self.colour else ():
             each["colour"] = COLOURS.index(self.colour)
         return found
 
-    def becomes(self, marks: int) -> tuple[int, ...]:
-        """Return what becomes of an item's marks."""
+    def marks_after(self, marks: int, contract: Contract) -> tuple[int, ...]:
         for name, value in self._given[min(MARKS["colour"].of(marks), len(COLOURS) - 1)].items():
             marks = ALL[name].put(marks, value)
         return (marks,)
-
-    def least_delay_ps(self, clock: Clock | None) -> int:
-        return 0
 
     def start(self, setting: Setting) -> tuple[Bits, Bits]:
         """Return which bits are kept, and which are set, by colour; where alike, once."""

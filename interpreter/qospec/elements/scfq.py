@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @kernel
-def _chosen(tree: Tree, scheduler: int) -> int:
+def _select(tree: Tree, scheduler: int) -> int:
     """Return the input whose first packet has the least tag."""
     found, least = 0, 0
     for k in range(tree[scheduler]["first"], tree[scheduler]["last"]):
@@ -31,21 +31,21 @@ def _chosen(tree: Tree, scheduler: int) -> int:
 
 
 @kernel
-def _arrived(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:  # noqa: ARG001
+def _on_arrival(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:  # noqa: ARG001
     if tree[k]["waits"] == 1:
         tree[k]["start"] = max(tree[scheduler]["virtual"], tree[k]["start"])
     return 0
 
 
 @kernel
-def _served(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:  # noqa: ARG001
+def _on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:  # noqa: ARG001
     tree[k]["start"] += size_bytes * tree[k]["cost"]
     tree[scheduler]["virtual"] = tree[k]["start"]
     return 0
 
 
 @kernel
-def _finished(tree: Tree, scheduler: int, k: int) -> int:  # noqa: ARG001
+def _on_idle(tree: Tree, scheduler: int, k: int) -> int:  # noqa: ARG001
     mine = tree[scheduler]
     if mine["waits"] == 0:
         mine["virtual"] = 0
@@ -68,7 +68,13 @@ class Scfq(Weighted):
     """The share of each input, in relation to the others."""
 
     policy = Policy(
-        "scfq", _chosen, _arrived, _served, _finished, ("virtual", "start", "cost"), ("start",)
+        "scfq",
+        _select,
+        _on_arrival,
+        _on_service,
+        _on_idle,
+        ("virtual", "start", "cost"),
+        ("start",),
     )
 
     def __post_init__(self) -> None:

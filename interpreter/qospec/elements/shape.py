@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import Limit, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Loss, Step
+from qospec.engine.element import Element, Loss, Step
 from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.items.partition import split
 from qospec.engine.kernel import kernel
@@ -26,10 +26,10 @@ from qospec.engine.meter.token_bucket import (
 )
 
 if TYPE_CHECKING:
+    from qospec.catalogue.kinds import Buffer
     from qospec.engine.arrays import Marks, Times, Whole
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
-    from qospec.engine.line.clock import Clock
 
 NOW, HEAD, WAITING = 0, 1, 2
 KEPT, TOO_LONG, NO_ROOM = 0, 1, 2
@@ -59,7 +59,7 @@ class State:
     abbreviations={"burst_size": "burst"},
 )
 @dataclass(frozen=True)
-class Shape:
+class Shape(Element):
     """Delay packets until they conform to a rate and a burst; lose what finds no room to wait.
 
     A bucket of `burst` bytes, full at first, gains `rate`. A packet leaves as soon as all before it
@@ -74,37 +74,25 @@ class Shape:
     limit: Limit
     """How much may wait: packets or bytes."""
 
-    causes: ClassVar[tuple[str, ...]] = ("overflow", "policed")
-    holds: ClassVar[bool] = True
+    causes = ("overflow", "policed")
+    holds = True
 
     def __post_init__(self) -> None:
-        token_bucket.check(self._bucket)
+        token_bucket.check(self.token_bucket)
 
     @property
-    def _bucket(self) -> Bucket:
+    def token_bucket(self) -> Bucket:
         return Bucket("rate", self.rate, "burst", self.burst_size)
 
     @property
-    def bucket_bytes(self) -> int:
-        """Return how long a packet may be to conform at all."""
-        return self.burst_size
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        return ("in",)
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        return ("out",)
-
-    def least_delay_ps(self, clock: Clock | None) -> int:
-        return 0
+    def buffer(self) -> Buffer:
+        return self.limit
 
     def start(self, setting: Setting) -> State:
         marks = np.zeros(3, np.int64)
         marks[NOW] = -1  # nothing has left yet, and something may at 0
         return State(
-            marks, token_bucket.full(self._bucket), np.zeros((2, 0), np.int64), setting.watched
+            marks, token_bucket.full(self.token_bucket), np.zeros((2, 0), np.int64), setting.watched
         )
 
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @kernel
-def _chosen(tree: Tree, scheduler: int) -> int:
+def _select(tree: Tree, scheduler: int) -> int:
     """Return the first input at which something waits."""
     k = tree[scheduler]["first"]
     while tree[unsigned(k)]["waits"] == 0:
@@ -38,7 +38,7 @@ class Strict(Scheduler):
     order: Names
     """The inputs, the one that is served first in front."""
 
-    policy = Policy("strict", _chosen)
+    policy = Policy("strict", _select)
 
     def __post_init__(self) -> None:
         if not self.order:

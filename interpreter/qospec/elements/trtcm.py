@@ -14,7 +14,7 @@ from qospec.engine.meter.meter import (
     YELLOW,
     State,
     ThreeColours,
-    borne,
+    colour_on_arrival,
     elapsed,
 )
 from qospec.engine.meter.token_bucket import Bucket, BucketSize, TokenRate, cost, covers, fill, take
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @kernel
-def _judge(batch: Batch, state: State, heeds: bool, colour: Marks) -> tuple[int, int]:  # noqa: FBT001
+def _judge(batch: Batch, state: State, is_colour_aware: bool, colour: Marks) -> tuple[int, int]:  # noqa: FBT001
     """Write the colour of each packet; return how many are yellow and red."""
     at_ps, _, _, size_bytes, marks = batch
     clock, committed, peak = state
@@ -35,7 +35,7 @@ def _judge(batch: Batch, state: State, heeds: bool, colour: Marks) -> tuple[int,
         ps = elapsed(clock, at_ps[i])
         fill(committed, ps, 0)
         fill(peak, ps, 0)
-        came = borne(marks[i], heeds)
+        came = colour_on_arrival(marks[i], is_colour_aware)
         if came == RED or not covers(peak, peak_price):
             colour[i] = RED
             red += 1

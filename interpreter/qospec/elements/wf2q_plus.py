@@ -33,7 +33,7 @@ def _pass(tree: Tree, scheduler: int, now: int, newcomer: int) -> None:
 
 
 @kernel
-def _chosen(tree: Tree, scheduler: int) -> int:
+def _select(tree: Tree, scheduler: int) -> int:
     """Return the input whose first packet ends first, of those that should have begun by now."""
     mine = tree[scheduler]
     _pass(tree, scheduler, mine["work"] << mine["fine"], 0)
@@ -47,7 +47,7 @@ def _chosen(tree: Tree, scheduler: int) -> int:
 
 
 @kernel
-def _arrived(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:  # noqa: ARG001
+def _on_arrival(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:  # noqa: ARG001
     if tree[k]["waits"] == 1:
         _pass(tree, scheduler, position(tree, scheduler, now_ps), k)
         tree[k]["start"] = max(tree[k]["start"], tree[scheduler]["virtual"])
@@ -55,14 +55,14 @@ def _arrived(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -
 
 
 @kernel
-def _served(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:
+def _on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:
     tree[k]["start"] += size_bytes * tree[k]["cost"]
     proceed(tree, scheduler, size_bytes, end_ps)
     return 0
 
 
 @kernel
-def _finished(tree: Tree, scheduler: int, k: int) -> int:  # noqa: ARG001
+def _on_idle(tree: Tree, scheduler: int, k: int) -> int:  # noqa: ARG001
     mine = tree[scheduler]
     if mine["waits"] == 0:
         mine["virtual"], mine["seen"] = 0, 0
@@ -94,10 +94,10 @@ class Wf2qPlus(Weighted):
 
     policy = Policy(
         "wf2q_plus",
-        _chosen,
-        _arrived,
-        _served,
-        _finished,
+        _select,
+        _on_arrival,
+        _on_service,
+        _on_idle,
         ("virtual", "seen", "whole", "cost", "start", *CLOCK),
         ("start",),
     )

@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 
 @kernel
-def _chosen(tree: Tree, scheduler: int) -> int:
+def _select(tree: Tree, scheduler: int) -> int:
     """Return the input whose first packet the fluid server would finish first."""
     found, least = 0, 0
     for k in range(tree[scheduler]["first"], tree[scheduler]["last"]):
         if tree[k]["waits"]:
-            tag = max(tree[k]["came"], tree[k]["finish"]) + tree[k]["size"] * tree[k]["cost"]
+            tag = max(tree[k]["arrival_tag"], tree[k]["finish"]) + tree[k]["size"] * tree[k]["cost"]
             if found == 0 or tag < least:
                 found, least = k, tag
     return found
 
 
 @kernel
-def _arrived(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:
+def _on_arrival(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:
     """Return the virtual time, and give the fluid server its new packet."""
     mine = tree[scheduler]
     now = position(tree, scheduler, now_ps)
@@ -67,15 +67,15 @@ def _flow(tree: Tree, scheduler: int, work: int) -> None:
 
 
 @kernel
-def _served(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:
-    began = max(tree[k]["came"], tree[k]["finish"])
+def _on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:
+    began = max(tree[k]["arrival_tag"], tree[k]["finish"])
     tree[k]["finish"] = began + size_bytes * tree[k]["cost"]
     proceed(tree, scheduler, size_bytes, end_ps)
     return 0
 
 
 @kernel
-def _finished(tree: Tree, scheduler: int, k: int) -> int:  # noqa: ARG001
+def _on_idle(tree: Tree, scheduler: int, k: int) -> int:  # noqa: ARG001
     mine = tree[scheduler]
     if mine["waits"] == 0:
         mine["virtual"], mine["rest"], mine["busy"], mine["seen"] = 0, 0, 0, 0
@@ -107,13 +107,13 @@ class Wfq(Weighted):
 
     policy = Policy(
         "wfq",
-        _chosen,
-        _arrived,
-        _served,
-        _finished,
+        _select,
+        _on_arrival,
+        _on_service,
+        _on_idle,
         ("virtual", "rest", "busy", "seen", "whole", "weight", "cost", "fluid", "finish", *CLOCK),
         ("fluid", "finish"),
-        marks=True,
+        keeps_tags=True,
     )
 
     def __post_init__(self) -> None:

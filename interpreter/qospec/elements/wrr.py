@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @kernel
-def _served(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:  # noqa: ARG001
+def _on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:  # noqa: ARG001
     tree[scheduler]["left"] -= 1
     return 0
 
@@ -41,9 +41,9 @@ class Wrr(Weighted):
 
     policy = Policy(
         "wrr",
-        round_robin.chosen,
-        served=_served,
-        finished=round_robin.finished,
+        round_robin.select,
+        on_service=_on_service,
+        on_idle=round_robin.on_idle,
         fields=round_robin.FIELDS,
         rows=round_robin.ROWS,
     )

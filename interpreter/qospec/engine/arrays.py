@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Marks = NDArray[np.uint8]
     """Small codes: cell loss priority, fate, or an output's number."""
     Bits = NDArray[np.uint16]
-    """What items are marked with; see `engine.marks`."""
+    """What items are marked with; see `protocol.marks`."""
     Whole = NDArray[np.int64]
     """Counters and state."""
     Truths = NDArray[np.bool_]

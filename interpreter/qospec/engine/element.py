@@ -1,8 +1,8 @@
-"""What every element, arrival process and metric is to the engine.
+"""The contract of elements: the facts that a class states, and how it runs.
 
 An element is a frozen dataclass of its parameters. `start` makes its state for one trial; `process`
-takes what has come in, up to a watermark, and gives what goes out. It promises, and a property test
-holds every element of the catalogue to it:
+takes what has come in, up to a watermark, and returns what goes out. It promises the following, and
+a property test holds every element of the catalogue to it:
 
 - *causality*: no cell leaves before it came;
 - *order*: leaving times do not fall, at each output;
@@ -10,24 +10,29 @@ holds every element of the catalogue to it:
 - *chunks*: the same cells in more, smaller batches give the same;
 - *purity*: equal arguments give equal results, and no input is changed, but for arrival times that
   the setting says the element owns;
-- *account*: an element that holds items tells who waited, if it is watched;
+- *account*: an element that holds items reports those that waited, if it is watched;
+- *facts*: causes, outputs, times and marks are those that it states;
 - *agreement*: a compiled kernel equals its Python self.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from qospec.engine.marks import CLP
+from qospec.catalogue.kinds import CARRIED
+from qospec.protocol.marks import CLP
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
+    from qospec.catalogue.kinds import Buffer, Carried
     from qospec.engine.arrays import Indices, Marks, Times
     from qospec.engine.items.batch import Batch
     from qospec.engine.items.connections import Connections, Contract
     from qospec.engine.line.clock import Clock
-    from qospec.engine.queue.drop_policy import Waiting
+    from qospec.engine.meter.token_bucket import Bucket
+    from qospec.engine.queue.drop_policy import DropPolicy, Waiting
     from qospec.engine.random import Draws
 
     Process = Callable[[tuple[Batch, ...], int], "Step"]
@@ -77,7 +82,7 @@ class Setting(NamedTuple):
         size_bytes: The one size that all cells have; 0 if they differ, or if that is not known.
         owns_times: Whether `at_ps` of what comes is the element's own: nobody else will look at it
             again, so departures may be written over it.
-        watched: Whether an element in which items wait is to tell of that.
+        watched: Whether an element that holds items reports those that waited, in `Step.waits`.
     """
 
     connections: Connections
@@ -91,65 +96,123 @@ class Setting(NamedTuple):
     watched: bool = False
 
 
-class Element(Protocol):
-    """One step of a cell's way. Its ports are known from its parameters.
+class Element(ABC):
+    """One step of a cell's way: a frozen dataclass of its parameters.
 
-    A class may say more of itself: `causes`, a tuple of what it may discard cells for, and for an
-    element with certain fields `discards_for`, those of them that it can; `inserts`, that it makes
-    OAM cells; `concerns(contract)`, false if it leaves such a contract's cells alone;
-    `tags(contract)`, that it may set their CLP; `becomes(marks)`, what it may make of such marks,
-    the usual first, and none where it lets nothing pass; `writes`, the names of marks that it sets;
-    `bucket_bytes`, how long a packet may be to conform; `holds`, that items wait in it, though it
-    is no queue, and that it tells of them; `output_of(oam)`, the output that OAM or user cells
-    take; `parallel`, that what comes by an input leaves by the output of that number; `parts`, that
-    all it does is to part what comes, by the planner's table.
+    All that the checker, the planner and the engine know of an element are the facts below. Each
+    has a default, that of an element with one input and one output that takes no time, loses
+    nothing and changes nothing; a class overrides those in which it differs. No field may have the
+    name of a fact: the default of the fact would become that of the field.
     """
+
+    # ---- what holds for all elements of a class
+
+    causes: ClassVar[tuple[str, ...]] = ()
+    """All causes of loss at such an element; the checker offers their counts."""
+    holds: ClassVar[bool] = False
+    """Whether items wait in it, but not for a line; the checker offers its occupancy."""
+    inserts_oam: ClassVar[bool] = False
+    """Whether it makes OAM cells; the planner gives them indices, and the engine counts them."""
+    keeps_spacing: ClassVar[bool] = False
+    """Whether items leave as far apart in time as they came; the planner checks tolerances so."""
+    only_splits: ClassVar[bool] = False
+    """Whether all it does is to split what comes by its table; the engine may fuse it."""
+
+    # ---- its ports, and the ways through it
 
     @property
     def inputs(self) -> tuple[str, ...]:
         """Return the names of its inputs, in order."""
+        return ("in",)
 
     @property
     def outputs(self) -> tuple[str, ...]:
         """Return the names of its outputs, in order."""
+        return ("out",)
 
-    def least_delay_ps(self, clock: Clock | None) -> int:
-        """Return a time that no cell can undercut; it is the element's lookahead in a loop."""
+    @property
+    def accepts(self) -> tuple[Carried, ...]:
+        """Return which items may enter: those that its buffer can count. The checker asks."""
+        if self.buffer is None or self.buffer.unit == "byte":
+            return CARRIED
+        return (self.buffer.unit,)
+
+    def output_of(self, number: int, *, oam: bool) -> int:
+        """Return the output for items of an input, which the planner follows; both are numbers.
+
+        It is not asked of a router or a classifier, for which the planner makes a table.
+        """
+        return 0
+
+    def clock(self, *, stamps: bool) -> Clock | None:
+        """Return how it serves the queue before it, if it is a line; the planner joins the two.
+
+        Args:
+            stamps: Whether it is at a source, and writes when each item was sent.
+        """
+        return None
+
+    # ---- what it does to items
+
+    def concerns(self, contract: Contract) -> bool:
+        """Return whether it does anything to items of a contract; else the planner omits it."""
+        return True
+
+    def polices(self, contract: Contract) -> bool:
+        """Return whether it enforces such a contract; the planner warns of what cannot conform."""
+        return False
+
+    def marks_after(self, marks: int, contract: Contract) -> tuple[int, ...]:
+        """Return the marks that an item may leave with, which the planner follows; the usual first.
+
+        There are none if no such item passes.
+        """
+        return (marks,)
+
+    @property
+    def marks_written(self) -> tuple[str, ...]:
+        """Return the marks that it may change, by name; the planner looks for frames with them."""
+        return ()
+
+    @property
+    def discards_for(self) -> tuple[str, ...]:
+        """Return those of its causes that its parameters allow; reports list them."""
+        return self.causes
+
+    # ---- what items wait for
+
+    @property
+    def buffer(self) -> Buffer | None:
+        """Return how much may wait in it; None: no limit. The checker and the planner ask."""
+        return None
+
+    @property
+    def drop_policy(self) -> DropPolicy | None:
+        """Return what it drops before its buffer is full; None: nothing. The planner asks."""
+        return None
+
+    @property
+    def token_bucket(self) -> Bucket | None:
+        """Return the bucket that an item needs tokens of; the planner warns of one too small."""
+        return None
+
+    # ---- how it runs
+
+    def lookahead_ps(self, clock: Clock | None) -> int:
+        """Return a time that no item can undercut; the engine and the checker need it in loops.
+
+        Args:
+            clock: That of the line that serves it, if one does.
+        """
+        return 0
 
     def start(self, setting: Setting) -> Any:
-        """Return its state at the beginning of a trial."""
+        """Return its state at the beginning of a trial; None if it has none."""
+        return None
 
+    @abstractmethod
     def process(self, state: Any, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         """Carry `arrivals`, a batch per input, all below `until_ps`.
 
         At `FOREVER_PS` everything that waits is sent.
         """
-
-
-class Arrivals(Protocol):
-    """A process by which the like connections of one flow have cells ready.
-
-    `connection` of what it emits counts from 0 within the flow.
-    """
-
-    def start(self, connections: int, phases: str, draws: Draws) -> Any:
-        """Return its state at the beginning of a trial."""
-
-    def emit(self, state: Any, until_ps: int) -> tuple[Times, Indices]:
-        """Return all cells ready before `until_ps` that were not yet given, in order of time."""
-
-    def mean_cell_rate(self, connections: int) -> Any:
-        """Return cells/s of all connections together, on average."""
-
-    def most_cells(self, connections: int, length_ps: int) -> int | None:
-        """Return how many cells they have ready within a time, at most; None if that is random."""
-
-
-class Traffic(Protocol):
-    """A kind of traffic: what is declared, apart from what is emitted."""
-
-    def contract(self) -> Contract:
-        """Return the contract that it declares."""
-
-    def conforming_source(self) -> tuple[str, Mapping[str, object]]:
-        """Return the arrival process, by name and arguments, that uses the contract to the full."""

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.engine.marks import CLP
 from qospec.engine.queue.drop_policy import Waiting
+from qospec.protocol.marks import CLP
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Marks
-    from qospec.engine.element import Arrivals, Element
-    from qospec.engine.encapsulation import Encapsulation
+    from qospec.engine.element import Element
     from qospec.engine.items.connections import Connections
     from qospec.engine.line.clock import Clock
+    from qospec.engine.source.arrivals import Arrivals
     from qospec.engine.source.sizes import Sizes
+    from qospec.protocol.encapsulation import Encapsulation
 
 END = -1
 """Where a cell has arrived: it counts as received."""
@@ -35,7 +36,7 @@ class Source(NamedTuple):
         connections: How many it has.
         phases: "even" or "random": how the connections' beginnings lie to each other.
         sizes: Lengths of its items.
-        marks: Of each item, as `engine.marks` reads them.
+        marks: Of each item, as `protocol.marks` reads them.
         node: Index of the node that it feeds.
         input: That node's input.
         encapsulation: That of the first link of a source of packets: bytes of its frames are
@@ -94,7 +95,7 @@ class Intervals(NamedTuple):
     every_ps: int
 
 
-class Watch(NamedTuple):
+class MeasurementSpec(NamedTuple):
     """What a trial records.
 
     Attributes:
@@ -115,7 +116,7 @@ class Watch(NamedTuple):
     queues: tuple[str, ...] = ()
     series: tuple[Intervals, ...] = ()
 
-    def stretches(self, need: str) -> tuple[tuple[int, int], ...]:
+    def ranges(self, need: str) -> tuple[tuple[int, int], ...]:
         """Return of what connection indices that is recorded."""
         return tuple((first, stop) for each, first, stop in self.followed if each == need)
 
@@ -133,5 +134,5 @@ class Experiment(NamedTuple):
     sources: tuple[Source, ...]
     nodes: tuple[Node, ...]
     wires: tuple[Wire, ...]
-    watch: Watch
+    watch: MeasurementSpec
     seed: tuple[str, ...]

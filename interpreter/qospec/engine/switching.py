@@ -5,23 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from qospec.catalogue.kinds import Domain
-from qospec.engine.element import Step
+from qospec.engine.element import Element, Step
 from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.items.merge import merged
-from qospec.engine.items.partition import WAYS, routed, routes
+from qospec.engine.items.partition import MAX_OUTPUTS, partition_by_table, routing_table
 
 if TYPE_CHECKING:
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
-    from qospec.engine.items.partition import Routes
+    from qospec.engine.items.partition import RoutingTable
     from qospec.engine.line.clock import Clock
 
-Ports = Annotated[int, Domain("integer", 1, WAYS)]
+Ports = Annotated[int, Domain("integer", 1, MAX_OUTPUTS)]
 """A number of ports that an output table can tell apart."""
 
 
-class Fabric:
+class Fabric(Element):
     """Bring each item to the output of its connection, a constant time later, in order of time."""
+
+    keeps_spacing = True
 
     ports: int
     latency: int
@@ -36,17 +38,19 @@ class Fabric:
         """Return `exit[0]` and so on."""
         return tuple(f"exit[{number}]" for number in range(self.ports))
 
-    def least_delay_ps(self, clock: Clock | None) -> int:  # noqa: ARG002  no line serves it
+    def lookahead_ps(self, clock: Clock | None) -> int:  # noqa: ARG002  no line serves it
         """Return its latency."""
         return self.latency
 
-    def start(self, setting: Setting) -> Routes:
+    def start(self, setting: Setting) -> RoutingTable:
         """Return the planner's table."""
-        return routes(setting)
+        return routing_table(setting)
 
-    def process(self, state: Routes, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+    def process(self, state: RoutingTable, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         """Part what comes by outputs; what comes in the same ps leaves in the order of inputs."""
-        exits = zip(*(routed(batch, state, self.ports) for batch in arrivals), strict=True)
+        exits = zip(
+            *(partition_by_table(batch, state, self.ports) for batch in arrivals), strict=True
+        )
         departures = tuple(map(merged, exits))
         if self.latency:
             departures = tuple(items.moved(items.at_ps + self.latency) for items in departures)

@@ -19,7 +19,7 @@ from qospec.formatting.source import Written, read, trivia_of
 from qospec.source import Source
 from qospec.syntax.limits import too_long
 from qospec.syntax.parser import parse
-from qospec.syntax.tokens import tokens_of
+from qospec.syntax.tokens import tokenize
 
 __all__ = ["Damaged", "Written", "formatted", "read"]
 
@@ -51,6 +51,6 @@ def formatted(source: Source, problems: Problems) -> str | None:
 def _check(written: Written, result: Source) -> None:
     """Raise Damaged if a result says something else than what it was made from."""
     tree = parse(result, Problems())
-    comments = trivia_of(tokens_of(result, Problems())).comments()
+    comments = trivia_of(tokenize(result, Problems())).comments()
     if not same(written.tree, tree) or written.trivia.comments() != comments:
         raise Damaged(f"{result.name}: formatting would change what this file says")

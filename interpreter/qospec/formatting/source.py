@@ -16,7 +16,7 @@ from qospec.syntax import ast
 from qospec.syntax.grammar import END, grammar
 from qospec.syntax.parser import parse
 from qospec.syntax.recovery.brackets import PAIRS
-from qospec.syntax.tokens import tokens_of
+from qospec.syntax.tokens import tokenize
 from qospec.units import unit
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Written:
     def __init__(self, source: Source, tree: ast.File) -> None:
         """Take a text that was parsed without a mistake, and its tree."""
         self.tree = tree
-        self.tokens = tokens_of(source, Problems())
+        self.tokens = tokenize(source, Problems())
         self.trivia = trivia_of(self.tokens)
         self._starting = {start: at for at, start in enumerate(self.tokens.starts)}
         self._ending = {end: at for at, end in enumerate(self.tokens.ends[:-1])}

@@ -1,6 +1,6 @@
 """Confidence intervals of ratios of counts: cells lost, cells reordered, delays above a bound.
 
-A metric declares by itself that it is a count: its class `counts` the "lost" `out_of` those "sent".
+A metric declares that it is a count by `Metric.counting`: the "lost" out of those "sent".
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ import math
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.catalogue.kinds import discover
 from qospec.catalogue.statistics import bound_of
+from qospec.engine.measure.metric import Counting
 from qospec.engine.measure.tally import Delays
 from qospec.judge.distribution import Distribution
 from qospec.judge.means import assumed_skewness, half_width
@@ -45,22 +46,11 @@ PERCENT = -2
 TWO_DIGITS = 100
 
 
-class Counting(NamedTuple):
-    """What a metric counts, as an adjective, and the metric that gives the total."""
-
-    counts: str
-    out_of: str
-
-
 @functools.cache
 def _counting() -> Mapping[str, Counting]:
     """Return the metrics that are counts, by name."""
-    found: dict[str, Counting] = {}
-    for name, kind in discover().of("metric").items():
-        metric: Any = kind.build
-        if hasattr(metric, "counts"):
-            found[name] = Counting(metric.counts, metric.out_of)
-    return found
+    metrics = discover().of("metric").items()
+    return {name: counting for name, kind in metrics if (counting := kind.build.counting)}
 
 
 def counting(leaf: Measured) -> Counting:

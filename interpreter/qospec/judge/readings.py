@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from qospec.catalogue.kinds import Catalogue
+    from qospec.engine.measure.metric import Metric
     from qospec.engine.measure.observation import Observation
     from qospec.engine.measure.tally import Delays, Tally
     from qospec.model.expression import Expression, Leaf, Measured, Value
@@ -102,9 +103,8 @@ class Readings:
         tally, kind = self._tally(leaf), self._catalogue.find("metric", leaf.metric)
         if tally is None or kind is None:
             return None
-        own = getattr(kind.build(), "delays", None)
-        found: Delays | None = tally.delays if own is None else own(tally)
-        return found
+        metric: Metric = kind.build()
+        return metric.delays(tally)
 
     def series(self, expression: Expression, every_ps: int) -> list[Value]:
         """Return the value of an expression in each interval in order; None without data."""
@@ -148,7 +148,7 @@ class Readings:
         kind = self._catalogue.find("metric", metric)
         if kind is None:
             raise KeyError(metric)
-        instance = kind.build()
+        instance: Metric = kind.build()
         value = instance.measure(tally, statistic)
         _, scale = DIMENSIONS[instance.dimension]
         return None if value is None else Fraction(value) / scale
@@ -157,7 +157,7 @@ class Readings:
         """Yield population, metric with statistic, value and dimension of everything measured."""
         for population, tally in self._tallies.items():
             for name, kind in sorted(self._catalogue.of("metric").items()):
-                metric = kind.build()
+                metric: Metric = kind.build()
                 carries = self._carries(population)
                 if carries not in kind.carries:
                     continue

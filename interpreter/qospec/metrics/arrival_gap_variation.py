@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import metric
 from qospec.catalogue.statistics import offers
+from qospec.engine.measure.metric import Metric
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     aliases=("jitter_2",),
     carries=("packet",),
 )
-class ArrivalGapVariation:
+class ArrivalGapVariation(Metric):
     """Compare the time between two arrivals with that between the two before, in ps.
 
     |A_n - A_(n-1)|, where A_n is the time between the arrivals of packets n - 1 and n, without its
@@ -32,12 +33,10 @@ class ArrivalGapVariation:
 
     dimension = "time"
     least = 0
-    statistics: tuple[str, ...] = ("mean", "max", "p*", "packet_*")
-    exact = False
-    needs: frozenset[str] = frozenset({"variation"})
+    statistics = ("mean", "max", "p*", "packet_*")
+    needs = frozenset({"variation"})
 
     def delays(self, tally: Tally) -> Delays | None:
-        """Return what its quantiles are of, in ps."""
         return None if tally.variation is None else tally.variation.arrivals
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import metric
+from qospec.engine.measure.metric import Metric
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ HEADER_BYTES = 5
 @metric(
     source="ITU-T I.361, 2 (a cell has 53 octets, 48 of them payload); RFC 1242, 3.17 (throughput)"
 )
-class BitRate:
+class BitRate(Metric):
     """Divide the bits that arrived in the window by its length, in bit/s.
 
     `cell` counts the 53 octets of each cell, `payload` the 48 behind its header. Packets are
@@ -28,11 +29,9 @@ class BitRate:
     dimension = "rate"
     better = "more"
     least = 0
-    statistics: tuple[str, ...] = ("cell", "payload")
-    packet_statistics: tuple[str, ...] = ("line", "frame", "ip", "payload")
-    exact = False
-    series: tuple[str, ...] = ("cell", "payload", "line", "frame", "ip")
-    needs: frozenset[str] = frozenset()
+    statistics = ("cell", "payload")
+    packet_statistics = ("line", "frame", "ip", "payload")
+    series = ("cell", "payload", "line", "frame", "ip")
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | None:
         """Return bit/s in one layer; None if the window has no length."""
@@ -42,6 +41,6 @@ class BitRate:
         if not tally.window_ps:
             return None
         if volume is not None:
-            return Fraction(getattr(volume, statistic) * 8 * PS_PER_S, tally.window_ps)
+            return Fraction(volume._asdict()[statistic] * 8 * PS_PER_S, tally.window_ps)
         size_bytes = tally.size_bytes - (HEADER_BYTES if statistic == "payload" else 0)
         return Fraction(tally.carried * size_bytes * 8 * PS_PER_S, tally.window_ps)

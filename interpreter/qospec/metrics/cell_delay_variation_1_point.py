@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import metric
+from qospec.engine.measure.metric import Metric
 
 if TYPE_CHECKING:
     from qospec.engine.measure.tally import Tally
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     aliases=("cdv_1pt",),
     carries=("cell",),
 )
-class CellDelayVariation1Point:
+class CellDelayVariation1Point(Metric):
     """Compare the arrivals of each VC with a clock at its peak cell rate 1/T, in ps.
 
     y_k = c_k - a_k for the k-th arrival a_k, where c_0 = a_0 and c_(k+1) = c_k + T if c_k >= a_k,
@@ -26,14 +27,13 @@ class CellDelayVariation1Point:
     """
 
     dimension = "time"
-    statistics: tuple[str, ...] = ("max", "min")
-    exact = False
-    needs: frozenset[str] = frozenset({"clumping"})
+    statistics = ("max", "min")
+    needs = frozenset({"one_point_variation"})
 
     def measure(self, tally: Tally, statistic: str) -> int | None:
         """Return ps; None if no cell arrived, or they were not followed."""
         if statistic == "max":
-            return tally.clumping_max_ps
+            return tally.one_point_variation_max_ps
         if statistic == "min":
-            return tally.clumping_min_ps
+            return tally.one_point_variation_min_ps
         raise ValueError(f"cell_delay_variation_1_point has no statistic `{statistic}`")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import metric
 from qospec.catalogue.statistics import offers
+from qospec.engine.measure.metric import Metric
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     aliases=("cdv_2pt",),
     carries=("cell",),
 )
-class CellDelayVariation2Point:
+class CellDelayVariation2Point(Metric):
     """Measure by how much delays exceed the least delay of the population, in ps.
 
     v_k = x_k - d, where x_k is the transfer delay of cell k; the reference d is the least of them.
@@ -29,12 +30,10 @@ class CellDelayVariation2Point:
 
     dimension = "time"
     least = 0
-    statistics: tuple[str, ...] = ("max", "mean", "p*")
-    exact = False
-    needs: frozenset[str] = frozenset({"histogram"})
+    statistics = ("max", "mean", "p*")
+    needs = frozenset({"histogram"})
 
     def delays(self, tally: Tally) -> Delays:
-        """Return what its quantiles are of, in ps."""
         return tally.delays.less(tally.delays.min_ps or 0)
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:

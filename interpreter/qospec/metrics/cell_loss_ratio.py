@@ -6,26 +6,24 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import metric
+from qospec.engine.measure.metric import Counting, Metric
 
 if TYPE_CHECKING:
     from qospec.engine.measure.tally import Tally
 
 
 @metric(source="ITU-T I.356, 6.2 (cell loss ratio)", aliases=("clr",), carries=("cell",))
-class CellLossRatio:
+class CellLossRatio(Metric):
     """Divide the cells lost by the cells sent, of those sent within the window.
 
     Not modelled: I.356 leaves cells in severely errored cell blocks out; no cell is errored here.
     """
 
     dimension = "ratio"
-    counts, out_of = "lost", "sent"
+    counting = Counting("lost", "sent")
     least = 0
     most = 1
-    statistics: tuple[str, ...] = ()
-    exact = False
-    series: tuple[str, ...] = ("",)
-    needs: frozenset[str] = frozenset()
+    series = ("",)
 
     def measure(self, tally: Tally, _statistic: str = "") -> Fraction | None:
         """Return a ratio; None if no cell was sent."""

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import metric
+from qospec.engine.measure.metric import Metric
 
 if TYPE_CHECKING:
     from qospec.engine.measure.tally import Tally
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     source="Jain, Chiu, Hawe, DEC-TR-301 (1984): a quantitative measure of fairness",
     aliases=("jain_fairness",),
 )
-class FairnessIndex:
+class FairnessIndex(Metric):
     """Compare the throughputs x of a flow's members: the square of their sum, over n sums of x².
 
     1 if all have the same, 1/n if one has everything. Members are those of a flow between arrays;
@@ -27,9 +28,7 @@ class FairnessIndex:
     better = "more"
     least = 0
     most = 1
-    statistics: tuple[str, ...] = ()
-    exact = False
-    needs: frozenset[str] = frozenset({"shares"})
+    needs = frozenset({"shares"})
 
     def measure(self, tally: Tally, _statistic: str = "") -> Fraction | None:
         """Return a ratio; None if nothing arrived in the window."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import metric
+from qospec.engine.measure.metric import Metric
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @metric(source="RFC 3550, 6.4.1 and A.8 (interarrival jitter)", carries=("packet",))
-class InterarrivalJitter:
+class InterarrivalJitter(Metric):
     """Smooth the changes of the transfer delay, in ps: J += (|D| - J) / 16 with each packet.
 
     D is the difference between the delays of a packet and of the one before it, of one connection.
@@ -25,9 +26,8 @@ class InterarrivalJitter:
 
     dimension = "time"
     least = 0
-    statistics: tuple[str, ...] = ("last", "max", "as_sent")
-    exact = False
-    needs: frozenset[str] = frozenset({"variation"})
+    statistics = ("last", "max", "as_sent")
+    needs = frozenset({"variation"})
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | None:
         """Return ps; None if fewer than two packets arrived, or they were not followed."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import metric
 from qospec.catalogue.statistics import offers, packet_of
+from qospec.engine.measure.metric import Metric
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     aliases=("ipdv",),
     carries=("packet",),
 )
-class IpPacketDelayVariation:
+class IpPacketDelayVariation(Metric):
     """Subtract from the transfer delay of each packet that of the packet sent before it, in ps.
 
     D_n - D_(n-1), with its sign: above zero the packet took longer. A pair is selected where both
@@ -29,12 +30,10 @@ class IpPacketDelayVariation:
     """
 
     dimension = "time"
-    statistics: tuple[str, ...] = ("mean", "min", "max", "p*", "packet_*")
-    exact = False
-    needs: frozenset[str] = frozenset({"variation"})
+    statistics = ("mean", "min", "max", "p*", "packet_*")
+    needs = frozenset({"variation"})
 
     def delays(self, tally: Tally) -> Delays | None:
-        """Return what its quantiles are of, in ps."""
         return None if tally.variation is None else tally.variation.one_way
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import metric
 from qospec.catalogue.statistics import offers
+from qospec.engine.measure.metric import Metric
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @metric(source="RFC 4689, 3.2.5 (jitter)", carries=("packet",))
-class Jitter:
+class Jitter(Metric):
     """Compare the latency of each packet with that of the packet received before it, in ps.
 
     |L_n - L_(n-1)| of two packets of one connection that are received one after the other, in the
@@ -24,12 +25,10 @@ class Jitter:
 
     dimension = "time"
     least = 0
-    statistics: tuple[str, ...] = ("mean", "max", "p*")
-    exact = False
-    needs: frozenset[str] = frozenset({"variation"})
+    statistics = ("mean", "max", "p*")
+    needs = frozenset({"variation"})
 
     def delays(self, tally: Tally) -> Delays | None:
-        """Return what its quantiles are of, in ps."""
         return None if tally.variation is None else tally.variation.received
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:

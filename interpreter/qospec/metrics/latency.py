@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import metric
 from qospec.catalogue.statistics import offers, packet_of
+from qospec.engine.measure.metric import Metric
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     aliases=("forwarding_delay",),
     carries=("packet",),
 )
-class Latency:
+class Latency(Metric):
     """Measure from the last bit that leaves the source to the last bit that arrives, in ps.
 
     It is the transfer delay less the time that the packet's frame takes on its first link. That of
@@ -34,12 +35,10 @@ class Latency:
 
     dimension = "time"
     least = 0
-    statistics: tuple[str, ...] = ("mean", "min", "max", "std", "sample_std", "p*", "packet_*")
-    exact = False
-    needs: frozenset[str] = frozenset({"latencies"})
+    statistics = ("mean", "min", "max", "std", "sample_std", "p*", "packet_*")
+    needs = frozenset({"latencies"})
 
     def delays(self, tally: Tally) -> Delays | None:
-        """Return what its quantiles are of, in ps."""
         return tally.latencies
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import metric
 from qospec.catalogue.statistics import offers, packet_of
+from qospec.engine.measure.metric import Metric
 
 if TYPE_CHECKING:
     from qospec.engine.measure.tally import Delays, Tally
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     aliases=("jitter_4",),
     carries=("packet",),
 )
-class LatencyDeviation:
+class LatencyDeviation(Metric):
     """Measure how far the latency of each packet is from the mean of all, in ps.
 
     |L_n - mean|, of the packets that arrived. `max` is exact. `mean` is exact while no connection
@@ -28,9 +29,8 @@ class LatencyDeviation:
 
     dimension = "time"
     least = 0
-    statistics: tuple[str, ...] = ("mean", "max", "packet_*")
-    exact = False
-    needs: frozenset[str] = frozenset({"latencies", "variation"})
+    statistics = ("mean", "max", "packet_*")
+    needs = frozenset({"latencies", "variation"})
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:
         """Return ps; None if no packet arrived, or they were not followed."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import metric
 from qospec.catalogue.statistics import offers
+from qospec.engine.measure.metric import Metric
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     aliases=("jitter_3",),
     carries=("packet",),
 )
-class LatencyDifference:
+class LatencyDifference(Metric):
     """Compare the latency of each packet with that of the packet sent before it, in ps.
 
     |L_n - L_(n-1)|. Packets are taken in the order in which they were sent, and those that are lost
@@ -30,12 +31,10 @@ class LatencyDifference:
 
     dimension = "time"
     least = 0
-    statistics: tuple[str, ...] = ("mean", "max", "p*", "packet_*")
-    exact = False
-    needs: frozenset[str] = frozenset({"variation"})
+    statistics = ("mean", "max", "p*", "packet_*")
+    needs = frozenset({"variation"})
 
     def delays(self, tally: Tally) -> Delays | None:
-        """Return what its quantiles are of, in ps."""
         return None if tally.variation is None else tally.variation.latencies
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:

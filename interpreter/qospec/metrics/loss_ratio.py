@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import metric
+from qospec.engine.measure.metric import Counting, Metric
 
 if TYPE_CHECKING:
     from qospec.engine.measure.tally import Tally
@@ -16,17 +17,14 @@ if TYPE_CHECKING:
     aliases=("loss",),
     carries=("packet",),
 )
-class LossRatio:
+class LossRatio(Metric):
     """Divide the packets lost by the packets sent, of those sent within the window."""
 
     dimension = "ratio"
-    counts, out_of = "lost", "sent"
+    counting = Counting("lost", "sent")
     least = 0
     most = 1
-    statistics: tuple[str, ...] = ()
-    exact = False
-    series: tuple[str, ...] = ("",)
-    needs: frozenset[str] = frozenset()
+    series = ("",)
 
     def measure(self, tally: Tally, _statistic: str = "") -> Fraction | None:
         """Return a ratio; None if no packet was sent."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import metric
+from qospec.engine.measure.metric import Counting, Metric
 
 if TYPE_CHECKING:
     from qospec.engine.measure.tally import Tally
 
 
 @metric(source="ITU-T I.356, 5.4 (lost cell outcome); RFC 2544, 26.3 (frame loss rate), of packets")
-class Lost:
+class Lost(Metric):
     """Count the cells or packets sent within the window that ended on the way, whatever the cause.
 
     `lost.CAUSE` counts those that ended for one cause, such as `lost.overflow`; causes are those
@@ -19,12 +20,11 @@ class Lost:
     """
 
     dimension = "cells"
-    counts, out_of = "lost", "sent"
+    counting = Counting("lost", "sent")
     least = 0
-    statistics: tuple[str, ...] = ("", "causes")
+    statistics = ("", "causes")
     exact = True
-    series: tuple[str, ...] = ("",)
-    needs: frozenset[str] = frozenset()
+    series = ("",)
 
     def measure(self, tally: Tally, statistic: str = "") -> int | None:
         """Return a number of cells or packets, or None if none were sent."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import metric
 from qospec.catalogue.statistics import offers, packet_of
+from qospec.engine.measure.metric import Metric
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     aliases=("pdv",),
     carries=("packet",),
 )
-class PacketDelayVariation:
+class PacketDelayVariation(Metric):
     """Measure by how much transfer delays exceed the least of them, in ps.
 
     D_n - D_min, of all packets that arrived. `max` and `mean` are exact; quantiles `pN` come from a
@@ -28,12 +29,10 @@ class PacketDelayVariation:
 
     dimension = "time"
     least = 0
-    statistics: tuple[str, ...] = ("max", "mean", "p*", "packet_*")
-    exact = False
-    needs: frozenset[str] = frozenset({"histogram"})
+    statistics = ("max", "mean", "p*", "packet_*")
+    needs = frozenset({"histogram"})
 
     def delays(self, tally: Tally) -> Delays:
-        """Return what its quantiles are of, in ps."""
         return tally.delays.less(tally.delays.min_ps or 0)
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:

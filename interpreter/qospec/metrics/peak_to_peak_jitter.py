@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import metric
+from qospec.engine.measure.metric import Metric
 
 if TYPE_CHECKING:
     from qospec.engine.measure.tally import Tally
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     aliases=("jitter_1",),
     carries=("packet",),
 )
-class PeakToPeakJitter:
+class PeakToPeakJitter(Metric):
     """Subtract the least latency of all packets from the greatest, in ps.
 
     A lost packet has none, and the order does not matter. It cannot tell one packet that is late
@@ -24,9 +25,7 @@ class PeakToPeakJitter:
 
     dimension = "time"
     least = 0
-    statistics: tuple[str, ...] = ()
-    exact = False
-    needs: frozenset[str] = frozenset({"latencies"})
+    needs = frozenset({"latencies"})
 
     def measure(self, tally: Tally, _statistic: str = "") -> int | None:
         """Return ps; None if no packet arrived, or latencies were not recorded."""

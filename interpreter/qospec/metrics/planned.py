@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import metric
+from qospec.engine.measure.metric import Metric
 
 if TYPE_CHECKING:
     from qospec.engine.measure.tally import Tally
 
 
 @metric(source="RFC 2285, 3.5.1 (intended load), of packets; of cells likewise")
-class Planned:
+class Planned(Metric):
     """Count the cells or packets that the source had ready within the window.
 
     More than `sent` where the source's own line is too slow for what it is offered.
@@ -20,9 +21,7 @@ class Planned:
     dimension = "cells"
     better = "more"
     least = 0
-    statistics: tuple[str, ...] = ()
     exact = True
-    needs: frozenset[str] = frozenset()
 
     def measure(self, tally: Tally, _statistic: str = "") -> int:
         """Return a number of cells or packets."""

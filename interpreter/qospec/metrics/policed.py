@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import metric
+from qospec.engine.measure.metric import Metric
 
 if TYPE_CHECKING:
     from qospec.engine.measure.tally import Tally
 
 
 @metric(source="ITU-T I.371, 7 (usage parameter control); RFC 2475, 2.3.3.4 (droppers), of packets")
-class Policed:
+class Policed(Metric):
     """Count the cells or packets sent within the window that were discarded for not conforming.
 
     Those that a policer tagged or marked, and passed on, are not among them.
@@ -19,9 +20,7 @@ class Policed:
 
     dimension = "cells"
     least = 0
-    statistics: tuple[str, ...] = ()
     exact = True
-    needs: frozenset[str] = frozenset()
 
     def measure(self, tally: Tally, _statistic: str = "") -> int | None:
         """Return a number of cells or packets, or None if none were sent."""

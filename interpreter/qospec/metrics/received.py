@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import metric
+from qospec.engine.measure.metric import Metric
 
 if TYPE_CHECKING:
     from qospec.engine.measure.tally import Tally
 
 
 @metric(source="ITU-T I.356, 4.2 (cell entry event); RFC 2544, 26.3 (output count), of packets")
-class Received:
+class Received(Metric):
     """Count the cells or packets sent within the window that reached their end.
 
     They count even when they arrive after the window has closed, so that sent = received + lost.
@@ -20,10 +21,8 @@ class Received:
     dimension = "cells"
     better = "more"
     least = 0
-    statistics: tuple[str, ...] = ()
     exact = True
-    series: tuple[str, ...] = ("",)
-    needs: frozenset[str] = frozenset()
+    series = ("",)
 
     def measure(self, tally: Tally, _statistic: str = "") -> int | None:
         """Return a number of cells or packets, or None if none were sent."""

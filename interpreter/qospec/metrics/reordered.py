@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import metric
+from qospec.engine.measure.metric import Counting, Metric
 
 if TYPE_CHECKING:
     from qospec.engine.measure.tally import Tally
 
 
 @metric(source="RFC 4737, 3.3 (Type-P-Reordered)", carries=("packet",))
-class Reordered:
+class Reordered(Metric):
     """Count the packets that arrived after one that was sent later on the same connection.
 
     Packets are numbered as they are sent; one is reordered if its number is below the next that is
@@ -20,11 +21,10 @@ class Reordered:
     """
 
     dimension = "cells"
-    counts, out_of = "reordered", "received"
+    counting = Counting("reordered", "received")
     least = 0
-    statistics: tuple[str, ...] = ()
     exact = True
-    needs: frozenset[str] = frozenset({"variation"})
+    needs = frozenset({"variation"})
 
     def measure(self, tally: Tally, _statistic: str = "") -> int | None:
         """Return a number of packets; None if none arrived, or they were not followed."""

@@ -6,25 +6,24 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import metric
+from qospec.engine.measure.metric import Counting, Metric
 
 if TYPE_CHECKING:
     from qospec.engine.measure.tally import Tally
 
 
 @metric(source="RFC 4737, 4.1 (reordered packet ratio)", carries=("packet",))
-class ReorderedRatio:
+class ReorderedRatio(Metric):
     """Divide the packets reordered by the packets received, of those sent within the window.
 
     `reordered` says which are.
     """
 
     dimension = "ratio"
-    counts, out_of = "reordered", "received"
+    counting = Counting("reordered", "received")
     least = 0
     most = 1
-    statistics: tuple[str, ...] = ()
-    exact = False
-    needs: frozenset[str] = frozenset({"variation"})
+    needs = frozenset({"variation"})
 
     def measure(self, tally: Tally, _statistic: str = "") -> Fraction | None:
         """Return a ratio; None if no packet arrived, or they were not followed."""

@@ -6,13 +6,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import metric
+from qospec.engine.measure.metric import Metric
 
 if TYPE_CHECKING:
     from qospec.engine.measure.tally import Tally
 
 
 @metric(source="RFC 4737, 4.2 (reordering extent)", carries=("packet",))
-class ReorderingExtent:
+class ReorderingExtent(Metric):
     """Count by how many packets a reordered one came later than the first that overtook it.
 
     A receiver keeps back at most so many to put it in order again. Of the packets that are
@@ -21,9 +22,8 @@ class ReorderingExtent:
 
     dimension = "cells"
     least = 0
-    statistics: tuple[str, ...] = ("mean", "max")
-    exact = False
-    needs: frozenset[str] = frozenset({"variation"})
+    statistics = ("mean", "max")
+    needs = frozenset({"variation"})
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:
         """Return a number of packets; None if none was reordered, or they were not followed."""

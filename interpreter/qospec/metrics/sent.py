@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import metric
+from qospec.engine.measure.metric import Metric
 
 if TYPE_CHECKING:
     from qospec.engine.measure.tally import Tally
 
 
 @metric(source="ITU-T I.356, 4.2 (cell exit event); RFC 2285, 3.5.2 (offered load), of packets")
-class Sent:
+class Sent(Metric):
     """Count the cells or packets whose first bit left the source's own line within the window.
 
     OAM cells count where they are inserted. In the words of I.356: cell exit events at the first
@@ -21,10 +22,8 @@ class Sent:
     dimension = "cells"
     better = "more"
     least = 0
-    statistics: tuple[str, ...] = ()
     exact = True
-    series: tuple[str, ...] = ("",)
-    needs: frozenset[str] = frozenset()
+    series = ("",)
 
     def measure(self, tally: Tally, _statistic: str = "") -> int:
         """Return a number of cells or packets."""

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import metric
+from qospec.engine.measure.metric import Metric
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     source="RFC 2285, 3.6.1 (forwarding rate) and RFC 1242, 3.17 (throughput), of packets; of cells"
     " likewise"
 )
-class Throughput:
+class Throughput(Metric):
     """Divide the cells or packets that arrived in the window by its length, in cell/s or pkt/s.
 
     It counts when each arrived, not when it was sent, so it never exceeds what the line carries.
@@ -26,10 +27,7 @@ class Throughput:
     dimension = "cell rate"
     better = "more"
     least = 0
-    statistics: tuple[str, ...] = ()
-    exact = False
-    series: tuple[str, ...] = ("",)
-    needs: frozenset[str] = frozenset()
+    series = ("",)
 
     def measure(self, tally: Tally, _statistic: str = "") -> Fraction | None:
         """Return cells or packets per second; None if the window has no length."""

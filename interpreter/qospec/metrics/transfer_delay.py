@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import metric
 from qospec.catalogue.statistics import offers
+from qospec.engine.measure.metric import Metric
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @metric(source="ITU-T I.356, 6.5 (cell transfer delay)", aliases=("delay", "ctd"))
-class TransferDelay:
+class TransferDelay(Metric):
     """Measure from the first bit that leaves the source to the last bit that arrives, in ps.
 
     `mean`, `min`, `max` and `std` are exact; `std` is that of the population, not of a sample, and
@@ -24,10 +25,9 @@ class TransferDelay:
 
     dimension = "time"
     least = 0
-    statistics: tuple[str, ...] = ("mean", "min", "max", "std", "p*")
-    exact = False
-    series: tuple[str, ...] = ("mean", "min", "max")
-    needs: frozenset[str] = frozenset({"histogram"})
+    statistics = ("mean", "min", "max", "std", "p*")
+    series = ("mean", "min", "max")
+    needs = frozenset({"histogram"})
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:
         """Return ps; None if no cell arrived, or for a quantile if no histogram was kept."""

@@ -1,8 +1,8 @@
-"""A network in the making: elements in place, and each queue or scheduler joined with its line.
+"""Assembly of a network: elements in place, each queue or scheduler joined with its line.
 
-A queue is emptied by the line that it feeds, and a scheduler chooses for it, so the two run as one:
-the line gives its clock and its wires, and is gone. Schedulers that follow each other are one too,
-that at the line, with the queues of all.
+A queue is emptied by the line that it feeds, and a scheduler chooses for that line, so the two run
+as one: the line gives its clock and its wires, and disappears. Schedulers in a row become one, the
+one at the line, with the queues of all.
 """
 
 from __future__ import annotations
@@ -15,17 +15,18 @@ from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.scheduler.scheduler import Combined
 
 if TYPE_CHECKING:
+    from qospec.engine.element import Element
     from qospec.engine.line.clock import Clock
     from qospec.engine.scheduler.scheduler import Scheduler
     from qospec.model.suite import Instance, Network
 
 
 @dataclass(frozen=True)
-class Way:
+class Edge:
     """A wire, seen from the element that it leaves. `end`, `to` and `input` as in `model.Wire`.
 
-    `rank` orders the wires that meet at an input: cells that come in the same ps go in that order.
-    It is the order of writing, and stays when an element in between is left out.
+    `rank` orders the wires that meet at an input: simultaneous items are merged in that order. It
+    is the order in the specification, and stays when an element in between is left out.
     """
 
     output: int
@@ -37,21 +38,27 @@ class Way:
 
 @dataclass
 class Draft:
-    """An element in place.
+    """An element in its place in the network.
 
     Attributes:
-        instance: What it is.
-        ways: Where its outputs lead.
+        instance: The element.
+        edges: Where its outputs lead.
         clock: The line that serves it.
         queues: For a scheduler, the queue before each input, or None.
         line: For a queue and a scheduler, the path of that line.
     """
 
     instance: Instance
-    ways: list[Way] = field(default_factory=list)
+    edges: list[Edge] = field(default_factory=list)
     clock: Clock | None = None
     queues: list[Instance | None] = field(default_factory=list)
     line: str = ""
+
+    @property
+    def element(self) -> Element:
+        """Return its parameters, and the facts that they state."""
+        element: Element = self.instance.element
+        return element
 
     @property
     def is_served(self) -> bool:
@@ -65,11 +72,11 @@ class Draft:
 
     @property
     def waiting(self) -> tuple[Waiting, ...]:
-        """Return what the engine is told of the queues before a scheduler."""
+        """Return the queues before a scheduler, as the engine knows them."""
         return tuple(
             Waiting(self.instance.path, None)
             if queue is None
-            else Waiting(queue.path, queue.element.limit, queue.element.drop)
+            else Waiting(queue.path, queue.element.buffer, queue.element.drop_policy)
             for queue in self.queues
         )
 
@@ -78,24 +85,24 @@ Drafts = dict[int, Draft]
 
 
 def feeders(drafts: Drafts) -> dict[int, list[int]]:
-    """Return by element those that lead to it."""
+    """Return the elements that lead to each element."""
     found: dict[int, list[int]] = {index: [] for index in drafts}
     for index, draft in drafts.items():
-        for to in {way.to for way in draft.ways if way.end == "element"}:
+        for to in {edge.to for edge in draft.edges if edge.end == "element"}:
             found[to].append(index)
     return found
 
 
-def drafted(network: Network) -> Drafts:
+def assemble(network: Network) -> Drafts:
     """Return the network's elements by index, queues and schedulers joined with their lines."""
     drafts = {index: Draft(instance) for index, instance in enumerate(network.elements)}
     for number, wire in enumerate(network.wires):
-        way = Way(wire.output, wire.end, wire.to, wire.input, (number,))
-        drafts[wire.element].ways.append(way)
+        edge = Edge(wire.output, wire.end, wire.to, wire.input, (number,))
+        drafts[wire.element].edges.append(edge)
     stamping = {host.line for host in network.hosts}
     for index, draft in drafts.items():
         if draft.duty == "line":
-            draft.clock = draft.instance.element.clock(stamps=index in stamping)
+            draft.clock = draft.element.clock(stamps=index in stamping)
     for index in [i for i, draft in drafts.items() if draft.duty == "scheduler"]:
         if index in drafts and not _is_inner(drafts, index):
             _join_line(drafts, index)
@@ -106,28 +113,28 @@ def drafted(network: Network) -> Drafts:
 
 
 def _join_line(drafts: Drafts, index: int) -> None:
-    line = drafts.pop(drafts[index].ways[0].to)
-    drafts[index].clock, drafts[index].ways = line.clock, line.ways
+    line = drafts.pop(drafts[index].edges[0].to)
+    drafts[index].clock, drafts[index].edges = line.clock, line.edges
     drafts[index].line = line.instance.path
 
 
 def _is_inner(drafts: Drafts, index: int) -> bool:
     """Return whether a scheduler leads to another one."""
-    way = drafts[index].ways[0]
-    return way.end == "element" and drafts[way.to].duty == "scheduler"
+    edge = drafts[index].edges[0]
+    return edge.end == "element" and drafts[edge.to].duty == "scheduler"
 
 
 def _join_queues(drafts: Drafts, scheduler: int) -> None:
-    """Take in what leads to a scheduler's inputs: queues, and schedulers with theirs.
+    """Merge the queues and schedulers that lead to a scheduler into it.
 
-    Its inputs are then those of all the queues, in order.
+    Its inputs are then all those queues, in order.
     """
     chosen = drafts[scheduler]
     before = {
-        draft.ways[0].input: index
+        draft.edges[0].input: index
         for index, draft in drafts.items()
         if draft.instance.kind.is_served
-        and (draft.ways[0].end, draft.ways[0].to) == ("element", scheduler)
+        and (draft.edges[0].end, draft.edges[0].to) == ("element", scheduler)
     }
     inner: list[Scheduler | None] = []
     places: dict[tuple[int, int], int] = {}
@@ -148,20 +155,20 @@ def _join_queues(drafts: Drafts, scheduler: int) -> None:
         element = Combined(chosen.instance.element, tuple(inner))
         chosen.instance = replace(chosen.instance, element=element)
     for draft in drafts.values():
-        draft.ways = [
-            replace(way, to=scheduler, input=places[way.to, way.input])
-            if way.end == "element" and (way.to, way.input) in places
-            else way
-            for way in draft.ways
+        draft.edges = [
+            replace(edge, to=scheduler, input=places[edge.to, edge.input])
+            if edge.end == "element" and (edge.to, edge.input) in places
+            else edge
+            for edge in draft.edges
         ]
 
 
-def redirect(drafts: Drafts, old: int, way: Way) -> None:
-    """Let every wire that leads to element `old` lead where `way` does."""
+def redirect(drafts: Drafts, old: int, edge: Edge) -> None:
+    """Redirect every wire to element `old` to where `edge` leads."""
     for draft in drafts.values():
-        draft.ways = [
-            replace(way, output=w.output, rank=way.rank + w.rank)
+        draft.edges = [
+            replace(edge, output=w.output, rank=edge.rank + w.rank)
             if w.end == "element" and w.to == old
             else w
-            for w in draft.ways
+            for w in draft.edges
         ]

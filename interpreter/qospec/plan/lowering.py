@@ -1,9 +1,9 @@
 """Lowers a flat network to engine nodes, for the flows of one case.
 
-What no cell can reach is left out, and so is what does nothing to the cells that reach it: a
+What no item can reach is left out, and so is what does nothing to the items that reach it: a
 classifier with one class in use, a policer that none of these contracts concern, a scheduler with
 one queue to choose from (which then is that queue). A router becomes a node per input. None of this
-changes a cell's time or fate.
+changes when an item arrives, or whether it does.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from qospec.dataclass import dataclass
 from qospec.engine.experiment import DISCARD, END, Node, Wire
 from qospec.plan import marks_carried
-from qospec.plan.assembly import Draft, Way, redirect
-from qospec.plan.tables import taking
+from qospec.plan.assembly import Draft, Edge, redirect
+from qospec.plan.tables import members_using
 
 if TYPE_CHECKING:
     from qospec.engine.items.connections import Connections
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from qospec.plan.tables import Member, Table
 
 
-PassedBy = dict[int, set[int]]
-"""By element, the members whose cells may pass it."""
+MembersByElement = dict[int, set[int]]
+"""By element, the members whose items may pass it."""
 
 
 @dataclass(frozen=True)
@@ -37,109 +37,107 @@ class Lowered:
         nodes: In place, with tables and clocks.
         wires: Between them.
         entry: Per host, the node that its cells enter.
-        passing: Per node, the members (by number) any of whose cells may pass it.
+        reach: Per node, the members (by number) whose items may pass it.
         lines: By a line's path, that of the node that sends on it: a queue's, if one feeds it.
     """
 
     nodes: tuple[Node, ...]
     wires: tuple[Wire, ...]
     entry: dict[int, int]
-    passing: tuple[frozenset[int], ...]
+    reach: tuple[frozenset[int], ...]
     lines: dict[str, str]
 
 
 def lower(network: Network, survey: Survey, connections: Connections) -> Lowered:
-    """Return the nodes and wires that the members' cells can reach; the survey is used up."""
+    """Return the nodes and wires that the members' items can reach; consumes the survey."""
     members, drafts, made, found = survey
-    passing = found.any
-    for index in passing:
+    reach = found.any
+    for index in reach:
         if index in made:
             used = made[index].used
-            drafts[index].ways = [way for way in drafts[index].ways if way.output in used]
-    for index in [index for index in passing if drafts[index].duty == "router"]:
-        _part_inputs(drafts, made, passing, index)
-    _leave_out(drafts, made, passing, members)
-    marks_carried.put_in(drafts, found)
-    kept = sorted(passing)
+            drafts[index].edges = [edge for edge in drafts[index].edges if edge.output in used]
+    for index in [index for index in reach if drafts[index].duty == "router"]:
+        _split_inputs(drafts, made, reach, index)
+    _remove_idle(drafts, made, reach, members)
+    marks_carried.insert_unmarks(drafts, found)
+    kept = sorted(reach)
     position = {index: place for place, index in enumerate(kept)}
     hosts = enumerate(network.hosts)
     return Lowered(
         tuple(_node(drafts[i], made.get(i), members, connections) for i in kept),
         _wires(drafts, position),
         {number: position[host.line] for number, host in hosts if host.line in position},
-        tuple(frozenset(passing[i]) for i in kept),
+        tuple(frozenset(reach[i]) for i in kept),
         {drafts[i].line or drafts[i].instance.path: drafts[i].instance.path for i in kept},
     )
 
 
-def _part_inputs(drafts: Drafts, made: dict[int, Table], passing: PassedBy, index: int) -> None:
-    """Let each input of a router be a node: they share nothing, and where outputs meet is merged.
+def _split_inputs(
+    drafts: Drafts, made: dict[int, Table], reach: MembersByElement, index: int
+) -> None:
+    """Make each input of a router a node: they share nothing, and outputs that meet are merged.
 
     As one node, a switch that two flows cross in opposite directions would close a loop that no
-    cell goes round.
+    item goes round.
     """
     through: dict[int, set[int]] = {}
-    for other in passing:
-        for way in drafts[other].ways:
-            if way.end == "element" and way.to == index:
-                members = taking(way.output, passing[other], made.get(other))
-                through.setdefault(way.input, set()).update(members)
-    whole, ways = made[index], drafts[index].ways
+    for other in reach:
+        for edge in drafts[other].edges:
+            if edge.end == "element" and edge.to == index:
+                members = members_using(edge.output, reach[other], made.get(other))
+                through.setdefault(edge.input, set()).update(members)
+    whole, edges = made[index], drafts[index].edges
     for entry in sorted(through):
         place = index if entry == min(through) else max(drafts) + 1
-        made[place], passing[place] = whole.of(through[entry]), through[entry]
+        made[place], reach[place] = whole.of(through[entry]), through[entry]
         mine = [
-            replace(way, rank=(*way.rank, entry)) for way in ways if way.output in made[place].used
+            replace(edge, rank=(*edge.rank, entry))
+            for edge in edges
+            if edge.output in made[place].used
         ]
         drafts[place] = Draft(drafts[index].instance, mine)
         _move_input(drafts, (index, entry), place)
 
 
 def _move_input(drafts: Drafts, old: tuple[int, int], new: int) -> None:
-    """Let wires that lead to an element's input lead to the same input of another."""
+    """Redirect the wires to an input of an element to the same input of another."""
     for draft in drafts.values():
-        draft.ways = [
+        draft.edges = [
             replace(w, to=new) if w.end == "element" and (w.to, w.input) == old else w
-            for w in draft.ways
+            for w in draft.edges
         ]
 
 
-def _leave_out(
+def _remove_idle(
     drafts: Drafts,
     made: dict[int, Table],
-    passing: PassedBy,
+    reach: MembersByElement,
     members: tuple[Member, ...],
 ) -> None:
-    for index in list(passing):
+    for index in list(reach):
         draft = drafts[index]
         if draft.duty == "scheduler":
-            _as_queue(drafts, index, passing)
-        elif len(draft.ways) == 1 and (
+            _as_queue(drafts, index, reach)
+        elif len(draft.edges) == 1 and (
             (draft.duty == "classifier" and len(made[index].used) == 1)
-            or not _concerned(draft.instance.element, passing[index], members)
+            or not any(draft.element.concerns(members[n].contract) for n in reach[index])
         ):
-            redirect(drafts, index, draft.ways[0])
-            del passing[index]
+            redirect(drafts, index, draft.edges[0])
+            del reach[index]
 
 
-def _as_queue(drafts: Drafts, index: int, passing: PassedBy) -> None:
-    """Let a scheduler that can only ever serve one queue be that queue."""
+def _as_queue(drafts: Drafts, index: int, reach: MembersByElement) -> None:
+    """Replace a scheduler that can only ever serve one queue by that queue."""
     fed = {
-        way.input
-        for other in passing
-        for way in drafts[other].ways
-        if way.end == "element" and way.to == index
+        edge.input
+        for other in reach
+        for edge in drafts[other].edges
+        if edge.end == "element" and edge.to == index
     }
     draft = drafts[index]
     if len(fed) == 1 and (queue := draft.queues[fed.pop()]) is not None:
         draft.instance, draft.queues = queue, []
-        redirect(drafts, index, Way(0, "element", index, 0))
-
-
-def _concerned(element: object, passing: set[int], members: tuple[Member, ...]) -> bool:
-    """Return whether the element does anything to cells of any of these members."""
-    concerns = getattr(element, "concerns", None)
-    return concerns is None or any(concerns(members[n].contract) for n in passing)
+        redirect(drafts, index, Edge(0, "element", index, 0))
 
 
 def _node(
@@ -157,13 +155,13 @@ def _node(
 
 
 def _wires(drafts: Drafts, position: dict[int, int]) -> tuple[Wire, ...]:
-    """Return the wires by rank, for that is how the engine merges cells of one time."""
+    """Return the wires by rank: the engine merges simultaneous items in that order."""
     ranked = []
     for index, place in position.items():
-        for way in drafts[index].ways:
-            if way.end == "element" and way.to in position:
-                ranked.append((way.rank, Wire(place, way.output, position[way.to], way.input)))
-            elif way.end != "element":
-                end = DISCARD if way.end == "discard" else END
-                ranked.append((way.rank, Wire(place, way.output, end)))
+        for edge in drafts[index].edges:
+            if edge.end == "element" and edge.to in position:
+                ranked.append((edge.rank, Wire(place, edge.output, position[edge.to], edge.input)))
+            elif edge.end != "element":
+                end = DISCARD if edge.end == "discard" else END
+                ranked.append((edge.rank, Wire(place, edge.output, end)))
     return tuple(wire for _, wire in sorted(ranked, key=lambda pair: pair[0]))

@@ -1,4 +1,4 @@
-"""Marks that stay behind: no line carries a colour, nor a mark that no frame of it has room for."""
+"""Marks that a line does not carry: colours, and marks for which its frames have no field."""
 
 from __future__ import annotations
 
@@ -7,35 +7,25 @@ from typing import TYPE_CHECKING
 
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Step
-from qospec.engine.marks import MARKS, VALUES, WITHIN
-from qospec.plan.assembly import Draft, Way
+from qospec.engine.element import Element, Step
+from qospec.plan.assembly import Draft, Edge
+from qospec.protocol.marks import MARKS, VALUES, WITHIN
 
 if TYPE_CHECKING:
-    from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
     from qospec.engine.line.clock import Clock
     from qospec.plan.assembly import Drafts
-    from qospec.plan.tables import Passing
+    from qospec.plan.tables import Reach
 
 
 @dataclass(frozen=True)
-class Unmark:
-    """What a line does to marks: `kept` of their bits stay. The engine's lines leave them alone."""
+class Unmark(Element):
+    """Clears the bits of marks that a line does not carry; the engine's lines keep all of them."""
 
     kept: int
-    inputs = ("in",)
-    outputs = ("out",)
-
-    def least_delay_ps(self, clock: Clock | None) -> int:  # noqa: ARG002  it takes no time
-        """Return 0."""
-        return 0
-
-    def start(self, setting: Setting) -> None:
-        """Return no state."""
 
     def process(self, state: None, arrivals: tuple[Batch, ...], until_ps: int) -> Step:  # noqa: ARG002
-        """Keep some bits of all marks."""
+        """Clear the other bits of all marks."""
         (batch,) = arrivals
         if batch.count:
             batch = batch._replace(marks=batch.marks & np.uint16(self.kept))
@@ -43,7 +33,7 @@ class Unmark:
 
 
 def carried(clock: Clock) -> int:
-    """Return the bits of marks that are there behind a line: of cells, all."""
+    """Return the bits of marks that a line carries; all for cells."""
     frame = clock.encapsulation
     if frame is None:
         return VALUES - 1
@@ -51,19 +41,22 @@ def carried(clock: Clock) -> int:
     return VALUES - 1 - sum(gone)
 
 
-def put_in(drafts: Drafts, passing: Passing) -> None:
-    """Let marks that a line does not carry end behind it, where somebody may read them."""
-    for index in list(passing.any):
+def insert_unmarks(drafts: Drafts, reach: Reach) -> None:
+    """Insert an `Unmark` behind each line that items with other marks pass."""
+    for index in list(reach.any):
         draft = drafts[index]
-        if draft.clock is None or draft.ways[0].end != "element":
+        if draft.clock is None or draft.edges[0].end != "element":
             continue
         kept = carried(draft.clock)
-        if all(sort.marks & kept == sort.marks for _, sort in passing.sorts.get(index, ())):
+        if all(
+            item_class.marks & kept == item_class.marks
+            for _, item_class in reach.item_classes.get(index, ())
+        ):
             continue
         place = max(drafts) + 1
         path = f"{draft.line or draft.instance.path} (marks)"
         behind = replace(draft.instance, path=path, element=Unmark(kept))
-        (way,) = draft.ways
-        drafts[place] = Draft(behind, [replace(way, output=0)])
-        draft.ways = [Way(way.output, "element", place, 0, way.rank)]
-        passing.any[place] = passing.any[index]
+        (edge,) = draft.edges
+        drafts[place] = Draft(behind, [replace(edge, output=0)])
+        draft.edges = [Edge(edge.output, "element", place, 0, edge.rank)]
+        reach.any[place] = reach.any[index]

@@ -1,4 +1,4 @@
-"""The ways of one member's cells through a network, by sort, and the tables made of them.
+"""The routes of each member's items through a network, and the output tables made from them.
 
 A classifier parts cells and a policer may tag them, so cells of one connection can go different
 ways; all of them must end at the target, or be discarded. Connections of one member (an origin and
@@ -14,25 +14,33 @@ from typing import TYPE_CHECKING
 
 from qospec.check.device import predicates
 from qospec.check.records import addresses
-from qospec.engine.marks import ALL, CLP
 from qospec.model.expression import Attribute, evaluate
 from qospec.plan.marks_carried import carried
-from qospec.plan.tables import NEVER, NoWayError, Passing, Sort, State, Table, TwoWaysError
+from qospec.plan.tables import (
+    NO_OUTPUT,
+    AmbiguousRouteError,
+    ItemClass,
+    NoPathError,
+    Reach,
+    State,
+    Table,
+)
+from qospec.protocol.marks import ALL, CLP
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from qospec.model.expression import Leaf, Value
     from qospec.model.suite import Instance, Network
-    from qospec.plan.assembly import Draft, Drafts, Way
-    from qospec.plan.tables import Member, Passing, Table
+    from qospec.plan.assembly import Draft, Drafts, Edge
+    from qospec.plan.tables import Member, Reach, Table
 
-OAM = (Sort(oam=True, marks=0), Sort(oam=True, marks=CLP))
-"""The sorts of OAM cells: a policer may tag them too."""
+OAM = (ItemClass(oam=True, marks=0), ItemClass(oam=True, marks=CLP))
+"""The classes of OAM cells: a policer may tag them too."""
 
 
-class Walk:
-    """One member on its way."""
+class MemberRouting:
+    """The routing of one member."""
 
     def __init__(
         self,
@@ -49,48 +57,48 @@ class Walk:
         self._member = member
 
     def choose(self, start: State) -> None:
-        """Write the shortest way of user cells to the target into the routers on it.
+        """Write the shortest route of user items to the target into the routers' tables.
 
-        OAM cells stay with the user cells of their connection.
+        OAM cells take the route of the user cells of their connection.
         """
-        nearer = self._distances(start)
-        if start not in nearer:
-            raise NoWayError(self._member, start.sort)
-        for state in nearer:
+        distances = self._distances(start)
+        if start not in distances:
+            raise NoPathError(self._member, start.item_class)
+        for state in distances:
             if self._drafts[state.element].duty == "router":
-                self._write(state, nearer)
+                self._write(state, distances)
 
-    def _write(self, state: State, nearer: dict[State, int]) -> None:
+    def _write(self, state: State, distances: dict[State, int]) -> None:
         best = min(
-            (self._distance(way, state, nearer), position, way.output)
-            for position, way in enumerate(self._drafts[state.element].ways)
+            (self._distance(edge, state, distances), position, edge.output)
+            for position, edge in enumerate(self._drafts[state.element].edges)
         )
-        table = self._made[state.element].by_sort
-        table[self._number, state.sort] = best[2]
-        if state.sort.marks == self._member.marks:
+        table = self._made[state.element].by_class
+        table[self._number, state.item_class] = best[2]
+        if state.item_class.marks == self._member.marks:
             for oam in OAM:
                 table[self._number, oam] = best[2]
 
-    def _distance(self, way: Way, state: State, nearer: dict[State, int]) -> float:
-        if way.end == "host":
-            return 0 if way.to == self._member.target else math.inf
-        if way.end != "element":
+    def _distance(self, edge: Edge, state: State, distances: dict[State, int]) -> float:
+        if edge.end == "host":
+            return 0 if edge.to == self._member.target else math.inf
+        if edge.end != "element":
             return math.inf
-        return nearer.get(self._behind(way, state.sort, state.entry), math.inf)
+        return distances.get(self._next_state(edge, state.item_class, state.entry), math.inf)
 
     def _distances(self, start: State) -> dict[State, int]:
-        """Return how far the target is from each state that user cells can reach."""
+        """Return the distance of the target from each state that user items can reach."""
         before: dict[State, list[State]] = {}
         reached, waiting = {start}, deque([start])
         last: list[State] = []
         while waiting:
             state = waiting.popleft()
             entry = self._entry(state)
-            for way, sort in self._onward(state, free=True):
-                if way.end == "host" and way.to == self._member.target:
+            for edge, item_class in self._successors(state, free=True):
+                if edge.end == "host" and edge.to == self._member.target:
                     last.append(state)
-                elif way.end == "element" and not sort.oam:
-                    onward = self._behind(way, sort, entry)
+                elif edge.end == "element" and not item_class.oam:
+                    onward = self._next_state(edge, item_class, entry)
                     before.setdefault(onward, []).append(state)
                     if onward not in reached:
                         reached.add(onward)
@@ -105,93 +113,82 @@ class Walk:
                     waiting.append(earlier)
         return distances
 
-    def follow(self, start: State, passing: Passing) -> None:
-        """Note where cells of all sorts pass; raises NoWayError for those that end elsewhere."""
+    def follow(self, start: State, reach: Reach) -> None:
+        """Note where items of all classes pass; raises NoPathError for those that end elsewhere."""
         reached, waiting, straight = {start}, deque([start]), {start}
         while waiting:
             state = waiting.popleft()
-            passing.any.setdefault(state.element, set()).add(self._number)
-            passing.sorts.setdefault(state.element, set()).add((self._number, state.sort))
+            reach.any.setdefault(state.element, set()).add(self._number)
+            reach.item_classes.setdefault(state.element, set()).add(
+                (self._number, state.item_class)
+            )
             if state in straight:
-                passing.offered.setdefault(state.element, set()).add(self._number)
-            usual = next(self._sorts(self._drafts[state.element], state.sort), None)
+                reach.offered.setdefault(state.element, set()).add(self._number)
+            usual = next(self._item_classes(self._drafts[state.element], state.item_class), None)
             if usual is None:  # all such are lost here
                 continue
             entry = self._entry(state)
-            onward = list(self._onward(state, free=False))
+            onward = list(self._successors(state, free=False))
             if not onward:
-                raise NoWayError(self._member, state.sort)
-            for way, sort in onward:
-                if way.end == "host" and way.to != self._member.target:
-                    raise NoWayError(self._member, sort, way.to)
-                if way.end != "element":
+                raise NoPathError(self._member, state.item_class)
+            for edge, item_class in onward:
+                if edge.end == "host" and edge.to != self._member.target:
+                    raise NoPathError(self._member, item_class, edge.to)
+                if edge.end != "element":
                     continue
-                passing.inputs.setdefault((way.to, way.input), set()).add(self._number)
-                after = self._behind(way, sort, entry)
-                if state in straight and sort == usual:
+                reach.inputs.setdefault((edge.to, edge.input), set()).add(self._number)
+                after = self._next_state(edge, item_class, entry)
+                if state in straight and item_class == usual:
                     straight.add(after)
                 if after not in reached:
                     reached.add(after)
                     waiting.append(after)
 
-    def _behind(self, way: Way, sort: Sort, entry: str) -> State:
-        """Return items of a sort before the element that a way leads to."""
-        parallel = getattr(self._drafts[way.to].instance.element, "parallel", False)
-        return State(way.to, sort, entry, way.input if parallel else 0)
+    def _next_state(self, edge: Edge, item_class: ItemClass, entry: str) -> State:
+        """Return the state of items at the element that an edge leads to."""
+        element = self._drafts[edge.to].element
+        return State(edge.to, item_class, entry, element.output_of(edge.input, oam=item_class.oam))
 
     def _entry(self, state: State) -> str:
-        """Return the port by which what leaves an element is in a device."""
+        """Return the port by which items that leave an element entered the device."""
         draft = self._drafts[state.element]
         return self._entries.get(draft.line or draft.instance.path, state.entry)
 
-    def _onward(self, state: State, *, free: bool) -> Iterator[tuple[Way, Sort]]:
-        """Yield where cells may go, and as what; in a free walk a router leads anywhere."""
+    def _successors(self, state: State, *, free: bool) -> Iterator[tuple[Edge, ItemClass]]:
+        """Yield the edges that items may take, and their class; `free`: routers lead anywhere."""
         draft = self._drafts[state.element]
         table = None if free and draft.duty == "router" else self._made.get(state.element)
-        output_of = getattr(draft.instance.element, "output_of", None)
-        parallel = getattr(draft.instance.element, "parallel", False)
         if table is not None:
-            taken = table.output(self._number, state.sort, state.entry)
-            if not free and not table.settle(self._number, state.sort, taken):
-                raise TwoWaysError(self._member, state.element)
-        for sort in self._sorts(draft, state.sort):
-            for way in draft.ways:
-                output = way.output
-                if table is not None:
-                    output = taken
-                elif output_of is not None:
-                    output = output_of(oam=sort.oam)
-                elif parallel:
-                    output = state.input
-                if way.output == output:
-                    yield way, sort
+            taken = table.output(self._number, state.item_class, state.entry)
+            if not free and not table.settle(self._number, state.item_class, taken):
+                raise AmbiguousRouteError(self._member, state.element)
+            edges = [edge for edge in draft.edges if edge.output == taken]
+        elif draft.duty == "router":
+            edges = draft.edges
+        else:
+            edges = [edge for edge in draft.edges if edge.output == state.output]
+        for item_class in self._item_classes(draft, state.item_class):
+            for edge in edges:
+                yield edge, item_class
 
-    def _sorts(self, draft: Draft, sort: Sort) -> Iterator[Sort]:
-        """Yield what items of a sort may be behind an element."""
-        element = draft.instance.element
-        becomes = getattr(element, "becomes", None)
-        if becomes is not None:
-            for marks in becomes(sort.marks):
-                yield Sort(sort.oam, marks)
-            return
-        if draft.clock is not None:
-            sort = Sort(sort.oam, sort.marks & carried(draft.clock))
-        yield sort
-        tags = getattr(element, "tags", None)
-        if tags is not None and not sort.marks & CLP and tags(self._member.contract):
-            yield Sort(sort.oam, sort.marks | CLP)
-        if getattr(element, "inserts", False) and not sort.oam:
-            yield Sort(oam=True, marks=0)
+    def _item_classes(self, draft: Draft, item_class: ItemClass) -> Iterator[ItemClass]:
+        """Yield the classes that items may have behind an element."""
+        for marks in draft.element.marks_after(item_class.marks, self._member.contract):
+            yield ItemClass(
+                item_class.oam, marks if draft.clock is None else marks & carried(draft.clock)
+            )
+        if draft.element.inserts_oam and not item_class.oam:
+            yield ItemClass(oam=True, marks=0)
 
 
-def routed(
+def route_members(
     network: Network, drafts: Drafts, members: tuple[Member, ...]
-) -> tuple[dict[int, Table], Passing]:
-    """Return the table of every router and classifier, and where cells pass.
+) -> tuple[dict[int, Table], Reach]:
+    """Return the output table of every router and classifier, and where items pass.
 
     Raises:
-        NoWayError: Some end elsewhere, or nowhere.
-        TwoWaysError: A classifier cannot tell by what port some came.
+        NoPathError: Some end elsewhere, or nowhere.
+        AmbiguousRouteError: A classifier would need to know the port by which items came.
     """
     made: dict[int, Table] = {}
     for index, draft in drafts.items():
@@ -199,38 +196,38 @@ def routed(
             made[index] = Classes(draft.instance, members)
         elif draft.duty == "router":
             made[index] = Table()
-    passing = Passing()
+    reach = Reach()
     asked = any("input" in predicates.attributes(c) for e in network.elements for c in e.predicates)
     entries = network.entries if asked else {}
     for number, member in enumerate(members):
-        walk = Walk(drafts, made, entries, number, member)
-        start = State(network.hosts[member.origin].line, Sort(oam=False, marks=member.marks))
+        walk = MemberRouting(drafts, made, entries, number, member)
+        start = State(network.hosts[member.origin].line, ItemClass(oam=False, marks=member.marks))
         if start.element < 0:
-            raise NoWayError(member, start.sort)  # no link is at the host
+            raise NoPathError(member, start.item_class)  # no link is at the host
         walk.choose(start)
-        walk.follow(start, passing)
+        walk.follow(start, reach)
     return {
-        index: table.seen(passing.sorts.get(index, set())) for index, table in made.items()
-    }, passing
+        index: table.seen(reach.item_classes.get(index, set())) for index, table in made.items()
+    }, reach
 
 
 class Classes(Table):
-    """The table of a classifier, worked out for each sort of items that asks for its output."""
+    """The output table of a classifier, filled in for each class of items when it is looked up."""
 
     def __init__(self, instance: Instance, members: tuple[Member, ...]) -> None:
         super().__init__()
         self._instance = instance
         self._members = members
-        self._known: dict[tuple[tuple[tuple[str, Value], ...], Sort, str], int] = {}
+        self._known: dict[tuple[tuple[tuple[str, Value], ...], ItemClass, str], int] = {}
 
-    def output(self, member: int, sort: Sort, entry: str = "") -> int:
-        """Return the output of the first class that takes such items."""
+    def output(self, member: int, item_class: ItemClass, entry: str = "") -> int:
+        """Return the output of the first class whose condition such items meet."""
         asked = self._members[member].asked
-        key = (asked, sort, entry)
+        key = (asked, item_class, entry)
         if key not in self._known:
-            item: dict[str, Value] = {**dict(asked), "oam": sort.oam, "input": entry}
+            item: dict[str, Value] = {**dict(asked), "oam": item_class.oam, "input": entry}
             for name, mark in ALL.items():
-                value = mark.of(sort.marks)
+                value = mark.of(item_class.marks)
                 item[name] = mark.words[value] if value < len(mark.words) else Fraction(value)
             for name in predicates.ADDRESSES:
                 item[name] = Fraction(addresses.rank(str(item.get(name, ""))))
@@ -245,4 +242,4 @@ def _first_that_holds(instance: Instance, item: dict[str, Value]) -> int:
     for output, predicate in enumerate(instance.predicates):
         if evaluate(predicate, read) is True:
             return output
-    return NEVER
+    return NO_OUTPUT

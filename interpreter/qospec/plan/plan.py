@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.dataclass import dataclass
-from qospec.engine.experiment import Experiment, Intervals, Source, Watch
+from qospec.engine.experiment import Experiment, Intervals, MeasurementSpec, Source
 from qospec.engine.graph.emulation import zero_delay_cycle
 from qospec.engine.items.connections import Connections
 from qospec.engine.queue import drop_policy
@@ -21,7 +21,7 @@ from qospec.engine.source.sizes import CELLS
 from qospec.model.expression import counted, measurements
 from qospec.plan import feasibility
 from qospec.plan.lowering import Lowered, lower
-from qospec.plan.survey import cell_rate, surveyed
+from qospec.plan.survey import cell_rate, survey_network
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -136,14 +136,14 @@ def _sent(flow: Flow, length_ps: int) -> tuple[Fraction, bool]:
 def _network(
     case: Case, network: Network, name: str, seed: tuple[str, ...], problems: Problems
 ) -> Planned | None:
-    survey = surveyed(case, name, problems)
+    survey = survey_network(case, name, problems)
     if survey is None:
         return None
     members = survey.members
     connections = Connections(
         contracts=tuple(c for m in members for c in [m.contract] * m.connections),
         flow=tuple(i for m in members for i in [m.flow] * m.connections),
-        has_oam=any(getattr(instance.element, "inserts", False) for instance in network.elements),
+        has_oam=any(instance.element.inserts_oam for instance in network.elements),
     )
     lowered = lower(network, survey, connections)
     loop = zero_delay_cycle(lowered.nodes, lowered.wires)
@@ -192,7 +192,7 @@ def _sources(
 
 def _watch(
     case: Case, network: str, connections: Connections, members: tuple[Member, ...]
-) -> Watch:
+) -> MeasurementSpec:
     """Give each flow, each flow's OAM cells and each member that a statement names a histogram."""
     rows = list(connections.flow)
     if connections.has_oam:
@@ -212,7 +212,7 @@ def _watch(
         for need in m.needs
         if (of := population_name(m.flow, m.member, oam=m.oam)) in named
     }
-    return Watch(
+    return MeasurementSpec(
         start_ps=case.run.warmup_ps,
         stop_ps=case.run.warmup_ps + case.run.measure_ps,
         histogram_row=tuple(rows),
@@ -269,23 +269,21 @@ def _discarders(
     flow: int, lowered: Lowered, members: tuple[Member, ...]
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     mine = {number for number, member in enumerate(members) if member.flow == flow}
-    for node, passing in zip(lowered.nodes, lowered.passing, strict=True):
-        if not mine & passing:
+    for node, reach in zip(lowered.nodes, lowered.reach, strict=True):
+        if not mine & reach:
             continue
         for queue in node.queues:  # a scheduler discards nothing itself
             if queue.limit is not None:
                 yield queue.element, drop_policy.causes(queue.drop, queue.limit)
-        element = node.element
-        causes = tuple(getattr(element, "discards_for", getattr(element, "causes", ())))
-        if causes and not node.queues:
-            yield node.path, causes
+        if node.element.discards_for:
+            yield node.path, node.element.discards_for
 
 
 @dataclass(frozen=True)
 class Population:
-    """A stretch of connection indices that is measured as one.
+    """A range of connection indices that is measured as one.
 
-    What it carries is shared out among members with `each` so many connections.
+    What it carries is divided among members of `each` connections.
     """
 
     flow: str
@@ -308,17 +306,17 @@ def population_name(flow: str, member: int | None, *, oam: bool) -> str:
 
 
 class Cost(NamedTuple):
-    """At most so many trials, and so much emulated time in all."""
+    """The largest number of trials and the emulated time in all."""
 
     trials: int
     emulated_ps: int
 
 
 def cost(case: Case, search: Search) -> Cost:
-    """Return what the search of a case may cost in all its repeats, and on its controls.
+    """Return what the search of a case may cost at most, in all repeats and on its controls.
 
-    A goal without any luck is looked for by itself: at both ends of the range, then by halving on a
-    scale of ratios, until the bounds are as near as its width; and each load takes all of `total`.
+    In the worst case each goal is searched by itself: at both ends of the range, then by bisection
+    on a logarithmic scale until the bounds are as close as its width, each load for all of `total`.
     A search that has spent this much ends.
     """
     often = len(case.networks) * case.run.repeat
@@ -329,7 +327,7 @@ def cost(case: Case, search: Search) -> Cost:
 
 
 def loads(search: Search, goal: Goal) -> int:
-    """Return how many loads a search tries for one goal, at most."""
+    """Return the largest number of loads that a search tries for one goal."""
     span = search.high / search.low  # more than a float holds, it may be
     steps = (math.log(span.numerator) - math.log(span.denominator)) / -math.log1p(
         -float(goal.width)
@@ -338,5 +336,5 @@ def loads(search: Search, goal: Goal) -> int:
 
 
 def trials_of_a_load(goal: Goal) -> int:
-    """Return how many trials of a load it takes to fill its total length."""
+    """Return the number of trials that fill the total length of a load."""
     return -(-goal.total_ps // goal.trial_ps)

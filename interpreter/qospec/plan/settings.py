@@ -39,7 +39,7 @@ def settings(kind: Kind, made: Any, *, packets: bool) -> Mapping[str, Setting]:
     """
     found = {}
     for parameter in kind.parameters.values():
-        value = getattr(made, parameter.name)
+        value = vars(made)[parameter.name]
         if parameter.name in SHOWN_APART or value is None or value == parameter.default:
             continue
         domain = parameter.domain.name

@@ -1,6 +1,6 @@
-"""Where the cells of a case go in a network, and whether that fits: found without arrays.
+"""The routes of a case's items through a network, and whether they fit; found without arrays.
 
-A plan goes on from here; `qos check` tells what does not fit, and leaves it at that.
+`qos check` stops here, having reported what does not fit; a plan goes on.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.engine.line.clock import CELL_BYTES
-from qospec.engine.marks import marked
+from qospec.engine.source.sizes import mean_bytes
 from qospec.plan import feasibility, tolerances, warnings
-from qospec.plan.assembly import drafted
-from qospec.plan.paths import routed
-from qospec.plan.tables import Member, NoWayError, TwoWaysError
+from qospec.plan.assembly import assemble
+from qospec.plan.paths import route_members
+from qospec.plan.tables import AmbiguousRouteError, Member, NoPathError
 from qospec.plan.warnings import Classes
+from qospec.protocol.atm import CELL_BYTES
+from qospec.protocol.marks import marked
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
@@ -26,33 +27,33 @@ if TYPE_CHECKING:
     from qospec.model.expression import Value
     from qospec.model.suite import Case, Flow, Network, Suite
     from qospec.plan.assembly import Drafts
-    from qospec.plan.tables import Passing, Table
+    from qospec.plan.tables import Reach, Table
 
 
 class Survey(NamedTuple):
-    """A network with the ways of a case's cells.
+    """A network with the routes of a case's items.
 
     Attributes:
         members: Each origin and target of each flow.
         drafts: The elements in place.
-        tables: Which output cells take, of every router and classifier.
-        passing: Where cells pass.
+        tables: The output tables of routers and classifiers.
+        reach: Where items pass.
     """
 
     members: tuple[Member, ...]
     drafts: Drafts
     tables: dict[int, Table]
-    passing: Passing
+    reach: Reach
 
 
-def surveyed(case: Case, name: str, problems: Problems) -> Survey | None:
-    """Return where the cells of a case go in one of its networks.
+def survey_network(case: Case, name: str, problems: Problems) -> Survey | None:
+    """Return the routes of a case's items in one of its networks.
 
-    None if it does not fit, which is in `problems`.
+    None if they do not fit; `problems` then says why.
     """
     network = case.networks[name]
     members = tuple(_members(case.flows, network))
-    survey = _ways(case, network, members, problems)
+    survey = _routes(case, network, members, problems)
     return survey if survey is not None and _fits(case, name, survey, problems) else None
 
 
@@ -61,18 +62,18 @@ def verify(suite: Suite, problems: Problems) -> None:
 
     Ways do not hang on rates, so those of cases that differ in nothing else are looked for once.
     """
-    ways: dict[Hashable, Survey | None] = {}
+    edges: dict[Hashable, Survey | None] = {}
     fitting: set[Hashable] = set()
     classes = Classes()
     for case in (case for test in suite.tests for case in test.cases if not case.skip):
         for name, network in case.networks.items():
             members = tuple(_members(case.flows, network))
-            key = (id(network), tuple(map(_way_of, members)))
-            if key not in ways:
-                survey = ways[key] = _ways(case, network, members, problems)
+            key = (id(network), tuple(map(_route_of, members)))
+            if key not in edges:
+                survey = edges[key] = _routes(case, network, members, problems)
                 if survey is not None:
                     classes.add(case, survey)
-            survey = ways[key]
+            survey = edges[key]
             streams = tuple(
                 s and (s.sizes, s.encapsulation) for s in (f.stream for f in case.flows)
             )
@@ -87,21 +88,21 @@ def verify(suite: Suite, problems: Problems) -> None:
         problems.add(each)
 
 
-def _ways(
+def _routes(
     case: Case, network: Network, members: tuple[Member, ...], problems: Problems
 ) -> Survey | None:
-    drafts = drafted(network)
+    drafts = assemble(network)
     try:
-        return Survey(members, drafts, *routed(network, drafts, members))
-    except NoWayError as error:
-        problems.add(feasibility.no_way(case, network, error))
+        return Survey(members, drafts, *route_members(network, drafts, members))
+    except NoPathError as error:
+        problems.add(feasibility.no_path(case, network, error))
         return None
-    except TwoWaysError as error:
-        problems.add(feasibility.two_ways(case, network, error))
+    except AmbiguousRouteError as error:
+        problems.add(feasibility.ambiguous_route(case, network, error))
         return None
 
 
-def _way_of(member: Member) -> Hashable:
+def _route_of(member: Member) -> Hashable:
     """Return all of a member that its way may hang on: of its contract, what there is of it."""
     sustainable = member.contract.sustainable_cell_rate and Fraction(1)
     contract = replace(
@@ -116,18 +117,18 @@ def _way_of(member: Member) -> Hashable:
 
 def _fits(case: Case, name: str, survey: Survey, problems: Problems) -> bool:
     unfit = [
-        *feasibility.unlike_framing(case, name, survey.drafts, survey.passing, survey.members),
-        *feasibility.marks_without_place(case, survey.drafts, survey.passing),
+        *feasibility.framing_mismatch(case, name, survey.drafts, survey.reach, survey.members),
+        *feasibility.uncarried_marks(case, survey.drafts, survey.reach),
     ]
     if not unfit and not case.run.overload:
-        passing, network = survey.passing, case.networks[name]
+        reach, network = survey.reach, case.networks[name]
         drafts, members = survey.drafts, survey.members
-        unfit = [*feasibility.overloads(case, network, drafts, passing, members, _asked_bps)]
+        unfit = [*feasibility.overloads(case, network, drafts, reach, members, _asked_bps)]
     doubtful = [
-        *warnings.short_turns(case, case.networks[name], survey),
+        *warnings.short_quanta(case, case.networks[name], survey),
         *warnings.small_queues(case, survey),
         *warnings.small_buckets(case, survey),
-        *warnings.unreached_rates(survey),
+        *warnings.unreachable_rates(survey),
         *tolerances.too_small(case, survey),
     ]
     for each in (*unfit, *doubtful):
@@ -145,7 +146,7 @@ def _asked_bps(flow: Flow, clock: Clock) -> Fraction:
     framed = clock.encapsulation
     if flow.stream is None or framed is None:
         return cell_rate(flow) * CELL_BYTES * 8
-    return cell_rate(flow) * 8 * framed.mean_bytes(flow.stream.sizes, "line", 0)
+    return cell_rate(flow) * 8 * mean_bytes(flow.stream.sizes, framed, "line", 0)
 
 
 def _members(flows: tuple[Flow, ...], network: Network) -> Iterator[Member]:

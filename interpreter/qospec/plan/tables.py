@@ -1,4 +1,4 @@
-"""Tables of outputs, and the cells that they tell apart."""
+"""Output tables of routers and classifiers, and the classes of items that they distinguish."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.items.partition import WAYS
+from qospec.engine.items.partition import MAX_OUTPUTS
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Marks
     from qospec.engine.items.connections import Connections, Contract
     from qospec.model.expression import Value
 
-NEVER = WAYS
-"""In place of an output."""
+NO_OUTPUT = MAX_OUTPUTS
+"""Stands for no output."""
 
 
 @dataclass(frozen=True)
 class Member:
-    """One origin and target of a flow, with its stretch of connections.
+    """One origin and target of a flow, with its range of connections.
 
-    `asked` is what a classifier may ask of its items that no element changes, by name.
+    `asked` holds what classifiers may ask of its items and no element changes, by name.
     """
 
     flow: int
@@ -36,44 +36,44 @@ class Member:
     asked: tuple[tuple[str, Value], ...] = ()
 
 
-class NoWayError(Exception):
-    """Some cells of a member find no way to its target, or end elsewhere.
+class NoPathError(Exception):
+    """Some items of a member have no path to its target, or end elsewhere.
 
     Attributes:
         member: Whose cells.
-        sort: Which of them.
+        item_class: Which of them.
         host: The host where they end instead; -1 if they end nowhere.
     """
 
-    def __init__(self, member: Member, sort: Sort, host: int = -1) -> None:
+    def __init__(self, member: Member, item_class: ItemClass, host: int = -1) -> None:
         self.member = member
-        self.sort = sort
+        self.item_class = item_class
         self.host = host
         super().__init__(member.name)
 
 
-class Sort(NamedTuple):
-    """What an element may tell items of one connection apart by."""
+class ItemClass(NamedTuple):
+    """What distinguishes items of one connection."""
 
     oam: bool
     marks: int
 
 
 class State(NamedTuple):
-    """Items of a sort, before an element.
+    """Items of a class at an element.
 
-    `entry` is the port by which they came into the device, where a class asks for it; else "".
-    `input` is that by which they came to the element, where each has an output of its own; else 0.
+    `entry` is the port by which they entered the device if a classifier asks for it, else "".
+    `output` is the one by which they leave the element, unless a table decides.
     """
 
     element: int
-    sort: Sort
+    item_class: ItemClass
     entry: str = ""
-    input: int = 0
+    output: int = 0
 
 
-class TwoWaysError(Exception):
-    """Items of a member come to a classifier by two ports, and it would treat them differently.
+class AmbiguousRouteError(Exception):
+    """Items of a member reach a classifier through two ports, and it would treat them differently.
 
     Attributes:
         member: Whose items.
@@ -87,52 +87,54 @@ class TwoWaysError(Exception):
 
 
 @dataclass
-class Passing:
-    """Where cells pass.
+class Reach:
+    """Where items pass.
 
     Attributes:
-        any: Per element, the members any of whose cells may pass it.
-        inputs: Per element and input, the members any of whose cells may come there.
-        offered: Per element, the members whose user cells pass it as they were sent.
-        sorts: Per element, the sorts of cells that come there, by member.
+        any: Per element, the members whose items may pass it.
+        inputs: Per element and input, the members whose items may arrive there.
+        offered: Per element, the members whose user items pass it as they were sent.
+        item_classes: Per element, the sorts of cells that come there, by member.
     """
 
     any: dict[int, set[int]] = field(default_factory=dict)
     inputs: dict[tuple[int, int], set[int]] = field(default_factory=dict)
     offered: dict[int, set[int]] = field(default_factory=dict)
-    sorts: dict[int, set[tuple[int, Sort]]] = field(default_factory=dict)
+    item_classes: dict[int, set[tuple[int, ItemClass]]] = field(default_factory=dict)
 
 
 @dataclass
 class Table:
-    """Outputs of one element by member and sort."""
+    """Outputs of one element by member and class of items."""
 
-    by_sort: dict[tuple[int, Sort], int] = field(default_factory=dict)
+    by_class: dict[tuple[int, ItemClass], int] = field(default_factory=dict)
 
     def outputs(self, member: int) -> frozenset[int]:
         """Return the outputs that items of a member may take."""
-        return frozenset(way for (each, _), way in self.by_sort.items() if each == member) - {NEVER}
+        return frozenset(edge for (each, _), edge in self.by_class.items() if each == member) - {
+            NO_OUTPUT
+        }
 
     def of(self, members: set[int]) -> Table:
         """Return the table for these members alone."""
-        return Table({key: way for key, way in self.by_sort.items() if key[0] in members})
+        return Table({key: edge for key, edge in self.by_class.items() if key[0] in members})
 
-    def seen(self, sorts: set[tuple[int, Sort]]) -> Table:
-        """Return the table for the sorts of items that come; others have no output."""
-        return Table({key: way for key, way in self.by_sort.items() if key in sorts})
+    def seen(self, item_classes: set[tuple[int, ItemClass]]) -> Table:
+        """Return the table for the classes of items that arrive; others have no output."""
+        return Table({key: edge for key, edge in self.by_class.items() if key in item_classes})
 
-    def output(self, member: int, sort: Sort, entry: str = "") -> int:  # noqa: ARG002
-        """Return the output that items of a member and sort take; NEVER where none is known."""
-        return self.by_sort.get((member, sort), NEVER)
+    def output(self, member: int, item_class: ItemClass, entry: str = "") -> int:  # noqa: ARG002
+        """Return the output of items of a member and class; NO_OUTPUT if none is known."""
+        return self.by_class.get((member, item_class), NO_OUTPUT)
 
-    def settle(self, member: int, sort: Sort, output: int) -> bool:
-        """Note the output that items take; return whether they take no other."""
-        return self.by_sort.setdefault((member, sort), output) == output
+    def settle(self, member: int, item_class: ItemClass, output: int) -> bool:
+        """Note the output of items; return whether they have no other."""
+        return self.by_class.setdefault((member, item_class), output) == output
 
     @property
     def used(self) -> frozenset[int]:
         """Return the outputs that any item may take."""
-        return frozenset(self.by_sort.values()) - {NEVER}
+        return frozenset(self.by_class.values()) - {NO_OUTPUT}
 
     def by_connection(
         self, members: tuple[Member, ...], connections: Connections
@@ -141,16 +143,16 @@ class Table:
 
         Each row stands as often as its member has connections.
         """
-        columns = sorted({sort.marks for _, sort in self.by_sort})
+        columns = sorted({item_class.marks for _, item_class in self.by_class})
         place = {marks: column for column, marks in enumerate(columns)}
         halves = 2 if connections.has_oam else 1
-        rows = np.full((halves * len(members), len(columns)), NEVER, np.uint8)
-        for (member, sort), way in self.by_sort.items():
-            rows[member + sort.oam * len(members), place[sort.marks]] = way
+        rows = np.full((halves * len(members), len(columns)), NO_OUTPUT, np.uint8)
+        for (member, item_class), edge in self.by_class.items():
+            rows[member + item_class.oam * len(members), place[item_class.marks]] = edge
         lengths = [member.connections for member in members] * halves
         return np.repeat(rows, lengths, axis=0), tuple(columns)
 
 
-def taking(output: int, members: set[int], table: Table | None) -> set[int]:
-    """Return those of the members that pass an element whose items may leave it by an output."""
+def members_using(output: int, members: set[int], table: Table | None) -> set[int]:
+    """Return the members whose items may take this output."""
     return {n for n in members if table is None or output in table.outputs(n)}

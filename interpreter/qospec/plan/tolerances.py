@@ -1,4 +1,4 @@
-"""A warning of a plan: a tolerance below what the slots of a line make of a constant rate.
+"""A warning of a plan: a tolerance below the variation that slots add to a constant rate.
 
 Behind a line with slots, cells come at whole slots. Let T be the interval of a rate, and T / slot =
 p / q in lowest terms. Cells that keep that rate come late against it by remainders of a slot, all q
@@ -23,37 +23,35 @@ if TYPE_CHECKING:
     from qospec.plan.survey import Survey
     from qospec.plan.tables import Member
 
-_AT_ONCE = frozenset({"merge", "classify", "router", "vc_switch", "gcra", "oam_extract"})
-"""Kinds of elements that cells leave in the very picosecond in which they come."""
 _ROUNDING_PS = 2
-"""What whole picoseconds may make of slots."""
+"""What rounding slots to whole picoseconds may add."""
 
 
 def too_small(case: Case, survey: Survey) -> Iterator[Diagnostic]:
-    """Yield each flow at its full peak rate of which some cells cannot conform where it goes."""
+    """Yield each flow at its full peak rate some of whose cells cannot conform at a policer."""
     before = feeders(survey.drafts)
-    for index, numbers in survey.passing.any.items():
-        policer = survey.drafts[index].instance
-        if policer.kind.name != "gcra":
-            continue
+    for index, numbers in survey.reach.any.items():
+        policer = survey.drafts[index]
         for number in sorted(numbers):
             member = survey.members[number]
+            if not policer.element.polices(member.contract):
+                continue
             clock = _slots_before(index, number, survey, before)
-            if clock is None or not policer.element.concerns(member.contract):
+            if clock is None:
                 continue
             needed_ps = _needed_ps(case, member, clock)
             if member.contract.cell_delay_variation_tolerance_ps + _ROUNDING_PS < needed_ps:
                 flow, needed = case.flows[member.flow], _text(needed_ps)
                 why = (
-                    f"they come at whole slots of {_text(clock.slot_ps)}, which are no whole part"
-                    f" of their interval: that alone takes a tolerance of {needed}"
+                    f"they arrive in slots of {_text(clock.slot_ps)}, and their interval is no"
+                    f" whole number of slots: this alone needs a tolerance of {needed}"
                 )
                 yield Diagnostic(
                     "W0613",
-                    f"not all cells of `{flow.name}` can conform at `{policer.path}`",
+                    f"not all cells of `{flow.name}` can conform at `{policer.instance.path}`",
                     flow.span,
                     notes=(why,),
-                    help=f"promise a `cdvt` of {needed} at least, or less than the full `pcr`",
+                    help=f"declare a `cdvt` of at least {needed}, or send less than the full `pcr`",
                 )
 
 
@@ -66,20 +64,20 @@ def _text(time_ps: Fraction) -> str:
 def _slots_before(
     index: int, number: int, survey: Survey, before: dict[int, list[int]]
 ) -> Clock | None:
-    """Return the slots in which a member's cells come to an element; None if they may come anytime.
+    """Return the slots in which a member's cells arrive; None if they may arrive at any time.
 
-    None too where they come by several lines.
+    None too if they arrive by several lines.
     """
     found, waiting, seen = set[int](), [index], {index}
     while waiting:
         for each in before[waiting.pop()]:
             draft = survey.drafts[each]
-            if number not in survey.passing.any.get(each, ()) or each in seen:
+            if number not in survey.reach.any.get(each, ()) or each in seen:
                 continue
             seen.add(each)
             if draft.clock is not None:
                 found.add(each)
-            elif draft.instance.kind.name in _AT_ONCE:
+            elif draft.element.keeps_spacing:
                 waiting.append(each)
             else:
                 return None

@@ -1,8 +1,8 @@
-"""What a plan warns of, since it can hardly be meant.
+"""Warnings of a plan: what is allowed but hardly intended.
 
-Turns of a round robin that are shorter than the packets that come; queues and token buckets that
-some of them are too large for; classes that no flow sends anything to; and rates of meters and
-shapers that no line that leads to them reaches.
+Quanta of a round robin below the packet size; queues and token buckets too small for some packets;
+classes that no flow sends items to; and rates of meters and shapers that no line before them
+reaches.
 """
 
 from __future__ import annotations
@@ -11,49 +11,45 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.diagnostics import Diagnostic, Label
-from qospec.elements.drr import Drr
-from qospec.engine.line.clock import CELL_BYTES
-from qospec.engine.scheduler.scheduler import Combined
 from qospec.model.expression import Constant
 from qospec.plan.assembly import feeders
+from qospec.protocol.atm import CELL_BYTES
 from qospec.units import RATE, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qospec.engine.scheduler.scheduler import Scheduler
-    from qospec.model.suite import Case, Network
-    from qospec.plan.survey import Survey
-
-    Turns = tuple[Scheduler, list[int]]
-
-    """A scheduler, and for each of its own inputs the largest packet that comes there, in bytes."""
-    from qospec.model.suite import Instance
+    from qospec.model.suite import Case, Instance, Network
     from qospec.plan.assembly import Draft
+    from qospec.plan.survey import Survey
     from qospec.source import Span
 
+    Level = tuple[Scheduler, list[int]]
+    """A scheduler, and the size in bytes of the largest packet at each of its inputs."""
+
 REASON = (
-    "an input then saves up over turns in which it sends nothing; a quantum of at least the"
+    "an input then skips turns until it has saved enough for one packet; a quantum of at least the"
     " largest packet keeps delay and effort low (Shreedhar and Varghese 1996)"
 )
 
 
-def short_turns(case: Case, network: Network, survey: Survey) -> Iterator[Diagnostic]:
-    """Yield each scheduler that gives an input fewer bytes per turn than a packet there has."""
-    found = largest_coming(case, survey)
+def short_quanta(case: Case, network: Network, survey: Survey) -> Iterator[Diagnostic]:
+    """Yield each scheduler whose quantum for an input is below the size of a packet there."""
+    found = largest_arrivals(case, survey)
     for index, draft in survey.drafts.items():
         if draft.duty == "scheduler":
             scheduler: Scheduler = draft.instance.element
             coming = [found.get((index, n), 0) for n in range(len(scheduler.inputs))]
             for each, largest in _levels(scheduler, iter(coming)):
-                yield from _told(each, largest, network)
+                yield from _short_quantum(each, largest, network)
 
 
-def largest_coming(case: Case, survey: Survey) -> dict[tuple[int, int], int]:
-    """Return the largest size in bytes of what comes, by element and number of its input."""
+def largest_arrivals(case: Case, survey: Survey) -> dict[tuple[int, int], int]:
+    """Return the largest size in bytes of arrivals, by element and number of its input."""
     return {
         place: max(_largest(case, survey.members[number].flow) for number in members)
-        for place, members in survey.passing.inputs.items()
+        for place, members in survey.reach.inputs.items()
     }
 
 
@@ -62,8 +58,8 @@ def _largest(case: Case, flow: int) -> int:
     return CELL_BYTES if stream is None else max(stream.sizes.size_bytes)
 
 
-def _levels(scheduler: Scheduler, coming: Iterator[int]) -> Iterator[Turns]:
-    """Yield the schedulers that are combined in one, the one at the line last."""
+def _levels(scheduler: Scheduler, coming: Iterator[int]) -> Iterator[Level]:
+    """Yield the schedulers of a tree, the root last."""
     mine: list[int] = []
     for branch in scheduler.branches:
         if branch is None:
@@ -72,22 +68,24 @@ def _levels(scheduler: Scheduler, coming: Iterator[int]) -> Iterator[Turns]:
             below = list(_levels(branch, coming))
             yield from below
             mine.append(max(below[-1][1]))
-    yield (scheduler.outer if isinstance(scheduler, Combined) else scheduler), mine
+    yield scheduler.at_line, mine
 
 
-def _told(scheduler: Scheduler, largest: list[int], network: Network) -> Iterator[Diagnostic]:
-    """Yield the one warning of a round robin: all inputs that are short, and what suits them."""
-    if not isinstance(scheduler, Drr):
+def _short_quantum(
+    scheduler: Scheduler, largest: list[int], network: Network
+) -> Iterator[Diagnostic]:
+    """Yield one warning for a round robin: its short inputs, and the quantum that suffices."""
+    if scheduler.quanta is None:
         return
     place = next(each.span for each in network.elements if each.element is scheduler)
-    turns = zip(scheduler.inputs, scheduler.quanta, largest, strict=True)
+    turns = zip(scheduler.inputs, scheduler.quanta.each, largest, strict=True)
     short = [(name, quantum, packet) for name, quantum, packet in turns if quantum < packet]
     if not short or place is None:
         return
     name, quantum, packet = max(short, key=lambda turn: Fraction(turn[2], turn[1]))
     *others, last = [f"`{each}`" for each, *_ in short]
     inputs = f"turns of {', '.join(others)} and {last}" if others else f"a turn of {last}"
-    least = -(-packet * scheduler.quantum // quantum)
+    least = -(-packet * scheduler.quanta.quantum // quantum)
     yield Diagnostic(
         "W0603",
         f"{inputs} may be too short for a single packet",
@@ -99,12 +97,12 @@ def _told(scheduler: Scheduler, largest: list[int], network: Network) -> Iterato
 
 
 def small_queues(case: Case, survey: Survey) -> Iterator[Diagnostic]:
-    """Yield each queue whose limit is below the size of a packet that comes there."""
-    coming = largest_coming(case, survey)
+    """Yield each queue whose limit is below the size of a packet that arrives there."""
+    coming = largest_arrivals(case, survey)
     for index, draft in survey.drafts.items():
         for number, queue in enumerate(_queues(draft)):
             largest = coming.get((index, number), 0)
-            limit = queue.element.limit if queue is not None else None
+            limit = queue.element.buffer if queue is not None else None
             if limit is None or limit.unit != "byte" or limit.amount >= largest:
                 continue
             if queue is not None and queue.span is not None:
@@ -113,13 +111,13 @@ def small_queues(case: Case, survey: Survey) -> Iterator[Diagnostic]:
                     f"a packet of {largest} B never waits in `{queue.path}`",
                     queue.span,
                     label=f"{limit.amount} B may wait",
-                    notes=("it is lost unless it is sent as it comes",),
+                    notes=("it is lost unless it is sent on arrival",),
                     help=f"write a limit of at least {largest} B",
                 )
 
 
 def _queues(draft: Draft) -> list[Instance | None]:
-    """Return the queue that a draft is, or those before a scheduler, in order of inputs."""
+    """Return the queue itself, or those before a scheduler in order of its inputs."""
     return [draft.instance] if draft.duty == "queue" else draft.queues
 
 
@@ -128,26 +126,27 @@ def small_buckets(case: Case, survey: Survey) -> Iterator[Diagnostic]:
 
     A meter's bucket of no bytes lets nothing pass on purpose; a shaper's loses all.
     """
-    for index in sorted(survey.passing.any):
-        instance = survey.drafts[index].instance
-        bucket_bytes: int = getattr(instance.element, "bucket_bytes", 0)
-        for number in sorted({survey.members[n].flow for n in survey.passing.any[index]}):
+    for index in sorted(survey.reach.any):
+        instance, element = survey.drafts[index].instance, survey.drafts[index].element
+        bucket = element.token_bucket
+        if bucket is None or not (bucket.size_bytes or element.holds):
+            continue
+        for number in sorted({survey.members[n].flow for n in survey.reach.any[index]}):
             flow = case.flows[number]
             largest_bytes = 0 if flow.stream is None else max(flow.stream.sizes.size_bytes)
-            shapes = instance.kind.name == "shape"
-            if bucket_bytes < largest_bytes and (bucket_bytes or shapes):
+            if bucket.size_bytes < largest_bytes:
                 yield Diagnostic(
                     "W0607",
                     f"packets of `{flow.name}` are longer than the bucket of `{instance.path}`",
                     instance.span or flow.span,
                     others=(Label(flow.span, f"up to {largest_bytes} B @ip"),),
-                    notes=(f"it holds tokens for {bucket_bytes} bytes: longer ones never conform",),
-                    help=f"give it a burst of {largest_bytes} B at least",
+                    notes=(f"longer packets than its {bucket.size_bytes} bytes never conform",),
+                    help=f"give it a burst of at least {largest_bytes} B",
                 )
 
 
 class Classes:
-    """The classes that flows have used, over all cases: each as often as it is written."""
+    """The classes that flows use, over all cases."""
 
     def __init__(self) -> None:
         self._written: dict[tuple[Span, int], str] = {}
@@ -157,15 +156,15 @@ class Classes:
         """Note the classes that a case uses, of classifiers in its own file that packets reach."""
         for index, table in survey.tables.items():
             draft = survey.drafts[index]
-            if draft.duty == "classifier" and survey.passing.any.get(index):
+            if draft.duty == "classifier" and survey.reach.any.get(index):
                 self._add(case, draft.instance, table.used)
 
     def _add(self, case: Case, instance: Instance, used: frozenset[int]) -> None:
         span = instance.span
         if span is None or span.source != case.flows[0].span.source:
-            return  # a library is for many tests, and this one need not use all of it
+            return  # a library serves many tests, and no test need use all of it
         for number, condition in enumerate(instance.predicates):
-            if not isinstance(condition, Constant):  # `otherwise` is for what is not expected
+            if not isinstance(condition, Constant):  # `otherwise` is for the unexpected
                 self._written[span, number] = instance.element.outputs[number]
             if number in used:
                 self._used.add((span, number))
@@ -183,38 +182,33 @@ class Classes:
                 )
 
 
-_RATES = {"committed_information_rate": "cir", "rate": "rate"}
-"""Fields that hold tokens back, and what they are called."""
-
-
-def unreached_rates(survey: Survey) -> Iterator[Diagnostic]:
-    """Yield each meter and shaper that all its lines together bring less than its rate."""
+def unreachable_rates(survey: Survey) -> Iterator[Diagnostic]:
+    """Yield each meter and shaper whose rate exceeds that of all lines before it together."""
     before = feeders(survey.drafts)
-    for index in sorted(survey.passing.any):
+    for index in sorted(survey.reach.any):
         instance = survey.drafts[index].instance
-        field = next((name for name in _RATES if hasattr(instance.element, name)), "")
-        if not hasattr(instance.element, "bucket_bytes") or not field or instance.span is None:
+        bucket = survey.drafts[index].element.token_bucket
+        if bucket is None or instance.span is None:
             continue
-        allowed_bps = Fraction(getattr(instance.element, field))
         lines = _lines_before(index, survey, before)
         most_bps = sum(lines.values(), Fraction(0))
-        if lines and allowed_bps > most_bps:
-            brought = f"{text_of(most_bps, RATE)} in all"
+        if lines and bucket.bit_rate > most_bps:
+            carried = f"{text_of(most_bps, RATE)} in all"
             yield Diagnostic(
                 "W0612",
-                f"`{_RATES[field]}` of `{instance.path}` is more than its lines bring",
+                f"`{bucket.rate_name}` of `{instance.path}` exceeds what the lines before it carry",
                 instance.span,
-                notes=(f"they bring at most {brought}: {', '.join(sorted(lines))}",),
-                help="give it a rate that may be exceeded, or leave it out",
+                notes=(f"they carry {carried}: {', '.join(sorted(lines))}",),
+                help="give it a rate that can be exceeded, or leave it out",
             )
 
 
 def _lines_before(index: int, survey: Survey, before: dict[int, list[int]]) -> dict[str, Fraction]:
-    """Return the bits/s of the last lines on all ways to an element."""
+    """Return the bits/s of the last lines on all paths to an element."""
     found, waiting, seen = dict[str, Fraction](), [index], {index}
     while waiting:
         for each in before[waiting.pop()]:
-            if each in seen or each not in survey.passing.any:
+            if each in seen or each not in survey.reach.any:
                 continue
             seen.add(each)
             draft = survey.drafts[each]

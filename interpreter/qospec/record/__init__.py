@@ -1,1 +1,1 @@
-"""What is kept of a run: its document, its schema, and the files that hold it."""
+"""The record of a run: its document, its schema, and the files that hold it."""

@@ -1,8 +1,8 @@
-"""Delays as the record keeps them: of each flow and metric that a statement names, a histogram.
+"""Histograms of delays in the record: one of each flow and metric that a statement names.
 
-It is that of all repeats together, in steps that are unions of the engine's own buckets, so every
-count is exact. Where delays reach further down, one step holds all that is below 1/4096 of the
-largest; a chart has no room for more.
+A histogram counts the delays of all repeats together, in bins that are unions of the engine's own
+buckets, so every count is exact. The lowest bin contains everything below 1/4096 of the largest
+delay; a chart has no room for more.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from qospec.catalogue.kinds import discover
 from qospec.catalogue.statistics import packet_of
 from qospec.model.expression import Measured, Operation, measurements, observed
 from qospec.plan.plan import population_name
+from qospec.record.bins import FINEST, bin_of
 from qospec.record.quantity import quantity
-from qospec.record.steps import FINEST, step_of
 from qospec.units import PS_PER_S, TIME
 
 if TYPE_CHECKING:
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     from qospec.model.expression import Expression
     from qospec.model.suite import Statement
 
-MOST_STEPS = 100
-"""Counts in one histogram."""
-MOST_KEPT = 100
-"""Histograms of a case; those of the first statements."""
+MAX_BINS = 100
+"""The most bins of one histogram."""
+MAX_HISTOGRAMS = 100
+"""The most histograms of a case: those of its first statements."""
 OCTAVES = 12
-"""So many doublings below the largest delay have steps of their own."""
+"""Doublings below the largest delay that have bins of their own."""
 
 
-def measured_alone(expression: Expression) -> Document:
-    """Return what a statement measures by itself as `measures`; nothing where that is not one."""
+def single_measurement(expression: Expression) -> Document:
+    """Return as `measures` what a statement measures; nothing unless that is a single value."""
     sides = [expression]
     if isinstance(expression, Operation):
         sides = [side for side in expression.operands if observed(side)]
@@ -52,11 +52,11 @@ def measured_alone(expression: Expression) -> Document:
 def histogram_documents(
     statements: Iterable[Statement], repeats: Sequence[RepeatReadings]
 ) -> list[Document]:
-    """Return the histograms of the delays that statements name, each flow and metric once."""
+    """Return the histograms of the delays that statements name, one per flow and metric."""
     found: dict[tuple[str, str], Document] = {}
     for leaf in _of_delays(statements):
         key = _flow(leaf), leaf.metric
-        if key in found or len(found) == MOST_KEPT:
+        if key in found or len(found) == MAX_HISTOGRAMS:
             continue
         delays = [each for repeat in repeats if (each := repeat.delays(leaf)) and each.buckets]
         if delays:
@@ -65,13 +65,13 @@ def histogram_documents(
 
 
 def _of_delays(statements: Iterable[Statement]) -> Iterator[Measured]:
-    """Yield what is measured of a metric that has quantiles; a single packet has none."""
+    """Yield the measurements of metrics with quantiles, except those of a single packet."""
     metrics = discover().of("metric")
     for statement in statements:
         if statement.idle or statement.kind == "invariant":
             continue
         for leaf in measurements(statement.expression):
-            if "p*" in metrics[leaf.metric].build().statistics and not packet_of(leaf.statistic):
+            if "p*" in metrics[leaf.metric].build.statistics and not packet_of(leaf.statistic):
                 yield leaf
 
 
@@ -81,22 +81,22 @@ def _flow(leaf: Measured) -> str:
 
 
 def histogram(repeats: Sequence[Delays]) -> Document:
-    """Return the delays of some repeats, each with some, as one histogram.
+    """Return the delays of repeats, none of them without any, as one histogram.
 
-    A bucket counts in the step in which it begins, which holds all of it but where delays are
-    above the least: there a bucket, 0.2 % wide, may reach into the next step.
+    A bucket counts in the bin in which it begins. That contains all of it, except for delays above
+    the least: there a bucket, 0.2 % wide, may reach into the next bin.
     """
     least_ps = min(each.min_ps or 0 for each in repeats)
     largest_ps = max(each.max_ps or 0 for each in repeats)
     lowest_ps = max(least_ps, largest_ps >> OCTAVES)
     per_octave = FINEST
-    while step_of(largest_ps, per_octave) - step_of(lowest_ps, per_octave) >= MOST_STEPS:
+    while bin_of(largest_ps, per_octave) - bin_of(lowest_ps, per_octave) >= MAX_BINS:
         per_octave //= 2
     counts: Counter[int] = Counter()
     for each in repeats:
         for low_ps, _, items in each.buckets:
-            counts[step_of(max(low_ps, each.min_ps or 0, lowest_ps), per_octave)] += items
-    first, last = step_of(lowest_ps, per_octave), step_of(largest_ps, per_octave)
+            counts[bin_of(max(low_ps, each.min_ps or 0, lowest_ps), per_octave)] += items
+    first, last = bin_of(lowest_ps, per_octave), bin_of(largest_ps, per_octave)
     return {
         "least": quantity(Fraction(least_ps, PS_PER_S), TIME),
         "greatest": quantity(Fraction(largest_ps, PS_PER_S), TIME),

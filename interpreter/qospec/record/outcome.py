@@ -1,8 +1,8 @@
 """The outcome of a run: the document that `--json` prints, the record keeps and reports show.
 
-Everything in it follows from the specification and the seed: no clock, no machine, no order of
-finishing. Fields are only added within a schema version. What flows sent and what was discarded
-is said over all cases of a test, or all repeats of a case.
+Everything in it follows from the specification and the seed: no clock, no machine, no order in
+which cases end. Within a schema version, fields are only added. What flows send is summarized over
+all cases of a test, and what was discarded over all repeats of a case.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from qospec.plan.settings import Setting, arrivals_kind, settings
 from qospec.record.histograms import histogram_documents
 from qospec.record.quantity import HISTOGRAM_ERROR, quantity
 from qospec.record.series import series_document
-from qospec.record.statements import criteria, statement_document
+from qospec.record.statements import count_by_claim, statement_document
 from qospec.units import CELL_RATE, PACKET_RATE, PS_PER_S, TIME, text_of
 
 if TYPE_CHECKING:
@@ -34,16 +34,16 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 NOT_RUN = "not run: the run was interrupted"
-UNASKED = (
-    "no criterion that applies to this case measures anything: leave it out by `where` on the sweep"
+NOTHING_MEASURED = (
+    "no criterion that applies to this case measures anything: exclude it by `where` on the sweep"
 )
 _SKIPPED: Document = {"verdict": "skip", "ran": True, "errors": []}
 
 
-def case_document(plan: CasePlan, result: Result, again: str) -> Document:
-    """Return what a case gave. `again` is the command that runs it alone."""
+def case_document(plan: CasePlan, result: Result, command: str) -> Document:
+    """Return the document of a case; `command` runs it alone."""
     if plan.case.skip:
-        return {**not_run(plan, again), **_SKIPPED, "why": [plan.case.skip]}
+        return {**not_run(plan, command), **_SKIPPED, "why": [plan.case.skip]}
     statements = [
         {
             **statement_document(each, number, result, plan.case.run.repeat),
@@ -53,14 +53,14 @@ def case_document(plan: CasePlan, result: Result, again: str) -> Document:
     ]
     verdicts: list[Verdict] = [s["verdict"] for s in statements if s["verdict"] in VERDICTS]
     if not _measures(plan.case.statements):
-        # that a device keeps its invariants says nothing of how good it is
+        # invariants that hold say nothing about how good a device is
         verdicts = [verdict for verdict in verdicts if verdict != "pass"]
         verdicts.append("measured" if _only_reports(plan.case.statements) else "inconclusive")
     if result.errors:
         verdicts.append("error")
     repeats = [_metrics(repeat) for repeat in result.repeats]
     return {
-        **not_run(plan, again),
+        **not_run(plan, command),
         "verdict": worst(verdicts),
         "ran": True,
         "statements": statements,
@@ -75,8 +75,8 @@ def case_document(plan: CasePlan, result: Result, again: str) -> Document:
     }
 
 
-def not_run(plan: CasePlan, again: str) -> Document:
-    """Return what is said of a case that did not come to its end: nothing was decided."""
+def not_run(plan: CasePlan, command: str) -> Document:
+    """Return the document of a case that has not ended: nothing is decided."""
     run = plan.case.run
     return {
         "name": plan.case.name,
@@ -97,7 +97,7 @@ def not_run(plan: CasePlan, again: str) -> Document:
         "losses": [],
         "why": [],
         "errors": [NOT_RUN],
-        "again": again,
+        "again": command,
     }
 
 
@@ -117,21 +117,21 @@ def _losses(result: Result) -> list[Document]:
 
 
 def _measures(statements: Iterable[Statement]) -> bool:
-    """Return whether anything that is measured is judged; constants say nothing of a device."""
+    """Return whether any criterion measures something; constants say nothing about a device."""
     return any(s.judges and observed(s.expression) for s in statements)
 
 
 def _only_reports(statements: Sequence[Statement]) -> bool:
-    """Return whether nothing is asked in any case, and something is shown."""
+    """Return whether there are reports and no criteria."""
     return {each.kind for each in statements if each.kind != "invariant"} == {"report"}
 
 
-def _unjudged(case: Case) -> Iterator[str]:
-    """Yield why nothing was judged, if nothing was, and what to do about it."""
+def _why_unjudged(case: Case) -> Iterator[str]:
+    """Yield why nothing was judged and what to do about it, if nothing was."""
     if _measures(case.statements) or _only_reports(case.statements):
         return
     if case.parameters and any(each.kind in JUDGED and each.idle for each in case.statements):
-        yield UNASKED
+        yield NOTHING_MEASURED
     else:
         yield "no criterion measures anything"
 
@@ -147,11 +147,11 @@ def _metrics(repeat: Repeat) -> Document:
 
 
 def _why(plan: CasePlan, result: Result) -> list[str]:
-    """Return who discarded cells or packets, in words; where nobody did, who could have."""
-    lines = list(_unjudged(plan.case))
+    """Return in sentences which elements discarded items; if none did, which could have."""
+    lines = list(_why_unjudged(plan.case))
     seen = [repeat.readings for repeat in result.repeats]
     lines += [words for readings in seen for words in readings.silent()]
-    lines += map(single, _losses(result))
+    lines += map(loss_sentence, _losses(result))
     if lines:
         return list(dict.fromkeys(lines))
     could: dict[str, tuple[str, ...]] = {}
@@ -165,7 +165,7 @@ def _why(plan: CasePlan, result: Result) -> list[str]:
 
 
 def frame(suite: Suite, seed: str, provenance: Document) -> Document:
-    """Return what is known of the outcome before anything has run."""
+    """Return what is known of the outcome before the run."""
     return {
         "schema": SCHEMA,
         "qospec": provenance["qospec"],
@@ -186,7 +186,7 @@ def frame(suite: Suite, seed: str, provenance: Document) -> Document:
 
 
 def completed(frame: Document, planned: Sequence[Document], done: Sequence[Document]) -> Document:
-    """Return the whole outcome: what is done, and of the rest of the plan that it was not run."""
+    """Return the whole outcome: the cases that have ended, and the others as not run."""
     ended = {case["name"]: case for case in done}
     cases = [ended.get(case["name"], case) for case in planned]
     verdicts: list[Verdict] = [case["verdict"] for case in cases]
@@ -196,7 +196,7 @@ def completed(frame: Document, planned: Sequence[Document], done: Sequence[Docum
         "verdict": worst(verdicts),
         "summary": {
             **{verdict: verdicts.count(verdict) for verdict in VERDICTS},
-            "criteria": criteria(cases),
+            "criteria": count_by_claim(cases),
         },
         "cases": cases,
     }
@@ -217,7 +217,7 @@ def _test(test: Test) -> Document:
 
 
 def _definitions(suite: Suite) -> list[Document]:
-    """Return the kinds that were used, each with its standard; metrics are those of criteria."""
+    """Return the kinds that are used, each with its source; metrics are those of statements."""
     cases = [case for test in suite.tests for case in test.cases]
     kinds = {
         (kind.role, kind.name): kind
@@ -243,7 +243,7 @@ def _definitions(suite: Suite) -> list[Document]:
 
 
 def _links(network: Network) -> list[list[str]]:
-    """Return pairs of the names of linked hosts and devices, each link once."""
+    """Return the pairs of names of linked hosts and devices, each link once."""
     pairs: Iterable[tuple[str, str]] = (
         (a.rpartition(".")[0] or a, b.rpartition(".")[0] or b)
         for instance in network.elements
@@ -260,13 +260,13 @@ def _links(network: Network) -> list[list[str]]:
     return links
 
 
-def single(loss: Mapping[str, Any]) -> str:
-    """Return the sentence of a loss of the record, of one repeat."""
-    return sentence({**loss, "least": loss["cells"], "most": loss["cells"], "when": ""})
+def loss_sentence(loss: Mapping[str, Any]) -> str:
+    """Return the sentence of a loss in one repeat."""
+    return discard_sentence({**loss, "least": loss["cells"], "most": loss["cells"], "when": ""})
 
 
-def sentence(discard: Mapping[str, Any]) -> str:
-    """Return the sentence of what was discarded `least` and `most` in a repeat, and `when`."""
+def discard_sentence(discard: Mapping[str, Any]) -> str:
+    """Return the sentence of a discard: the `least` and `most` of any repeat, and `when`."""
     ends = dict.fromkeys(f"{discard[end]:_}" for end in ("least", "most"))
     items = discard["carries"] + "s" * (discard["most"] != 1)
     when = f" {discard['when']}" if discard["when"] else ""
@@ -274,12 +274,12 @@ def sentence(discard: Mapping[str, Any]) -> str:
     return f"{lost}: {discard['element']} ({discard['cause']})"
 
 
-MOST_NAMED = 3
-"""Of things that differ between cases, how many are named."""
+MAX_NAMED = 3
+"""The most alternatives that are listed where cases differ."""
 
 
 def flow_documents(test: Test) -> list[Document]:
-    """Return what is sent, by flow; where the cases differ, from the least to the most."""
+    """Return what each flow sends; where the cases differ, from the least to the most."""
     found: dict[str, list[Flow]] = {}
     for case in test.cases:
         for flow in case.flows:
@@ -287,10 +287,10 @@ def flow_documents(test: Test) -> list[Document]:
     return [
         {
             "name": name,
-            "from": _either(_hosts(flow.origins) for flow in flows),
-            "to": _either(_hosts(flow.targets) for flow in flows),
-            "traffic": f"{_either(flow.kind.name for flow in flows)}, {_sent(flows)}",
-            "contract": _over_cases([_contract(flow) for flow in flows]),
+            "from": _alternatives(_hosts(flow.origins) for flow in flows),
+            "to": _alternatives(_hosts(flow.targets) for flow in flows),
+            "traffic": f"{_alternatives(flow.kind.name for flow in flows)}, {_sent(flows)}",
+            "contract": _ranges([_contract(flow) for flow in flows]),
             "source": _source(flows),
         }
         for name, flows in found.items()
@@ -298,14 +298,14 @@ def flow_documents(test: Test) -> list[Document]:
 
 
 def _source(flows: Sequence[Flow]) -> str:
-    """Return the arrival processes with their fields: what is emitted, whatever was declared."""
+    """Return the arrival processes with their fields: what is emitted, not what is declared."""
     found: dict[str, list[Mapping[str, Setting]]] = {}
     for flow in flows:
         kind = arrivals_kind(flow.arrivals)
         fields = settings(kind, flow.arrivals, packets=flow.stream is not None)
         found.setdefault(kind.name, []).append(fields)
-    return _either(
-        ", ".join([name, *(f"{field} {text}" for field, text in _over_cases(its))])
+    return _alternatives(
+        ", ".join([name, *(f"{field} {text}" for field, text in _ranges(its))])
         for name, its in found.items()
     )
 
@@ -314,30 +314,30 @@ def _contract(flow: Flow) -> Mapping[str, Setting]:
     return settings(flow.kind, flow.traffic, packets=flow.stream is not None)
 
 
-def _over_cases(cases: Sequence[Mapping[str, Setting]]) -> list[list[str]]:
+def _ranges(cases: Sequence[Mapping[str, Setting]]) -> list[list[str]]:
     """Return pairs of a field and its value; where cases differ, the least and the most."""
     names = dict.fromkeys(name for case in cases for name in case)
-    return [[name, _values([case.get(name) for case in cases])] for name in names]
+    return [[name, _setting_range([case.get(name) for case in cases])] for name in names]
 
 
-def _values(found: Sequence[Setting | None]) -> str:
+def _setting_range(found: Sequence[Setting | None]) -> str:
     numbers = {
         each.number: each.text for each in found if each is not None and each.number is not None
     }
     if not all(each is not None and each.number is not None for each in found):
-        return _either("the default" if each is None else each.text for each in found)
+        return _alternatives("the default" if each is None else each.text for each in found)
     return _range(numbers[end(numbers)] for end in (min, max))
 
 
 def _sent(flows: Sequence[Flow]) -> str:
-    """Return the connections, if they may be several, and the rate of each."""
+    """Return the number of connections, if it is not always one, and the rate of each."""
     counts = [flow.connections * len(flow.origins) for flow in flows]
     many = f"{_range(f'{end(counts):_}' for end in (min, max))} connections of "
     rates: dict[Dimension, list[Fraction]] = {}
     for flow in flows:
         dimension, rate = _rate(flow)
         rates.setdefault(dimension, []).append(rate)
-    each = _either(
+    each = _alternatives(
         _range(text_of(end(of), dimension) for end in (min, max)) for dimension, of in rates.items()
     )
     return (many if max(counts) > 1 else "") + each
@@ -353,11 +353,11 @@ def _range(ends: Iterable[str]) -> str:
     return " to ".join(dict.fromkeys(ends))
 
 
-def _either(texts: Iterable[str]) -> str:
-    """Return texts that may stand for each other, each once and the first few of them."""
+def _alternatives(texts: Iterable[str]) -> str:
+    """Return alternative texts joined by `or`: each once, and only the first few."""
     different = list(dict.fromkeys(texts))
-    more = len(different) - MOST_NAMED
-    return " or ".join(different[:MOST_NAMED] + [f"{more} others"] * (more > 0))
+    more = len(different) - MAX_NAMED
+    return " or ".join(different[:MAX_NAMED] + [f"{more} others"] * (more > 0))
 
 
 def _hosts(paths: tuple[str, ...]) -> str:

@@ -1,4 +1,4 @@
-"""Values as a document has them: exact, in base units, and as text."""
+"""Quantities in a document: exact, in base units, and as text."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 DIGITS = 4
 MOST_DIGITS = 18
 HISTOGRAM_ERROR = "1/1024"
-"""Of a quantile: its delay is the middle of a bucket that is 1/512 wide."""
+"""The relative error of a quantile: it is the middle of a bucket that is 1/512 wide."""
 
 
 def quantity(value: object, dimension: Dimension | None, digits: int = DIGITS) -> Document | None:
-    """Return a value for a document; None without data."""
+    """Return a value as a document has it; None without data."""
     if value is None:
         return None
     if isinstance(value, Fraction | int) and not isinstance(value, bool) and dimension is not None:
@@ -30,7 +30,7 @@ def quantity(value: object, dimension: Dimension | None, digits: int = DIGITS) -
 
 
 def compared(measured: Side | None, bound: Side | None) -> tuple[Document | None, Document | None]:
-    """Return both sides of a comparison, with so many digits that unequal values look unequal."""
+    """Return both sides of a comparison, with enough digits to tell unequal values apart."""
     if measured is None or bound is None:
         return shown(measured), shown(bound)
     digits = DIGITS
@@ -43,7 +43,7 @@ def compared(measured: Side | None, bound: Side | None) -> tuple[Document | None
 
 
 def shown(side: Side | None, digits: int = DIGITS) -> Document | None:
-    """Return one side of a comparison, and how far it may be off if it comes from a quantile."""
+    """Return one side of a comparison, with its error if it was read from a histogram."""
     document = None if side is None else quantity(side.value, side.dimension, digits)
     if document is not None and side is not None and side.approximate:
         document["error"] = HISTOGRAM_ERROR

@@ -1,8 +1,7 @@
-"""What every record of this schema holds, and what one lacks that was damaged or made by hand.
+"""The schema of a record, and a check for one that was damaged or written by hand.
 
-A shape is a type of plain values, a value that is more than its type says, an object with the
-fields that it must have, or a list with the shape of each of its items. docs/record.md says what
-the fields mean.
+A shape is a type of plain values, a plain value with a check, an object with the shape of each
+field, or a list with the shape of its items. docs/record.md says what the fields mean.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.judge.verdict import NOT_APPLICABLE, VERDICTS
-from qospec.record.steps import FINEST, HIGHEST
+from qospec.record.bins import FINEST, HIGHEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,26 +20,26 @@ if TYPE_CHECKING:
 Shape = Any
 
 
-class Named(NamedTuple):
-    """An object whose names an author chose; each value has this shape."""
+class MapOf(NamedTuple):
+    """An object with names chosen by an author; all values have this shape."""
 
     each: Shape
 
 
-class OrNull(NamedTuple):
+class Nullable(NamedTuple):
     """A value that may be null."""
 
-    known: Shape
+    shape: Shape
 
 
-class MayLack(NamedTuple):
-    """A field that not every record has."""
+class Optional(NamedTuple):
+    """A field that a record need not have."""
 
-    there: Shape
+    shape: Shape
 
 
-class Such(NamedTuple):
-    """A plain value of which reports read more than its type."""
+class Checked(NamedTuple):
+    """A plain value with a check beyond its type."""
 
     noun: str
     fits: Callable[[Any], bool]
@@ -57,7 +56,7 @@ def _is_time(value: Any) -> bool:
 
 
 def _is_duration(value: Any) -> bool:
-    """Return whether a number is a duration: neither below 0 nor beyond what can be added up."""
+    """Return whether a value is a duration: a number that is finite and not negative."""
     plain = isinstance(value, int | float) and not isinstance(value, bool)
     return plain and 0 <= value <= sys.float_info.max
 
@@ -80,73 +79,73 @@ def _is_place(value: Any) -> bool:
     return plain and bool(re.fullmatch(r".+:[0-9]{1,9}:[0-9]{1,9}", value, re.DOTALL))
 
 
-TIME = Such("a time as `2026-11-21T10:11:12Z`", _is_time)
-DURATION = Such("a number of seconds", _is_duration)
-PLACE = Such("a place as `path:line:column`", _is_place)
-COUNTS = Such("whole numbers with a space between them, 1,000 at most", _is_counts)
-VALUES = Such("exact numbers, or `-`, with a space between them", _is_values)
-PER_OCTAVE = Such(
+TIME = Checked("a time as `2026-11-21T10:11:12Z`", _is_time)
+DURATION = Checked("a number of seconds", _is_duration)
+PLACE = Checked("a place as `path:line:column`", _is_place)
+COUNTS = Checked("whole numbers with a space between them, 1,000 at most", _is_counts)
+VALUES = Checked("exact numbers, or `-`, with a space between them", _is_values)
+PER_OCTAVE = Checked(
     f"a power of two up to {FINEST}",
     lambda value: _is_whole(value, FINEST) and value.bit_count() == 1,
 )
-STEP = Such(f"a whole number up to {HIGHEST}", lambda value: _is_whole(value, HIGHEST))
-VERDICT = Such(f"a verdict ({', '.join(VERDICTS)})", lambda value: value in VERDICTS)
-MAY_JUDGE = Such(
+BIN = Checked(f"a whole number up to {HIGHEST}", lambda value: _is_whole(value, HIGHEST))
+VERDICT = Checked(f"a verdict ({', '.join(VERDICTS)})", lambda value: value in VERDICTS)
+MAY_JUDGE = Checked(
     f'a verdict ({", ".join(VERDICTS)}), "{NOT_APPLICABLE}" or ""',
     lambda value: value in ("", NOT_APPLICABLE, *VERDICTS),
 )
-"""Of a statement: a report judges nothing."""
+"""The verdict of a statement; a report has none."""
 
-QUANTITY = {"value": str, "unit": str, "text": str, "error": MayLack(str)}
-METRICS = Named(Named(OrNull(QUANTITY)))
-SENT = {"contract": MayLack([[str]]), "source": MayLack(str)}
+QUANTITY = {"value": str, "unit": str, "text": str, "error": Optional(str)}
+METRICS = MapOf(MapOf(Nullable(QUANTITY)))
+SENT = {"contract": Optional([[str]]), "source": Optional(str)}
 TEST = {
     "name": str,
     "description": str,
     "covers": [str],
     "place": PLACE,
     "links": [[str]],
-    "controls": Named([[str]]),
-    "not_reproduced": MayLack([{"what": str, "why": str}]),
-    "flows": MayLack([{"name": str, "from": str, "to": str, "traffic": str, **SENT}]),
+    "controls": MapOf([[str]]),
+    "not_reproduced": Optional([{"what": str, "why": str}]),
+    "flows": Optional([{"name": str, "from": str, "to": str, "traffic": str, **SENT}]),
 }
 SERIES = {"every": QUANTITY, "unit": str, "values": VALUES}
 MEASURES = {"flow": str, "metric": str, "statistic": str}
-INTERVAL = {"lower": OrNull(QUANTITY), "upper": OrNull(QUANTITY), "repeats": int}
+INTERVAL = {"lower": Nullable(QUANTITY), "upper": Nullable(QUANTITY), "repeats": int}
 TERM = {
     "text": str,
     "verdict": MAY_JUDGE,
-    "measures": MayLack(MEASURES),
-    "measured": OrNull(QUANTITY),
+    "measures": Optional(MEASURES),
+    "measured": Nullable(QUANTITY),
     "comparison": str,
-    "bound": OrNull(QUANTITY),
-    "tolerance": OrNull(QUANTITY),
+    "bound": Nullable(QUANTITY),
+    "tolerance": Nullable(QUANTITY),
 }
 STATEMENT = {
     "label": str,
     "kind": str,
-    "claim": MayLack(str),
+    "claim": Optional(str),
     "verdict": MAY_JUDGE,
     "text": str,
     "place": PLACE,
-    "measures": MayLack(MEASURES),
-    "measured": OrNull(QUANTITY),
+    "measures": Optional(MEASURES),
+    "measured": Nullable(QUANTITY),
     "comparison": str,
-    "bound": OrNull(QUANTITY),
-    "tolerance": OrNull(QUANTITY),
-    "terms": MayLack([TERM]),
-    "confidence": MayLack(str),
-    "interval": MayLack(OrNull(INTERVAL)),
-    "series": MayLack(SERIES),
+    "bound": Nullable(QUANTITY),
+    "tolerance": Nullable(QUANTITY),
+    "terms": Optional([TERM]),
+    "confidence": Optional(str),
+    "interval": Optional(Nullable(INTERVAL)),
+    "series": Optional(SERIES),
     "note": str,
-    "caution": MayLack(str),
+    "caution": Optional(str),
 }
 LOSS = {
-    "repeat": MayLack(int),
+    "repeat": Optional(int),
     "flow": str,
     "element": str,
     "cause": str,
-    "carries": MayLack(str),
+    "carries": Optional(str),
     "cells": int,
 }
 DELAYS = {
@@ -155,27 +154,27 @@ DELAYS = {
     "least": QUANTITY,
     "greatest": QUANTITY,
     "per_octave": PER_OCTAVE,
-    "first": STEP,
+    "first": BIN,
     "counts": COUNTS,
 }
 CASE = {
     "name": str,
     "test": str,
-    "place": MayLack(PLACE),
-    "parameters": Named(str),
+    "place": Optional(PLACE),
+    "parameters": MapOf(str),
     "verdict": VERDICT,
-    "ran": MayLack(bool),
-    "links": MayLack([[str]]),
+    "ran": Optional(bool),
+    "links": Optional([[str]]),
     "run": {
-        "warmup": MayLack(QUANTITY),
-        "measure": MayLack(QUANTITY),
+        "warmup": Optional(QUANTITY),
+        "measure": Optional(QUANTITY),
         "repeat": int,
-        "common_draws": MayLack(bool),
+        "common_draws": Optional(bool),
     },
     "statements": [STATEMENT],
     "metrics": METRICS,
     "repeats": [METRICS],
-    "delays": MayLack([DELAYS]),
+    "delays": Optional([DELAYS]),
     "losses": [LOSS],
     "why": [str],
     "errors": [str],
@@ -187,10 +186,10 @@ FRAME = {
     "seed": str,
     "tests": [TEST],
     "references": [{"name": str, "title": str, "place": PLACE, "entries": [[str]]}],
-    "definitions": MayLack([{"name": str, "role": str, "summary": str, "source": str}]),
+    "definitions": Optional([{"name": str, "role": str, "summary": str, "source": str}]),
     "provenance": {
-        "qospec": MayLack(str),
-        "seed": MayLack(str),
+        "qospec": Optional(str),
+        "seed": Optional(str),
         "python": str,
         "numpy": str,
         "numba": str,
@@ -199,19 +198,19 @@ FRAME = {
         "policy": dict,
     },
 }
-"""What is known before anything has run."""
+"""What is known before the run."""
 PLAN = {**FRAME, "planned": [CASE]}
 SUMMARY: Shape = {
     **dict.fromkeys(VERDICTS, int),
-    "measured": MayLack(int),
-    "criteria": MayLack(Named(int)),
+    "measured": Optional(int),
+    "criteria": Optional(MapOf(int)),
 }
 OUTCOME = {**FRAME, "state": str, "verdict": VERDICT, "summary": SUMMARY, "cases": [CASE]}
 TIMING = {
     "started": TIME,
     "finished": TIME,
-    "compiling": MayLack(DURATION),
-    "cases": Named(DURATION),
+    "compiling": Optional(DURATION),
+    "cases": MapOf(DURATION),
 }
 
 _NOUNS = {
@@ -223,12 +222,12 @@ _NOUNS = {
 }
 
 
-def lacking(value: Any, shape: Shape, path: str = "") -> Iterator[str]:
-    """Yield what a value lacks, in words: `cases[0]` has no `verdict`."""
-    if isinstance(shape, OrNull):
-        yield from lacking(value, shape.known, path) if value is not None else ()
+def violations(value: Any, shape: Shape, path: str = "") -> Iterator[str]:
+    """Yield in words where a value does not have its shape: `cases[0]` has no `verdict`."""
+    if isinstance(shape, Nullable):
+        yield from violations(value, shape.shape, path) if value is not None else ()
         return
-    if isinstance(shape, Such):
+    if isinstance(shape, Checked):
         yield from () if shape.fits(value) else (f"`{path}` is not {shape.noun}",)
         return
     plain = isinstance(shape, type)
@@ -237,18 +236,18 @@ def lacking(value: Any, shape: Shape, path: str = "") -> Iterator[str]:
         yield f"`{path}` is not {_NOUNS[kind]}"
     elif isinstance(shape, list):
         for number, each in enumerate(value):
-            yield from lacking(each, shape[0], f"{path}[{number}]")
-    elif isinstance(shape, Named):
+            yield from violations(each, shape[0], f"{path}[{number}]")
+    elif isinstance(shape, MapOf):
         for name, each in value.items():
-            yield from lacking(each, shape.each, f"{path}.{name}")
+            yield from violations(each, shape.each, f"{path}.{name}")
     elif isinstance(shape, dict):
-        yield from _lacking_fields(value, shape, path)
+        yield from _field_violations(value, shape, path)
 
 
-def _lacking_fields(value: dict[str, Any], fields: dict[str, Shape], path: str) -> Iterator[str]:
+def _field_violations(value: dict[str, Any], fields: dict[str, Shape], path: str) -> Iterator[str]:
     for name, each in fields.items():
-        shape = each.there if isinstance(each, MayLack) else each
+        shape = each.shape if isinstance(each, Optional) else each
         if name in value:
-            yield from lacking(value[name], shape, f"{path}.{name}" if path else name)
+            yield from violations(value[name], shape, f"{path}.{name}" if path else name)
         elif shape is each:
             yield f"`{path}` has no `{name}`" if path else f"it has no `{name}`"

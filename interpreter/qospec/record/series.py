@@ -1,4 +1,4 @@
-"""Time series as the record keeps them: what a report shows, interval by interval."""
+"""Time series in the record: what a report shows for each interval."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NO_DATA = "-"
 
 
 def series_document(statement: Statement, result: Result) -> Document:
-    """Return as `series` what a report asks for by intervals, of the first repeat; else nothing."""
+    """Return as `series` the values by interval of a report, of the first repeat; else nothing."""
     dimension = dimension_of(statement.expression)
     if statement.every_ps is None or not result.repeats or dimension is None:
         return {}

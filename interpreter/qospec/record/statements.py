@@ -1,7 +1,7 @@
-"""What the outcome says of a statement: verdict, what was measured and needed, and what to know.
+"""Statements in the outcome: the verdict, what was measured and needed, and notes.
 
-The interval of repeats is shown as far as values can be; a criterion that joins several has terms,
-each with what it measured by itself; and claims about a publication are counted by kind.
+A confidence interval is shown only as far as values are possible; a criterion that joins several
+has terms, each with what it measured; and claims about a publication are counted by kind.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from qospec.judge.verdict import NOT_APPLICABLE, WHEN_FALSE, with_sides, worst
 from qospec.model.bounds import ANYTHING, bounds
 from qospec.model.expression import Attribute, Constant, Operation, evaluate, observed
 from qospec.model.suite import CLAIMS, JUDGED
-from qospec.record.histograms import measured_alone
+from qospec.record.histograms import single_measurement
 from qospec.record.quantity import compared, quantity
 
 if TYPE_CHECKING:
@@ -37,37 +37,37 @@ AT_MOST = ("==", "<=", "<")
 
 
 def statement_document(statement: Statement, number: int, result: Result, repeats: int) -> Document:
-    """Return a statement as it was decided; `number` is its place in the case."""
+    """Return the document of a statement; `number` is its place in the case."""
     if statement.idle:
         return _document(statement, NOT_APPLICABLE, None, statement.idle)
     if statement.confidence is not None:
         seen = [repeat.readings for repeat in result.repeats]
         decided = judge_repeats(statement, seen, repeats)
-        cautioned = ""
+        caution_text = ""
         if decided.verdict == "pass" and decided.interval is None:  # nothing was drawn
-            cautioned = caution(replace(statement, confidence=None), seen[:1])
-        return _document(statement, decided.verdict or "", decided, decided.note, cautioned)
+            caution_text = caution(replace(statement, confidence=None), seen[:1])
+        return _document(statement, decided.verdict or "", decided, decided.note, caution_text)
     judgements = [repeat.judgements[number] for repeat in result.repeats]
     if statement.kind == "report" and (mean := _mean(judgements)) is not None:
         return _document(statement, "", mean, mean.note)
     verdicts = [j.verdict for j in judgements if j.verdict is not None]
     verdict = worst(verdicts) if statement.kind != "report" else ""
-    shown_one = next((j for j in judgements if j.verdict == (verdict or None)), None)
-    parts = _terms(statement, result, judgements.index(shown_one) if shown_one else 0)
-    note = "" if shown_one is not None or result.errors else "not reached"
+    shown = next((j for j in judgements if j.verdict == (verdict or None)), None)
+    parts = _terms(statement, result, judgements.index(shown) if shown else 0)
+    note = "" if shown is not None or result.errors else "not reached"
     if verdict == "pass":
         seen = [repeat.readings for repeat in result.repeats]
         if len(seen) < repeats:
             missing = incomplete_note(len(seen), repeats)
-            return _document(statement, "inconclusive", shown_one, missing)
-        note = "; ".join(dict.fromkeys(_zeros(statement.expression, seen)))
-        cautioned = caution(statement, seen)
-        return {**_document(statement, verdict, shown_one, note, cautioned), **parts}
-    return {**_document(statement, verdict, shown_one, note), **parts}
+            return _document(statement, "inconclusive", shown, missing)
+        note = "; ".join(dict.fromkeys(_zero_notes(statement.expression, seen)))
+        caution_text = caution(statement, seen)
+        return {**_document(statement, verdict, shown, note, caution_text), **parts}
+    return {**_document(statement, verdict, shown, note), **parts}
 
 
 def _terms(statement: Statement, result: Result, number: int) -> Document:
-    """Return the terms of a criterion that joins several, as the repeat that is shown has them."""
+    """Return the terms of a criterion that joins several, in the repeat that is shown."""
     if not result.repeats:
         return {}
     found = terms(statement, result.repeats[number].readings.read)
@@ -75,7 +75,7 @@ def _terms(statement: Statement, result: Result, number: int) -> Document:
         {
             "text": each.text,
             "verdict": each.judgement.verdict or "",
-            **measured_alone(each.expression),
+            **single_measurement(each.expression),
             **_sides(each.judgement),
         }
         for each in found
@@ -84,7 +84,7 @@ def _terms(statement: Statement, result: Result, number: int) -> Document:
 
 
 def _mean(judgements: Sequence[Judgement]) -> Judgement | None:
-    """Return the mean of what repeats reported; None where they have no number, or one."""
+    """Return the mean of what the repeats reported; None without numbers, or if all are equal."""
     found = [each.measured for each in judgements if each.measured is not None]
     return mean_over_repeats(found, DEFAULT_CONFIDENCE) if len(found) == len(judgements) else None
 
@@ -92,11 +92,11 @@ def _mean(judgements: Sequence[Judgement]) -> Judgement | None:
 def _document(
     statement: Statement,
     verdict: str,
-    shown_one: Judgement | None,
+    shown: Judgement | None,
     note: str,
-    cautioned: str = "",
+    caution_text: str = "",
 ) -> Document:
-    interval = shown_one.interval if shown_one is not None else None
+    interval = shown.interval if shown is not None else None
     confidence = statement.confidence if interval is None else interval.confidence
     return {
         "label": statement.label,
@@ -105,35 +105,35 @@ def _document(
         "verdict": verdict,
         "text": statement.text,
         "place": statement.span.recorded_place,
-        **measured_alone(statement.expression),
-        **_sides(shown_one),
+        **single_measurement(statement.expression),
+        **_sides(shown),
         "confidence": "" if confidence is None else percent(confidence),
-        "interval": interval_document(statement, shown_one),
+        "interval": interval_document(statement, shown),
         "note": note,
-        "caution": cautioned,
+        "caution": caution_text,
     }
 
 
-def _sides(shown_one: Judgement | None) -> Document:
-    if shown_one is None:
+def _sides(shown: Judgement | None) -> Document:
+    if shown is None:
         return {"measured": None, "comparison": "", "bound": None, "tolerance": None}
-    measured, bound = compared(shown_one.measured, shown_one.bound)
-    width = shown_one.tolerance
+    measured, bound = compared(shown.measured, shown.bound)
+    width = shown.tolerance
     return {
         "measured": measured,
-        "comparison": shown_one.comparison,
+        "comparison": shown.comparison,
         "bound": bound,
         "tolerance": None if width is None else quantity(width.value, width.dimension),
     }
 
 
-def _zeros(expression: Expression, repeats: Sequence[RepeatReadings]) -> Iterator[str]:
-    """Yield what it means that none were lost: how many were sent decides what that proves."""
+def _zero_notes(expression: Expression, repeats: Sequence[RepeatReadings]) -> Iterator[str]:
+    """Yield what a count of zero proves, which depends on how many were sent."""
     if not isinstance(expression, Operation):
         return
     if expression.operator == "and":
         for part in expression.operands:
-            yield from _zeros(part, repeats)
+            yield from _zero_notes(part, repeats)
     leaf = compared_count(expression) if expression.operator in AT_MOST else None
     drawn = any(repeat.drawn for repeat in repeats)
     counted = losses(leaf, repeats if drawn else repeats[:1]) if leaf is not None else None
@@ -141,35 +141,35 @@ def _zeros(expression: Expression, repeats: Sequence[RepeatReadings]) -> Iterato
         yield counted.note(DEFAULT_CONFIDENCE)
 
 
-def interval_document(statement: Statement, shown_one: Judgement | None) -> Document | None:
-    """Return the interval, its ends with so many digits that they look unequal if they are."""
-    if shown_one is None or shown_one.interval is None:
+def interval_document(statement: Statement, shown: Judgement | None) -> Document | None:
+    """Return the interval, with enough digits to tell its ends apart."""
+    if shown is None or shown.interval is None:
         return None
-    found = _possible(shown_one.interval, statement, shown_one)
+    found = _clipped(shown.interval, statement, shown)
     lower, upper = compared(found.lower, found.upper)
     return {"lower": lower, "upper": upper, "repeats": found.repeats}
 
 
-def _possible(found: Interval, statement: Statement, shown_one: Judgement) -> Interval:
-    """Return the part of an interval that values can have: a count is never below 0.
+def _clipped(found: Interval, statement: Statement, shown: Judgement) -> Interval:
+    """Return the part of an interval in which values are possible: a count is never below 0.
 
-    Student's t knows of no least and no most. This is for display only: judged is by the whole
-    interval, and where an end beyond decides, it is shown as it is.
+    Student's t knows no such limits. This is for display only: criteria are judged by the whole
+    interval, and an impossible end that decided is shown as it is.
     """
-    ends = _bounds(statement)
+    ends = _possible_values(statement)
     low, high = found.lower.value, found.upper.value
-    edges = list(_edges(statement, shown_one))
-    if ends.least is not None and all(_is_above(ends.least, *edge) for edge in edges):
+    edges = list(_limits(statement, shown))
+    if ends.least is not None and all(_below_decides_nothing(ends.least, *edge) for edge in edges):
         low = max(low, ends.least) if isinstance(low, Fraction) else ends.least
-    if ends.most is not None and all(_is_below(ends.most, *edge) for edge in edges):
+    if ends.most is not None and all(_above_decides_nothing(ends.most, *edge) for edge in edges):
         high = min(high, ends.most) if isinstance(high, Fraction) else ends.most
     return replace(
         found, lower=replace(found.lower, value=low), upper=replace(found.upper, value=high)
     )
 
 
-def _bounds(statement: Statement) -> Bounds:
-    """Return between what the value lies that is shown; the difference of two may be anything."""
+def _possible_values(statement: Statement) -> Bounds:
+    """Return the bounds of the value that is shown; the difference of two may be anything."""
     expression = statement.expression
     if statement.kind == "report" or not isinstance(expression, Operation):
         return bounds(expression)
@@ -178,15 +178,15 @@ def _bounds(statement: Statement) -> Bounds:
     return bounds(measuring[0]) if len(measuring) == 1 else ANYTHING
 
 
-def _edges(statement: Statement, shown_one: Judgement) -> Iterator[tuple[str, Fraction]]:
-    """Yield what the interval was held against, each with its comparison; nothing of a report."""
-    if shown_one.bound is None:
+def _limits(statement: Statement, shown: Judgement) -> Iterator[tuple[str, Fraction]]:
+    """Yield what the interval was compared with, after the operator; nothing of a report."""
+    if shown.bound is None:
         return
-    bound = _exact(shown_one.bound)
-    if shown_one.tolerance is None:
-        yield shown_one.comparison, bound
+    bound = _exact(shown.bound)
+    if shown.tolerance is None:
+        yield shown.comparison, bound
         return
-    width = _exact(shown_one.tolerance)
+    width = _exact(shown.tolerance)
     expression = statement.expression
     if isinstance(expression, Operation) and expression.operator == "within share":
         width *= abs(bound)
@@ -194,33 +194,33 @@ def _edges(statement: Statement, shown_one: Judgement) -> Iterator[tuple[str, Fr
     yield "<=", bound + width
 
 
-def _is_above(least: Fraction, comparison: str, edge: Fraction) -> bool:
-    """Return whether it decides nothing how far the interval goes below the least value."""
+def _below_decides_nothing(least: Fraction, comparison: str, edge: Fraction) -> bool:
+    """Return whether the part of an interval below the least possible value decides nothing."""
     return edge > least or (edge == least and comparison in ("<=", ">"))
 
 
-def _is_below(most: Fraction, comparison: str, edge: Fraction) -> bool:
-    """Return whether it decides nothing how far the interval goes above the most."""
+def _above_decides_nothing(most: Fraction, comparison: str, edge: Fraction) -> bool:
+    """Return whether the part of an interval above the greatest possible value decides nothing."""
     return edge < most or (edge == most and comparison in (">=", "<"))
 
 
 def _exact(side: Side) -> Fraction:
     if not isinstance(side.value, Fraction):
-        raise TypeError("what has an interval is a number")
+        raise TypeError("only a number has an interval")
     return side.value
 
 
 UNCLAIMED = "none"
-"""Of criteria that claim nothing of a publication."""
+"""The claim of criteria that claim nothing about a publication."""
 
 
-def criteria(cases: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """Return how many criteria of documents of cases applied by what they claim.
+def count_by_claim(cases: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """Return the number of criteria in documents of cases, by claim.
 
-    The kinds of claims come first, then `none`, and last how many were `not applicable`.
+    The claims come first, then `none`, and last those that were `not applicable`.
     """
     found = Counter(
-        _sort(statement)
+        _claim(statement)
         for case in cases
         for statement in case["statements"]
         if statement["kind"] in JUDGED
@@ -228,7 +228,7 @@ def criteria(cases: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     return {sort: found[sort] for sort in (*CLAIMS, UNCLAIMED, NOT_APPLICABLE)}
 
 
-def _sort(statement: Mapping[str, Any]) -> str:
+def _claim(statement: Mapping[str, Any]) -> str:
     if statement["verdict"] == NOT_APPLICABLE:
         return NOT_APPLICABLE
     return statement.get("claim") or UNCLAIMED
@@ -240,7 +240,7 @@ INFIX = (*ARITHMETIC, "==", "!=", "<", "<=", ">", ">=", "in")
 
 
 class Term(NamedTuple):
-    """A term in words, and what was found for it."""
+    """A term of a criterion as text, and its judgement."""
 
     text: str
     expression: Expression
@@ -248,9 +248,9 @@ class Term(NamedTuple):
 
 
 def terms(statement: Statement, read: Reader) -> list[Term]:
-    """Return what each measured term of an `and` or `or` came to; nothing of other criteria.
+    """Return the measured terms of an `and` or `or`; none of other criteria.
 
-    A term of an `or` that does not hold fails nothing, so it has no verdict.
+    A term of an `or` has no verdict if it does not hold, because another one may.
     """
     whole = statement.expression
     if not isinstance(whole, Operation) or whole.operator not in JOINS:
@@ -266,7 +266,7 @@ def terms(statement: Statement, read: Reader) -> list[Term]:
 
 
 def _joined(expression: Expression, *, binding: bool) -> Iterator[tuple[Expression, bool]]:
-    """Yield the terms that measure, each with whether the whole is false where it is."""
+    """Yield the measured terms, each with whether the whole is false if the term is."""
     if isinstance(expression, Operation) and expression.operator in JOINS:
         for part in expression.operands:
             yield from _joined(part, binding=binding and expression.operator == "and")

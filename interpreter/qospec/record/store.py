@@ -1,9 +1,9 @@
-"""The record of a run: a folder of JSON files, each complete from the moment it has its name.
+"""The files of a record: a folder of JSON files, each complete from the moment it has its name.
 
 run.json       what is about to run: specification, seed, versions, plan
-cases/*.json   one file per case, written when the case has ended
-outcome.json   the whole outcome, when the run has ended or was interrupted
-timing.json    the only file that differs between equal runs: when, and how long
+cases/*.json   one file per case, written as it ends
+outcome.json   the whole outcome, written when the run ends or is interrupted
+timing.json    start, end and durations; the only file that differs between equal runs
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from pathlib import Path
 from qospec.dataclass import dataclass
 from qospec.document import Document
 from qospec.record.outcome import SCHEMA, completed
-from qospec.record.schema import CASE, OUTCOME, PLAN, TIMING, Shape, lacking
+from qospec.record.schema import CASE, OUTCOME, PLAN, TIMING, Shape, violations
 from qospec.writing import WriteError, reason, write_whole
 
-LONGEST_SLUG = 40
-MOST_TOLD = 3
-"""Of what a file lacks."""
-WAY_OUT = "copy the record again from where it was made, or make a new one with `qos run`"
+MAX_SLUG_LENGTH = 40
+MAX_REPORTED = 3
+"""Problems of a file."""
+REMEDY = "copy the record again from where it was made, or make a new one with `qos run`"
 
 
 class RecordError(Exception):
@@ -40,7 +40,7 @@ class Record:
     def begin(self, frame: Document, planned: list[Document]) -> None:
         """Write what is about to run: the frame of the outcome, and each case as not run.
 
-        If that fails nothing is left of the record.
+        If that fails, the whole folder is removed.
         """
         try:
             self._write("run.json", {"planned": planned, **frame})
@@ -49,31 +49,31 @@ class Record:
             raise
 
     def add(self, number: int, case: Document) -> None:
-        """Write what a case gave; `number` is its place in the plan, from 1."""
+        """Write the result of a case; `number` is its place in the plan, from 1."""
         self._write(f"cases/{number:04}.json", case)
 
     def end(self, outcome: Document, timing: Document) -> None:
-        """Write the outcome, and what is different each time."""
+        """Write the outcome and the timing."""
         self._write("outcome.json", outcome)
         self._write("timing.json", timing)
 
     def outcome(self) -> Document:
-        """Return the outcome; of a run that was killed, what its cases left."""
+        """Return the outcome; of a run that was killed, that of the cases that had ended."""
         if (self.folder / "outcome.json").exists():
-            return self._whole("outcome.json", OUTCOME)
+            return self._checked("outcome.json", OUTCOME)
         if not (self.folder / "run.json").exists():
             raise RecordError(f"`{self.folder}` holds no run.json: is it a record of `qos run`?")
-        frame = self._whole("run.json", PLAN)
+        frame = self._checked("run.json", PLAN)
         if frame["schema"] != SCHEMA:
             return frame
         planned = frame.pop("planned")
         names = sorted(f"cases/{path.name}" for path in (self.folder / "cases").glob("*.json"))
-        return completed(frame, planned, [self._whole(name, CASE) for name in names])
+        return completed(frame, planned, [self._checked(name, CASE) for name in names])
 
     def timing(self) -> Document:
-        """Return when and how long, if that is known."""
+        """Return the timing; of a run that was killed, nothing."""
         known = (self.folder / "timing.json").exists()
-        return self._whole("timing.json", TIMING) if known else {}
+        return self._checked("timing.json", TIMING) if known else {}
 
     def _write(self, name: str, document: Document) -> None:
         text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
@@ -82,18 +82,18 @@ class Record:
         except WriteError as error:
             raise RecordError(str(error)) from error
 
-    def _whole(self, name: str, shape: Shape) -> Document:
-        """Return what a file holds, after a look that it lacks nothing.
+    def _checked(self, name: str, shape: Shape) -> Document:
+        """Return the content of a file, after checking its schema.
 
-        What a record of another schema holds is not known here: it is refused where it is shown.
+        That of another version is not known here: such a record is refused when it is shown.
         """
         document = self._read(name)
         if document.get("schema", SCHEMA) != SCHEMA:
             return document
-        told = list(islice(lacking(document, shape), MOST_TOLD + 1))
-        if told:
-            more = ["…"] if len(told) > MOST_TOLD else []
-            raise self._damaged(name, ", ".join(told[:MOST_TOLD] + more))
+        found = list(islice(violations(document, shape), MAX_REPORTED + 1))
+        if found:
+            more = ["…"] if len(found) > MAX_REPORTED else []
+            raise self._damaged(name, ", ".join(found[:MAX_REPORTED] + more))
         return document
 
     def _read(self, name: str) -> Document:
@@ -103,20 +103,20 @@ class Record:
         except OSError as error:
             raise RecordError(f"cannot read `{path}`: {reason(error)}") from error
         except ValueError as error:
-            raise self._damaged(name, f"it is no JSON: {error}") from error
+            raise self._damaged(name, f"it is not JSON: {error}") from error
         except RecursionError:
             raise self._damaged(name, "it is nested too deeply") from None
         if not isinstance(document, dict):
-            raise self._damaged(name, "it holds no JSON object")
+            raise self._damaged(name, "it is not a JSON object")
         return document
 
     def _damaged(self, name: str, why: str) -> RecordError:
-        return RecordError(f"`{self.folder / name}` is damaged: {why}; {WAY_OUT}")
+        return RecordError(f"`{self.folder / name}` is damaged: {why}; {REMEDY}")
 
 
 def create(root: Path, seed: str, now: datetime | None = None) -> Record:
-    """Make the folder of a new record below `root`, named for its time and seed."""
-    slug = re.sub(r"[^A-Za-z0-9._-]+", "_", seed)[:LONGEST_SLUG]
+    """Create the folder of a new record in `root`, named after its time and seed."""
+    slug = re.sub(r"[^A-Za-z0-9._-]+", "_", seed)[:MAX_SLUG_LENGTH]
     stamp = (now or datetime.now(UTC)).strftime("%Y-%m-%dT%H-%M-%SZ")
     for attempt in range(1000):
         suffix = f"-{attempt + 1}" if attempt else ""
@@ -133,7 +133,7 @@ def create(root: Path, seed: str, now: datetime | None = None) -> Record:
         except OSError as error:
             raise RecordError(f"cannot write records to `{root}`: {reason(error)}") from error
         return Record(folder)
-    raise RecordError(f"cannot write records to `{root}`: too many of the same second")
+    raise RecordError(f"cannot write records to `{root}`: too many in the same second")
 
 
 def _make_inside(folder: Path) -> None:

@@ -52,7 +52,8 @@ def names(catalogue: Catalogue) -> Iterator[str]:
     for name, kind in kinds(catalogue):
         for each in kind.parameters.values():
             yield from (f"{name}.{each.alias or each.name}", *each.domain.choices)
-        for below in observed(kind) if kind.role == "element" else ():
+    for name, kind in catalogue.of("element").items():
+        for below in observed(kind):
             yield from (below, f"{name}.{below}")
 
 

@@ -60,13 +60,14 @@ SORTS = {
 
 
 def _source_words(kind: Kind) -> str:
-    otherwise = "by `gaps`" if hasattr(kind.build, "stream") else "as much as the contract allows"
+    otherwise = "by `gaps`" if "packet" in kind.carries else "as much as the contract allows"
     return f"What is emitted; left out, {otherwise}."
 
 
 def _following(kind: Kind) -> set[str]:
     """Return the fields of an arrival process that may follow from what the traffic says."""
-    return {*kind.from_contract, getattr(kind.build, "paced", "")}
+    rate = {kind.build.rate_field} if kind.role == "arrivals" else set()
+    return {*kind.from_contract, *rate}
 
 
 def kind_document(kind: Kind) -> Document:
@@ -95,16 +96,16 @@ def _fields(kind: Kind) -> Iterator[Parameter]:
 
 
 def _measured(kind: Kind) -> Document:
-    dimension = METRICS.get(getattr(kind.build, "dimension", ""))
-    counted = [dimension] if dimension else []
+    dimension = METRICS[kind.build.dimension]
+    counted = [dimension]
     if dimension in IN_PACKETS and "packet" in kind.carries:
         counted.append(IN_PACKETS[dimension])
     return {
         "dimension": " or ".join(each.name for each in counted),
-        "example": text_of(1, dimension) if dimension else "",
-        "statistics": [each for each in getattr(kind.build, "statistics", ()) if each],
-        "series": [each or kind.name for each in getattr(kind.build, "series", ())],
-        "exact": bool(getattr(kind.build, "exact", False)),
+        "example": text_of(1, dimension),
+        "statistics": [each for each in kind.build.statistics if each],
+        "series": [each or kind.name for each in kind.build.series],
+        "exact": kind.build.exact,
     }
 
 
@@ -160,7 +161,7 @@ def default_text(parameter: Parameter) -> str:
 def field_words(kind: Kind) -> dict[str, str]:
     """Return the text below each field of a kind's class, and of the classes it is made of."""
     found: dict[str, str] = {}
-    for cls in reversed(inspect.getmro(kind.build) if isinstance(kind.build, type) else ()):
+    for cls in reversed(inspect.getmro(kind.build)):
         found |= _words_below(cls)
     return found
 

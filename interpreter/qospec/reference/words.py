@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.statistics import QUANTILE, offers, packet_of
 from qospec.check.device.ports import SIDES
 from qospec.check.device.wiring import ENDINGS
-from qospec.check.evaluate.dimensions import LAYERS
 from qospec.check.evaluate.functions import FUNCTIONS
 from qospec.check.test.measurements import CAUSES, DISCARDED
 from qospec.model.suite import CLAIMS
+from qospec.protocol.encapsulation import LAYERS
 from qospec.reference.asked import asked, kinds
 from qospec.reference.asked import names as asked_names
 from qospec.reference.kinds import field_document

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from qospec.judge.verdict import PROBLEMS
-from qospec.record.outcome import sentence, single
+from qospec.record.outcome import discard_sentence, loss_sentence
 from qospec.report.charts.axis import number
 from qospec.units import RATIO, text_of
 
@@ -57,14 +57,14 @@ def reasons(case: Record) -> list[str]:
     """
     if any("carries" not in loss for loss in case["losses"]):
         return list(case["why"])
-    told = {single(loss) for loss in case["losses"]}
+    told = {loss_sentence(loss) for loss in case["losses"]}
     others = dict.fromkeys(line for line in case["why"] if line not in told)
     found, named = discarded(case), _named(case)
     roots = set(named)
     concerned = [each for each in found if _root(each["flow"]) in roots]
     if found and named and not concerned:
         others[f"nothing of {' and '.join(named)} was discarded"] = None
-    return [*others, *map(sentence, concerned or found)]
+    return [*others, *map(discard_sentence, concerned or found)]
 
 
 def unmet(case: Record) -> list[dict[str, Any]]:

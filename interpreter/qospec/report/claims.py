@@ -7,7 +7,7 @@ from typing import Any
 
 from qospec.judge.verdict import NOT_APPLICABLE
 from qospec.model.suite import CLAIMS
-from qospec.record.statements import UNCLAIMED, criteria
+from qospec.record.statements import UNCLAIMED, count_by_claim
 
 Record = Mapping[str, Any]
 
@@ -37,7 +37,7 @@ def claimed(counts: Mapping[str, int]) -> str:
 
 def claims_sentence(document: Record) -> str:
     """Return what all criteria claim, in one line; "" where none claims anything or is left out."""
-    words = claimed(criteria(document["cases"]))
+    words = claimed(count_by_claim(document["cases"]))
     return f"criteria: {words}" if words else ""
 
 
@@ -52,7 +52,7 @@ def not_reproduced(document: Record) -> list[dict[str, Any]]:
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "claims_sentence": claims_sentence,
-    "criteria": criteria,
+    "criteria": count_by_claim,
     "not_reproduced": not_reproduced,
 }
 

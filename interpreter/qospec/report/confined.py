@@ -11,7 +11,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from qospec.report.render import NESTED, ReportError
+from qospec.report.format import NESTED, ReportError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -104,7 +104,7 @@ def _answer() -> dict[str, Any]:
     from pathlib import Path
 
     from qospec.report import environment
-    from qospec.report.render import format_at
+    from qospec.report.format import format_at
 
     text = sys.stdin.buffer.read()
     request = json.loads(text)

@@ -28,6 +28,7 @@ from qospec.report import (
     cautions,
     claims,
     headline,
+    series,
     text,
     topology,
     views,
@@ -35,7 +36,7 @@ from qospec.report import (
 )
 from qospec.report.bytecode import Bytecode
 from qospec.report.charts import curves, distributions, plot, timelines
-from qospec.report.render import NESTED, REPORTS, Format, ReportError
+from qospec.report.format import NESTED, REPORTS, Format, ReportError
 from qospec.visible import visible_lines
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ FUNCTIONS = {
     **plot.FUNCTIONS,
     **distributions.FUNCTIONS,
     **timelines.FUNCTIONS,
+    **series.FUNCTIONS,
     **causes.FUNCTIONS,
     **cautions.FUNCTIONS,
     **claims.FUNCTIONS,
@@ -62,6 +64,7 @@ FUNCTIONS = {
 FILTERS = {
     **cautions.FILTERS,
     **claims.FILTERS,
+    **series.FILTERS,
     **views.FILTERS,
     **words.FILTERS,
     **text.FILTERS,

@@ -1,127 +1,17 @@
-"""A record and a template become a report.
-
-A format is one Jinja file whose first comment says what it makes; those of the library are found by
-looking into its folder, and a user's own is named by its path. Jinja is imported only to render.
-"""
+"""Renders a record as a report in some format; Jinja is imported only for that."""
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from qospec.dataclass import dataclass
-from qospec.diagnostics import did_you_mean
-from qospec.resources import STDLIB
+from qospec.report.format import ReportError, format_named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 SCHEMA = 1
 """The version of the record that templates are written for."""
-
-NESTED = "the record is damaged: it is nested too deeply"
-
-REPORTS = STDLIB / "reports"
-
-_DECLARATION = re.compile(r"\A\{#-?\s*report:(?P<fields>.*?)-?#\}", re.DOTALL)
-_FIELDS = ("media_type", "extension", "summary")
-_EXAMPLE = "{#- report: media_type: text/html; extension: html; summary: For one reader. -#}"
-
-
-class ReportError(Exception):
-    """A report cannot be made.
-
-    Attributes:
-        message: What is wrong, in the words of who writes templates.
-        template: The template's name, "" if it is not a template's fault.
-        line: In the template, from 1; 0 if no line is to blame.
-    """
-
-    def __init__(self, message: str, template: str = "", line: int = 0) -> None:
-        self.message = message
-        self.template = template
-        self.line = line
-        place = f"{template}:{line}" if line else template
-        super().__init__(f"{place}: {message}" if place else message)
-
-
-@dataclass(frozen=True)
-class Format:
-    """A kind of report, as its template declares it.
-
-    Attributes:
-        name: The file's name without `.j2`.
-        media_type: Such as text/html; from it follows how text is escaped.
-        extension: Of the files written, without a dot.
-        summary: One line for `qos report --help`.
-        path: The template.
-    """
-
-    name: str
-    media_type: str
-    extension: str
-    summary: str
-    path: Path
-
-    @property
-    def is_users(self) -> bool:
-        """Return whether it is none of the library's."""
-        return self.path.parent != REPORTS
-
-    @property
-    def is_markup(self) -> bool:
-        """Return whether text must be escaped as in HTML or XML."""
-        return self.media_type.endswith(("html", "xml"))
-
-
-def formats() -> dict[str, Format]:
-    """Return the formats of the library by name."""
-    return {path.stem: format_at(path) for path in sorted(REPORTS.glob("*.j2"))}
-
-
-def format_at(path: Path) -> Format:
-    """Return the format that a template declares; raises ReportError."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise ReportError(f"cannot be read: {error.strerror}", str(path)) from error
-    except UnicodeDecodeError as error:
-        raise ReportError("is not UTF-8 text", str(path)) from error
-    except ValueError as error:
-        raise ReportError(f"cannot be read: {error}", str(path)) from error
-    declaration = _DECLARATION.match(text)
-    if declaration is None:
-        raise ReportError(f"a report's template begins like `{_EXAMPLE}`", path.name, 1)
-    fields = dict(_field(part, path) for part in declaration["fields"].split(";") if part.strip())
-    for name in _FIELDS:
-        if not fields.get(name):
-            raise ReportError(f"the declaration does not say its `{name}`", path.name, 1)
-    return Format(path.stem, path=path, **fields)
-
-
-def _field(part: str, path: Path) -> tuple[str, str]:
-    name, _, value = (piece.strip() for piece in part.partition(":"))
-    if name in _FIELDS:
-        return name, value
-    help_ = f"; did you mean `{near}`?" if (near := did_you_mean(name, _FIELDS)) else ""
-    raise ReportError(f"a declaration has no `{name}`{help_}", path.name, 1)
-
-
-def format_named(format_or_path: str | Path) -> Format:
-    """Return a format of the library by its name, or the one at a path that ends in `.j2`."""
-    if Path(format_or_path).suffix == ".j2":
-        return format_at(Path(format_or_path))
-    name = str(format_or_path)
-    path = REPORTS / f"{name}.j2"
-    if re.fullmatch(r"\w+", name) and path.is_file():
-        return format_at(path)
-    known = [path.stem for path in sorted(REPORTS.glob("*.j2"))]
-    near = did_you_mean(name, known)
-    help_ = f"did you mean `{near}`?" if near else f"there are {', '.join(known)}"
-    raise ReportError(
-        f"no report format is named `{name}`: {help_}, or give the path of a .j2 file"
-    )
 
 
 def check_template(name_or_path: str | Path) -> None:
@@ -134,11 +24,6 @@ def check_template(name_or_path: str | Path) -> None:
         from qospec.report.confined import checked
 
         checked(report.path)
-
-
-def extension(format_or_path: str | Path) -> str:
-    """Return the extension of the files of a format, without a dot."""
-    return format_named(format_or_path).extension
 
 
 def render(

@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from qospec.judge.verdict import NOT_APPLICABLE, PROBLEMS, VERDICTS
-from qospec.record.statements import criteria
+from qospec.record.statements import count_by_claim
 from qospec.report.claims import is_calibrated_only
 from qospec.report.words import confidence, needed, subject
 
@@ -118,8 +118,8 @@ def title(document: Record) -> str:
 def requirements(document: Record) -> list[dict[str, Any]]:
     """Return what the tests cover, each with `name`, `verdict` and `tests`.
 
-    Each has its `criteria`, counted by what they claim, too; it is `calibrated_only` if the model
-    was set by all that they claim. A test that covers nothing stands under its own name, after the
+    Each also has the `criteria` counted by their claims; it is `calibrated_only` if all its claims
+    are of calibrated values. A test that covers nothing is listed under its own name, after the
     others, with `stated` false.
     """
     found: dict[tuple[bool, str], list[dict[str, Any]]] = {}
@@ -134,7 +134,7 @@ def requirements(document: Record) -> list[dict[str, Any]]:
             "stated": stated,
             "tests": its,
             "verdict": worst(test["verdict"] for test in its if test["verdict"]),
-            "criteria": (of := criteria(case for test in its for case in test["cases"])),
+            "criteria": (of := count_by_claim(case for test in its for case in test["cases"])),
             "calibrated_only": is_calibrated_only(of),
         }
         for (stated, name), its in sorted(found.items(), key=lambda item: not item[0][0])

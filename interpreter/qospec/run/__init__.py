@@ -1,1 +1,1 @@
-"""From a checked specification to verdicts; `plan` is the one module that knows both halves."""
+"""Runs planned cases: trials, worker processes, interruption."""

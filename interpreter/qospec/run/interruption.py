@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and SIGHUP: the first is heard where nothing is half done, the second at once."""
+"""Ctrl-C, SIGTERM and SIGHUP: the first stops the run at a safe point, the second at once."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
-OF_TERMINALS = [getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)]
-"""Sent to all processes of a terminal: workers leave them to their parent."""
-HEARD = (*OF_TERMINALS, signal.SIGTERM)
+TERMINAL_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)]
+"""Signals that a terminal sends to all its processes: workers leave them to their parent."""
+HANDLED = (*TERMINAL_SIGNALS, signal.SIGTERM)
 
 
 class Interruption:
-    """While entered, remembers a first of these signals until `check` is called."""
+    """A context that holds back the first of these signals until `check` is called."""
 
     def __init__(self) -> None:
-        self._asked = False
+        self._requested = False
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            heard = (each for each in HEARD if signal.getsignal(each) is not signal.SIG_IGN)
-            self._before = {number: signal.signal(number, self._hear) for number in heard}
+            handled = (each for each in HANDLED if signal.getsignal(each) is not signal.SIG_IGN)
+            self._before = {number: signal.signal(number, self._handle) for number in handled}
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -34,23 +34,23 @@ class Interruption:
             signal.signal(number, handler)
 
     def check(self) -> None:
-        """Raise KeyboardInterrupt if it was asked for."""
-        if self._asked:
+        """Raise KeyboardInterrupt if a signal has arrived."""
+        if self._requested:
             raise KeyboardInterrupt
 
-    def _hear(self, _number: int, _frame: FrameType | None) -> None:
-        if self._asked:
+    def _handle(self, _number: int, _frame: FrameType | None) -> None:
+        if self._requested:
             raise KeyboardInterrupt
-        self._asked = True
+        self._requested = True
 
 
 @contextmanager
-def signals_held() -> Iterator[None]:
-    """Hear what a terminal sends afterwards only; processes started meanwhile never do."""
+def terminal_signals_blocked() -> Iterator[None]:
+    """A context that holds back the terminal's signals; processes started in it never get them."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, OF_TERMINALS)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, TERMINAL_SIGNALS)
     try:
         yield
     finally:

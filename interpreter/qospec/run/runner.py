@@ -1,7 +1,7 @@
-"""Executes planned cases, here or in worker processes, and keeps the record as they end.
+"""Runs planned cases, in this process or in workers, and writes the record as they end.
 
-Workers change nothing but the time it takes: each case is a function of its plan, and the outcome
-lists cases in the order of the plan.
+Workers change nothing but the time it takes: a case is a function of its plan, and the outcome
+lists the cases in the order of the plan.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Protocol
 from qospec.catalogue.kinds import discover
 from qospec.dataclass import dataclass
 from qospec.engine import kernel
-from qospec.judge.result import Result as CaseResult
+from qospec.judge.result import Result
 from qospec.record import outcome
 from qospec.record.schema import TIME_FORMAT
 from qospec.run import trial
 from qospec.run.interruption import Interruption
-from qospec.run.workers import Job, Result
+from qospec.run.job import Job, JobResult, LostJob
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
@@ -33,38 +33,37 @@ if TYPE_CHECKING:
     from qospec.model.suite import Suite
     from qospec.plan.plan import CasePlan
     from qospec.record.store import Record
-    from qospec.run.workers import Lost
 
     Notices = Mapping[str, Callable[[], None]]
 
 
-class Listener(Protocol):
-    """Whoever wants to hear how a run goes."""
+class ProgressListener(Protocol):
+    """What is called while a run goes on."""
 
     def progressed(self, case: str, share: float) -> None:
-        """Hear the share of a case that is done."""
+        """Take note of the share of a case that is done."""
 
     def waited(self) -> None:
-        """Hear that time passes; only where cases run in other processes."""
+        """Take note that time passes; called only if cases run in other processes."""
 
     def ended(self, case: Document, seconds: float) -> None:
-        """Hear what a case gave, and in what time, without that of compiling kernels."""
+        """Take note that a case has ended; `seconds` is without the time of compiling kernels."""
 
 
 @dataclass(frozen=True)
-class Assignment:
-    """What is to be run.
+class RunRequest:
+    """What to run, and how.
 
     Attributes:
-        suite: Everything that was checked.
+        suite: The whole suite, checked.
         plans: The selected cases.
-        seed: The root of all random draws.
+        seed: The root of all random streams.
         jobs: How many processes; 1 is this one.
-        commands: By case, the command that runs it alone.
+        commands: The command that runs a case alone, by its name.
         limits: For the provenance.
         version: Of qospec, for the provenance.
         keep_going: Whether repeats go on after a failed `require`.
-        notices: What to call, once, when `kernel.notices` would, in this process.
+        notices: As `kernel.notices`; each is called once, in this process.
     """
 
     suite: Suite
@@ -78,18 +77,18 @@ class Assignment:
     notices: Notices = field(default_factory=dict)
 
 
-def execute(assignment: Assignment, record: Record, listener: Listener) -> Document:
-    """Run all cases, keep the record, and return the outcome; an interrupted one says so."""
-    frame = outcome.frame(assignment.suite, assignment.seed, provenance(assignment))
-    names = [plan.case.name for plan in assignment.plans]
-    planned = [outcome.not_run(p, assignment.commands[p.case.name]) for p in assignment.plans]
+def execute(request: RunRequest, record: Record, listener: ProgressListener) -> Document:
+    """Run all cases, write the record, and return the outcome, which may be interrupted."""
+    frame = outcome.frame(request.suite, request.seed, provenance(request))
+    names = [plan.case.name for plan in request.plans]
+    planned = [outcome.not_run(p, request.commands[p.case.name]) for p in request.plans]
     started = datetime.now(UTC)
     record.begin(frame, planned)
     done: dict[str, Document] = {}
     seconds: dict[str, float] = {}
     compiling_s = 0.0
     with Interruption() as interruption:
-        results = _results(assignment, listener, interruption)
+        results = _results(request, listener, interruption)
         with suppress(KeyboardInterrupt), closing(results):
             for result in results:
                 name = result.document["name"]
@@ -100,8 +99,8 @@ def execute(assignment: Assignment, record: Record, listener: Listener) -> Docum
                 interruption.check()
         whole = outcome.completed(frame, planned, list(done.values()))
         times = {
-            "started": _stamp(started),
-            "finished": _stamp(datetime.now(UTC)),
+            "started": _timestamp(started),
+            "finished": _timestamp(datetime.now(UTC)),
             "cases": seconds,
             "compiling": round(compiling_s, 3),
         }
@@ -109,65 +108,68 @@ def execute(assignment: Assignment, record: Record, listener: Listener) -> Docum
     return whole
 
 
-def _stamp(moment: datetime) -> str:
+def _timestamp(moment: datetime) -> str:
     return moment.strftime(TIME_FORMAT)
 
 
 def _results(
-    assignment: Assignment, listener: Listener, interruption: Interruption
-) -> Generator[Result]:
-    commands = assignment.commands
-    jobs = [Job(plan, commands[plan.case.name]) for plan in assignment.plans]
-    work = partial(_case, keep_going=assignment.keep_going)
-    if assignment.jobs > 1 and len(jobs) > 1:
+    request: RunRequest, listener: ProgressListener, interruption: Interruption
+) -> Generator[JobResult]:
+    commands = request.commands
+    jobs = [Job(plan, commands[plan.case.name]) for plan in request.plans]
+    work = partial(_case, keep_going=request.keep_going)
+    if request.jobs > 1 and len(jobs) > 1:
         from qospec.run import workers
 
         def waited() -> None:
             interruption.check()
             listener.waited()
 
-        most = min(assignment.jobs, len(jobs))
-        heard = workers.run(jobs, most, work, assignment.notices, listener.progressed, waited)
-        with closing(heard):
-            yield from (_unlost(each) if isinstance(each, workers.Lost) else each for each in heard)
+        most = min(request.jobs, len(jobs))
+        results = workers.run(jobs, most, work, request.notices, listener.progressed, waited)
+        with closing(results):
+            for each in results:
+                yield _result_of_lost(each) if isinstance(each, LostJob) else each
         return
-    kernel.notices.update(assignment.notices)
+    kernel.notices.update(request.notices)
     for job in jobs:
 
-        def hear(share: float, name: str = job.name) -> None:
+        def on_progress(share: float, name: str = job.name) -> None:
             interruption.check()
             listener.progressed(name, share)
 
-        yield work(job.plan, job.again, hear)
+        yield work(job.plan, job.command, on_progress)
 
 
-def _unlost(lost: Lost) -> Result:
-    """Return what is to be said of a case whose workers died."""
+def _result_of_lost(lost: LostJob) -> JobResult:
+    """Return the result of a case whose workers died: an error."""
     why = f"{lost.why} (twice, the second time in a fresh one)"
-    result = CaseResult((), (why,))
-    return Result(outcome.case_document(lost.job.plan, result, lost.job.again), 0.0, 0.0)
+    result = Result((), (why,))
+    return JobResult(outcome.case_document(lost.job.plan, result, lost.job.command), 0.0, 0.0)
 
 
-def _case(plan: CasePlan, again: str, hear: Callable[[float], None], *, keep_going: bool) -> Result:
+def _case(
+    plan: CasePlan, command: str, on_progress: Callable[[float], None], *, keep_going: bool
+) -> JobResult:
     started_s, compiled_s = time.monotonic(), kernel.compiling_s()
-    result = trial.run(plan, discover(), hear, keep_going=keep_going)
-    document = outcome.case_document(plan, result, again)
+    result = trial.run(plan, discover(), on_progress, keep_going=keep_going)
+    document = outcome.case_document(plan, result, command)
     compiling_s = kernel.compiling_s() - compiled_s
-    return Result(document, time.monotonic() - started_s - compiling_s, compiling_s)
+    return JobResult(document, time.monotonic() - started_s - compiling_s, compiling_s)
 
 
-def provenance(assignment: Assignment) -> Document:
-    """Return what the outcome depends on: versions, seed, and the text of every file."""
+def provenance(request: RunRequest) -> Document:
+    """Return all that the outcome depends on: versions, seed, and the text of every file."""
     return {
-        "qospec": assignment.version,
+        "qospec": request.version,
         "python": platform.python_version(),
         "numpy": importlib.metadata.version("numpy"),
         "numba": importlib.metadata.version("numba"),
-        "seed": assignment.seed,
-        "limits": assignment.limits,
+        "seed": request.seed,
+        "limits": request.limits,
         "policy": {
             "inconclusive": "exit code 3",
-            "a failed require": "goes on" if assignment.keep_going else "ends its case",
+            "a failed require": "goes on" if request.keep_going else "ends its case",
         },
         "sources": [
             {
@@ -175,6 +177,6 @@ def provenance(assignment: Assignment) -> Document:
                 "sha256": hashlib.sha256(source.text.encode()).hexdigest(),
                 "text": source.text,
             }
-            for source in assignment.suite.sources
+            for source in request.suite.sources
         ],
     }

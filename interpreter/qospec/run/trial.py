@@ -1,4 +1,4 @@
-"""Runs a case: its trials, repeat by repeat, each judged as it ends."""
+"""Runs the trials of a case, repeat by repeat, and judges each repeat as it ends."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def run(
     *,
     keep_going: bool = False,
 ) -> Result:
-    """Run all trials of a case; `on_progress` is told the share that is done.
+    """Run all trials of a case; `on_progress` is called with the share that is done.
 
-    A failed `require` ends the case: what follows would be measured on a test that is not valid. It
-    goes on all the same with `keep_going`, and where the repeats are only judged together.
+    A failed `require` ends the case, since the test is not valid and nothing measured after it
+    would count; not so with `keep_going`, or if the repeats are judged together.
     """
     repeats: list[Repeat] = []
     if case.case.skip:
@@ -36,7 +36,7 @@ def run(
     for number in range(case.case.run.repeat):
         try:
             readings = _observe(case, catalogue, number, on_progress)
-        except Exception as error:  # noqa: BLE001 - whatever breaks on our side is the verdict `error`
+        except Exception as error:  # noqa: BLE001 - any failure of the tester is the verdict `error`
             return Result(tuple(repeats), (f"{type(error).__name__}: {error}",))
         judgements = tuple(judge(statement, readings.read) for statement in case.case.statements)
         repeats.append(Repeat(readings, judgements))

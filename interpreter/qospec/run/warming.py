@@ -1,4 +1,4 @@
-"""Runs the beginning of each kind of trial, so that its kernels are compiled and kept."""
+"""Runs the beginning of each kind of trial, so that its kernels are compiled and cached."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.kinds import discover
 from qospec.engine import kernel
 from qospec.run import trial
-from qospec.run.workers import Job, Result
+from qospec.run.job import Job, JobResult
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from qospec.plan.plan import CasePlan, Planned
 
 ITEMS = 2_000
-"""About so many cells or packets are sent in each trial: enough to fill what has room."""
+"""About how many cells or packets each trial sends: enough to fill queues."""
 
 
-def kinds(plans: Iterable[CasePlan]) -> list[CasePlan]:
-    """Return one case of each kind: of cases that differ in numbers only, the first."""
+def distinct_cases(plans: Iterable[CasePlan]) -> list[CasePlan]:
+    """Return the first of all cases that differ only in numbers."""
     found: dict[object, CasePlan] = {}
     for plan in plans:
         if plan.networks and plan.refusal is None:
-            found.setdefault(_kind(plan), plan)
+            found.setdefault(_signature(plan), plan)
     return list(found.values())
 
 
-def _kind(plan: CasePlan) -> object:
-    """Return what kernels may depend on: all that experiments are made of, but no numbers."""
+def _signature(plan: CasePlan) -> object:
+    """Return what kernels may depend on: all that the experiments consist of, except numbers."""
     parts = set[str]()
     for planned in plan.networks.values():
         experiment = planned.experiment
@@ -47,35 +47,35 @@ def _kind(plan: CasePlan) -> object:
     return frozenset(parts)
 
 
-def warmed(plans: Sequence[CasePlan], jobs: int) -> Generator[Result]:
-    """Run the beginning of each case; yield what it took, in as many processes."""
+def warm_all(plans: Sequence[CasePlan], jobs: int) -> Generator[JobResult]:
+    """Run the beginning of each case, in `jobs` processes; yield the results, for their times."""
     if jobs == 1:
-        yield from (warm(plan, "", _say_nothing) for plan in plans)
+        yield from (warm(plan, "", _ignore) for plan in plans)
         return
     from qospec.run import workers
 
     work = [Job(plan, "") for plan in plans]
-    with closing(workers.run(work, jobs, warm, {}, _say_nothing, _say_nothing)) as results:
-        yield from (each for each in results if isinstance(each, Result))
+    with closing(workers.run(work, jobs, warm, {}, _ignore, _ignore)) as results:
+        yield from (each for each in results if isinstance(each, JobResult))
 
 
-def _say_nothing(*_: object) -> None:
-    """Hear what nobody asks for here."""
+def _ignore(*_: object) -> None:
+    """Do nothing: progress is not reported here."""
 
 
-def warm(plan: CasePlan, _again: str, hear: Callable[[float], None]) -> Result:
-    """Run the beginning of a case; what it gives is of no use but for its times."""
+def warm(plan: CasePlan, _command: str, on_progress: Callable[[float], None]) -> JobResult:
+    """Run the beginning of a case; only the times of the result are of use."""
     started_s, compiled_s = time.monotonic(), kernel.compiling_s()
     short = replace(
         plan,
         case=replace(plan.case, run=replace(plan.case.run, repeat=1)),
         networks={name: _shortened(planned) for name, planned in plan.networks.items()},
     )
-    for repeat in trial.run(short, discover(), hear).repeats:
+    for repeat in trial.run(short, discover(), on_progress).repeats:
         list(repeat.readings.all())
     compiling_s = kernel.compiling_s() - compiled_s
     seconds = time.monotonic() - started_s - compiling_s
-    return Result({"name": plan.case.name}, seconds, compiling_s)
+    return JobResult({"name": plan.case.name}, seconds, compiling_s)
 
 
 def _shortened(planned: Planned) -> Planned:
@@ -83,7 +83,7 @@ def _shortened(planned: Planned) -> Planned:
 
 
 def shortened(experiment: Experiment) -> Experiment:
-    """Return the beginning of an experiment, in which about `ITEMS` are sent."""
+    """Return the beginning of an experiment, in which about `ITEMS` items are sent."""
     rates = [each.arrivals.mean_cell_rate(each.connections) for each in experiment.sources]
     rate, watch = sum(rates), experiment.watch
     stop_ps = min(watch.stop_ps, int(ITEMS * PS_PER_S / rate)) if rate else watch.stop_ps

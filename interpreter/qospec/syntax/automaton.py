@@ -1,9 +1,8 @@
-"""The machine that follows the parse table.
+"""The LALR(1) automaton that runs the parse table.
 
-Lark proves the grammar and makes the table; the loop is our own. It builds nodes as it goes, takes
-a third of the time of Lark's, and stops where a token does not fit, with its stack as it is, so
-that `recovery.py` can mend and go on. It has no recursion: nesting costs a longer stack, nothing
-else.
+Lark checks the grammar and makes the table; the loop is our own. It builds nodes as it goes, takes
+a third of the time of Lark's, and stops where a token does not fit with its stack intact, so that
+`recovery` can repair the input and go on. It does not recurse: nesting only costs a longer stack.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ if TYPE_CHECKING:
     from qospec.syntax.tokens import Tokens
 
 
-class Machine:
-    """A parse under way.
+class Automaton:
+    """A parse in progress.
 
     Attributes:
-        states: The stack of states; the first is the one to begin in.
+        states: The stack of states; the first is the initial one.
         values: What each symbol on the stack stands for: a node, a list of nodes, or a token's
             text.
         firsts: The index of each symbol's first token.
@@ -41,7 +40,7 @@ class Machine:
         self._rows = grammar().states
 
     def run(self, at: int) -> int:
-        """Read on from a token; return the first that does not fit, or -1 at the end."""
+        """Parse from a token on; return the first that does not fit, or -1 at the end."""
         tokens, kinds, rows = self._tokens, self._tokens.kinds, self._rows
         rules, accept = grammar().rules, grammar().accept
         states, values, firsts = self.states, self.values, self.firsts
@@ -62,20 +61,20 @@ class Machine:
                     self.file = values[-1]
                     return -1
 
-    def feed(self, kind: str, word: str, at: int) -> None:
-        """Read a token that was left out before the token `at`; it must be accepted."""
-        self.states.append(self.settle(kind, at))
+    def insert(self, kind: str, word: str, at: int) -> None:
+        """Shift a token that is missing before the token `at`; it must be accepted."""
+        self.states.append(self.reduce_for(kind, at))
         self.values.append(word)
         self.firsts.append(at)
 
-    def settle(self, kind: str, at: int) -> int:
-        """Finish all that a token of this kind finishes; return the state that it leads to."""
+    def reduce_for(self, kind: str, at: int) -> int:
+        """Make the reductions that a token of this kind needs; return the state after its shift."""
         while (action := self._rows[self.states[-1]][kind]) < 0:
             self._reduce(grammar().rules[~action], at)
         return action
 
-    def finish(self, at: int) -> None:
-        """Finish what is complete whatever follows."""
+    def reduce_completed(self, at: int) -> None:
+        """Make the reductions that do not depend on the next token."""
         while True:
             actions = {
                 action for kind, action in self._rows[self.states[-1]].items() if kind.isupper()
@@ -85,7 +84,7 @@ class Machine:
             self._reduce(grammar().rules[~actions.pop()], at)
 
     def accepts(self, *kinds: str) -> bool:
-        """Return whether tokens of these kinds fit here, one behind the other."""
+        """Return whether tokens of these kinds fit here, one after the other."""
         states = list(self.states)
         for kind in kinds:
             while True:
@@ -102,8 +101,8 @@ class Machine:
                 states.append(self._rows[states[-1]][rule.origin])
         return True
 
-    def cut(self, height: int) -> None:
-        """Forget all but the lowest symbols of the stack."""
+    def unwind(self, height: int) -> None:
+        """Drop all but the lowest symbols of the stack."""
         del self.states[height + 1 :], self.values[height:], self.firsts[height:]
 
     def _reduce(self, rule: Rule, at: int) -> None:
@@ -113,7 +112,7 @@ class Machine:
         if only >= 0:
             value = values[base + only]
         elif not node and keeps[:1] == [~0]:
-            value = values[base]  # a list under way, which becomes longer
+            value = values[base]  # a list in progress, which grows
             self._gather(value, keeps[1:], base)
         else:
             value = []

@@ -1,4 +1,4 @@
-"""Builds the syntax tree: the table says for each rule of the grammar which node its parts make."""
+"""Builds the syntax tree: a table gives the node and its fields for each rule of the grammar."""
 
 from __future__ import annotations
 
@@ -75,13 +75,13 @@ _MOST_DIGITS = 300
 _FIRST_WORD = re.compile(r"\w+|.")
 
 
-class Tree:
+class TreeBuilder:
     """Builds the nodes of one file. `builders` makes a node of a rule's span and its parts."""
 
     def __init__(self, tokens: Tokens, problems: Problems) -> None:
         self._tokens = tokens
         self._problems = problems
-        self._told = 0
+        self._reported = 0
         self.builders: dict[str, Build] = {
             rule: self._builder(node, fields.split()) for rule, (node, fields) in _FIELDS.items()
         }
@@ -98,7 +98,7 @@ class Tree:
         }
 
     def _builder(self, node: type[ast.Node], fields: list[str]) -> Build:
-        """Return what makes a node of its parts; the field with `*` takes several."""
+        """Return the function that makes a node of its parts; the field with `*` takes several."""
         names = [field.removeprefix("*") for field in fields]
         star = next((place for place, field in enumerate(fields) if field[0] == "*"), -1)
         behind = len(fields) - star - 1
@@ -116,7 +116,7 @@ class Tree:
         return build
 
     def _doc(self, span: Span) -> str:
-        """Return the `##` comment above, then the one behind."""
+        """Return the `##` comment above, then the one at the end of the line."""
         above = self._tokens.above.get(span.start, "")
         behind = self._tokens.behind.get(span.end, "")
         return f"{above}\n{behind}" if above and behind else above or behind
@@ -126,47 +126,53 @@ class Tree:
         imports = tuple(node for node in rest if isinstance(node, ast.Import))
         declarations = tuple(rest[len(imports) :])
         if not edition.span.text:
-            parts = rest  # it is missing, which has been told
+            parts = rest  # it is missing, which has been reported
         first = len(parts) - len(declarations)
-        self._apart(parts[:first], "an import begins on a line of its own", ",\n")
-        self._apart(parts[max(0, first - 1) :], "a declaration begins on a line of its own", "\n")
+        self._check_separated(parts[:first], "an import must begin on a new line", ",\n")
+        self._check_separated(
+            parts[max(0, first - 1) :], "a declaration must begin on a new line", "\n"
+        )
         doc = self._tokens.above.get(edition.span.start, "") or self._tokens.heading
         return ast.File(edition=1, imports=imports, declarations=declarations, span=span, doc=doc)
 
     def _with_parameters(self, build: Build) -> Build:
         def checked(span: Span, parts: list[Any]) -> Any:
-            self._apart(parts[1:-1], "a parameter begins on a new line or behind a `,`", ",\n")
+            self._check_separated(
+                parts[1:-1], "a parameter must begin on a new line or after a `,`", ",\n"
+            )
             return build(span, parts)
 
         return checked
 
     def _body(self, build: Build) -> Build:
         def checked(span: Span, parts: list[Any]) -> Any:
-            self._apart(parts, "a statement begins on a new line or behind a `,`", ",\n")
+            self._check_separated(
+                parts, "a statement must begin on a new line or after a `,`", ",\n"
+            )
             return build(span, parts)
 
         return checked
 
-    def _apart(self, nodes: Sequence[ast.Node], rule: str, separators: str) -> None:
-        """Tell of nodes that begin without one of the separators before them, once in a line."""
+    def _check_separated(self, nodes: Sequence[ast.Node], rule: str, separators: str) -> None:
+        """Report nodes without one of the separators before them, once for each line."""
         source, line = self._tokens.source, 0
         for before, node in pairwise(nodes):
             gap = source.text[before.span.end : node.span.start]
             if any(separator in gap for separator in separators):
                 continue
             if isinstance(node, ast.Parameter) and not node.annotation.span.text:
-                continue  # it has no type, which has been told
-            start, told = node.span.start, line
+                continue  # it has no type, which has been reported
+            start, last_line = node.span.start, line
             line, _ = source.position(start)
             word = _FIRST_WORD.match(source.text, start)
-            if line != told:
+            if line != last_line:
                 span = Span(source, start, word.end() if word else start)
-                self._tell("E0006", rule, span, "begin a new line here")
+                self._report("E0006", rule, span, "begin a new line here")
 
-    def _tell(self, code: str, message: str, span: Span, way_out: str) -> None:
-        self._told += 1
-        if self._told <= MOST:
-            self._problems.add(Diagnostic(code, message, span, help=way_out))
+    def _report(self, code: str, message: str, span: Span, help_text: str) -> None:
+        self._reported += 1
+        if self._reported <= MOST:
+            self._problems.add(Diagnostic(code, message, span, help=help_text))
 
     def _quantity(self, span: Span, parts: list[Any]) -> ast.Quantity:
         text = parts[0]
@@ -179,5 +185,5 @@ class Tree:
         if len(number) <= _MOST_DIGITS:
             return number
         message = f"this number has {len(number)} digits, more than {_MOST_DIGITS}"
-        self._tell("E0007", message, span, "round it, or take a larger unit")
+        self._report("E0007", message, span, "round it, or use a larger unit")
         return "1"

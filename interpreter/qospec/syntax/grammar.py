@@ -1,9 +1,8 @@
 """The parse table of `spec/qos.lark`, and the reserved words of `spec/keywords.toml`.
 
-Lark makes the table, which takes a third of a second. It is kept in the user's cache folder as
-plain data, under a name that is the hash of the grammar and of Lark's version; with it, Lark itself
-need not be imported. Nothing depends on the cache: where none can be written, the table is made
-each time.
+Lark makes the table, which takes a third of a second. It is cached in the user's cache folder as
+plain data, under the hash of the grammar and of Lark's version, so that Lark itself need not be
+imported. Nothing depends on the cache: where none can be written, the table is made each time.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What is no token of the language but is often written, and what to write for it.
+"""Lexical errors: what is not a token of the language but is often written, and what to write.
 
-Each slip names the terminal that takes its place, so that parsing goes on behind it.
+Each error names the terminal that replaces the text, so that parsing can go on.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ BEFORE = r"""
     |(?P<SLASHES>//[^\n]*|/\*[^\n]*)
     |(?P<SIGN>===|!==|=<|=>|<>|&&|\|\||:=|\*\*|\.\.\.+|!(?!=)|;)
 """
-"""Slips that would match a token of the language; `<unit>` stands for the pattern below."""
+"""Errors that would match a token of the language; `<unit>` stands for the pattern below."""
 
 UNIT = r"[ \t]*(?!(?:<keyword>)(?![A-Za-z0-9_]))(?:%|[A-Za-zµμ]+(?:/[A-Za-zµμ]+)?(?![A-Za-z0-9_]))"
 """What may be the unit of a number; `<keyword>` stands for the reserved words."""
@@ -30,7 +30,7 @@ BEHIND = r"""
     |(?P<FOREIGN>(?:[^\W\x00-\x7f]|[\u0300-\u036f])[\w\u0300-\u036f]*)
     |(?P<STRAY>(?s:.))
 """
-"""Slips that match none; one of them matches anything."""
+"""Errors that match no token; one of them matches any character."""
 
 _SIGNS = {
     "===": ("CMP", "=="),
@@ -55,19 +55,19 @@ _SIGNS = {
     "\u2026": ("RANGE", ".."),
     "...": ("RANGE", ".."),
 }
-"""What others write, as we write it."""
+"""Operators of other languages, each as ours."""
 
 _SURE = frozenset(_SIGNS) - {"&&", "||", "!", "=>", "\u2014", "\u2013"}
-"""Those that can only have been meant so. `=>` may be an arrow, a dash a link or a minus."""
+"""Those with only one meaning. `=>` may be an arrow, a dash a link or a minus."""
 
 _QUOTES = "\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb"
 _LONGEST = 30
 
 
-class Slip(NamedTuple):
-    """What is told, and the terminal that takes the place of what was written, spelt as `word`.
+class LexicalError(NamedTuple):
+    """What is wrong, and the terminal that replaces the text, spelled as `word`.
 
-    `plain` is what can be written instead without asking, if there is such a thing.
+    `replacement` is the fix that is certain to be right, if there is one.
     """
 
     code: str
@@ -75,23 +75,23 @@ class Slip(NamedTuple):
     help: str
     kind: str = ""
     word: str = ""
-    plain: str | None = None
+    replacement: str | None = None
 
 
-def slip_of(kind: str, written: str) -> Slip:
-    """Return what is told of a match of the groups above."""
+def lexical_error(kind: str, written: str) -> LexicalError:
+    """Return the error for a match of the groups above."""
     if kind == "STRAY":
         return _SPECIAL.get(written) or _sign(written)
-    return _SLIPS[kind](written)
+    return _DESCRIBERS[kind](written)
 
 
-def _exponent(written: str) -> Slip:
+def _exponent(written: str) -> LexicalError:
     number = re.match(r"[0-9_.]+[eE][+-]?[0-9]+", written)
     unit = written[number.end() :] if number else ""
     digits, _, exponent = written.removesuffix(unit).lower().replace("_", "").partition("e")
     whole, _, decimals = digits.partition(".")
     shift = int(exponent) if len(exponent) <= _LONGEST // 10 else _LONGEST
-    plain = ""
+    replacement = ""
     if abs(shift) + len(digits) < _LONGEST:
         padded = (
             "0" * max(0, -shift - len(whole) + 1)
@@ -100,102 +100,118 @@ def _exponent(written: str) -> Slip:
             + "0" * max(0, shift - len(decimals))
         )
         point = len(padded) - max(0, len(decimals) - shift)
-        plain = f"{int(padded[:point] or '0'):_}"
-        plain += f".{padded[point:]}" if padded[point:].strip("0") else ""
-    plain += unit if plain else ""
-    way_out = f"write {plain}" if plain else "write it out, with a larger unit if it is long"
-    kind = "QUANTITY" if unit else "FLOAT" if "." in plain else "INT"
-    word = plain or f"1{unit}"
+        replacement = f"{int(padded[:point] or '0'):_}"
+        replacement += f".{padded[point:]}" if padded[point:].strip("0") else ""
+    replacement += unit if replacement else ""
+    help_text = (
+        f"write {replacement}" if replacement else "write it out, with a larger unit if it is long"
+    )
+    kind = "QUANTITY" if unit else "FLOAT" if "." in replacement else "INT"
+    word = replacement or f"1{unit}"
     message = "a number is written without an exponent"
-    return Slip("E0007", message, way_out, kind, word, plain or None)
+    return LexicalError("E0007", message, help_text, kind, word, replacement or None)
 
 
-def _grouped(written: str) -> Slip:
+def _grouped(written: str) -> LexicalError:
     number = re.match(r"[0-9_.]+", written)
     digits = number.group() if number else ""
     word = re.sub(r"(?<=_)_+|_+(?![0-9_])", "", digits) + written.removeprefix(digits)
     kind = "QUANTITY" if word[-1] not in "0123456789" else "FLOAT" if "." in word else "INT"
-    message = "`_` stands between two digits"
-    return Slip("E0007", message, f"write {shortened(word)}", kind, word)
+    message = "`_` is only allowed between digits"
+    return LexicalError("E0007", message, f"write {shortened(word)}", kind, word)
 
 
-def _based(written: str) -> Slip:
+def _based(written: str) -> LexicalError:
     text = written.lower().replace("_", "")
     base = {"x": 16, "o": 8, "b": 2}[text[1]]
     fits = len(text) < _LONGEST and all(int(digit, 16) < base for digit in text[2:])
-    way_out = f"write {int(text[2:], base):_}" if fits else "write it with the digits 0 to 9"
+    help_text = f"write {int(text[2:], base):_}" if fits else "write it with the digits 0 to 9"
     word = str(int(text[2:], base)) if fits else "1"
-    return Slip("E0007", "numbers are decimal", way_out, "INT", word, word if fits else None)
+    return LexicalError(
+        "E0007", "numbers are decimal", help_text, "INT", word, word if fits else None
+    )
 
 
-def _pointed(written: str) -> Slip:
-    message = "a decimal point stands between two digits"
+def _pointed(written: str) -> LexicalError:
+    message = "a decimal point needs a digit on each side"
     number, _, unit = written.partition(".")
     if not number:
-        return Slip("E0007", message, "write a 0 before it", plain="0.")
+        return LexicalError("E0007", message, "write a 0 before it", replacement="0.")
     unit = unit.strip()
-    way_out = f"write {shortened(number)}.0{unit}, or leave the point out"
+    help_text = f"write {shortened(number)}.0{unit}, or leave the point out"
     word = number + unit
-    return Slip("E0007", message, way_out, "QUANTITY" if unit else "INT", word, word)
+    return LexicalError("E0007", message, help_text, "QUANTITY" if unit else "INT", word, word)
 
 
-def _slashes(written: str) -> Slip:
+def _slashes(written: str) -> LexicalError:
     line = f"#{written[2:]}" if written.startswith("//") else None
-    return Slip("E0009", "a comment begins with `#`", f"write `#` for `{written[:2]}`", plain=line)
+    return LexicalError(
+        "E0009",
+        "a comment begins with `#`",
+        f"write `#` instead of `{written[:2]}`",
+        replacement=line,
+    )
 
 
-def _unclosed(written: str) -> Slip:
-    return Slip(
+def _unclosed(written: str) -> LexicalError:
+    return LexicalError(
         "E0008",
-        "this text has no end",
-        'close it with `"` on its own line',
+        "this text is never closed",
+        'close it with `"` on the same line',
         "STRING",
         f'{written}"',
     )
 
 
-def _quoted(written: str) -> Slip:
+def _quoted(written: str) -> LexicalError:
     inner = written[1:-1]
-    way_out = f'write "{shortened(inner)}"'
-    plain = None if '"' in inner else f'"{inner}"'
-    return Slip(
-        "E0008", 'a text stands between `"` and `"`', way_out, "STRING", f'"{inner}"', plain
+    help_text = f'write "{shortened(inner)}"'
+    replacement = None if '"' in inner else f'"{inner}"'
+    return LexicalError(
+        "E0008",
+        'a text is written between `"` and `"`',
+        help_text,
+        "STRING",
+        f'"{inner}"',
+        replacement,
     )
 
 
-def _foreign(written: str) -> Slip:
+def _foreign(written: str) -> LexicalError:
     letter = next(character for character in written if not character.isascii())
-    message = f"`{letter}` ({called(letter)}) cannot be in a name"
-    return Slip("E0009", message, "names are made of a to z, A to Z, 0 to 9 and `_`", "NAME")
+    message = f"`{letter}` ({character_name(letter)}) is not allowed in a name"
+    return LexicalError(
+        "E0009", message, "names are made of a to z, A to Z, 0 to 9 and `_`", "NAME"
+    )
 
 
-def _sign(written: str) -> Slip:
+def _sign(written: str) -> LexicalError:
     known = _SIGNS.get("..." if written.startswith("...") else written)
     if known is not None:
-        message = f"`{shortened(written)}` is no sign of this language"
-        plain = known[1] if written in _SURE else None
-        return Slip("E0009", message, f"write `{known[1]}`", *known, plain)
+        message = f"unexpected `{shortened(written)}`"
+        replacement = known[1] if written in _SURE else None
+        return LexicalError("E0009", message, f"write `{known[1]}`", *known, replacement)
     if written in _QUOTES:
-        return Slip("E0008", f"`{written}` is a printer's quotation mark", 'write `"`')
+        return LexicalError("E0008", f"`{written}` is a typographic quotation mark", 'write `"`')
     import unicodedata
 
     if unicodedata.category(written).startswith(("Z", "C")):
-        message = f"this blank is not a plain one ({called(written)})"
-        plain = " " if unicodedata.category(written) == "Zs" else None
-        return Slip("E0009", message, "write a plain blank", plain=plain)
-    return Slip("E0009", f"`{written}` is no sign of this language", "")
+        message = f"this is not a plain space ({character_name(written)})"
+        replacement = " " if unicodedata.category(written) == "Zs" else None
+        return LexicalError("E0009", message, "write a plain space", replacement=replacement)
+    return LexicalError("E0009", f"unexpected `{written}`", "")
 
 
-def hidden(character: str) -> Slip:
-    """Return what is told of a character that cannot be seen."""
+def hidden(character: str) -> LexicalError:
+    """Return the error for an invisible character."""
     if character == "\r":
         return _SPECIAL[character]
-    message = f"a hidden character ({called(character)}) is in this line"
-    return Slip("E0009", message, "delete it, or retype the line")
+    message = f"this line contains an invisible character ({character_name(character)})"
+    return LexicalError("E0009", message, "delete it, or retype the line")
 
 
-def called(character: str) -> str:
-    """Return a character's number and its name, if it has one."""
+def character_name(character: str) -> str:
+    """Return a character's code point and its name, if it has one."""
     import unicodedata
 
     name = unicodedata.name(character, "").lower()
@@ -203,25 +219,31 @@ def called(character: str) -> str:
 
 
 def shortened(text: str, most: int = 40) -> str:
-    """Return what a message may quote: one line, not too long, nothing hidden."""
+    """Return a text as a message can quote it: on one line, not too long, nothing invisible."""
     shown = visible(" ".join(text.split()))
     return shown if len(shown) <= most else f"{shown[: most - 1]}…"
 
 
-_POWER = Slip("E0009", "there are no powers", "write the product out, as in `x * x`", "TIMES", "*")
+_POWER = LexicalError(
+    "E0009", "there is no power operator", "write the product out, as in `x * x`", "TIMES", "*"
+)
 
 _SPECIAL = {
-    "'": Slip("E0008", 'a text stands between `"` and `"`', "write `\"` for `'`"),
-    "%": Slip("E0009", "`%` stands behind a number", "write the number before it, as in `95%`"),
-    "\r": Slip(
-        "E0009", "a carriage return does not end a line", "end lines as this system's editors do"
+    "'": LexicalError(
+        "E0008", 'a text is written between `"` and `"`', "write `\"` instead of `'`"
     ),
-    ";": Slip("E0009", "a statement ends with its line, not with `;`", "leave it out"),
+    "%": LexicalError(
+        "E0009", "`%` must follow a number", "write the number before it, as in `95%`"
+    ),
+    "\r": LexicalError(
+        "E0009", "a carriage return does not end a line", "end lines with a line feed"
+    ),
+    ";": LexicalError("E0009", "a statement ends with its line, not with `;`", "leave it out"),
     "**": _POWER,
     "^": _POWER,
 }
 
-_SLIPS = {
+_DESCRIBERS = {
     "EXPONENT": _exponent,
     "GROUPED": _grouped,
     "BASED": _based,
@@ -233,5 +255,5 @@ _SLIPS = {
     "FOREIGN": _foreign,
 }
 
-KINDS = frozenset({*_SLIPS, "STRAY"})
+KINDS = frozenset({*_DESCRIBERS, "STRAY"})
 """The groups of the patterns above."""

@@ -1,4 +1,4 @@
-"""How large and how deep a file may be, so that whoever walks its tree may do so by recursion."""
+"""Limits on the size and depth of a file, so that its tree can be walked recursively."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 LONGEST = 500_000
 """Characters in a file."""
 DEEPEST = 32
-"""Brackets within brackets."""
+"""Levels of brackets."""
 MOST_OPERATORS = 100
-"""Operators that may stand on one way from the root of an expression to a leaf."""
+"""Operators on one path from the root of an expression to a leaf."""
 
 _OPENERS = frozenset({"LPAR", "LSQB", "LBRACE"})
 _CLOSERS = frozenset({"RPAR", "RSQB", "RBRACE"})
 _OPERATORS = frozenset({"PLUS", "MINUS", "TIMES", "OF", "OR", "AND", "NOT", "IF"})
-_PARTING = frozenset(
+_SEPARATORS = frozenset(
     {"COMMA", "EQUAL", "COLON", "LET", "LINK", "FOR", "FLOW", "SWEEP", "RUN", "IN", "WHERE", "WHEN"}
     | {"EXPECT", "REQUIRE", "INVARIANT", "REPORT", "EVERY", "FORALL", "SKIP"}
 )
-"""What no expression goes on over."""
+"""Tokens that no expression spans."""
 
 
 def too_long(source: Source) -> Diagnostic | None:
-    """Return what to tell of a text that is too long to be read."""
+    """Return the error for a text that is too long to be parsed."""
     if len(source.text) <= LONGEST:
         return None
     message = f"this file has {len(source.text):_} characters, more than {LONGEST:_}"
@@ -51,15 +51,17 @@ class _Level:
 
 
 def too_deep(tokens: Tokens) -> Diagnostic | None:
-    """Return what to tell of brackets within brackets, or of an expression without an end."""
+    """Return the error for brackets that nest too deep or an expression that is too large."""
     levels = [_Level()]
     for at, kind in enumerate(tokens.kinds):
         level = levels[-1]
         if kind in _OPENERS:
             levels.append(_Level())
             if len(levels) > DEEPEST + 1:
-                return _told(tokens, at, f"more than {DEEPEST} brackets within brackets")
-        elif kind in _PARTING:
+                return _diagnostic(
+                    tokens, at, f"brackets are nested more than {DEEPEST} levels deep"
+                )
+        elif kind in _SEPARATORS:
             level.before, level.operators, level.below = level.height, 0, 0
         elif kind in _OPERATORS or kind in _CLOSERS:
             if kind in _OPERATORS:
@@ -68,9 +70,11 @@ def too_deep(tokens: Tokens) -> Diagnostic | None:
                 levels.pop()
                 levels[-1].below = max(levels[-1].below, level.height)
             if levels[-1].operators + levels[-1].below > MOST_OPERATORS:
-                return _told(tokens, at, f"an expression with more than {MOST_OPERATORS} operators")
+                return _diagnostic(
+                    tokens, at, f"this expression has more than {MOST_OPERATORS} operators"
+                )
     return None
 
 
-def _told(tokens: Tokens, at: int, message: str) -> Diagnostic:
+def _diagnostic(tokens: Tokens, at: int, message: str) -> Diagnostic:
     return Diagnostic("E0012", message, tokens.span(at), help="name parts of it with `let`")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from qospec.diagnostics import Problems
     from qospec.source import Source
 
-_APART = r"""
+_TRIVIA = r"""
     (?P<NEWLINE>\r?\n[ \t\r\n]*)
     |(?P<COMMENT>\#[^\n]*)
     |(?P<LAST>\Z)
@@ -41,12 +41,12 @@ class Tokens:
         kinds: The terminal of each.
         starts: Where each begins.
         ends: Where each ends.
-        words: How a token is to be read, by its index, if not as it was written.
+        words: By a token's index, its text if not as it was written.
         above: Doc comments by the offset of the token below them.
-        behind: Doc comments by the offset at which the token before them ends.
-        heading: The doc comment that stands by itself below the first line.
-        mistaken: Where a mistake was told.
-        foreign: Names with letters that no name has.
+        behind: Doc comments at the end of a line, by the end of the token before them.
+        heading: The separate doc comment below the first line.
+        errors: The offsets at which errors were reported.
+        foreign: Names with letters that are not allowed in names.
     """
 
     source: Source
@@ -57,15 +57,15 @@ class Tokens:
     above: dict[int, str] = field(default_factory=dict)
     behind: dict[int, str] = field(default_factory=dict)
     heading: str = ""
-    mistaken: list[int] = field(default_factory=list)
+    errors: list[int] = field(default_factory=list)
     foreign: set[str] = field(default_factory=set)
 
     def text(self, index: int) -> str:
-        """Return a token as it is to be read."""
+        """Return the text of a token."""
         return self.words.get(index) or self.source.text[self.starts[index] : self.ends[index]]
 
     def span(self, index: int) -> Span:
-        """Return where a token stands."""
+        """Return the span of a token."""
         return Span(self.source, self.starts[index], self.ends[index])
 
     def opens_line(self, index: int) -> bool:
@@ -83,7 +83,7 @@ class Tokens:
         return len(line) - len(line.lstrip())
 
     def look_alikes(self) -> frozenset[str]:
-        """Return the names that may have been meant by those with letters that no name has."""
+        """Return the names that those with letters that are not allowed may stand for."""
         shapes = [re.sub(r"[^\x00-\x7f]", ".", name) for name in self.foreign]
         if not shapes:
             return frozenset()
@@ -91,7 +91,7 @@ class Tokens:
         return frozenset(name for name in names for shape in shapes if re.fullmatch(shape, name))
 
     def insert(self, at: int, kind: str, word: str) -> None:
-        """Put a token that was left out before the token `at`."""
+        """Insert a missing token before the token `at`."""
         place = self.ends[at - 1] if at else 0
         self.kinds.insert(at, kind)
         self.starts.insert(at, place)
@@ -105,18 +105,18 @@ def _scanner() -> re.Pattern[str]:
     terminals = grammar().pattern.replace(" ", r"\ ").replace("#", r"\#")
     unit = lexical_errors.UNIT.replace("<keyword>", "|".join(grammar().keywords))
     before = lexical_errors.BEFORE.replace("<unit>", unit)
-    parts = "|".join((before, terminals, _APART, lexical_errors.BEHIND))
+    parts = "|".join((before, terminals, _TRIVIA, lexical_errors.BEHIND))
     return re.compile(rf"[ \t]*(?:{parts})", re.VERBOSE)
 
 
-def tokens_of(source: Source, problems: Problems) -> Tokens:
-    """Return the tokens of a text; tell what is none, but no more than is shown."""
-    reader = _Reader(source, problems)
+def tokenize(source: Source, problems: Problems) -> Tokens:
+    """Return the tokens of a text; report what is not a token, up to the number that is shown."""
+    reader = _Lexer(source, problems)
     reader.read()
     return reader.tokens
 
 
-class _Reader:
+class _Lexer:
     def __init__(self, source: Source, problems: Problems) -> None:
         self.tokens = Tokens(source)
         self._problems = problems
@@ -125,7 +125,7 @@ class _Reader:
         self._stray = -1
 
     def read(self) -> None:
-        self._find_hidden()
+        self._report_hidden()
         text, tokens = self.tokens.source.text, self.tokens
         keywords = grammar().keywords
         fields = {keywords[word] for word in words_of_the_language()["field"]}
@@ -137,9 +137,9 @@ class _Reader:
                 kind = keywords.get(text[start:end], kind)
             elif kind in _NO_TERMINALS:
                 if kind == "FOREIGN":
-                    start = self._beginning(start)
-                kind, end = self._apart(kind, start, end)
-                if len(tokens.mistaken) > MOST:
+                    start = self._name_start(start)
+                kind, end = self._trivia_or_error(kind, start, end)
+                if len(tokens.errors) > MOST:
                     break
             if not kind:
                 continue
@@ -155,15 +155,15 @@ class _Reader:
         starts.append(len(text))
         ends.append(len(text))
 
-    def _apart(self, kind: str, start: int, end: int) -> tuple[str, int]:
-        """Return the terminal that stands for what is none, if one does, and its end."""
+    def _trivia_or_error(self, kind: str, start: int, end: int) -> tuple[str, int]:
+        """Return the terminal that replaces what is not a token, if one does, and its end."""
         text = self.tokens.source.text[start:end]
         if kind == "NEWLINE":
             self._newline(text)
         elif kind == "COMMENT":
             self._comment(text)
         elif kind != "LAST":
-            return self._slip(kind, start, start + (len(text.rstrip()) or len(text)))
+            return self._lexical_error(kind, start, start + (len(text.rstrip()) or len(text)))
         return "", end
 
     def _newline(self, text: str) -> None:
@@ -191,28 +191,28 @@ class _Reader:
         else:
             self.tokens.above[start] = doc
 
-    # ---- what is no token
+    # ---- what is not a token
 
-    def _slip(self, kind: str, start: int, end: int) -> tuple[str, int]:
+    def _lexical_error(self, kind: str, start: int, end: int) -> tuple[str, int]:
         tokens = self.tokens
         written = tokens.source.text[start:end]
         repeated = kind == "STRAY" and self._stray == start
         self._stray = end if kind == "STRAY" else -1
         if repeated or is_hidden(written[0]):
             return "", end
-        slip = lexical_errors.slip_of(kind, written)
+        error = lexical_errors.lexical_error(kind, written)
         if kind == "FOREIGN":
             tokens.foreign.add(tokens.source.text[start:end])
         span = Span(tokens.source, start, end)
-        sure = slip.plain is not None and self._stands_alone(kind, end)
-        fix = (Edit(span, slip.plain or ""),) if sure else ()
-        self._tell(slip.code, slip.message, start, end, slip.help, fix)
-        if slip.word:
-            tokens.words[len(tokens.kinds)] = slip.word
-        return slip.kind, end
+        sure = error.replacement is not None and self._stands_alone(kind, end)
+        fix = (Edit(span, error.replacement or ""),) if sure else ()
+        self._report(error.code, error.message, start, end, error.help, fix)
+        if error.word:
+            tokens.words[len(tokens.kinds)] = error.word
+        return error.kind, end
 
-    def _beginning(self, start: int) -> int:
-        """Return where a name begins, and take back what of it was read as a name or a keyword."""
+    def _name_start(self, start: int) -> int:
+        """Return where a name begins, and remove the part that was read as a name or a keyword."""
         tokens = self.tokens
         if not tokens.kinds or tokens.ends[-1] != start:
             return start
@@ -222,32 +222,32 @@ class _Reader:
         return tokens.starts.pop()
 
     def _stands_alone(self, kind: str, end: int) -> bool:
-        """Return whether nothing around a slip may make something else of what replaces it."""
+        """Return whether the text around an error leaves the replacement its meaning."""
         if kind == "SLASHES":
-            return self._fresh  # behind a value it may have been meant as a division
+            return self._fresh  # after a value it may have been meant as a division
         if kind not in {"EXPONENT", "BASED", "POINTED"}:
             return True
         behind = _WORD.match(self.tokens.source.text, end)
         return behind is None or behind[1] in grammar().keywords or unit(behind[1]) is not None
 
-    def _find_hidden(self) -> None:
-        """Tell the first of each line."""
+    def _report_hidden(self) -> None:
+        """Report the first of each line."""
         source, line = self.tokens.source, 0
         for start in islice(hidden_in(source.text), MOST):
-            slip, before = lexical_errors.hidden(source.text[start]), line
+            error, before = lexical_errors.hidden(source.text[start]), line
             line = source.position(start)[0]
             if line > before:
-                self._tell(slip.code, slip.message, start, start + 1, slip.help)
+                self._report(error.code, error.message, start, start + 1, error.help)
 
-    def _tell(
+    def _report(
         self,
         code: str,
         message: str,
         start: int,
         end: int,
-        way_out: str,
+        help_text: str,
         fix: tuple[Edit, ...] = (),
     ) -> None:
-        self.tokens.mistaken.append(start)
+        self.tokens.errors.append(start)
         span = Span(self.tokens.source, start, end)
-        self._problems.add(Diagnostic(code, message, span, help=way_out, fix=fix))
+        self._problems.add(Diagnostic(code, message, span, help=help_text, fix=fix))

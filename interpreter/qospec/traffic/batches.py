@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated
 
 from qospec.catalogue.kinds import Cells, Domain, arrivals
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.source import instants
+from qospec.engine.source.arrivals import Arrivals
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from qospec.engine.arrays import Indices, Times
     from qospec.engine.random import Draws
     from qospec.engine.source.instants import State
@@ -23,7 +22,7 @@ Rate = Annotated[Fraction, Domain("cell rate", Fraction(1, 1_000), 10**11)]
 
 @arrivals(source="Gross and Harris, Fundamentals of Queueing Theory (1998), 3.1 (bulk input)")
 @dataclass(frozen=True)
-class Batches:
+class Batches(Arrivals):
     """Have `size` cells ready at once, at instants of a Poisson process.
 
     The times between batches are exponential, rounded down to whole ps. n connections are one
@@ -31,17 +30,12 @@ class Batches:
     line sends the cells of a batch back to back.
     """
 
-    paced: ClassVar[str] = "rate"
+    rate_field = "rate"
 
     size: Cells
     """How many cells a batch has."""
     rate: Rate
     """Cells/s of each connection, on average: `size` times that of batches."""
-
-    @classmethod
-    def at_rate(cls, rate: Fraction, *, size: int) -> Self:
-        """Return the one of that mean rate, per connection."""
-        return cls(size, rate)
 
     def start(self, connections: int, phases: str, draws: Draws) -> State:
         batch_rate = self.mean_cell_rate(connections) / self.size

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 from qospec.catalogue.kinds import LONGEST_PS, Cells, Domain, arrivals
 from qospec.dataclass import dataclass
+from qospec.engine.source.arrivals import Arrivals
 from qospec.engine.source.periodic import Burst as Shape
 from qospec.engine.source.periodic import Pattern, most_cells, pattern
 from qospec.units import PS_PER_S
@@ -25,14 +26,14 @@ PeakRate = Annotated[Fraction | None, Domain("cell rate", Fraction(1, 10**6), 10
 
 @arrivals(source="ATM Forum TM 4.1 (af-tm-0121), MBS: so many cells at PCR, then silence")
 @dataclass(frozen=True)
-class Burst:
+class Burst(Arrivals):
     """Have `size` cells ready in a row, once every interval, exactly.
 
     Connection i of n begins at a phase of its own within the first interval: drawn in whole ps, or
     at i/n of it.
     """
 
-    paced: ClassVar[str] = "every"
+    rate_field = "every"
 
     size: Cells
     """How many cells a burst has."""
@@ -46,9 +47,8 @@ class Burst:
             raise ValueError("every: the next burst begins before this one is over")
 
     @classmethod
-    def at_rate(cls, rate: Fraction, *, size: int, at: Fraction | None = None) -> Self:
-        """Return the one of that mean rate, per connection."""
-        return cls(size, size * PS_PER_S / rate, at)
+    def at_rate(cls, rate: Fraction, **others: Any) -> Self:
+        return cls(every=others["size"] * PS_PER_S / rate, **others)
 
     def _apart_ps(self) -> Fraction:
         return Fraction(0) if self.at is None else PS_PER_S / Fraction(self.at)

@@ -16,6 +16,7 @@ from qospec.engine.source.contract import (
     VirtualPath,
     check_exact,
 )
+from qospec.engine.source.traffic import CellTraffic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,9 +25,10 @@ if TYPE_CHECKING:
 @traffic(
     source="ATM Forum TM 4.1 (af-tm-0121), CBR.1; ITU-T I.371 (DBR)",
     abbreviations=ABBREVIATIONS,
+    carries=("cell",),
 )
 @dataclass(frozen=True)
-class Cbr:
+class Cbr(CellTraffic):
     """Promise cells at a constant rate, policed with a tolerance."""
 
     peak_cell_rate: CellRate

@@ -3,38 +3,32 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import CellRate, arrivals
 from qospec.dataclass import dataclass
+from qospec.engine.source.arrivals import Arrivals
 from qospec.engine.source.periodic import Burst, Pattern, most_cells, pattern
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from qospec.engine.arrays import Indices, Times
     from qospec.engine.random import Draws
 
 
 @arrivals(source="ITU-T I.371 (a source at its peak cell rate, one cell every T = 1/PCR)")
 @dataclass(frozen=True)
-class Constant:
+class Constant(Arrivals):
     """Have a cell ready every 1/rate, exactly, rounded down to whole ps only when it is given.
 
     Connection i of n begins at a phase of its own within the first interval: drawn in whole ps, or
     at i/n of it, so that n even connections are one stream of n times the rate.
     """
 
-    paced: ClassVar[str] = "rate"
+    rate_field = "rate"
 
     rate: CellRate
     """Cells/s of each connection."""
-
-    @classmethod
-    def at_rate(cls, rate: Fraction) -> Self:
-        """Return the one of that mean rate, per connection."""
-        return cls(rate)
 
     def start(self, connections: int, phases: str, draws: Draws) -> Pattern:
         return pattern(PS_PER_S / Fraction(self.rate), Burst(), connections, phases, draws)

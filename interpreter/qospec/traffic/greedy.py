@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import CellRate, arrivals
 from qospec.dataclass import dataclass
+from qospec.engine.source.arrivals import Arrivals
 from qospec.engine.source.periodic import Burst, Pattern, most_cells, pattern
 from qospec.units import PS_PER_S
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from_contract={"rate": "peak_cell_rate"},
 )
 @dataclass(frozen=True)
-class Greedy:
+class Greedy(Arrivals):
     """Be at the peak all the time: a cell every 1/rate, whatever the contract says.
 
     It differs from `constant` in what it is for, an overload, not in when its cells are ready.

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated
 
 from qospec.catalogue.kinds import Domain, Duration, Ratio, arrivals
 from qospec.dataclass import dataclass
 from qospec.engine.random import NEVER
-from qospec.engine.source.two_state import LONGEST_STAY_PS, Gaps, alternation, check_turn
+from qospec.engine.source.arrivals import Arrivals
+from qospec.engine.source.two_state import LONGEST_STAY_PS, Gaps, check_state, two_state
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from qospec.engine.arrays import Indices, Times
     from qospec.engine.random import Draws
-    from qospec.engine.source.two_state import Alternation
+    from qospec.engine.source.two_state import TwoState
 
 Rate = Annotated[Fraction, Domain("cell rate", Fraction(1, 1_000), 10**11)]
 """Cells/s."""
@@ -30,7 +29,7 @@ Stay = Annotated[int, Domain("time", 1, LONGEST_STAY_PS)]
     " (1986) 856",
 )
 @dataclass(frozen=True)
-class Mmpp:
+class Mmpp(Arrivals):
     """Have cells ready at random, calm and busy in turns: a Poisson process of either rate.
 
     A Markov-modulated Poisson process of two states, each of which lasts for an exponential time.
@@ -38,7 +37,7 @@ class Mmpp:
     doubles and rounded down to whole ps, so that an interval is half a ps short on average.
     """
 
-    paced: ClassVar[str] = "rate"
+    rate_field = "rate"
 
     rate: Rate
     """Cells/s of each connection, on average over both states."""
@@ -51,12 +50,7 @@ class Mmpp:
 
     def __post_init__(self) -> None:
         rate = Fraction(self.rate)
-        check_turn("rate", rate, rate, (Duration(self.calm), Duration(self.busy)))
-
-    @classmethod
-    def at_rate(cls, rate: Fraction, *, calm: int, busy: int, share: Fraction) -> Self:
-        """Return the one of that mean rate, per connection."""
-        return cls(rate, calm, busy, share)
+        check_state("rate", rate, rate, (Duration(self.calm), Duration(self.busy)))
 
     @property
     def rates(self) -> tuple[Fraction, Fraction]:
@@ -64,13 +58,13 @@ class Mmpp:
         share, each_turn = Fraction(self.share), Fraction(self.rate) * (self.calm + self.busy)
         return each_turn * (1 - share) / self.calm, each_turn * share / self.busy
 
-    def start(self, connections: int, phases: str, draws: Draws) -> Alternation:
+    def start(self, connections: int, phases: str, draws: Draws) -> TwoState:
         stays = Duration(self.calm, "exponential"), Duration(self.busy, "exponential")
         calm_ps, busy_ps = (float(PS_PER_S / rate) if rate else NEVER for rate in self.rates)
         gaps = Gaps(means_ps=(calm_ps, busy_ps))
-        return alternation(stays, gaps, connections, "random", draws)
+        return two_state(stays, gaps, connections, "random", draws)
 
-    def emit(self, state: Alternation, until_ps: int) -> tuple[Times, Indices]:
+    def emit(self, state: TwoState, until_ps: int) -> tuple[Times, Indices]:
         return state.before(until_ps)
 
     def mean_cell_rate(self, connections: int) -> Fraction:

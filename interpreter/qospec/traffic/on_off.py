@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 from qospec.catalogue.kinds import CellRate, Domain, Duration, arrivals
 from qospec.dataclass import dataclass
-from qospec.engine.source.two_state import LONGEST_STAY_PS, Gaps, alternation, check_turn
+from qospec.engine.source.arrivals import Arrivals
+from qospec.engine.source.two_state import LONGEST_STAY_PS, Gaps, check_state, two_state
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from qospec.engine.arrays import Indices, Times
     from qospec.engine.random import Draws
-    from qospec.engine.source.two_state import Alternation
+    from qospec.engine.source.two_state import TwoState
 
 Stay = Annotated[Duration, Domain("duration", 1, LONGEST_STAY_PS)]
 """A constant time, or an exponential one."""
@@ -27,7 +28,7 @@ Stay = Annotated[Duration, Domain("duration", 1, LONGEST_STAY_PS)]
     from_contract={"at": "peak_cell_rate"},
 )
 @dataclass(frozen=True)
-class OnOff:
+class OnOff(Arrivals):
     """Have cells ready at a constant rate while on, and none while off.
 
     Each connection goes on and off by itself. Cells are 1/at of the time on apart, exactly: what
@@ -36,7 +37,7 @@ class OnOff:
     any time in the long run; with even ones connection i of n goes on at i/n of a mean turn.
     """
 
-    paced: ClassVar[str] = "at"
+    rate_field = "at"
 
     on: Stay
     """How long a connection is on."""
@@ -46,18 +47,18 @@ class OnOff:
     """Cells/s while on; left out, the peak of its contract."""
 
     def __post_init__(self) -> None:
-        check_turn("at", Fraction(self.at), self.mean_cell_rate(1), (self.off, self.on))
+        check_state("at", Fraction(self.at), self.mean_cell_rate(1), (self.off, self.on))
 
     @classmethod
-    def at_rate(cls, rate: Fraction, *, on: Duration, off: Duration) -> Self:
-        """Return the one of that mean rate, per connection."""
-        return cls(on, off, rate * (on.mean_ps + off.mean_ps) / on.mean_ps)
+    def at_rate(cls, rate: Fraction, **others: Any) -> Self:
+        on_ps, off_ps = others["on"].mean_ps, others["off"].mean_ps
+        return cls(at=rate * (on_ps + off_ps) / on_ps, **others)
 
-    def start(self, connections: int, phases: str, draws: Draws) -> Alternation:
+    def start(self, connections: int, phases: str, draws: Draws) -> TwoState:
         gaps = Gaps(constant_ps=PS_PER_S / Fraction(self.at))
-        return alternation((self.off, self.on), gaps, connections, phases, draws)
+        return two_state((self.off, self.on), gaps, connections, phases, draws)
 
-    def emit(self, state: Alternation, until_ps: int) -> tuple[Times, Indices]:
+    def emit(self, state: TwoState, until_ps: int) -> tuple[Times, Indices]:
         return state.before(until_ps)
 
     def mean_cell_rate(self, connections: int) -> Fraction:

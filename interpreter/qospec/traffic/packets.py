@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from qospec.catalogue.kinds import Domain, Load, PacketSizes, traffic
 from qospec.dataclass import dataclass
-from qospec.engine.encapsulation import SMALLEST_PACKET_BYTES, Encapsulation
 from qospec.engine.items.connections import Contract
-from qospec.engine.marks import MARKS, marked
 from qospec.engine.source.contract import Count, Phases, Stream, check_exact
-from qospec.engine.source.sizes import LARGEST_WEIGHT, Sizes
+from qospec.engine.source.sizes import LARGEST_WEIGHT, Sizes, mean_bytes
+from qospec.engine.source.traffic import PacketTraffic
+from qospec.protocol.encapsulation import Encapsulation
+from qospec.protocol.ip import (
+    FAMILY_EXTRA_BYTES,
+    HIGHEST_PORT,
+    IPV4_HEADER_BYTES,
+    TRANSPORT_HEADER_BYTES,
+)
+from qospec.protocol.marks import MARKS, marked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +36,7 @@ Protocol = Annotated[
     Literal["udp", "tcp", "none"], Domain("choice", choices=("udp", "tcp", "none"))
 ]
 """What an IP packet carries."""
-Port = Annotated[int, Domain("integer", 0, 65_535)]
+Port = Annotated[int, Domain("integer", 0, HIGHEST_PORT)]
 """A port of UDP or TCP."""
 CodePoint = Annotated[int, Domain("integer", 0, MARKS["dscp"].highest)]
 """A DSCP."""
@@ -41,10 +48,6 @@ TrafficClass = Annotated[int | None, Domain("integer", 0, MARKS["traffic_class"]
 LOWEST_PACKET_RATE = Fraction(1, 1_000)
 HIGHEST_PACKET_RATE = 10**11
 """As of the arrival processes."""
-HEADER_BYTES = {"udp": 8, "tcp": 20, "none": 0}
-"""Behind IP's header. Source: RFC 768; RFC 9293, 3.1 (without options)."""
-MORE_BYTES = {"ipv4": 0, "ipv6": 20}
-"""By how much IP's header is longer than IPv4's of 20. Source: RFC 8200, 3 (40, no extensions)."""
 UNSPECIFIED = {"ipv4": "0.0.0.0", "ipv6": "::"}  # noqa: S104 -- no socket is bound
 """The address of packets that are given none. Source: RFC 1122, 3.2.1.3; RFC 4291, 2.5.2."""
 
@@ -59,10 +62,11 @@ class UnfitError(ValueError):
 
 @traffic(
     source="RFC 791, 3.1 (IPv4); RFC 8200, 3 (IPv6); RFC 2285, 3.5.1 (intended load); RFC 2474, 3"
-    " (DSCP)"
+    " (DSCP)",
+    carries=("packet",),
 )
 @dataclass(frozen=True, kw_only=True)
-class Packets:
+class Packets(PacketTraffic):
     """Send IP packets at a mean rate, whether they arrive or not.
 
     A rate in bit/s is that of one connection, in the layer that it names, and becomes packets/s by
@@ -72,8 +76,6 @@ class Packets:
 
     Not modelled: options and extension headers, fragmentation; an end that answers.
     """
-
-    load: ClassVar[str] = "rate"
 
     rate: PacketLoad = None
     """Bits per second in a layer, or packets per second, of each connection."""
@@ -107,11 +109,15 @@ class Packets:
     def __post_init__(self) -> None:
         if sum(weight for _, weight in self.size.parts) > LARGEST_WEIGHT:
             raise ValueError("size: these weights are too fine; give fewer digits")
-        for name in ("source_port", "destination_port"):
-            if getattr(self, name) and self.protocol == "none":
+        ports = {"source_port": self.source_port, "destination_port": self.destination_port}
+        for name, port in ports.items():
+            if port and self.protocol == "none":
                 raise ValueError(f"{name}: packets without UDP or TCP have none")
-        for name in ("source_address", "destination_address"):
-            address = getattr(self, name)
+        addresses = {
+            "source_address": self.source_address,
+            "destination_address": self.destination_address,
+        }
+        for name, address in addresses.items():
             if address is not None and (":" in address) != (self.family == "ipv6"):
                 raise ValueError(f"{name}: packets of {self.family} have no such address")
 
@@ -127,7 +133,7 @@ class Packets:
         sizes, transport_bytes = self._sizes(link), self._transport_bytes
         packet_rate = Fraction(self.rate.amount)
         if self.rate.layer:
-            packet_rate /= 8 * link.mean_bytes(sizes, self.rate.layer, transport_bytes)
+            packet_rate /= 8 * mean_bytes(sizes, link, self.rate.layer, transport_bytes)
         if not LOWEST_PACKET_RATE <= packet_rate <= HIGHEST_PACKET_RATE:
             raise ValueError("rate: between one packet in 1000 s and 100 Gpkt/s can be sent")
         check_exact("rate", packet_rate, self.connections)
@@ -150,11 +156,11 @@ class Packets:
     @property
     def _transport_bytes(self) -> int:
         """Return what headers there are besides the 20 bytes of IPv4's."""
-        return MORE_BYTES[self.family] + HEADER_BYTES[self.protocol]
+        return FAMILY_EXTRA_BYTES[self.family] + TRANSPORT_HEADER_BYTES[self.protocol]
 
     def _sizes(self, link: Encapsulation) -> Sizes:
         headers = self._transport_bytes
-        least = SMALLEST_PACKET_BYTES + headers
+        least = IPV4_HEADER_BYTES + headers
         found: list[tuple[int, int]] = []
         unfit: dict[int, int] = {}
         for size, weight in self.size.parts:

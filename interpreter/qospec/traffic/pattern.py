@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from qospec.catalogue.kinds import LONGEST_PS, Domain, arrivals
 from qospec.dataclass import dataclass
+from qospec.engine.source.arrivals import Arrivals
 from qospec.engine.source.periodic import Burst, most_cells, pattern
 from qospec.units import PS_PER_S
 
@@ -21,7 +22,7 @@ Intervals = Annotated[tuple[Fraction, ...], Domain("times", 0, LONGEST_PS)]
 
 @arrivals(source="RFC 3432, 3 (periodic sampling), for several intervals in turn")
 @dataclass(frozen=True)
-class Pattern:
+class Pattern(Arrivals):
     """Have cells ready at intervals that are listed, over and over again, exactly.
 
     So a generator is described that does not keep its gap. Connection i of n begins at a phase of

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated
 
 from qospec.catalogue.kinds import Domain, arrivals
 from qospec.dataclass import dataclass
 from qospec.engine.source import instants
+from qospec.engine.source.arrivals import Arrivals
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from qospec.engine.arrays import Indices, Times
     from qospec.engine.random import Draws
     from qospec.engine.source.instants import State
@@ -22,7 +21,7 @@ Rate = Annotated[Fraction, Domain("cell rate", Fraction(1, 1_000), 10**11)]
 
 @arrivals(source="Kingman, Poisson Processes (1993), superposition and colouring")
 @dataclass(frozen=True)
-class Poisson:
+class Poisson(Arrivals):
     """Have cells ready at random, so many per second on average.
 
     n connections are one process of n times the rate, each cell of a connection that is drawn
@@ -30,15 +29,10 @@ class Poisson:
     whole ps, so that an interval is half a ps short on average; times are exact sums of these.
     """
 
-    paced: ClassVar[str] = "rate"
+    rate_field = "rate"
 
     rate: Rate
     """Cells/s of each connection, on average."""
-
-    @classmethod
-    def at_rate(cls, rate: Fraction) -> Self:
-        """Return the one of that mean rate, per connection."""
-        return cls(rate)
 
     def start(self, connections: int, phases: str, draws: Draws) -> State:
         return instants.start(self.mean_cell_rate(connections), connections, draws)

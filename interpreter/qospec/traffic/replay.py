@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from qospec.catalogue.kinds import LONGEST_PS, Domain, arrivals
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
+from qospec.engine.source.arrivals import Arrivals
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class State:
 
 @arrivals(source="RFC 2330, 11.1 (collecting samples), at times that are written out")
 @dataclass(frozen=True)
-class Replay:
+class Replay(Arrivals):
     """Have cells ready at the instants that are listed, once, and then no more.
 
     Several connections do so at the same instants, in order of the connections; `phases` are not

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from qospec.yaml_twin.nodes import Node
     from qospec.yaml_twin.shapes import Shape
 
-_QUOTES = "put it in quotes: a {} of the language is a text here"
+_QUOTES = "put it in quotes: in YAML, a {} of the language is a text"
 
 
 class Demands:
@@ -31,11 +31,11 @@ class Demands:
             return [node]
         if isinstance(node, Scalar):
             way_out = "" if node.value else "write `{}` for an empty block"
-            raise self.wrong("E0016", f"{what} is a mapping", first or node, way_out)
+            raise self.wrong("E0016", f"{what} must be a mapping", first or node, way_out)
         found: list[Mapping | Scalar] = []
         for item in node.items:
             if isinstance(item, Sequence):
-                raise self.wrong("E0016", f"{what} is a mapping, or a list of mappings", item)
+                raise self.wrong("E0016", f"{what} must be a mapping or a list of mappings", item)
             found.append(item)
         return found
 
@@ -57,26 +57,26 @@ class Demands:
             return node
         sort = "list" if isinstance(node, Sequence) else "map"
         way_out = _QUOTES.format(sort) if node.flow else ""
-        raise self.wrong("E0016", f"{what} is a text", key or node, way_out)
+        raise self.wrong("E0016", f"{what} must be a text", key or node, way_out)
 
     def _below(self, key: Scalar, what: str) -> Unreadable:
-        return self.wrong("E0016", f"below `{shortened(key.value)}` stands {what}", key)
+        return self.wrong("E0016", f"expected {what} below `{shortened(key.value)}`", key)
 
     def parts(self, node: Node, shape: Shape, first: Node) -> Mapping:
         """Return a node that must be a mapping from the keys of a shape."""
         if isinstance(node, Mapping):
             return node
         way_out = _QUOTES.format("list") if isinstance(node, Sequence) and node.flow else ""
-        what = "a text, or a mapping" if shape.short else "a mapping"
-        raise self.wrong("E0016", f"{what} is wanted{keys_of(shape)}", first, way_out)
+        what = "a text or a mapping" if shape.short else "a mapping"
+        raise self.wrong("E0016", f"expected {what}{keys_of(shape)}", first, way_out)
 
     def unknown(self, key: Scalar, known: Ordered[str], what: str) -> Unreadable:
         """Return the mistake of a key that is none of those known."""
         near = did_you_mean(key.value, known)
         if near and near != key.value:
             return self.wrong("E0004", f"`{shortened(key.value)}`: did you mean `{near}`?", key)
-        message = f"`{shortened(key.value)}` is no {what}"
-        return self.wrong("E0004", message, key, f"one of these can stand here: {' '.join(known)}")
+        message = f"unknown {what} `{shortened(key.value)}`"
+        return self.wrong("E0004", message, key, f"write one of: {' '.join(known)}")
 
     def wrong(self, code: str, message: str, node: Node, way_out: str = "") -> Unreadable:
         """Return a mistake to raise."""

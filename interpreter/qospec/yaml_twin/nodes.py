@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from qospec.dataclass import dataclass
 from qospec.diagnostics import MOST, Diagnostic, Label
 from qospec.source import Span
-from qospec.syntax.lexical_errors import hidden, shortened, slip_of
+from qospec.syntax.lexical_errors import hidden, lexical_error, shortened
 from qospec.syntax.limits import DEEPEST, too_long
 from qospec.visible import hidden_in
 
@@ -35,23 +35,15 @@ class _Words(NamedTuple):
 
 
 _KNOWN = (
-    _Words(
-        ("anchor",), "an anchor (`&`) has no place in this form of the language", "leave it out"
-    ),
-    _Words(
-        ("alias",), "an alias (`*`) has no place in this form of the language", "put it in quotes"
-    ),
-    _Words(
-        ("tag",), "a tag (`!`) has no place in this form of the language", "put the text in quotes"
-    ),
+    _Words(("anchor",), "an anchor (`&`) is not allowed in a specification", "leave it out"),
+    _Words(("alias",), "an alias (`*`) is not allowed in a specification", "put it in quotes"),
+    _Words(("tag",), "a tag (`!`) is not allowed in a specification", "put the text in quotes"),
     _Words(
         ("directive", "incompatible"),
-        "a directive (`%`) has no place in this form of the language",
+        "a directive (`%`) is not allowed in a specification",
         "leave it out",
     ),
-    _Words(
-        ("'\\t'", "tab character"), "a tab stands where the line is indented", "indent with blanks"
-    ),
+    _Words(("'\\t'", "tab character"), "this line is indented with a tab", "indent with spaces"),
     _Words(
         ("found character that cannot start", "found character '@'", "found character '`'"),
         "a text cannot begin with this character",
@@ -59,19 +51,19 @@ _KNOWN = (
     ),
     _Words(
         ("while scanning a quoted scalar",),
-        "this text has no end",
-        "close it with the quote that it begins with",
+        "this text is never closed",
+        "close it with the quote that opens it",
         begins=True,
     ),
     _Words(
         ("allowed here ':', the first", "allowed in this context ':', the first"),
-        "this line does not fit those above it",
-        "indent it as the lines that it belongs to",
+        "the indentation of this line does not fit the lines above",
+        "indent it like the lines that it belongs to",
     ),
     _Words(
         ("mapping values are not allowed",),
-        "a second `:` stands in this line",
-        "put the text in quotes if the `:` belongs to it, else begin a new line",
+        "this line has a second `:`",
+        "put the text in quotes if the `:` belongs to it, or begin a new line",
     ),
     _Words(
         ("flow sequence",),
@@ -85,13 +77,11 @@ _KNOWN = (
         "put the text in quotes if it begins with `{`, else write `}`",
         begins=True,
     ),
-    _Words(
-        ("could not find expected ':'",), "a `:` is missing in this line", "write it behind the key"
-    ),
+    _Words(("could not find expected ':'",), "expected `:` in this line", "write it after the key"),
     _Words(
         ("block mapping", "block sequence", "block collection", "document start"),
-        "this line does not fit those above it",
-        "indent it as the lines that it belongs to",
+        "the indentation of this line does not fit the lines above",
+        "indent it like the lines that it belongs to",
     ),
 )
 """The first that fits speaks."""
@@ -206,8 +196,8 @@ def _hidden(source: Source) -> Diagnostic | None:
     start = next(hidden_in(source.text), None)
     if start is None:
         return None
-    slip = hidden(source.text[start])
-    return Diagnostic(slip.code, slip.message, Span(source, start, start + 1), help=slip.help)
+    error = hidden(source.text[start])
+    return Diagnostic(error.code, error.message, Span(source, start, start + 1), help=error.help)
 
 
 def first_key(text: str) -> str | None:
@@ -307,14 +297,14 @@ class _Composer:
             raise self._foreign(start, end, "a second document", "put it into a file of its own")
 
     def _foreign(self, start: int, end: int, what: str, way_out: str) -> Unreadable:
-        message = f"{what} has no place in this form of the language"
+        message = f"{what} is not allowed in a specification"
         return Unreadable(Diagnostic("E0013", message, self._line(start, end), help=way_out))
 
     def _no_blank(self, start: int, end: int) -> Unreadable:
-        slip = slip_of("STRAY", self._source.text[start:end])
-        way_out = f"{slip.help}, or put the text in quotes if it belongs there"
+        error = lexical_error("STRAY", self._source.text[start:end])
+        way_out = f"{error.help}, or put the text in quotes if it belongs there"
         span = Span(self._source, start, end)
-        return Unreadable(Diagnostic(slip.code, slip.message, span, help=way_out))
+        return Unreadable(Diagnostic(error.code, error.message, span, help=way_out))
 
     def _line(self, start: int, end: int) -> Span:
         """Return a span that stays within its first line."""
@@ -334,7 +324,7 @@ class _Composer:
             self._keys[-1] = None
         if not isinstance(node, Scalar):
             if len(self._open) == LEVELS:
-                message = f"more than {LEVELS} levels within one another"
+                message = f"lists and mappings are nested more than {LEVELS} levels deep"
                 raise Unreadable(
                     Diagnostic("E0012", message, self._line(node.start, node.start + 1))
                 )
@@ -346,7 +336,7 @@ class _Composer:
         if not isinstance(node, Scalar):
             span = self._line(node.start, node.start + 1)
             raise Unreadable(
-                Diagnostic("E0013", "a key is a text", span, help="put the key in quotes")
+                Diagnostic("E0013", "a key must be a text", span, help="put the key in quotes")
             )
         if node.value == "<<" and not node.style:
             raise self._foreign(node.start, node.end, "a merge key (`<<`)", "write out its keys")
@@ -364,7 +354,7 @@ class _Composer:
                     f"the key `{shortened(key.value)}` is given twice",
                     self._line(key.start, key.end),
                     others=(Label(self._line(known.start, known.end), "first given here"),),
-                    help="leave one out; where both are meant, write a list of mappings",
+                    help="remove one, or write a list of mappings if both are meant",
                 )
             )
             return

@@ -145,7 +145,7 @@ class _Mover:
 
 
 _KEYWORDS = [shape.key for shape in BLOCK]
-_LIST = "a list of texts, each with `- ` before it"
+_LIST = "a list of texts"
 
 
 class Transcribed(NamedTuple):
@@ -207,7 +207,7 @@ class _Transcriber:
         way_out = f'write `qos: "{EDITION}"`'
         key, node = entries[0] if entries else (item, item)
         if not isinstance(key, Scalar) or key.value != "qos":
-            message = "the first key says which edition of the language the file is written in"
+            message = "the first key must name the edition of the language"
             self._tell("E0002", message, key, f"{way_out} first")
             self._text.word(f"qos {EDITION}", key.start)
             return entries
@@ -314,7 +314,7 @@ class _Transcriber:
             self._part(shape.short, key, node)
             return
         if not shape.parts and not shape.block:
-            raise self._demands.wrong("E0016", "a text is wanted here", first)
+            raise self._demands.wrong("E0016", "expected a text", first)
         heads, rest = self._parted(shape, first, node)
         for part in shape.parts:
             if part.key in heads:
@@ -343,7 +343,7 @@ class _Transcriber:
             rest[0] = beside
             if beside.entries and not shape.block:
                 known = [part.key for part in shape.parts]
-                raise self._demands.unknown(beside.entries[0][0], known, "key of this")
+                raise self._demands.unknown(beside.entries[0][0], known, "key")
         return heads, rest
 
     # ---- parts of statements

@@ -14,7 +14,7 @@ from qospec.diagnostics import Diagnostic, Problems
 from qospec.source import Source, Span
 from qospec.syntax.grammar import END, grammar, keywords
 from qospec.syntax.lexical_errors import shortened
-from qospec.syntax.tokens import tokens_of
+from qospec.syntax.tokens import tokenize
 from qospec.yaml_twin.nodes import Unreadable
 from qospec.yaml_twin.shapes import Role
 
@@ -119,11 +119,11 @@ def unbalanced(text: str, *, lines: bool) -> Problem | None:
     for part in _PARTS.finditer(text):
         sign, start = part.group(), part.start()
         if sign == '"':
-            way_out = 'close it with `"` on its own line'
-            return Problem(start, len(text), "E0008", "this text has no end", way_out)
+            way_out = 'close it with `"` on the same line'
+            return Problem(start, len(text), "E0008", "this text is never closed", way_out)
         if sign[0] == "#" and not lines:
-            message = "a comment cannot stand within a value"
-            way_out = "put it behind the value, outside of its quotes"
+            message = "a comment cannot be inside a value"
+            way_out = "put it after the value, outside of its quotes"
             return Problem(start, part.end(), "E0017", message, way_out)
         if sign in _CLOSING:
             open_.append((sign, start))
@@ -152,14 +152,14 @@ def stranger(text: str, role: Role) -> Problem | None:
         return Problem(0, len(text), "E0017", message, way_out)
     if not _SUSPICIOUS.search(text):
         return None
-    tokens = tokens_of(Source("", text), Problems())
+    tokens = tokenize(Source("", text), Problems())
     kinds, depth, foreign = tokens.kinds, 0, _foreign() - _ALLOWED.get(role, set())
     for at, kind in enumerate(kinds):
         depth += (kind in {"LPAR", "LSQB", "LBRACE"}) - (kind in {"RPAR", "RSQB", "RBRACE"})
         if depth or kind not in foreign or _is_named(kinds, at, tokens.text(at), role):
             continue
         word = shortened(tokens.text(at))
-        message = f"`{word}` does not belong here: this place holds {role.value}"
+        message = f"expected {role.value}, found `{word}`"
         way_out = "write what follows under a key of its own"
         return Problem(tokens.starts[at], tokens.ends[at], "E0017", message, way_out)
     return None
@@ -211,7 +211,7 @@ class Speech:
         text, offsets = said(scalar, self._source)
         if not text:
             what = role.value if role else "a statement"
-            raise self._demands.wrong("E0011", f"{what} is missing", scalar)
+            raise self._demands.wrong("E0011", f"expected {what}", scalar)
         lines = scalar.style == LITERAL
         problem = unbalanced(text, lines=lines)
         if problem is not None:
@@ -229,8 +229,8 @@ class Speech:
         kept = scalar.value.strip("\r\n")
         found = re.search(r'["\r\n]', kept)
         if found:
-            what = 'no `"`' if found.group() == '"' else "one line"
-            raise self._demands.wrong("E0008", f"a text holds {what}", scalar)
+            rule = 'cannot contain `"`' if found.group() == '"' else "must be on one line"
+            raise self._demands.wrong("E0008", f"a text {rule}", scalar)
         text, offsets = said(scalar, self._source)
         self._text.word('"', scalar.start)
         self._text.glue()

@@ -17,7 +17,7 @@ class Way(Enum):
 
     NAMED = "a mapping from names"
     LISTED = "a list"
-    LABELLED = "a list, or a mapping from labels"
+    LABELLED = "a list or a mapping from labels"
     ALONE = "a block"
 
 
@@ -26,16 +26,16 @@ class Role(Enum):
     """What a text says: the words for it, for messages."""
 
     NAME = "a name"
-    NAMES = "a name, or several parted by `,`"
+    NAMES = "a name, or several with `,` between them"
     PORTS = "a port's name"
     VARIABLE = "`name: Type`"
     TURNS = "`name in values`"
-    PATH = "a name, as `a.b[0]`"
-    BASE = "a name, or a call"
+    PATH = "a name such as `a.b[0]`"
+    BASE = "a name or a call"
     EXPRESSION = "a value"
     CONDITION = "a condition"
     SHOWN = "a value to report"
-    VALUE = "a value, or a record"
+    VALUE = "a value or a record"
     WIRE = "`a -> b`"
     LINK = "`a -- b via medium`"
     ENDS = "`a -- b`"
@@ -149,12 +149,6 @@ BLOCK = (
             Part("unless", Role.EXPRESSION, "unless", "condition"),
             Part("because", Role.TEXT, "", "reason"),
         ),
-    ),
-    Shape("machine", ast.Machine, block=True),
-    Shape("state", ast.State, block=True),
-    Shape(
-        "on", ast.Transition, parts=(Part("to", Role.NAME, "->", "target"), _WITH),
-        short=Part("to", Role.NAME, "->", "target"),
     ),
 )  # fmt: skip
 """What stands in a block under a keyword; a keyword that may be a field is one before a value."""

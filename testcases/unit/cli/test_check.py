@@ -13,9 +13,9 @@ PROPERTY = "property p{} {{ forall n: Int in 1 .. 5\n expect n * n > n }}\n"
 @pytest.mark.parametrize(
     ("count", "said"),
     [
-        (0, "0 tests, 0 cases: nothing to complain of\n"),
-        (1, "0 tests, 0 cases, 1 property: nothing to complain of\n"),
-        (2, "0 tests, 0 cases, 2 properties: nothing to complain of\n"),
+        (0, "0 tests, 0 cases: no problems found\n"),
+        (1, "0 tests, 0 cases, 1 property: no problems found\n"),
+        (2, "0 tests, 0 cases, 2 properties: no problems found\n"),
     ],
 )
 def test_properties_are_counted(tmp_path: Path, count: int, said: str) -> None:

@@ -78,7 +78,7 @@ def test_a_form_is_not_written_under_a_name_of_the_other(here: Path, form: str, 
     before = {path.name: path.read_bytes() for path in here.iterdir()}
     done = convert("a.qos", "--to", form, "-o", name)
     assert done.exit_code == 2
-    assert f"`{name}` is named as the other form is" in done.stderr
+    assert f"`{name}` does not fit `--to" in done.stderr
     assert {path.name: path.read_bytes() for path in here.iterdir()} == before
 
 

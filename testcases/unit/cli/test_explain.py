@@ -11,8 +11,8 @@ from qospec import cli
 from qospec.catalogue.kinds import discover
 from qospec.check.device.observables import observed
 from qospec.check.device.predicates import ATTRIBUTES
-from qospec.check.evaluate.dimensions import LAYERS
 from qospec.check.evaluate.functions import FUNCTIONS
+from qospec.protocol.encapsulation import LAYERS
 from qospec.reference.asked import asked
 from qospec.reference.words import BUILT_IN
 

@@ -132,7 +132,7 @@ def test_without_it_the_way_is_told(tmp_path: Path) -> None:
     path = write(tmp_path / "a.qos", CONTRACT)
     result = check(path)
     assert result.exit_code == 2
-    assert "1 of them can be fixed by `qos check --fix`" in result.stderr
+    assert "1 of them can be fixed with `qos check --fix`" in result.stderr
     assert "cvdt" in path.read_text(encoding="utf-8")
 
 

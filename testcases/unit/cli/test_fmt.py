@@ -35,10 +35,10 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_files_are_changed_in_place(here: Path, paths: tuple[str, ...]) -> None:
     result = fmt(*paths)
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr == "changed: untidy.qos\n1 file changed, 1 as it should be\n"
+    assert result.stderr == "changed: untidy.qos\n1 file changed, 1 already formatted\n"
     assert (here / "untidy.qos").read_text(encoding="utf-8") == TIDY
     assert (here / "other.txt").read_text(encoding="utf-8") == UNTIDY
-    assert fmt(*paths).stderr == "0 files changed, 2 as they should be\n"
+    assert fmt(*paths).stderr == "0 files changed, 2 already formatted\n"
 
 
 COMMANDS = (["check"], ["fmt", "--check"], ["plan"], ["doc"])
@@ -62,7 +62,7 @@ def test_without_a_path_every_command_takes_what_the_project_names(
 def test_without_a_path_a_file_that_is_yaml_is_passed_over(here: Path) -> None:
     (here / "a.yaml").write_text("qos: 1\n", encoding="utf-8")
     (here / "qos.toml").write_text('[project]\npaths = ["a.yaml", "below"]\n', encoding="utf-8")
-    assert fmt().stderr == "0 files changed, 1 as it should be\n"
+    assert fmt().stderr == "0 files changed, 1 already formatted\n"
 
 
 def test_what_is_as_it_should_be_is_not_written(here: Path) -> None:
@@ -75,7 +75,7 @@ def test_what_is_as_it_should_be_is_not_written(here: Path) -> None:
 def test_check_changes_nothing_and_says_what_would_change(here: Path) -> None:
     result = fmt("--check")
     assert (result.exit_code, result.stdout) == (1, "would change: untidy.qos\n")
-    assert result.stderr == "1 file would change, 1 as it should be\n"
+    assert result.stderr == "1 file would change, 1 already formatted\n"
     assert (here / "untidy.qos").read_text(encoding="utf-8") == UNTIDY
     assert fmt("--check", "below").exit_code == 0
 
@@ -121,10 +121,10 @@ def test_what_is_no_text_is_told(here: Path, path: str, code: str) -> None:
 
 def test_yaml_is_left_alone(here: Path) -> None:
     (here / "twin.yaml").write_text("qos:   1\n", encoding="utf-8")
-    assert fmt().stderr == "changed: untidy.qos\n1 file changed, 1 as it should be\n"
+    assert fmt().stderr == "changed: untidy.qos\n1 file changed, 1 already formatted\n"
     result = fmt("below", "twin.yaml")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr == "error: twin.yaml is YAML, and `qos fmt` lays out .qos files only\n"
+    assert result.stderr == "error: `twin.yaml` is YAML; `qos fmt` formats .qos files only\n"
     assert (here / "twin.yaml").read_text(encoding="utf-8") == "qos:   1\n"
 
 
@@ -133,7 +133,7 @@ def test_permissions_and_links_stay(here: Path) -> None:
     target.chmod(0o640)
     link = here / "below" / "link.qos"
     link.symlink_to(target)
-    assert fmt(link, target).stderr == "changed: untidy.qos\n1 file changed, 0 as they should be\n"
+    assert fmt(link, target).stderr == "changed: untidy.qos\n1 file changed, 0 already formatted\n"
     assert link.is_symlink()
     assert target.read_text(encoding="utf-8") == TIDY
     assert stat.S_IMODE(target.stat().st_mode) == 0o640
@@ -165,7 +165,7 @@ def test_what_would_say_something_else_is_not_written_and_the_others_are(
     monkeypatch.setattr(Pen, "finished", finished)
     result = fmt("other.qos", "untidy.qos")
     assert result.exit_code == 4
-    assert "mistake in qospec itself: Damaged: other.qos" in result.stderr
+    assert "internal error in qospec: Damaged: other.qos" in result.stderr
     assert "2 s" in (here / "other.qos").read_text(encoding="utf-8")
     assert (here / "untidy.qos").read_text(encoding="utf-8") == TIDY
 
@@ -181,8 +181,8 @@ def test_a_package_is_left_as_it_is(here: Path) -> None:
     (here / "qos.lock").write_text(lock, encoding="utf-8")
     result = fmt(".", folder, folder / "lib.qos", "link.qos")
     assert result.exit_code == 0
-    assert "the package `acme` is left as it is: its files are pinned\n" in result.stderr
-    assert "1 file changed, 1 as it should be\n" in result.stderr
+    assert "skipped the package `acme`: its files are pinned\n" in result.stderr
+    assert "1 file changed, 1 already formatted\n" in result.stderr
     assert (folder / "lib.qos").read_text(encoding="utf-8") == UNTIDY
 
 

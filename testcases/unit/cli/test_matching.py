@@ -2,7 +2,7 @@
 
 import pytest
 
-from qospec.cli.matching import MatchError, matching
+from qospec.cli.matching import MatchError, case_filter
 
 NAMES = [
     "load:load=100%,oam=joint",
@@ -33,23 +33,23 @@ NAMES = [
     ],
 )
 def test_a_condition_on_names(text: str, places: list[int]) -> None:
-    wants = matching(text)
+    wants = case_filter(text)
     assert [place for place, name in enumerate(NAMES) if wants(name)] == places
 
 
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("load and", "a word is missing at the end"),
-        ("and load", "a word is missing ahead of `and`"),
-        ("load spare", "`spare` is not expected there"),
-        ("(load", "a `)` is missing"),
-        ("load)", "`)` is not expected there"),
-        ("not", "a word is missing at the end"),
+        ("load and", "expected a word at the end"),
+        ("and load", "expected a word before `and`"),
+        ("load spare", "unexpected `spare`"),
+        ("(load", "expected `)`"),
+        ("load)", "unexpected `)`"),
+        ("not", "expected a word at the end"),
         ("(" * 100 + "load", "it is nested too deeply"),
     ],
 )
 def test_what_is_no_condition_is_said(text: str, why: str) -> None:
     with pytest.raises(MatchError) as raised:
-        matching(text)
+        case_filter(text)
     assert str(raised.value) == why

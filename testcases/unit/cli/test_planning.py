@@ -102,14 +102,14 @@ test knee on wire {
     ("text", "shown", "refused"),
     [
         (SEARCH, ["knee: at most ", "goal ndr: loss 0"], "the search for `rate` is checked"),
-        (PROPERTY, ["law: a property, of which no trial", "t: 1 trial"], "the property `law` is"),
+        (PROPERTY, ["law: a property, for which no trials", "t: 1 trial"], "the property `law` is"),
     ],
 )
 def test_a_plan_is_shown_and_what_a_run_would_refuse_ends_it(tmp_path, text, shown, refused):
     result = asked(tmp_path, text, "plan")
     assert result.exit_code == 2
     assert all(piece in result.stdout for piece in shown)
-    assert "`qos run` refuses what is planned here:" in result.stderr
+    assert "`qos run` would refuse this:" in result.stderr
     assert refused in result.stderr
     document = asked(tmp_path, text, "plan", "", "--json")
     assert document.exit_code == 2

@@ -6,9 +6,9 @@ import sys
 import pytest
 
 from qospec.cli import progress as module
-from qospec.cli.progress import BEAT_S, Progress, Work
+from qospec.cli.progress import BEAT_S, Progress, Workload
 
-WORK = Work({"one": (4, 99), "two:n=1": (2, 99), "two:n=2": (2, 99)})
+WORK = Workload({"one": (4, 99), "two:n=1": (2, 99), "two:n=2": (2, 99)})
 
 
 class Terminal(io.StringIO):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from qospec.cli.terminal import Console, Here
+from qospec.cli.terminal import Console, LocalNames
 
 NOTE = "0 of 1_200_000 lost: with 95 % confidence the ratio is below 2.5 × 10⁻⁶"
 
@@ -66,7 +66,7 @@ def test_what_does_not_apply_is_not_among_what_failed(capsys: pytest.CaptureFixt
 
 
 def test_a_place_and_a_command_are_told_as_they_are_called_here() -> None:
-    here = Here({"t.qos": "../t.qos"}, {"one": "qos run ../t.qos::one"})
+    here = LocalNames({"t.qos": "../t.qos"}, {"one": "qos run ../t.qos::one"})
     assert here.place("t.qos:3:5") == "../t.qos:3:5"
     assert here.place("std/media.qos:3:5") == "std/media.qos:3:5"
     assert here.again({"name": "one", "again": "qos run t.qos::one"}) == "qos run ../t.qos::one"

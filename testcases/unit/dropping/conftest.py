@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from qospec.catalogue.kinds import Buffer
 from qospec.elements.fifo import Fifo
 from qospec.engine.element import Setting
-from qospec.engine.encapsulation import Encapsulation
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.line.clock import Clock
-from qospec.engine.marks import ALL
 from qospec.engine.random import Draws
+from qospec.protocol.encapsulation import Encapsulation
+from qospec.protocol.marks import ALL
 
 RATE = Fraction(100_000_000)
 ETHERNET = Encapsulation(8, 18, 64, 12)

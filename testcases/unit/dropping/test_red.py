@@ -48,12 +48,12 @@ def test_it_is_the_paper_s_algorithm(bench, data):
 
 def gate(limit, policy):
     """Return the gate of one queue, with a typical item of a millisecond."""
-    guarded = drop_policy.Guarded(Buffer(limit, "packet"), policy, Draws(("test",)))
-    return drop_policy.gate_of([guarded], Clock(Fraction(8_000 * TYPICAL), slotted=False))
+    guarded = drop_policy.QueueWithPolicy(Buffer(limit, "packet"), policy, Draws(("test",)))
+    return drop_policy.admission_table([guarded], Clock(Fraction(8_000 * TYPICAL), slotted=False))
 
 
 def followed(made, waiting, at_ps):
-    admission.fate(made, 0, (0, 1, at_ps), waiting, MUST_WAIT, 0)
+    admission.admit(made, 0, (0, 1, at_ps), waiting, MUST_WAIT, 0)
     return Fraction(int(made.queues[0, admission.AVERAGE]), 2**20)
 
 
@@ -113,7 +113,7 @@ def share_at(average, policy, draws=200_000):
     made.queues[0, admission.WEIGHT] = -1
     made.queues[0, admission.AVERAGE] = int(average * 2**20)
     stream = Draws(("share",)).stream().integers(0, admission.CERTAIN, draws, np.int32)
-    fates = [admission.fate(made, 0, (0, 1, 0), 0, MUST_WAIT, draw) for draw in stream]
+    fates = [admission.admit(made, 0, (0, 1, 0), 0, MUST_WAIT, draw) for draw in stream]
     places = np.flatnonzero(np.array(fates) == admission.EARLY)
     return len(places) / draws, np.diff(places)
 
@@ -143,7 +143,7 @@ def first_share(average, policy):
         made = gate(100, policy)
         made.queues[0, admission.WEIGHT] = -1
         made.queues[0, admission.AVERAGE] = int(average * 2**20)
-        early = admission.fate(made, 0, (0, 1, 0), 0, MUST_WAIT, middle) == admission.EARLY
+        early = admission.admit(made, 0, (0, 1, 0), 0, MUST_WAIT, middle) == admission.EARLY
         low, high = (middle + 1, high) if early else (low, middle)
     return low / admission.CERTAIN
 

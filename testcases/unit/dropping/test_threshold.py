@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from qospec.catalogue.kinds import Buffer
 from qospec.dropping.threshold import Threshold
 from qospec.elements.fifo import Fifo
-from qospec.engine.marks import marked
+from qospec.protocol.marks import marked
 
 AF1 = {10: marked(dscp=10), 12: marked(dscp=12), 14: marked(dscp=14)}
 

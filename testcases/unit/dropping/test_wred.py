@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from qospec.catalogue.kinds import Buffer
 from qospec.dropping.wred import Wred
 from qospec.elements.fifo import Fifo
-from qospec.engine.marks import marked
+from qospec.protocol.marks import marked
 
 COLOURS = ("green", "yellow", "red")
 TYPICAL = 40

@@ -14,9 +14,9 @@ from qospec.engine.element import Setting
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.line.clock import Clock
-from qospec.engine.marks import MARKS
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
+from qospec.protocol.marks import MARKS
 from qospec.units import PS_PER_S
 
 CBR = Contract("cbr", Fraction(1_000), 0)
@@ -254,11 +254,11 @@ class Said(NamedTuple):
     """What an author said of a meter besides its buckets.
 
     Attributes:
-        fates: What becomes of packets of a colour, "mark" or "drop".
+        outcomes: What becomes of packets of a colour, "mark" or "drop".
         aware: Whether the colour counts that a packet bears.
     """
 
-    fates: dict[int, str]
+    outcomes: dict[int, str]
     aware: bool = False
 
 
@@ -278,14 +278,14 @@ class Meters:
         st.fractions(8, 10**10, max_denominator=10**3),
     )
     bursts = st.sampled_from([0, 1, 40, 1_500, 3_000, 65_535])
-    fates = st.sampled_from(["mark", "drop"])
+    outcomes = st.sampled_from(["mark", "drop"])
 
     def three(self, draw: st.DrawFn) -> tuple[dict[str, Any], Said]:
         """Draw what all meters of three colours have: as fields, and as it is to be read.
 
         Yellow exceeds and red violates. Source: RFC 2697, 1, and the names of its bursts.
         """
-        exceed, violate, aware = draw(self.fates), draw(self.fates), draw(st.booleans())
+        exceed, violate, aware = draw(self.outcomes), draw(self.outcomes), draw(st.booleans())
         fields = {"aware": aware, "exceed": exceed, "violate": violate}
         return fields, Said({GREEN: "mark", YELLOW: exceed, RED: violate}, aware)
 
@@ -308,13 +308,14 @@ class Meters:
         for number, (t, size, came) in enumerate(packets):
             book.passed(t - last)
             last, colour = t, book.colour(size, came if said.aware else GREEN)
-            (kept if said.fates[colour] == "mark" else lost).append((number, colour))
+            (kept if said.outcomes[colour] == "mark" else lost).append((number, colour))
         cuts = draw(st.lists(st.sampled_from([t for t, _, _ in packets] or [0]), max_size=4))
         others = MARKS["dscp"].put(0, 46)
         columns = {"size_bytes": [size for _, size, _ in packets]}
         columns["marks"] = [self.colours.put(others, came) for _, _, came in packets]
         batch = Lab.cells([t for t, _, _ in packets], **columns)
-        got = Lab.carry(meter, Lab.setting(), batch, cuts=cuts)
+        setting = Lab.setting()
+        got = Lab.carry(meter, setting, batch, cuts=cuts)
         (left,) = got.departures
         marks = [self.colours.put(others, colour) for _, colour in kept]
         assert left.sent_ps.tolist() == [number for number, _ in kept]
@@ -323,9 +324,14 @@ class Meters:
         assert sorted((n, cause) for cause, *_, n in got.lost) == [(n, "policed") for n, _ in lost]
         for number, (_, _, came) in enumerate(packets):
             least = came if said.aware else GREEN  # worse or alike, never better
-            may = [c for c, fate in sorted(said.fates.items()) if c >= least and fate == "mark"]
+            may = [
+                c
+                for c, actions in sorted(said.outcomes.items())
+                if c >= least and actions == "mark"
+            ]
             expected = tuple(self.colours.put(others, colour) for colour in may)
-            assert meter.becomes(batch.marks.item(number)) == expected
+            bears = batch.marks.item(number)
+            assert meter.marks_after(bears, setting.connections.contracts[0]) == expected
             assert dict(kept).get(number, least) >= least
 
     def vector(self, meter: Any) -> str:

@@ -21,15 +21,15 @@ from qospec.elements.strict import Strict
 from qospec.elements.wf2q_plus import Wf2qPlus
 from qospec.elements.wfq import Wfq
 from qospec.elements.wrr import Wrr
-from qospec.engine.encapsulation import Encapsulation
-from qospec.engine.experiment import END, Experiment, Node, Source, Watch, Wire
+from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph import emulation
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.line.clock import Clock
-from qospec.engine.marks import marked
 from qospec.engine.measure import delays
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.scheduler.scheduler import Combined
+from qospec.protocol.encapsulation import Encapsulation
+from qospec.protocol.marks import marked
 
 ETHERNET = Encapsulation(8, 18, 64, 12)
 LINES = [
@@ -298,7 +298,7 @@ def test_a_network_carries_each_packet_by_the_book(books, data, kinds, clock, ch
             sources,
             nodes,
             (*(Wire(0, n, 1, n) for n in range(3)), Wire(1, 0, END)),
-            Watch(0, 2 * 10**11, (-1,) * packets),
+            MeasurementSpec(0, 2 * 10**11, (-1,) * packets),
             ("test",),
         ),
         chunk=chunk,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.elements.police import Police
-from qospec.engine.marks import MARKS
+from qospec.protocol.marks import MARKS
 
 GREEN, RED = 0, 2
 KBIT = Fraction(1_000)
@@ -32,7 +32,7 @@ class Book:
 
 @given(st.data())
 def test_it_polices_by_the_book(meters, data):
-    rate, burst, exceed = map(data.draw, (meters.rates, meters.bursts, meters.fates))
+    rate, burst, exceed = map(data.draw, (meters.rates, meters.bursts, meters.outcomes))
     meter = Police(rate, burst, exceed)
     meters.agree(data.draw, meter, Book(meters, meter), meters.said({GREEN: "mark", RED: exceed}))
 

@@ -127,7 +127,7 @@ def pauses_of(lab, processor, until_ps):
     if processor.random_interruption:
         interruptions = processor.start(lab.setting()).interruptions
         while interruptions.until_ps < until_ps:
-            interruptions.go_on(0)
+            interruptions.extend(0)
         return [(int(begin), int(end)) for begin, end in interruptions.known[:-1]]
     every_ps, length_ps = processor.housekeeping_every, processor.housekeeping
     begins = range(processor.housekeeping_phase, until_ps, every_ps) if length_ps else ()

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.elements.remark import Remark
-from qospec.engine.marks import ALL, COLOURS, MARKS, VALUES
+from qospec.protocol.marks import ALL, COLOURS, MARKS, VALUES
 
 NAMES = ("dscp", "priority", "traffic_class")
 
@@ -28,25 +28,27 @@ def test_what_is_given_is_written_and_the_rest_stays(lab, written, colour, marks
     fields = {name: tuple(each.items()) for name, each in written.items()}
     remark = Remark(**fields, colour=colour)
     batch = lab.cells(range(len(marks)), marks=marks)
-    (left,) = lab.carry(remark, lab.setting(), batch).departures
+    setting = lab.setting()
+    (left,) = lab.carry(remark, setting, batch).departures
     for before, after in zip(marks, left.marks.tolist(), strict=True):
-        assert remark.becomes(before) == (after,)
-        borne = COLOURS[min(MARKS["colour"].of(before), 2)]
+        assert remark.marks_after(before, setting.connections.contracts[0]) == (after,)
+        colour_on_arrival = COLOURS[min(MARKS["colour"].of(before), 2)]
         for name, mark in MARKS.items():
             each = written.get(name, {})
-            expected = each.get("", each.get(borne, mark.of(before)))
+            expected = each.get("", each.get(colour_on_arrival, mark.of(before)))
             if name == "colour" and colour is not None:
                 expected = COLOURS.index(colour)
             assert mark.of(after) == expected
     assert left.at_ps.tolist() == batch.at_ps.tolist()
-    assert set(remark.writes) == {*written, *(["colour"] if colour else [])}
+    assert set(remark.marks_written) == {*written, *(["colour"] if colour else [])}
 
 
 @pytest.mark.parametrize("before", range(64))
 def test_the_precedence_is_the_first_half_of_the_code_point(lab, before):
     batch = lab.cells([0], marks=MARKS["dscp"].put(0, before))
     remark = Remark(precedence=(("", 5),))
-    (left,) = lab.carry(remark, lab.setting(), batch).departures
+    setting = lab.setting()
+    (left,) = lab.carry(remark, setting, batch).departures
     assert MARKS["dscp"].of(left.marks.item(0)) == 5 * 8 + before % 8
     assert ALL["precedence"].of(left.marks.item(0)) == 5
 

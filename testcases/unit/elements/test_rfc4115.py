@@ -47,15 +47,15 @@ def test_a_vector(meters):
 
 
 @pytest.mark.parametrize(
-    ("fates", "left"),
+    ("outcomes", "left"),
     [
         ({"exceed": "drop"}, "G.RRRRG.R"),
         ({"violate": "drop"}, "GY....GY."),
         ({"exceed": "drop", "violate": "drop"}, "G.....G.."),
     ],
 )
-def test_yellow_exceeds_and_red_violates(meters, fates, left):
-    assert meters.vector(Rfc4115(8 * KBIT, 1_500, 8 * KBIT, 1_500, **fates)) == left
+def test_yellow_exceeds_and_red_violates(meters, outcomes, left):
+    assert meters.vector(Rfc4115(8 * KBIT, 1_500, 8 * KBIT, 1_500, **outcomes)) == left
 
 
 def test_without_any_burst_all_would_be_red():

@@ -46,15 +46,15 @@ def test_a_vector(meters):
 
 
 @pytest.mark.parametrize(
-    ("fates", "left"),
+    ("outcomes", "left"),
     [
         ({"exceed": "drop"}, "GG.RRRGGR"),
         ({"violate": "drop"}, "GGY...GG."),
         ({"exceed": "drop", "violate": "drop"}, "GG....GG."),
     ],
 )
-def test_yellow_exceeds_and_red_violates(meters, fates, left):
-    assert meters.vector(Srtcm(8 * KBIT, 3_000, 1_500, **fates)) == left
+def test_yellow_exceeds_and_red_violates(meters, outcomes, left):
+    assert meters.vector(Srtcm(8 * KBIT, 3_000, 1_500, **outcomes)) == left
 
 
 def test_without_any_burst_all_would_be_red():

@@ -48,15 +48,15 @@ def test_a_vector(meters):
 
 
 @pytest.mark.parametrize(
-    ("fates", "left"),
+    ("outcomes", "left"),
     [
         ({"exceed": "drop"}, "G.RR.RG.R"),
         ({"violate": "drop"}, "GY..Y.GY."),
         ({"exceed": "drop", "violate": "drop"}, "G.....G.."),
     ],
 )
-def test_yellow_exceeds_and_red_violates(meters, fates, left):
-    assert meters.vector(Trtcm(8 * KBIT, 1_500, 16 * KBIT, 3_000, **fates)) == left
+def test_yellow_exceeds_and_red_violates(meters, outcomes, left):
+    assert meters.vector(Trtcm(8 * KBIT, 1_500, 16 * KBIT, 3_000, **outcomes)) == left
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from qospec.elements.line import Line
 from qospec.engine.element import Loss
-from qospec.engine.experiment import Experiment, Node, Source, Watch
+from qospec.engine.experiment import Experiment, MeasurementSpec, Node, Source
 from qospec.engine.items.batch import Batch
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.measure.observation import Recorder
@@ -98,7 +98,7 @@ class Wire:
                 (source,),
                 (Node("a.tx", self.line, self.line.clock(stamps=True)),),
                 (),
-                Watch(
+                MeasurementSpec(
                     start_ps,
                     2**61,
                     (0,) * connections,

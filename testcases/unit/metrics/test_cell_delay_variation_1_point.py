@@ -18,7 +18,7 @@ def test_the_example_of_the_definition(tally: Callable[..., Tally]) -> None:
     largest_ps, least_ps = (
         int(rows[0, at]) for at in (cell_delay_variation.LARGEST, cell_delay_variation.LEAST)
     )
-    seen = tally(clumping_max_ps=largest_ps, clumping_min_ps=least_ps)
+    seen = tally(one_point_variation_max_ps=largest_ps, one_point_variation_min_ps=least_ps)
     assert CellDelayVariation1Point().measure(seen, "max") == 5
     assert CellDelayVariation1Point().measure(seen, "min") == -5
 

@@ -30,7 +30,7 @@ test t on star {
 """
     )
     lean = planned(text)
-    monkeypatch.setattr(lowering, "_leave_out", lambda *_: None)
+    monkeypatch.setattr(lowering, "_remove_idle", lambda *_: None)
     whole = planned(text)
     sizes = [len(case.networks[""].experiment.nodes) for (case,) in (lean, whole)]
     assert sizes[0] < sizes[1]

@@ -141,7 +141,7 @@ def test_what_cannot_be_executed_is_checked_and_refused_when_it_is_to_run(
     assert command("plan", text).exit_code == 2
     result = command("run", text)
     assert result.exit_code == 2
-    assert f"{what} is checked, and cannot be executed yet" in result.output
+    assert f"{what} cannot be executed yet" in result.output
 
 
 def test_a_test_beside_a_property_runs_when_it_is_named(command) -> None:

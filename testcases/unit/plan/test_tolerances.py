@@ -37,6 +37,13 @@ def test_a_flow_alone_loses_cells_just_below_the_bound_and_none_at_it(
         assert [each.verdict for each in ran(case).judgements] == ["fail" if warned else "pass"]
 
 
+def test_a_delay_on_the_way_keeps_the_slots(planned, problems):
+    behind = TEXT.replace("upc = gcra", "upc = gcra\n  pipe = delay { time = 3 us }")
+    behind = behind.replace("west.rx -> upc", "west.rx -> pipe -> upc")
+    planned(behind.replace("RATE", "400").replace("CDVT", "0.49 ms"))
+    assert [each.code for each in problems.all] == ["W0613"]
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -76,7 +76,7 @@ test t on apart {
     (told,) = problems.errors
     assert (told.code, told.message) == (
         "E0308",
-        f"no way leads cells of `f` from `{first}` to `{last}`",
+        f"no path for cells of `f` from `{first}` to `{last}`",
     )
 
 

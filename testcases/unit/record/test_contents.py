@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from qospec.record import schema
-from qospec.record.schema import MayLack, Named, OrNull, Shape
+from qospec.record.schema import MapOf, Nullable, Optional, Shape
 
 RECORD = Path(__file__).parents[3] / "docs" / "record.md"
 CASE = ("cases", 0)
@@ -35,11 +35,11 @@ def with_damage(document: dict[str, Any], place: tuple[str | int, ...], value: o
 
 def undeclared(value: Any, shape: Shape, path: str) -> set[str]:
     """Return the fields of a record that its shape does not know."""
-    while isinstance(shape, MayLack | OrNull):
-        shape = shape.there if isinstance(shape, MayLack) else shape.known
+    while isinstance(shape, Optional | Nullable):
+        shape = shape.shape
     if isinstance(value, list):
         return {found for each in value for found in undeclared(each, shape[0], path)}
-    if isinstance(shape, Named):
+    if isinstance(shape, MapOf):
         return {found for each in value.values() for found in undeclared(each, shape.each, path)}
     if not isinstance(shape, dict) or value is None:
         return set()
@@ -60,7 +60,7 @@ def undeclared(value: Any, shape: Shape, path: str) -> set[str]:
 )
 def test_what_a_run_writes_is_whole_and_declared(recorded, name: str, shape: Shape) -> None:
     written = getattr(recorded, name)
-    assert list(schema.lacking(written, shape)) == []
+    assert list(schema.violations(written, shape)) == []
     assert undeclared(written, shape, name) == set()
 
 
@@ -122,7 +122,7 @@ def test_what_is_not_what_reports_read_it_as_is_told(
     recorded, place: tuple[str | int, ...], value: object, words: str
 ) -> None:
     damaged = with_damage(recorded.outcome, place, value)
-    assert list(schema.lacking(damaged, schema.OUTCOME)) == [words]
+    assert list(schema.violations(damaged, schema.OUTCOME)) == [words]
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_what_is_not_what_reports_read_it_as_is_told(
 )
 def test_what_reports_can_read_is_fine(recorded, place, value) -> None:
     whole = with_damage(recorded.outcome, place, value)
-    assert list(schema.lacking(whole, schema.OUTCOME)) == []
+    assert list(schema.violations(whole, schema.OUTCOME)) == []
 
 
 @pytest.mark.parametrize(
@@ -152,20 +152,20 @@ def test_what_reports_can_read_is_fine(recorded, place, value) -> None:
 )
 def test_a_time_is_one(recorded, name: str, value: object, words: str) -> None:
     damaged = {**recorded.timing, name: value}
-    assert list(schema.lacking(damaged, schema.TIMING)) == [f"`{name}` {words}"]
+    assert list(schema.violations(damaged, schema.TIMING)) == [f"`{name}` {words}"]
 
 
 @pytest.mark.parametrize("value", ["fast", True, -1, float("nan"), 10**400])
 def test_a_duration_is_a_number_that_can_be_added_up(recorded, value: object) -> None:
     damaged = {**recorded.timing, "cases": {"a": 1, "b": value}}
-    assert list(schema.lacking(damaged, schema.TIMING)) == [f"`cases.b` {NO_DURATION}"]
+    assert list(schema.violations(damaged, schema.TIMING)) == [f"`cases.b` {NO_DURATION}"]
 
 
 @pytest.mark.parametrize("name", schema.OUTCOME)
 def test_a_field_that_is_not_there_is_told_unless_it_may_lack(recorded, name: str) -> None:
     left = {each: recorded.outcome[each] for each in recorded.outcome if each != name}
-    told = [] if isinstance(schema.OUTCOME[name], MayLack) else [f"it has no `{name}`"]
-    assert list(schema.lacking(left, schema.OUTCOME)) == told
+    told = [] if isinstance(schema.OUTCOME[name], Optional) else [f"it has no `{name}`"]
+    assert list(schema.violations(left, schema.OUTCOME)) == told
 
 
 @pytest.mark.parametrize(
@@ -181,14 +181,14 @@ def test_a_field_that_is_not_there_is_told_unless_it_may_lack(recorded, name: st
         ("Timing", schema.TIMING),
     ],
 )
-def test_the_documentation_says_of_each_field_whether_it_may_lack(
+def test_the_documentation_says_of_each_field_whether_it_is_optional(
     heading: str, shape: dict[str, object]
 ) -> None:
     text = RECORD.read_text(encoding="utf-8")
     table = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     rows = [line.split(" | ") for line in table.splitlines() if line.startswith("| `")]
-    names = [(name, "*may lack*" in said) for first, said in rows for name in words(first)]
-    assert dict(names) == {name: isinstance(each, MayLack) for name, each in shape.items()}
+    names = [(name, "*optional*" in said) for first, said in rows for name in words(first)]
+    assert dict(names) == {name: isinstance(each, Optional) for name, each in shape.items()}
 
 
 def words(cell: str) -> list[str]:

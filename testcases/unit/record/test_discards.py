@@ -2,7 +2,7 @@
 
 import pytest
 
-from qospec.record.outcome import sentence, single
+from qospec.record.outcome import discard_sentence, loss_sentence
 
 LOSS = {"repeat": 1, "flow": "f", "element": "dut.q", "cause": "early", "carries": "cell"}
 
@@ -12,7 +12,7 @@ LOSS = {"repeat": 1, "flow": "f", "element": "dut.q", "cause": "early", "carries
     [(1, "1 cell of f: dut.q (early)"), (1_739, "1_739 cells of f: dut.q (early)")],
 )
 def test_a_loss_of_one_repeat_is_a_sentence(cells, said) -> None:
-    assert single({**LOSS, "cells": cells}) == said
+    assert loss_sentence({**LOSS, "cells": cells}) == said
 
 
 @pytest.mark.parametrize(
@@ -24,4 +24,4 @@ def test_a_loss_of_one_repeat_is_a_sentence(cells, said) -> None:
     ],
 )
 def test_losses_of_several_are_one(least, most, said) -> None:
-    assert sentence({**LOSS, "least": least, "most": most, "when": "per repeat"}) == said
+    assert discard_sentence({**LOSS, "least": least, "most": most, "when": "per repeat"}) == said

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from qospec.catalogue.kinds import discover
 from qospec.engine.arrays import np
 from qospec.engine.measure import delays as kept
-from qospec.record.histograms import MOST_KEPT, MOST_STEPS, histogram
+from qospec.record.bins import FINEST, HIGHEST, bin_of, bin_start_ps
+from qospec.record.histograms import MAX_BINS, MAX_HISTOGRAMS, histogram
 from qospec.record.outcome import case_document
-from qospec.record.steps import FINEST, HIGHEST, step_of, step_start_ps
 from qospec.run import trial
 
 TIMES = st.one_of(st.integers(0, 5_000), st.integers(0, 2**44))
@@ -33,14 +33,14 @@ def counts(document):
 
 @given(st.integers(0, 2**62), st.sampled_from([1, 2, 8, 64, 512]))
 def test_a_delay_lies_in_its_step(delay_ps, per_octave):
-    step = step_of(delay_ps, per_octave)
-    assert step_start_ps(step, per_octave) <= delay_ps < step_start_ps(step + 1, per_octave)
+    step = bin_of(delay_ps, per_octave)
+    assert bin_start_ps(step, per_octave) <= delay_ps < bin_start_ps(step + 1, per_octave)
     assert 0 <= step <= HIGHEST
 
 
 @given(st.integers(0, 2**52))
 def test_the_finest_steps_are_the_engines_buckets(delay_ps):
-    assert step_of(delay_ps, FINEST) == kept.bucket_of(delay_ps)
+    assert bin_of(delay_ps, FINEST) == kept.bucket_of(delay_ps)
 
 
 @given(st.lists(DELAYS, min_size=1, max_size=3))
@@ -48,10 +48,10 @@ def test_each_delay_is_counted_where_it_belongs(repeats):
     found = histogram([delays(*times) for times in repeats])
     every = [time for times in repeats for time in times]
     first, fine = found["first"], found["per_octave"]
-    belongs = Counter(max(step_of(time, fine), first) for time in every)
+    belongs = Counter(max(bin_of(time, fine), first) for time in every)
     assert counts(found) == [belongs[first + n] for n in range(len(counts(found)))]
     assert sum(counts(found)) == len(every)
-    assert len(counts(found)) <= MOST_STEPS
+    assert len(counts(found)) <= MAX_BINS
     assert counts(found)[-1] > 0
     ends = [Fraction(found[name]["value"]) * 10**12 for name in ("least", "greatest")]
     assert ends == [min(every), max(every)]
@@ -135,9 +135,9 @@ def test_each_term_says_what_it_measures(planned):
 
 
 def test_thousands_of_flows_do_not_fill_a_record(planned):
-    flows = "\n".join(f"flow h{n} = one from a to b" for n in range(MOST_KEPT + 5))
-    asked = "\n".join(f"report h{n}.delay.max" for n in range(MOST_KEPT + 5))
+    flows = "\n".join(f"flow h{n} = one from a to b" for n in range(MAX_HISTOGRAMS + 5))
+    asked = "\n".join(f"report h{n}.delay.max" for n in range(MAX_HISTOGRAMS + 5))
     text = BENCH.replace("test t", "traffic one = cbr { pcr = 1_000 cell/s, cdvt = 1 ms }\ntest t")
     (plan,) = planned(f"{text}{flows}\n{asked}\n}}\n")
     found = case_document(plan, trial.run(plan, discover(), lambda _: None), "")
-    assert len(found["delays"]) == MOST_KEPT
+    assert len(found["delays"]) == MAX_HISTOGRAMS

@@ -23,7 +23,7 @@ LOW, HIGH = 1.6 - 8.2239, 1.6 + 8.2239
 
 def measured(metric: str, statistic: str = "", dimension: object = COUNT) -> Measured:
     kind = METRICS.find("metric", metric).build
-    least, most = (getattr(kind, end, None) for end in ("least", "most"))
+    least, most = kind.least, kind.most
     return Measured(
         "",
         "f",

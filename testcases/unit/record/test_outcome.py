@@ -97,7 +97,7 @@ def test_a_case_to_which_nothing_applies_is_inconclusive_and_says_why(swept) -> 
     assert (first["verdict"], second["verdict"]) == ("inconclusive", "pass")
     assert first["why"][0] == (
         "no criterion that applies to this case measures anything:"
-        " leave it out by `where` on the sweep"
+        " exclude it by `where` on the sweep"
     )
 
 

@@ -44,11 +44,11 @@ def test_a_folder_that_is_no_record_is_said_to_be_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("broken", "why"),
     [
-        (b"{", "it is no JSON: Expecting property name"),
-        (b'{"seed": "7', "it is no JSON: Unterminated string"),
-        (b'{"seed": "\xff"}', "it is no JSON: 'utf-8' codec"),
-        (b"", "it is no JSON: Expecting value"),
-        (b"[]", "it holds no JSON object"),
+        (b"{", "it is not JSON: Expecting property name"),
+        (b'{"seed": "7', "it is not JSON: Unterminated string"),
+        (b'{"seed": "\xff"}', "it is not JSON: 'utf-8' codec"),
+        (b"", "it is not JSON: Expecting value"),
+        (b"[]", "it is not a JSON object"),
         (b"[" * 100_000, "it is nested too deeply"),
     ],
 )
@@ -60,7 +60,7 @@ def test_a_broken_file_is_named_with_a_way_out(
     with pytest.raises(store.RecordError) as refused:
         kept.timing() if name == "timing.json" else kept.outcome()
     assert str(refused.value).startswith(f"`{tmp_path / name}` is damaged: {why}")
-    assert str(refused.value).endswith(f"; {store.WAY_OUT}")
+    assert str(refused.value).endswith(f"; {store.REMEDY}")
 
 
 def test_a_file_that_the_system_does_not_give_is_not_called_damaged(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_a_file_that_lacks_something_is_named_with_what_it_lacks_and_a_way_out(
     kept.end({name: outcome[name] for name in outcome if name not in lacks}, {})
     with pytest.raises(store.RecordError) as refused:
         kept.outcome()
-    damaged = f"`{kept.folder}/outcome.json` is damaged: {told}; {store.WAY_OUT}"
+    damaged = f"`{kept.folder}/outcome.json` is damaged: {told}; {store.REMEDY}"
     assert str(refused.value) == damaged
 
 

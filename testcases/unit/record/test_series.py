@@ -118,4 +118,4 @@ def test_only_what_is_asked_for_is_counted(planned):
 @pytest.mark.parametrize("kind", discover().of("metric").values(), ids=lambda kind: kind.name)
 def test_what_a_metric_has_by_intervals_is_one_of_its_statistics(kind):
     offered = {each for carries in kind.carries for each in kind.statistics(carries)} or {""}
-    assert {*getattr(kind.build, "series", ())} <= offered
+    assert {*kind.build.series} <= offered

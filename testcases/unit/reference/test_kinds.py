@@ -42,7 +42,8 @@ def test_every_field_is_described(kind: Kind, name: str) -> None:
     described = field(kind, name)
     assert described["description"].endswith(".")
     assert described["type"]
-    follows = name in (*kind.from_contract, getattr(kind.build, "paced", ""))
+    rate_field = kind.build.rate_field if kind.role == "arrivals" else ""
+    follows = name in (*kind.from_contract, rate_field)
     optional = described["default"] or kind.parameters[name].default is None or follows
     assert described["required"] != bool(optional)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from qospec.record.statements import criteria
+from qospec.record.statements import count_by_claim
 from qospec.report.claims import claimed, claims_sentence, not_reproduced
 from qospec.report.render import render
 from qospec.report.views import columns, requirements
@@ -27,21 +27,23 @@ def claiming(document):
 
 
 def test_criteria_are_counted_by_what_they_claim(claiming):
-    found = criteria(claiming["cases"])
+    found = count_by_claim(claiming["cases"])
     judged = [s for c in claiming["cases"] for s in c["statements"] if s["kind"] != "report"]
     assert (found["exact"], found["calibrated"], found["not applicable"]) == (1, 1, 1)
     assert found["none"] == len(judged) - 3
 
 
 def test_one_line_says_so_and_what_does_not_count(claiming):
-    sentence = claims_sentence(claiming)
-    assert sentence.startswith("criteria: 1 exact, 1 calibrated (not counted as reproduced), ")
-    assert sentence.endswith(" that claim nothing; 1 not applicable")
+    discard_sentence = claims_sentence(claiming)
+    assert discard_sentence.startswith(
+        "criteria: 1 exact, 1 calibrated (not counted as reproduced), "
+    )
+    assert discard_sentence.endswith(" that claim nothing; 1 not applicable")
 
 
 def test_where_nothing_is_claimed_nothing_is_said(document):
     assert claims_sentence(document) == ""
-    assert claimed(criteria([])) == ""
+    assert claimed(count_by_claim([])) == ""
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from qospec.record.steps import step_of
+from qospec.record.bins import bin_of
 from qospec.report.charts.axis import axis_between
 from qospec.report.charts.corners import corners
 from qospec.report.charts.distributions import (
@@ -46,7 +46,7 @@ def delays(low, counts, flow="f", per_octave=1):
     return {
         "flow": flow, "metric": "transfer_delay", "least": seconds(low),
         "greatest": seconds(low * 2 ** (len(counts) - 1) * Fraction(3, 2)),
-        "per_octave": per_octave, "first": step_of(int(low * 10**12), per_octave),
+        "per_octave": per_octave, "first": bin_of(int(low * 10**12), per_octave),
         "counts": " ".join(map(str, counts)),
     }  # fmt: skip
 

@@ -3,7 +3,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from qospec.report.render import REPORTS, render
+from qospec.report.format import REPORTS
+from qospec.report.render import render
 
 VOID = {"meta", "link", "br", "wbr"}
 SVG_LEAVES = {"path", "rect", "circle"}

@@ -9,18 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from qospec.record.schema import OUTCOME, lacking
+from qospec.record.schema import OUTCOME, violations
 from qospec.report import bytecode, confined
 from qospec.report import render as module
 from qospec.report.environment import FILTERS, FUNCTIONS, checked
-from qospec.report.render import (
-    ReportError,
-    check_template,
-    extension,
-    format_named,
-    formats,
-    render,
-)
+from qospec.report.format import ReportError, extension, format_named, formats
+from qospec.report.render import check_template, render
 
 ROOT = Path(__file__).parents[3]
 DECLARATION = "{#- report: media_type: text/plain; extension: txt; summary: Mine. -#}\n"
@@ -40,22 +34,23 @@ def template(tmp_path):
 
 def test_every_template_of_the_library_is_a_format():
     known = formats()
-    assert list(known) == ["html", "json", "junit", "markdown"]
-    assert [f.extension for f in known.values()] == ["html", "json", "xml", "md"]
-    assert [f.is_markup for f in known.values()] == [True, False, True, False]
+    assert list(known) == ["csv", "html", "json", "junit", "markdown"]
+    assert [f.extension for f in known.values()] == ["csv", "html", "json", "xml", "md"]
+    assert [f.is_markup for f in known.values()] == [False, True, False, True, False]
     assert all(f.summary.endswith(".") for f in known.values())
 
 
-@pytest.mark.parametrize("name", ["html", "json", "junit", "markdown"])
+@pytest.mark.parametrize("name", ["csv", "html", "json", "junit", "markdown"])
 def test_the_same_record_gives_the_same_text(document, timing, name):
     before = json.dumps(document)
     assert render(document, timing, name) == render(document, timing, name)
     assert json.dumps(document) == before, "a template changes nothing"
 
 
-@pytest.mark.parametrize("name", ["html", "json", "junit", "markdown"])
+@pytest.mark.parametrize("name", ["csv", "html", "json", "junit", "markdown"])
 def test_any_text_can_be_encoded(document, name):
     document["cases"][4]["why"] = ["lone \ud800 surrogate"]
+    document["cases"][4]["statements"][0]["label"] = "lone \ud800 surrogate"
     assert "lone \ufffd surrogate" in render(document, {}, name).encode().decode()
 
 
@@ -251,7 +246,7 @@ def test_a_template_declares_what_it_makes(document, template, declaration, mess
     ("name", "message"),
     [
         ("htm", "no report format is named `htm`: did you mean `html`?"),
-        ("pdf", "no report format is named `pdf`: there are html, json, junit, markdown"),
+        ("pdf", "no report format is named `pdf`: there are csv, html, json, junit, markdown"),
         ("none.j2", "none.j2: cannot be read: No such file"),
     ],
 )
@@ -268,7 +263,7 @@ def test_a_template_that_cannot_be_read_is_an_error(tmp_path):
                 use(path)
 
 
-@pytest.mark.parametrize("name", ["html", "json", "junit", "markdown"])
+@pytest.mark.parametrize("name", ["csv", "html", "json", "junit", "markdown"])
 def test_the_library_s_templates_can_be_checked_without_a_record(name):
     check_template(name)
     checked(format_named(name))
@@ -312,7 +307,7 @@ def test_a_record_of_the_future_is_refused(document):
 
 def test_jinja_is_imported_only_to_render():
     program = (
-        "import sys, qospec.report.render as r; r.formats(); sys.exit('jinja2' in sys.modules)"
+        "import sys, qospec.report.format as r; r.formats(); sys.exit('jinja2' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
@@ -357,4 +352,4 @@ def test_a_record_that_is_nested_without_end_is_damaged(document, timing):
 
 @pytest.mark.parametrize("made", ["document", "interrupted", "large"])
 def test_these_records_lack_nothing(request, made):
-    assert list(lacking(request.getfixturevalue(made), OUTCOME)) == []
+    assert list(violations(request.getfixturevalue(made), OUTCOME)) == []

@@ -6,8 +6,8 @@ import pytest
 
 from qospec.plan.plan import CasePlan
 from qospec.run import runner
-from qospec.run.interruption import Interruption, signals_held
-from qospec.run.workers import Job, Lost
+from qospec.run.interruption import Interruption, terminal_signals_blocked
+from qospec.run.job import Job, LostJob
 
 TEXT = """
 topology wire {
@@ -30,8 +30,8 @@ def plan(planned) -> CasePlan:
 
 
 def test_a_case_whose_workers_were_killed_is_an_error_in_words(plan: CasePlan) -> None:
-    lost = Lost(Job(plan, "again"), "its worker process was killed by SIGSEGV")
-    document, *_ = runner._unlost(lost)
+    lost = LostJob(Job(plan, "again"), "its worker process was killed by SIGSEGV")
+    document, *_ = runner._result_of_lost(lost)
     assert document["verdict"] == "error"
     (told,) = document["errors"]
     assert told == f"{lost.why} (twice, the second time in a fresh one)"
@@ -43,7 +43,7 @@ def test_compiling_is_no_time_of_a_case(plan: CasePlan, monkeypatch: pytest.Monk
     monkeypatch.setattr(runner.kernel, "compiling_s", lambda: next(compiled))
     clock = iter([50.0, 1_057.0])
     monkeypatch.setattr(runner.time, "monotonic", lambda: next(clock))
-    monkeypatch.setattr(runner.trial, "run", lambda *_, **__: runner.CaseResult(()))
+    monkeypatch.setattr(runner.trial, "run", lambda *_, **__: runner.Result(()))
     result = runner._case(plan, "again", lambda _: None, keep_going=False)
     assert (result.seconds, result.compiling_s) == (7.0, 1_000.0)
 
@@ -62,7 +62,7 @@ def test_a_first_signal_waits_and_a_second_does_not(number: signal.Signals) -> N
 
 def test_ctrl_c_that_is_held_comes_later() -> None:
     with Interruption() as interruption:
-        with signals_held():
+        with terminal_signals_blocked():
             signal.raise_signal(signal.SIGINT)
             interruption.check()
         with pytest.raises(KeyboardInterrupt):

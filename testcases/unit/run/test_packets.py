@@ -105,11 +105,13 @@ test t on wire {{
     ("changes", "code", "words"),
     [
         ({"overload": "false"}, "E0305", "these flows ask for more"),
-        ({"more": "(last = 1_000 B)"}, "E0309", "and `box.east -> b` takes 1000 B"),
-        ({"control": "control other = jumbo"}, "E0309", "of another kind on the control `other`"),
+        ({"more": "(last = 1_000 B)"}, "E0309", "but `box.east -> b` takes at most 1000 B"),
+        ({"control": "control other = jumbo"}, "E0309", "differs on the control `other`"),
     ],
 )
-def test_what_a_line_does_not_take_is_told_beforehand(planned, problems, changes, code, words):
+def test_what_a_line_does_not_take_is_reported_before_the_run(
+    planned, problems, changes, code, words
+):
     assert not planned(text(**changes))
     assert {each.code for each in problems.all} == {code}
     assert any(words in each.message for each in problems.all)
@@ -122,8 +124,8 @@ def test_a_link_that_is_too_narrow_is_shown_where_it_is(planned, problems):
         assert link.span.text.startswith("link box.east -- b")
 
 
-def test_packets_that_find_no_way_are_called_so(planned, problems):
+def test_packets_without_a_path_are_named(planned, problems):
     one_way = text().replace("east.rx -> west.tx", "east.rx -> discard")
     assert not planned(one_way.replace("from a to b", "from b to a", 1))
     (told,) = problems.all
-    assert (told.code, told.message) == ("E0308", "packets of `voice` cannot leave `b` to `a`")
+    assert (told.code, told.message) == ("E0308", "no path for packets of `voice` from `b` to `a`")

@@ -34,14 +34,14 @@ test skipped on wire {
 def test_of_cases_that_differ_in_numbers_only_one_is_run(planned) -> None:
     plans = planned(TEXT)
     assert len(plans) == 5
-    names = [plan.case.name for plan in warming.kinds(plans)]
+    names = [plan.case.name for plan in warming.distinct_cases(plans)]
     assert names == ["one:rate=10_000cell_per_s", "other"]
 
 
 def test_a_time_series_has_kernels_of_its_own(planned) -> None:
     asked = "report f.sent every 1 s when rate > 10_000 cell/s"
     plans = planned(TEXT.replace("  expect rare", f"  {asked}\n  expect rare"))
-    names = [plan.case.name for plan in warming.kinds(plans)]
+    names = [plan.case.name for plan in warming.distinct_cases(plans)]
     assert names == ["one:rate=10_000cell_per_s", "one:rate=20_000cell_per_s", "other"]
 
 
@@ -55,7 +55,7 @@ def test_what_is_run_is_short_and_nothing_of_it_goes_wrong(
         "run",
         lambda experiment, **more: seen.append(experiment) or whole(experiment, **more),
     )
-    results = list(warming.warmed(warming.kinds(planned(TEXT)), 1))
+    results = list(warming.warm_all(warming.distinct_cases(planned(TEXT)), 1))
     assert [result.document["name"] for result in results] == ["one:rate=10_000cell_per_s", "other"]
     first, second = (experiment.watch for experiment in seen)
     assert (first.start_ps, first.stop_ps) == (PS_PER_S // 10, PS_PER_S // 5)

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from qospec.run import workers
-from qospec.run.workers import Job, Lost, Result
+from qospec.run.job import Job, JobResult, LostJob
 
 
 def job(name: str) -> Job:
@@ -36,14 +36,14 @@ def work(folder, plan, again, hear):
     if name == "tells":
         workers.kernel.notices["compiling"]()
     if name == "hears":
-        hear._told_s -= 1_000
+        hear._sent_s -= 1_000
         hear(0.5)
         hear(0.6)
-    return Result({"name": name, "again": again, "pid": os.getpid()}, 1.0, 0.0)
+    return JobResult({"name": name, "again": again, "pid": os.getpid()}, 1.0, 0.0)
 
 
 def ended(folder: Path, *names: str, most: int = 2, **more):
-    asked = {"notices": {}, "progressed": print, "waited": lambda: None, **more}
+    asked = {"notices": {}, "on_progress": print, "on_wait": lambda: None, **more}
     return list(workers.run(map(job, names), most, partial(work, folder), **asked))
 
 
@@ -52,7 +52,7 @@ def test_a_case_whose_worker_is_killed_is_tried_once_more_and_all_others_run(
     tmp_path: Path,
 ) -> None:
     gave = ended(tmp_path, "one", "dies once", "two", "three")
-    assert Counter(type(each) for each in gave) == {Result: 4}
+    assert Counter(type(each) for each in gave) == {JobResult: 4}
     documents = {each.document["name"]: each.document for each in gave}
     assert set(documents) == {"one", "dies once", "two", "three"}
     assert len(list(tmp_path.glob("dies once *"))) == 2
@@ -63,12 +63,12 @@ def test_a_case_whose_worker_is_killed_is_tried_once_more_and_all_others_run(
 @pytest.mark.slow
 def test_a_case_that_kills_each_worker_is_lost_after_two_and_no_other_is(tmp_path: Path) -> None:
     gave = ended(tmp_path, "dies", "one", "leaves", "two")
-    lost = {each.job.name: each.why for each in gave if isinstance(each, Lost)}
+    lost = {each.job.name: each.why for each in gave if isinstance(each, LostJob)}
     assert lost == {
-        "dies": "its worker process was killed by SIGKILL; was memory short?",
+        "dies": "its worker process was killed by SIGKILL; perhaps the machine ran out of memory",
         "leaves": "its worker process ended with exit code 7",
     }
-    assert {each.document["name"] for each in gave if isinstance(each, Result)} == {"one", "two"}
+    assert {each.document["name"] for each in gave if isinstance(each, JobResult)} == {"one", "two"}
     assert len(list(tmp_path.glob("dies *"))) == len(list(tmp_path.glob("leaves *"))) == 2
 
 
@@ -86,7 +86,7 @@ def test_of_all_workers_one_tells_and_their_progress_is_heard(tmp_path: Path) ->
         tmp_path,
         *("tells", "hears", "tells", "tells"),
         notices={"compiling": lambda: told.append("compiling")},
-        progressed=lambda name, share: heard.append((name, share)),
+        on_progress=lambda name, share: heard.append((name, share)),
     )
     assert told == ["compiling"]
     assert heard == [("hears", 0.5)]
@@ -98,5 +98,5 @@ def test_what_is_raised_while_waiting_ends_the_workers(tmp_path: Path) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        ended(tmp_path, "one", "two", waited=stop)
+        ended(tmp_path, "one", "two", on_wait=stop)
     assert not workers.multiprocessing.active_children()

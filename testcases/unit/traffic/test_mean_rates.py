@@ -17,11 +17,7 @@ OTHERS = {
     "poisson": {},
 }
 """What each is given besides the rate."""
-PACED = {
-    name: kind
-    for name, kind in discover().of("arrivals").items()
-    if getattr(kind.build, "paced", "")
-}
+PACED = {name: kind for name, kind in discover().of("arrivals").items() if kind.build.rate_field}
 
 
 def test_all_that_take_a_rate_are_listed():
@@ -47,5 +43,5 @@ def test_as_many_are_sent_in_the_long_run(name):
 @pytest.mark.parametrize("name", PACED)
 def test_the_field_that_follows_is_one_of_its_own(name):
     kind = PACED[name]
-    assert kind.build.paced in kind.parameters
-    assert set(kind.parameters) - {kind.build.paced} >= set(OTHERS[name])
+    assert kind.build.rate_field in kind.parameters
+    assert set(kind.parameters) - {kind.build.rate_field} >= set(OTHERS[name])

@@ -116,31 +116,31 @@ def test_a_block_is_a_mapping_or_a_list_of_mappings_and_texts(text: str) -> None
 
 
 SHAPES = {
-    "let: [a]": "2:1 `let` E0016 below `let` stands a mapping from names",
-    "let: {a: [1 s]}": "2:7 `a` E0016 a text, or a mapping is wanted below `let`",
+    "let: [a]": "2:1 `let` E0016 expected a mapping from names below `let`",
+    "let: {a: [1 s]}": "2:7 `a` E0016 expected a text or a mapping below `let`",
     "let: {a: {is: 1 s, whit: {}}}": "2:20 `whit` E0004 `whit`: did you mean `with`?",
     "let: {a: {type: Time}}": "2:7 `a` E0016 the key `is` is missing below `let`",
-    "let: {a: {is: [b]}}": "2:11 `is` E0016 a value, or a record is a text",
-    "import: std": "2:1 `import` E0016 below `import` stands a list of texts",
-    "import: [{a: b}]": "2:10 `{a: b}` E0016 an import is a text",
+    "let: {a: {is: [b]}}": "2:11 `is` E0016 a value or a record must be a text",
+    "import: std": "2:1 `import` E0016 expected a list of texts below `import`",
+    "import: [{a: b}]": "2:10 `{a: b}` E0016 an import must be a text",
     "tets: {}": "2:1 `tets` E0004 `tets`: did you mean `test`?",
-    "flow: {}": "2:1 `flow` E0004 `flow` is no declaration",
-    "device: {d: 3}": "2:10 `d` E0016 a block is a mapping",
-    "device: {d: }": "2:10 `d` E0016 a block is a mapping",
-    "device: {d: [[a]]}": "2:14 `[a]` E0016 a block is a mapping, or a list of mappings",
-    "device: {d: {parameters: [n]}}": "2:14 `parameters` E0016 below `parameters` stands",
+    "flow: {}": "2:1 `flow` E0004 unknown declaration `flow`",
+    "device: {d: 3}": "2:10 `d` E0016 a block must be a mapping",
+    "device: {d: }": "2:10 `d` E0016 a block must be a mapping",
+    "device: {d: [[a]]}": "2:14 `[a]` E0016 a block must be a mapping or a list of mappings",
+    "device: {d: {parameters: [n]}}": "2:14 `parameters` E0016 expected a mapping from names",
     "device: {d: {prot: {a: cell}}}": "2:14 `prot` E0004 `prot`: did you mean `port`?",
-    "device: {d: {odd: {a: cell}}}": "2:20 `a` E0004 `a` is no key of this",
-    "device: {d: {->: a -> b}}": "2:14 `->` E0016 below `->` stands a list",
-    "device: {d: {->: {a: b}}}": "2:14 `->` E0016 below `->` stands a list",
-    "device: {d: {->: [[a]]}}": "2:19 `[a]` E0016 a text is wanted here",
+    "device: {d: {odd: {a: cell}}}": "2:20 `a` E0004 unknown key `a`",
+    "device: {d: {->: a -> b}}": "2:14 `->` E0016 expected a list below `->`",
+    "device: {d: {->: {a: b}}}": "2:14 `->` E0016 expected a list below `->`",
+    "device: {d: {->: [[a]]}}": "2:19 `[a]` E0016 expected a text",
     "test: {t: {}}": "2:8 `t` E0016 the key `on` is missing below `test`: its keys are `on`",
-    "test: {t: {on: a, run: }}": "2:19 `run` E0016 a block is a mapping",
-    "test: {t: {on: a, expect: b}}": "2:19 `expect` E0016 below `expect` stands a list",
-    "test: {t: {on: a, flow: {f: g}}}": "2:26 `f` E0016 a mapping is wanted below `flow`",
-    "test: {t: {on: a, skip: [b]}}": "2:26 `b` E0016 a mapping is wanted below `skip`",
-    "let: {a: }": "2:8 `` E0011 a value, or a record is missing",
-    "let: {'': 1 s}": "2:7 `''` E0011 a name is missing",
+    "test: {t: {on: a, run: }}": "2:19 `run` E0016 a block must be a mapping",
+    "test: {t: {on: a, expect: b}}": "2:19 `expect` E0016 expected a list or a mapping from labels",
+    "test: {t: {on: a, flow: {f: g}}}": "2:26 `f` E0016 expected a mapping below `flow`",
+    "test: {t: {on: a, skip: [b]}}": "2:26 `b` E0016 expected a mapping below `skip`",
+    "let: {a: }": "2:8 `` E0011 expected a value or a record",
+    "let: {'': 1 s}": "2:7 `''` E0011 expected a name",
 }
 
 
@@ -154,7 +154,7 @@ def test_what_stands_in_another_shape_is_told_with_its_place(
 
 @pytest.mark.parametrize("text", ["", "# only a comment", "a", "[]", "{}", "- a", "let: {}"])
 def test_without_an_edition_that_is_told_first(told: Told, text: str) -> None:
-    assert "E0002 the first key says which edition" in told(text)[0]
+    assert "E0002 the first key must name the edition" in told(text)[0]
 
 
 def test_another_edition_is_told(told: Told) -> None:

@@ -34,16 +34,16 @@ def test_with_other_escapes_it_is_shown_at_the_scalar(told: Told) -> None:
 
 
 ESCAPES = {
-    "let: {a: '1 s, b = 2 s'}": "`,` E0001 `,` cannot stand here",
+    "let: {a: '1 s, b = 2 s'}": "`,` E0001 unexpected `,`",
     "let: {a: 1 s # b\n}": "",
-    "let: {a: '1 s # b'}": "`# b` E0017 a comment cannot stand within a value",
+    "let: {a: '1 s # b'}": "`# b` E0017 a comment cannot be inside a value",
     "let: {a: '(1 s'}": "`(` E0003 this `(` is never closed",
     "let: {a: '1 s)'}": "`)` E0003 this `)` closes nothing",
     "let: {a: '[1 s)'}": "`)` E0003 this `)` closes nothing",
     "let: {a: '1 s } let b = 2 s {'}": "`}` E0003 this `}` closes nothing",
-    "let: {a: '\"b'}": '`"b` E0008 this text has no end',
-    "let: {a: \"1 s\\nlet b = 2 s\"}": "E0006 a declaration begins on a line of its own",
-    "let:\n  a: |\n    1 s\n    let b = 2 s\n": "`let` E0017 `let` does not belong here",
+    "let: {a: '\"b'}": '`"b` E0008 this text is never closed',
+    "let: {a: \"1 s\\nlet b = 2 s\"}": "E0006 a declaration must begin on a new line",
+    "let:\n  a: |\n    1 s\n    let b = 2 s\n": "`let` E0017 expected a value or a record, found",
     "let: {'a: Time': 1 s}": "`a: Time` E0017 `a: Time` is not a name",
     "let: {a: {type: 'Time = 1 s', is: 1 s}}": "`Time = 1 s` E0017",
     "traffic: {'a(n: Int)': ubr}": "`a(n: Int)` E0017",
@@ -56,8 +56,8 @@ ESCAPES = {
     "test: {t: {on: a, flow: {b: {is: c from d to e, from: f, to: g}}}}": "`from`",
     "test: {t: {on: a, expect: ['b: c == 1']}}": "`:` E0017",
     "test: {t: {on: a, expect: {b: c == 1 with 95% confidence}}}": "",
-    "reference: {r: {title: 'a \" b'}}": "`'a \" b'` E0008 a text holds no `\"`",
-    "reference: {r: {title: \"a\\nb\"}}": "E0008 a text holds one line",
+    "reference: {r: {title: 'a \" b'}}": "`'a \" b'` E0008 a text cannot contain `\"`",
+    "reference: {r: {title: \"a\\nb\"}}": "E0008 a text must be on one line",
 }  # fmt: skip
 
 

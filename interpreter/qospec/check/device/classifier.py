@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from qospec.check.device.predicates import (
     ADDRESSES,
-    CATEGORIES,
     MAX_VALUES,
     WORDS,
     attributes,
@@ -24,6 +23,7 @@ from qospec.check.device.predicates import (
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.records.spelling import parameter_of
 from qospec.model.expression import Attribute, Constant, Operation, evaluate, leaves
+from qospec.protocol.atm import SERVICE_CATEGORIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -160,7 +160,7 @@ def _choices(predicates: Sequence[Expression], ports: Sequence[str]) -> dict[str
             {0} | paths | {each + 1 for each in paths if each < MAX_VALUES["virtual_path"]}
         )
         return {
-            "category": CATEGORIES,
+            "category": SERVICE_CATEGORIES,
             "clp": (Fraction(0), Fraction(1)),
             "oam": (False, True),
             "virtual_path": [Fraction(each) for each in near],

@@ -112,22 +112,15 @@ def _report(
 
 def _in_the_limit(part: Part, carries: str) -> str:
     """Return the way out for an element that could be for these, but for what its limit counts."""
-    limit = getattr(part.element, "limit", None)
-    fits = carries in part.kind.carries
-    if fits and isinstance(limit, Buffer) and limit.unit == opposite(carries):
+    limit: Buffer | None = part.element.buffer
+    if carries in part.kind.carries and limit is not None and limit.unit == opposite(carries):
         return f"its limit counts {limit.unit}s: write `{limit.amount:_} {UNITS[carries]}`"
     return ""
 
 
 def carried_by(part: Part) -> tuple[str, ...]:
     """Return what an element in place is for: by its kind, its fields and its conditions."""
-    fit = set(part.kind.carries)
-    for each in (part.element, getattr(part.element, "drop", None)):
-        own = getattr(each, "carries", None)
-        fit &= {own} if own is not None else fit
-    unit = getattr(getattr(part.element, "limit", None), "unit", "byte")
-    if unit in CARRIED:
-        fit &= {unit}
+    fit = {*part.kind.carries} & {*part.element.accepts}
     for condition in part.predicates:
         for asked in predicates.attributes(condition):
             fit &= {predicates.carrier(asked)}

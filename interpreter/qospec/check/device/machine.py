@@ -250,7 +250,7 @@ def _known(name: str, span: Span, offered: Iterable[str], what: str, evaluator: 
 def _report_unreachable(
     node: ast.Machine, nodes: Sequence[ast.State], made: Sequence[State], evaluator: Evaluator
 ) -> None:
-    """Report states that no way leads to from the first."""
+    """Report states that are unreachable from the first."""
     ways = {each.name: [way.target for way in each.transitions] for each in made}
     reached, waiting = set[str](), [made[0].name]
     while waiting:

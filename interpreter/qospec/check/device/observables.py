@@ -31,15 +31,12 @@ def observed(kind: Kind) -> tuple[str, ...]:
 
 def has_occupancy(kind: Kind) -> bool:
     """Return whether items wait in an element of a kind, so that there is an occupancy."""
-    return kind.duty == "queue" or getattr(kind.build, "holds", False)
+    return kind.duty == "queue" or bool(kind.build.holds)
 
 
 def loss_causes(kind: Kind, name: str) -> tuple[str, ...]:
-    """Return the causes that a name stands for of which cells end at a kind of element.
-
-    A scheduler has none: what it refuses ends in the queue that it serves.
-    """
-    causes = () if kind.duty == "scheduler" else tuple(getattr(kind.build, "causes", ()))
+    """Return the causes that a name stands for of which cells end at a kind of element."""
+    causes: tuple[str, ...] = kind.build.causes
     return causes if name == "lost" else tuple(each for each in causes if each == name)
 
 

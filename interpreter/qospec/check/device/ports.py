@@ -240,8 +240,8 @@ class PartValue(Value):
                 kind, asked = self.part.kind, name.text
                 return Losses(counted, counts, exact=True, kind=kind, path=self.path, asked=asked)
             if name.text == "occupancy" and has_occupancy(self.part.kind):
-                limit = getattr(self.part.element, "limit", None)
-                in_packets = getattr(limit, "unit", "") == "packet"
+                limit = None if self.part.element is None else self.part.element.buffer
+                in_packets = limit is not None and limit.unit == "packet"
                 return Occupancy(self.path, PACKETS if in_packets else counted_in(self.carries))
         if self.device:
             raise not_observed(described(self.part.kind), self.path, name.text, name.span)

@@ -14,6 +14,9 @@ from qospec.check.records import addresses
 from qospec.check.records.kinds import not_built
 from qospec.diagnostics import did_you_mean
 from qospec.model.expression import Attribute, Constant, Expression, Operation
+from qospec.protocol.atm import HIGHEST_VIRTUAL_PATH, SERVICE_CATEGORIES
+from qospec.protocol.ip import FAMILY_EXTRA_BYTES, HIGHEST_PORT, TRANSPORT_HEADER_BYTES
+from qospec.protocol.marks import COLOURS, MARKS, PARTS
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -43,23 +46,19 @@ ATTRIBUTES = {
 """What a class may ask for: of cells, and of packets."""
 RESERVED = ("frame",)
 """What classes may ask of frames, once there are any."""
-CATEGORIES = ("cbr", "vbr_rt", "vbr_nrt", "ubr")
 WORDS = {
-    "category": ("a service category", "categories", CATEGORIES),
-    "protocol": ("a protocol", "protocols", ("udp", "tcp", "none")),
-    "family": ("a family of addresses", "families", ("ipv4", "ipv6")),
-    "colour": ("a colour", "colours", ("green", "yellow", "red")),
+    "category": ("a service category", "categories", SERVICE_CATEGORIES),
+    "protocol": ("a protocol", "protocols", tuple(TRANSPORT_HEADER_BYTES)),
+    "family": ("a family of addresses", "families", tuple(FAMILY_EXTRA_BYTES)),
+    "colour": ("a colour", "colours", COLOURS),
 }
 """Attributes that are words: what each is called, and the words."""
 MAX_VALUES = {
-    "virtual_path": 4_095,
-    "clp": 1,
-    "dscp": 63,
-    "precedence": 7,
-    "priority": 7,
-    "traffic_class": 7,
-    "source_port": 65_535,
-    "destination_port": 65_535,
+    "virtual_path": HIGHEST_VIRTUAL_PATH,
+    **{name: mark.highest for name, mark in MARKS.items() if not mark.words},
+    "precedence": PARTS["precedence"].highest,
+    "source_port": HIGHEST_PORT,
+    "destination_port": HIGHEST_PORT,
 }
 """Attributes that are numbers from 0 to this."""
 ADDRESSES = ("source_address", "destination_address")

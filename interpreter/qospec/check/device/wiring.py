@@ -402,4 +402,4 @@ def _find_cycle(
 def _takes_time(part: Part) -> bool:
     if part.kind.is_served or part.kind.duty == "line" or part.element is None:
         return True
-    return bool(part.element.least_delay_ps(None) > 0)
+    return bool(part.element.lookahead_ps(None) > 0)

@@ -32,9 +32,6 @@ NUMBER = COUNT
 CELLS_IN_A_SECOND = "353_207"
 """Of the line that messages speak of: an STM-1, 149.76 Mbit/s for cells. Source: ITU-T I.432.2."""
 
-LAYERS = ("line", "frame", "ip", "payload", "cell")
-"""Where bits are counted. Source: spec/2-quantities.md."""
-
 ANY_LAYER = "any"
 """The layer of a parameter while it is not known: it meets every other."""
 

@@ -19,6 +19,7 @@ from qospec.check.evaluate.mixes import BITS_OF_A_BYTE, Mix, one_layer
 from qospec.check.evaluate.values import POISON, Amount, Boolean, Deferred, Poison, Value
 from qospec.dataclass import dataclass
 from qospec.model.expression import Measured, Operation
+from qospec.protocol.ip import LARGEST_PACKET_BYTES
 from qospec.syntax import ast
 from qospec.units import DATA, TIME, number_text
 
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
     from qospec.check.evaluate.scope import Scope
     from qospec.source import Span
     from qospec.syntax import ast
-
-MORE_IS_BETTER = "more"
-"""What a metric's class says as `better` if its least value is the worst; else its greatest is."""
 
 
 def extreme(node: ast.Call, values: Sequence[Amount | Deferred | Poison]) -> Value:
@@ -89,9 +87,9 @@ def worst(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
             help=f"write `{argument.span.text}`",
         )
     kind = evaluator.context.catalogue.find("metric", leaf.metric)
-    better = getattr(kind.build, "better", "") if kind is not None else ""
     members = [of_member(value, leaf, number) for number in range(leaf.members)]
-    operator = "min" if better == MORE_IS_BETTER else "max"
+    # Where more is better, the least value of all members is the worst.
+    operator = "min" if kind is not None and kind.build.better == "more" else "max"
     return _deferred(operator, members, [argument.span] * len(members), value)
 
 
@@ -126,8 +124,6 @@ EXAMPLE_LIMITS = {"min": "40 B", "max": "1_500 B"}
 """Limits to show, where some are missing: of IP packets on Ethernet."""
 WAYS_OUT = "write `exponential(16 ms)`, or `exponential(500 B, min = 40 B, max = 1_500 B) @ip`"
 _LAYER = re.compile(r"\s*@\s*(\w+)")
-MAX_BYTES = 65_535
-"""Of an IP packet. Source: RFC 791, 3.1."""
 STEPS = 2**30
 """Probabilities of sizes are whole numbers of so many parts."""
 EXACT = Context(prec=50)
@@ -233,8 +229,8 @@ def _whole(name: str, size: Fraction, span: Span) -> None:
     if size.denominator != 1:
         shown = number_text(size, exact=True)
         raise error("E0206", f"`{name}` must be a whole number of bytes, found {shown}", span)
-    if not 0 < size <= MAX_BYTES:
-        message = f"`{name}` is at least 1 B and at most {MAX_BYTES:_} B"
+    if not 0 < size <= LARGEST_PACKET_BYTES:
+        message = f"`{name}` is at least 1 B and at most {LARGEST_PACKET_BYTES:_} B"
         raise error("E0205", message, span)
 
 

@@ -11,11 +11,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.check.evaluate.context import CheckError, error
-from qospec.check.evaluate.dimensions import ANY_LAYER, LAYERS, NUMBER, named, written
+from qospec.check.evaluate.dimensions import ANY_LAYER, NUMBER, named, written
 from qospec.check.evaluate.functions import Exponential
 from qospec.check.evaluate.mixes import Mix
 from qospec.check.evaluate.values import Amount, List, Poison, Symbol, Text, Value
 from qospec.diagnostics import Edit, did_you_mean, respelling
+from qospec.protocol.encapsulation import LAYERS
 from qospec.units import number_text, table, tables, unit
 
 if TYPE_CHECKING:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from qospec.catalogue.kinds import Load, SizeMix
 from qospec.check.evaluate.context import CheckError, error
-from qospec.check.evaluate.dimensions import ANY_LAYER, LAYERS, NUMBER, named
+from qospec.check.evaluate.dimensions import ANY_LAYER, NUMBER, named
 from qospec.check.evaluate.values import Amount, List, Poison, Value
 from qospec.dataclass import dataclass
+from qospec.protocol.encapsulation import PACKET_LAYERS
 from qospec.syntax import ast
 from qospec.units import DATA, PACKET_RATE, RATE, number_text
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from qospec.source import Span
 
 BITS_OF_A_BYTE = 8
-PACKET_LAYERS = tuple(layer for layer in LAYERS if layer != "cell")
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from qospec.check.evaluate.values import (
 from qospec.check.records import layers
 from qospec.check.records.addresses import address
 from qospec.diagnostics import did_you_mean, respelling
+from qospec.protocol.atm import CELL_BYTES, CELL_PAYLOAD_BYTES
 from qospec.source import Span
 from qospec.units import CELL_RATE, CELLS, DATA, PACKETS, RATE, Dimension, number_text
 
@@ -52,9 +53,9 @@ BUFFERS: dict[Dimension, tuple[Literal["cell", "packet", "byte"], int]] = {
 """By dimension of a limit: what it counts, and how many base units that is."""
 
 BITS_OF_A_CELL = {
-    "": "53 B/cell @cell",
-    "cell": "53 B/cell @cell",
-    "payload": "48 B/cell @payload",
+    "": f"{CELL_BYTES} B/cell @cell",
+    "cell": f"{CELL_BYTES} B/cell @cell",
+    "payload": f"{CELL_PAYLOAD_BYTES} B/cell @payload",
 }
 """What makes cells of bits, by the layer that counts them; no other is counted in cells."""
 

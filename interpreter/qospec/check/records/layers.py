@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from qospec.catalogue.kinds import OF_PACKETS
 from qospec.check.evaluate.context import CheckError, error
-from qospec.check.evaluate.dimensions import ANY_LAYER, LAYERS
+from qospec.check.evaluate.dimensions import ANY_LAYER
 from qospec.check.evaluate.values import Amount, Map
 from qospec.diagnostics import Edit
+from qospec.protocol.encapsulation import LAYERS
 from qospec.source import Span
 
 if TYPE_CHECKING:

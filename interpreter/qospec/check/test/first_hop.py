@@ -52,14 +52,14 @@ def on(
     `record` is the traffic of the `flow`, which is given with its name.
     """
     node, name = flow
-    packets = hasattr(sending.traffic, "stream")
+    packets = "packet" in sending.kind.carries
     lines = [_line(origin, evaluator) for origin in origins if HOST_PORT in origin.media]
     for line, origin in zip(lines, origins, strict=False):
-        if line is not None and (line.carries == "packet") != packets:
-            sent = "packets" if packets else "cells"
+        if line is not None and ("packet" in line.accepts) != packets:
+            sent, taken = ("packets", "cells") if packets else ("cells", "packets")
             raise error(
                 "E0309",
-                f"`{name}` sends {sent}, but the link of `{origin.path}` carries {line.carries}s",
+                f"`{name}` sends {sent}, but the link of `{origin.path}` carries {taken}",
                 node.span,
                 secondary=(origin.links[HOST_PORT], "linked here"),
                 help=f"take a medium for {sent}, or traffic of another kind",
@@ -70,7 +70,7 @@ def on(
         raise _unlinked(node, name, origins)
     if not lines or None in lines:
         return None
-    framed = {line.encapsulation for line in lines if line is not None}
+    framed = {line.clock(stamps=False).encapsulation for line in lines}
     if len(framed) > 1:
         raise error(
             "E0309",
@@ -105,7 +105,7 @@ def _arrivals(sending: Sending, stream: Any, evaluator: Evaluator) -> Any:
         return kind.build(**given)
     kind, given = sending.emitted.kind, sending.emitted.arguments
     try:
-        return kind.build.at_rate(stream.contract.peak_cell_rate, **given)  # type: ignore[attr-defined]
+        return kind.build.at_rate(stream.contract.peak_cell_rate, **given)
     except ValueError as cause:
         raise sending.emitted.record.mistake(cause) from cause
 
@@ -125,7 +125,7 @@ def _unborne(mark: str, written: Span, name: str, begins: tuple[Span, str]) -> C
 def _unlinked(node: ast.Flow, name: str, origins: tuple[Node, ...]) -> CheckError:
     return error(
         "E0308",
-        f"packets of `{name}` cannot leave `{origins[0].path}`",
+        f"no path for packets of `{name}` from `{origins[0].path}`",
         node.span,
         note="it has no link",
         help=f"add a `link`, or name other hosts for `{name}`",

@@ -35,7 +35,7 @@ def flow(
     origins, many = _hosts(node.origin, scope, evaluator)
     targets, others = _hosts(node.target, scope, evaluator)
     record = record_of(node, scope, evaluator)
-    packets = record is not None and hasattr(record.kind.build, "stream")
+    packets = record is not None and "packet" in record.kind.carries
     sending = None if record is None else _sending(record, node, name, origins, evaluator)
     carries = "" if record is None else "packet" if packets else "cell"
     if origins is None or targets is None:
@@ -163,7 +163,7 @@ def sent(record: Record, evaluator: Evaluator) -> Sending | None:
     """Return what a record of traffic declares and what it emits; None if that is wrong."""
     known: Sending | None = record.kept.get("sending")
     if known is None:
-        packets = hasattr(record.kind.build, "stream")
+        packets = "packet" in record.kind.carries
         known = _packets(record, evaluator) if packets else _cells(record, evaluator)
         if known is not None:
             record.kept["sending"] = known

@@ -86,8 +86,7 @@ def _fitting(every_ps: int, measure_ps: int, span: Span) -> None:
 def _have_series(expression: Expression, evaluator: Evaluator, node: ast.Report) -> None:
     """Refuse what is only known of the whole run."""
     series = {
-        name: getattr(kind.build, "series", ())
-        for name, kind in evaluator.context.catalogue.of("metric").items()
+        name: kind.build.series for name, kind in evaluator.context.catalogue.of("metric").items()
     }
     if isinstance(expression, Operation) and expression.dimension is None:
         raise error(

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from qospec.catalogue.statistics import ABOVE, PATTERNS, above, offers
 from qospec.check.evaluate.context import CheckError, error
-from qospec.check.evaluate.dimensions import LAYERS, METRICS, named
+from qospec.check.evaluate.dimensions import METRICS, named
 from qospec.check.evaluate.values import Amount, Deferred, Value, position
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
 from qospec.model.expression import Measured
+from qospec.protocol.encapsulation import LAYERS
 from qospec.units import IN_PACKETS, PS_PER_S, RATIO, TIME
 
 if TYPE_CHECKING:
@@ -136,19 +137,15 @@ class MetricValue(Value):
     def measured(self, statistic: str) -> Deferred:
         """Return what will be measured."""
         measured = self.leaf(statistic)
-        cls: Any = self.kind.build
         layer = statistic if measured.dimension.has_data and statistic in LAYERS else ""
-        exact = bool(getattr(cls, "exact", False))
-        return Deferred(measured, measured.dimension, exact, layer=layer)
+        return Deferred(measured, measured.dimension, self.kind.build.exact, layer=layer)
 
     def leaf(self, statistic: str) -> Measured:
         """Return a statistic as a term of a condition."""
-        cls: Any = self.kind.build
-        flow = self.flow
-        dimension = METRICS[cls.dimension]
+        metric, flow = self.kind.build, self.flow
+        dimension = METRICS[metric.dimension]
         if flow.carries == "packet":
             dimension = IN_PACKETS.get(dimension, dimension)
-        ends = (getattr(cls, end, None) for end in ("least", "most"))
         text = f"{flow.path}.{self.spelling}" + (f".{statistic}" if statistic else "")
         forms = [p for p in PATTERNS.values() if p.form.fullmatch(statistic)]
         forms += [PATTERNS["p*"]] * bool(ABOVE.fullmatch(statistic))
@@ -162,8 +159,8 @@ class MetricValue(Value):
             dimension,
             text,
             flow.members if flow.member is None else None,
-            frozenset(cls.needs).union(*(each.needs for each in forms)),
-            *(None if end is None else Fraction(end) for end in ends),
+            metric.needs.union(*(each.needs for each in forms)),
+            *(None if end is None else Fraction(end) for end in (metric.least, metric.most)),
         )
 
     def unfinished(self, span: Span) -> CheckError:

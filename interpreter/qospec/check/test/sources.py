@@ -1,7 +1,7 @@
 """The source of some traffic: what is emitted, apart from what is declared.
 
 That of cells says itself how many it sends. That of packets need not: where the traffic gives a
-rate, the source leaves one field out (its class calls it `paced`), which then follows from the
+rate, the source leaves one field out (the `rate_field` of its class), which then follows from the
 rate.
 """
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from qospec.catalogue.kinds import Load
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.values import Poison
-from qospec.check.records.kinds import KindValue, not_built
+from qospec.check.records.kinds import KindValue
 from qospec.check.records.record import Record
 
 if TYPE_CHECKING:
@@ -63,14 +63,12 @@ def source_of(record: Record, evaluator: Evaluator) -> Record | Poison | None:
 def of_packets(record: Record, evaluator: Evaluator) -> Emitted | Poison | None:
     """Return what packets are sent by; None if they come by the `gaps` of their own rate."""
     source = source_of(record, evaluator)
-    load = _load(record.kind)
+    load: str = record.kind.build.rate_field
     try:
         if source is None:
-            if load and load not in record.given and load not in record.excused:
+            if load not in record.given and load not in record.excused:
                 raise _without_rate(record, load)
             return None
-        if not load:
-            raise not_built(f"source` of `{record.kind.name}", record.given["source"].value.span)
         return source if isinstance(source, Poison) else _emitted(record, source, load, evaluator)
     except CheckError as mistake:
         evaluator.context.report(mistake)
@@ -80,7 +78,7 @@ def of_packets(record: Record, evaluator: Evaluator) -> Emitted | Poison | None:
 def _emitted(
     record: Record, source: Record, load: str, evaluator: Evaluator
 ) -> Emitted | Poison | None:
-    place, paced = record.given["source"].value.span, getattr(source.kind.build, "paced", "")
+    place, paced = record.given["source"].value.span, source.kind.build.rate_field
     if "gaps" in record.given:
         raise error(
             "E0301",
@@ -133,8 +131,4 @@ def _kind_of_packets(kind: Kind, *, without: str) -> Kind:
 
 def own_load(kind: Kind, arrivals: Any) -> tuple[str, Load]:
     """Return the field that says how many packets there are, and what their source says: of one."""
-    return _load(kind), Load(arrivals.mean_cell_rate(1), "")
-
-
-def _load(kind: Kind) -> str:
-    return str(getattr(kind.build, "load", ""))
+    return kind.build.rate_field, Load(arrivals.mean_cell_rate(1), "")

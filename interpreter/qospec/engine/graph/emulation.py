@@ -1,8 +1,8 @@
-"""Carries batches from the sources through all nodes, one window of time after another.
+"""Runs a trial: carries batches from the sources through all nodes, window by window.
 
-Every wire has a watermark: nothing earlier than this will follow. A node works up to the lowest of
-its wires' watermarks, its horizon. Without cycles one pass in topological order brings a window
-through; parts that turn in circles are a `Loop`. How time is cut changes nothing but the speed.
+Every wire has a watermark: nothing earlier will follow. A node works up to the lowest watermark of
+its inputs, its horizon. Without cycles, one pass in topological order carries a window through; the
+nodes of a cycle form a `Loop`. How time is cut into windows changes only the speed.
 """
 
 from __future__ import annotations
@@ -16,20 +16,21 @@ from typing import TYPE_CHECKING, Protocol
 from qospec.engine.arrays import np
 from qospec.engine.element import Setting
 from qospec.engine.experiment import DISCARD, END
-from qospec.engine.graph.fusion import handed_on
+from qospec.engine.graph.fusion import fuse_classifiers
 from qospec.engine.graph.loop import (
     EndlessError,
     Loop,
     ZeroDelayError,
     components,
-    turns,
+    is_cyclic,
     zero_delay_cycle,
 )
-from qospec.engine.graph.node import Discard, End, Link, Nowhere, Sink, Station
-from qospec.engine.graph.promises import guarded
+from qospec.engine.graph.node import Discard, End, Link, NodeRuntime, Sink, Unconnected
+from qospec.engine.graph.promises import with_promises_checked
 from qospec.engine.items.batch import FOREVER_PS, Batch
-from qospec.engine.measure.observation import CELL_BYTES, Recorder
+from qospec.engine.measure.observation import Recorder
 from qospec.engine.random import Draws
+from qospec.protocol.atm import CELL_BYTES
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -42,14 +43,14 @@ if TYPE_CHECKING:
 __all__ = ["CHUNK", "EndlessError", "ZeroDelayError", "run", "zero_delay_cycle"]
 
 CHUNK = 393_216
-"""Cells per window. What a call costs in Python weighs more than that columns of 3 MB no longer fit
-the second level of a cache: with 131,072 cells a chain of lines takes 15 % longer."""
+"""Items per window. Python's cost per call outweighs that columns of 3 MB exceed the second-level
+cache: with 131,072 items a chain of lines takes 15 % longer."""
 MIXED_CHUNK = 98_304
-"""Where sizes differ, more columns are read and written, and what a call costs weighs less."""
+"""The same where sizes differ: more columns are read and written, so calls weigh less."""
 
 
-class _Visited(Protocol):
-    def visit(self) -> bool: ...
+class _Runnable(Protocol):
+    def advance(self) -> bool: ...
 
 
 def run(
@@ -58,18 +59,18 @@ def run(
     chunk: int | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Observation:
-    """Return what one trial of `experiment` saw.
+    """Return what one trial of `experiment` observed.
 
     Args:
-        experiment: All of the trial.
-        chunk: About how many cells the sources have ready per window; `QOS_CHUNK`, else `CHUNK`
+        experiment: The whole trial.
+        chunk: About how many items the sources have ready per window; `QOS_CHUNK`, else `CHUNK`
             or, if they differ in size, `MIXED_CHUNK`.
-        on_progress: Called after each window with its end and the time when sources fall silent.
+        on_progress: Called after each window with its end and the time when the sources stop.
 
     Raises:
-        ValueError: An output is wired twice, or a cell leaves by one that is not wired.
+        ValueError: An output is wired twice, or an item leaves by one that is not wired.
         ZeroDelayError: A cycle takes no time.
-        EndlessError: Cells would go round a cycle for ever.
+        EndlessError: Items would go round a cycle for ever.
     """
     if chunk is None:
         alike = all(source.sizes.alike for source in experiment.sources)
@@ -77,7 +78,7 @@ def run(
     if chunk < 1:
         raise ValueError("a chunk holds at least one cell")
     keep_memory()
-    experiment = handed_on(experiment)
+    experiment = fuse_classifiers(experiment)
     recorder = Recorder(experiment)
     draws = Draws(experiment.seed)
     network = _Network(experiment, recorder, draws)
@@ -87,30 +88,30 @@ def run(
         for origin in network.origins:
             origin.emit(until_ps, watermark_ps)
         for part in network.parts:
-            part.visit()
+            part.advance()
         if on_progress is not None:
             on_progress(until_ps, stop_ps)
     departed: Counter[str] = Counter()
-    for station in network.stations:
-        departed[station.path] += station.departed
-    cell_hops = sum(station.cell_hops for station in network.stations)
+    for runtime in network.runtimes:
+        departed[runtime.path] += runtime.departed
+    cell_hops = sum(runtime.cell_hops for runtime in network.runtimes)
     return recorder.observation(cell_hops, departed, drawn=bool(draws.asked))
 
 
 def keep_memory() -> None:
-    """Make the C library keep freed memory, and on large pages: columns of 1 MB come and go.
+    """Make the C library keep freed memory, on large pages, for columns of 1 MB come and go.
 
-    Else each of them is mapped and cleared anew, which takes as long as the work on it. Having once
-    mapped and freed a block, glibc takes all that is smaller from its heap and keeps twice as much
-    there (mallopt(3), M_MMAP_THRESHOLD; 32 MB is the most). The second block is from that heap, and
-    for blocks so large NumPy asks for large pages, which what is later put there inherits.
+    Otherwise each column is mapped and cleared anew, which takes as long as the work on it. After
+    one block has been mapped and freed, glibc takes smaller ones from its heap and keeps twice as
+    much there (mallopt(3), M_MMAP_THRESHOLD; at most 32 MB). The second block comes from that heap;
+    NumPy asks for large pages for blocks of its size, and later blocks inherit them.
     """
     np.empty(31 * 2**20, np.uint8)
     np.empty(30 * 2**20, np.uint8)
 
 
 def _windows(experiment: Experiment, chunk: int) -> Iterator[int]:
-    """Yield the end of each window, the last at the time when sources fall silent."""
+    """Yield the end of each window, the last at the time when the sources stop."""
     stop_ps = experiment.watch.stop_ps
     rates = [source.arrivals.mean_cell_rate(source.connections) for source in experiment.sources]
     cell_rate = Fraction(sum(rates))
@@ -137,7 +138,7 @@ class _Origin:
         self._marks = np.empty(0, np.uint16)
 
     def emit(self, until_ps: int, watermark_ps: int) -> None:
-        """Send on the cells that are ready before `until_ps`."""
+        """Send the items that are ready before `until_ps`."""
         at_ps, connection = self._source.arrivals.emit(self._state, until_ps)
         count = len(at_ps)
         sizes = self._sizes.next(connection)
@@ -145,7 +146,7 @@ class _Origin:
             self._marks = np.full(count, self._source.marks, np.uint16)
         if self._source.first:
             connection = connection + np.int32(self._source.first)
-        # Only what a line will stamp may share its times: others may write over them.
+        # Only items that a line will stamp may share columns of times: others may write over them.
         sent_ps = at_ps if self._stamped else at_ps.copy()
         batch = Batch(at_ps, sent_ps, connection, sizes, self._marks[:count])
         if count:
@@ -154,12 +155,12 @@ class _Origin:
 
 
 class _Network:
-    """All that moves in a trial.
+    """The sources, nodes and wires of a trial at work.
 
     Attributes:
         origins: The sources.
-        stations: The nodes, in order of the experiment.
-        parts: The same in the order in which a window comes through; those on cycles as one.
+        runtimes: The nodes, in order of the experiment.
+        parts: The nodes in topological order; those of a cycle as one `Loop`.
     """
 
     def __init__(self, experiment: Experiment, recorder: Recorder, draws: Draws) -> None:
@@ -167,7 +168,9 @@ class _Network:
         if cycle is not None:
             raise ZeroDelayError(cycle)
         self._recorder = recorder
-        self.stations = [_station(node, experiment, recorder, draws) for node in experiment.nodes]
+        self.runtimes = [
+            _node_runtime(node, experiment, recorder, draws) for node in experiment.nodes
+        ]
         ports: list[list[list[Link]]] = [[[] for _ in n.element.inputs] for n in experiment.nodes]
         self.origins = []
         for source in experiment.sources:
@@ -178,13 +181,13 @@ class _Network:
             stamped = clock is not None and clock.stamps
             self.origins.append(_Origin(source, below, link, recorder, stamped=stamped))
         sinks = self._sinks(experiment, ports)
-        for station, into, out_of in zip(self.stations, ports, sinks, strict=True):
-            station.connect(tuple(map(tuple, into)), tuple(out_of))
+        for runtime, into, out_of in zip(self.runtimes, ports, sinks, strict=True):
+            runtime.connect(tuple(map(tuple, into)), tuple(out_of))
         self.parts = self._parts(experiment)
 
     def _sinks(self, experiment: Experiment, ports: list[list[list[Link]]]) -> list[list[Sink]]:
         sinks: list[list[Sink]] = [
-            [Nowhere(f"{node.path}.{output}") for output in node.element.outputs]
+            [Unconnected(f"{node.path}.{output}") for output in node.element.outputs]
             for node in experiment.nodes
         ]
         wired = Counter((wire.node, wire.output) for wire in experiment.wires)
@@ -192,30 +195,32 @@ class _Network:
         if twice:
             raise ValueError(f"an output is wired twice at {', '.join(twice)}")
         for number, wire in enumerate(experiment.wires):
-            station = self.stations[wire.node]
+            runtime = self.runtimes[wire.node]
             if wire.to == END:
                 sink: Sink = End(self._recorder, number)
             elif wire.to == DISCARD:
-                sink = Discard(self._recorder, station.path)
+                sink = Discard(self._recorder, runtime.path)
             else:
-                sink = link = Link(station.least_delay_ps)
+                sink = link = Link(runtime.lookahead_ps)
                 ports[wire.to][wire.input].append(link)
             sinks[wire.node][wire.output] = sink
         return sinks
 
-    def _parts(self, experiment: Experiment) -> list[_Visited]:
+    def _parts(self, experiment: Experiment) -> list[_Runnable]:
         onward: list[list[int]] = [[] for _ in experiment.nodes]
         for wire in experiment.wires:
             if wire.to >= 0:
                 onward[wire.node].append(wire.to)
-        parts: list[_Visited] = []
+        parts: list[_Runnable] = []
         for component in components(onward):
-            stations = [self.stations[i] for i in component]
-            parts.append(Loop(stations) if turns(component, onward) else stations[0])
+            runtimes = [self.runtimes[i] for i in component]
+            parts.append(Loop(runtimes) if is_cyclic(component, onward) else runtimes[0])
         return parts
 
 
-def _station(node: Node, experiment: Experiment, recorder: Recorder, draws: Draws) -> Station:
+def _node_runtime(
+    node: Node, experiment: Experiment, recorder: Recorder, draws: Draws
+) -> NodeRuntime:
     element, connections = node.element, experiment.connections
     size_bytes = {size for source in experiment.sources for size in source.sizes.size_bytes}
     if connections.has_oam:
@@ -231,18 +236,17 @@ def _station(node: Node, experiment: Experiment, recorder: Recorder, draws: Draw
         owns_times=True,
         watched=recorder.occupancies.asked(node),
     )
-    least_delay_ps = element.least_delay_ps(node.clock)
-    inserts = bool(getattr(element, "inserts", False))
+    lookahead_ps = element.lookahead_ps(node.clock)
     process: Process = functools.partial(element.process, element.start(setting))
     process = recorder.occupancies.watching(process, node)
     if os.environ.get("QOS_CHECK") == "1":
-        own_from = connections.count if inserts else None
-        process = guarded(process, node.path, least_delay_ps, own_from)
-    return Station(
+        own_from = connections.count if element.inserts_oam else None
+        process = with_promises_checked(process, node.path, lookahead_ps, own_from)
+    return NodeRuntime(
         node.path,
         process,
         recorder,
-        least_delay_ps=least_delay_ps,
+        lookahead_ps=lookahead_ps,
         stamps=node.clock is not None and node.clock.stamps,
-        inserts=inserts,
+        inserts_oam=element.inserts_oam,
     )

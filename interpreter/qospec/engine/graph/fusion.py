@@ -1,7 +1,7 @@
-"""Classifiers that hand on what they need not part: the scheduler behind them takes it whole.
+"""Fusion of a classifier with the scheduler behind it, so that batches are not partitioned.
 
-To part a batch, only for a scheduler to look at all parts together, is to move each item twice. So
-where all of a classifier goes to one scheduler, that gets the table, and what comes in one batch.
+Partitioning a batch, only for a scheduler to merge the parts, would move each item twice. So where
+all outputs of a classifier lead to one scheduler, that gets the output table and the whole batch.
 """
 
 from __future__ import annotations
@@ -11,72 +11,61 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Step
-from qospec.engine.items.partition import WAYS, routes
+from qospec.engine.element import Element, Step
+from qospec.engine.items.partition import MAX_OUTPUTS, routing_table
 from qospec.engine.scheduler.arrivals import by_routes
-from qospec.engine.scheduler.scheduler import Scheduler, served
+from qospec.engine.scheduler.scheduler import Scheduler, serve_arrivals
 
 if TYPE_CHECKING:
     from qospec.engine.element import Setting
-    from qospec.engine.experiment import Experiment, Node, Watch, Wire
+    from qospec.engine.experiment import Experiment, MeasurementSpec, Node, Wire
     from qospec.engine.items.batch import Batch
-    from qospec.engine.items.partition import Routes
+    from qospec.engine.items.partition import RoutingTable
     from qospec.engine.line.clock import Clock
     from qospec.engine.scheduler.scheduler import State
 
 
 SOURCE = -1
-"""In place of the node that feeds another."""
+"""Stands for a source among the nodes that feed another."""
 
 
-class _Sorting(NamedTuple):
-    routes: Routes
+class _FusedState(NamedTuple):
+    routes: RoutingTable
     state: State
 
 
 @dataclass(frozen=True)
-class _Whole:
-    """A scheduler that takes what comes to all of its inputs in one batch."""
+class _FusedScheduler(Element):
+    """A scheduler that takes the arrivals of all its inputs in one batch."""
 
     scheduler: Scheduler
-    inputs = ("in",)
-    outputs = ("out",)
 
-    def least_delay_ps(self, clock: Clock | None) -> int:
-        return self.scheduler.least_delay_ps(clock)
+    def lookahead_ps(self, clock: Clock | None) -> int:
+        return self.scheduler.lookahead_ps(clock)
 
-    def start(self, setting: Setting) -> _Sorting:
-        return _Sorting(routes(setting), self.scheduler.start(setting))
+    def start(self, setting: Setting) -> _FusedState:
+        return _FusedState(routing_table(setting), self.scheduler.start(setting))
 
-    def process(self, state: _Sorting, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+    def process(self, state: _FusedState, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
         inputs = len(self.scheduler.inputs)
-        return served(state.state, by_routes(batch, state.routes, inputs), until_ps)
+        return serve_arrivals(state.state, by_routes(batch, state.routes, inputs), until_ps)
 
 
 @dataclass(frozen=True)
-class _Passage:
-    """What a classifier is that parts nothing."""
-
-    inputs = ("in",)
-    outputs = ("out",)
-
-    def least_delay_ps(self, clock: Clock | None) -> int:  # noqa: ARG002
-        return 0
-
-    def start(self, setting: Setting) -> None:
-        """Keep nothing."""
+class _PassThrough(Element):
+    """What a fused classifier becomes: all items go on."""
 
     def process(self, state: None, arrivals: tuple[Batch, ...], until_ps: int) -> Step:  # noqa: ARG002
         return Step(arrivals, (until_ps,))
 
 
-def handed_on(experiment: Experiment) -> Experiment:
-    """Return the same experiment, in which classifiers part nothing where they need not.
+def fuse_classifiers(experiment: Experiment) -> Experiment:
+    """Return the same experiment with classifiers fused into the schedulers behind them.
 
-    They need not if all that leaves goes to inputs of one scheduler that nothing else feeds. One
-    that is watched is left as it is: who looks on wants to see what comes to each queue. So is what
-    is not wired as it should be, for others tell that.
+    A classifier is fused if all its outputs lead to inputs of one scheduler that nothing else
+    feeds. One before an observed scheduler is left as it is, for the arrivals at each queue are
+    observed. So is one whose wires are wrong: that is reported elsewhere.
     """
     nodes, wires = list(experiment.nodes), list(experiment.wires)
     feeding: dict[int, set[int]] = defaultdict(set)
@@ -89,40 +78,44 @@ def handed_on(experiment: Experiment) -> Experiment:
     for number, ways in leaving.items():
         to, classifier = ways[0].to, nodes[number]
         alone = {wire.to for wire in ways} == {to} and feeding[to] == {number}
-        if not (getattr(classifier.element, "parts", False) and alone and to >= 0):
+        if not (classifier.element.only_splits and alone and to >= 0):
             continue
-        if not _takes(nodes[to], ways, experiment.watch) or not _leads(classifier, ways):
+        if not _can_fuse_into(nodes[to], ways, experiment.watch) or not _is_fully_wired(
+            classifier, ways
+        ):
             continue
-        nodes[number] = classifier._replace(element=_Passage(), outputs=None)
-        nodes[to] = _sorting(nodes[to], classifier, ways)
+        nodes[number] = classifier._replace(element=_PassThrough(), outputs=None)
+        nodes[to] = _fuse(nodes[to], classifier, ways)
         wires[wires.index(ways[0])] = ways[0]._replace(output=0, input=0)
         for wire in ways[1:]:
             wires.remove(wire)
     return experiment._replace(nodes=tuple(nodes), wires=tuple(wires))
 
 
-def _takes(node: Node, ways: list[Wire], watch: Watch) -> bool:
-    """Return whether a node is a scheduler that nobody watches, fed at each input by one way."""
+def _can_fuse_into(node: Node, ways: list[Wire], watch: MeasurementSpec) -> bool:
+    """Return whether a node is an unobserved scheduler with at most one wire at each input."""
     watched = {queue.element for queue in node.queues} & set(watch.queues)
     once = len({wire.input for wire in ways}) == len(ways)
-    told_apart = isinstance(node.element, Scheduler) and len(node.element.inputs) <= WAYS
+    told_apart = isinstance(node.element, Scheduler) and len(node.element.inputs) <= MAX_OUTPUTS
     return told_apart and once and not watched
 
 
-def _leads(classifier: Node, ways: list[Wire]) -> bool:
-    """Return whether each output that the table names is wired, and none twice."""
+def _is_fully_wired(classifier: Node, ways: list[Wire]) -> bool:
+    """Return whether each output in the table is wired, and none twice."""
     if classifier.outputs is None:
         return False
     wired = [wire.output for wire in ways]
-    planned = set(np.unique(classifier.outputs).tolist()) - {WAYS}
+    planned = set(np.unique(classifier.outputs).tolist()) - {MAX_OUTPUTS}
     return len(set(wired)) == len(wired) and planned <= set(wired)
 
 
-def _sorting(node: Node, classifier: Node, ways: list[Wire]) -> Node:
+def _fuse(node: Node, classifier: Node, ways: list[Wire]) -> Node:
     assert isinstance(node.element, Scheduler)  # noqa: S101 -- see above
     assert classifier.outputs is not None  # noqa: S101 -- likewise
-    input_of = np.full(WAYS + 1, WAYS, np.uint8)
+    input_of = np.full(MAX_OUTPUTS + 1, MAX_OUTPUTS, np.uint8)
     for wire in ways:
         input_of[wire.output] = wire.input
     table = input_of[classifier.outputs]
-    return node._replace(element=_Whole(node.element), outputs=table, columns=classifier.columns)
+    return node._replace(
+        element=_FusedScheduler(node.element), outputs=table, columns=classifier.columns
+    )

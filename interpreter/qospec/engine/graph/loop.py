@@ -1,13 +1,12 @@
-"""Cycles of the graph: found, ordered, and carried on in small steps.
+"""Cycles of the graph: how they are found, ordered, and run in small steps.
 
 The strongly connected components come from Tarjan's algorithm (SIAM J. Comput. 1 (1972) 146), with
-a stack of its own instead of recursion, for a graph may be a long chain.
+an explicit stack instead of recursion, since a graph may be a long chain.
 
 A cycle runs by the conservative scheme of Chandy and Misra (1979): every link has a watermark from
-the start, which follows from least delays; a node works up to the lowest of its links and so moves
-the watermarks behind it, whether cells leave or not. One round moves time on by the least delay of
-the cycle, its lookahead. While no node holds a cell, time leaps to the next one that waits on a
-link.
+the start, given by the lookaheads; a node works up to the lowest watermark of its links and so
+raises those behind it, whether items leave or not. One round advances time by the lookahead of the
+cycle. While no node holds an item, time leaps to the next item that waits on a link.
 """
 
 from __future__ import annotations
@@ -20,86 +19,86 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from qospec.engine.experiment import Node, Wire
-    from qospec.engine.graph.node import Station
+    from qospec.engine.graph.node import NodeRuntime
 
 ROUNDS = 1_000
-"""After the sources have fallen silent: so often may every cell go through every node of the cycle
+"""Rounds that every item may make through all nodes of the cycle, after the sources have stopped,
 while none leaves it."""
 IDLE_PASSES = 1_000_000
-"""And so often may time move on while a node holds cells and none leaves the cycle."""
+"""Passes in which time may advance while a node holds items and none leaves the cycle."""
 
 
 class Loop:
-    """Stations on cycles with each other."""
+    """Nodes on cycles with each other, run as one."""
 
-    def __init__(self, stations: list[Station]) -> None:
-        self._stations = stations
-        sender = {id(sink): station for station in stations for sink in station.sinks}
-        links = [link for station in stations for port in station.ports for link in port]
+    def __init__(self, runtimes: list[NodeRuntime]) -> None:
+        self._runtimes = runtimes
+        sender = {id(sink): runtime for runtime in runtimes for sink in runtime.sinks}
+        links = [link for runtime in runtimes for port in runtime.ports for link in port]
         self._inner = [(link, sender[id(link)]) for link in links if id(link) in sender]
         self._outer = [link for link in links if id(link) not in sender]
 
-    def visit(self) -> bool:
-        """Carry on to the lowest watermark of what comes from outside; return whether that is new.
+    def advance(self) -> bool:
+        """Advance to the lowest watermark of the links from outside; return whether that is later.
 
         Raises:
-            EndlessError: The sources are silent, yet cells go round or wait for ever.
+            EndlessError: The sources have stopped, yet items go round or wait for ever.
         """
-        patience = _Patience(len(self._stations))
+        guard = _ProgressGuard(len(self._runtimes))
         cap_ps = min((link.until_ps for link in self._outer), default=FOREVER_PS)
         advanced = False
-        while self._pass(cap_ps):
+        while self._sweep(cap_ps):
             advanced = True
-            held = sum([station.held for station in self._stations])
+            held = sum([runtime.held for runtime in self._runtimes])
             inside = held + sum([link.cells for link, _ in self._inner])
             if not held:
-                self._leap()
+                self._raise_watermarks()
             if (
                 inside
                 and cap_ps == FOREVER_PS
-                and patience.ends(
+                and guard.is_exhausted(
                     inside + sum([link.cells for link in self._outer]),
-                    sum([station.cell_hops for station in self._stations]),
+                    sum([runtime.cell_hops for runtime in self._runtimes]),
                 )
             ):
-                raise EndlessError(inside, tuple(station.path for station in self._stations))
+                raise EndlessError(inside, tuple(runtime.path for runtime in self._runtimes))
         return advanced
 
-    def _pass(self, cap_ps: int) -> bool:
+    def _sweep(self, cap_ps: int) -> bool:
         advanced = False
-        for station in self._stations:
-            advanced |= station.visit(cap_ps)
+        for runtime in self._runtimes:
+            advanced |= runtime.advance(cap_ps)
         return advanced
 
-    def _leap(self) -> None:
-        """Move all watermarks on: no cell goes anywhere before the first that waits on a link."""
+    def _raise_watermarks(self) -> None:
+        """Raise all watermarks: no item moves before the first that waits on a link."""
         waiting = [link.first_ps() for link, _ in self._inner if link.cells]
         first_ps = min(waiting + [link.first_ps() for link in self._outer], default=FOREVER_PS)
-        for link, station in self._inner:
-            later_ps = min(first_ps + station.least_delay_ps, FOREVER_PS)
+        for link, runtime in self._inner:
+            later_ps = min(first_ps + runtime.lookahead_ps, FOREVER_PS)
             link.until_ps = max(link.until_ps, later_ps)
 
 
-class _Patience:
-    """How long cells may be carried round while none of them leaves."""
+class _ProgressGuard:
+    """Limits how long items may go round while none leaves."""
 
-    def __init__(self, stations: int) -> None:
-        self._stations = stations
+    def __init__(self, runtimes: int) -> None:
+        self._runtimes = runtimes
         self._fewest = -1
         self._hops = 0
         self._passes = 0
 
-    def ends(self, cells: int, hops: int) -> bool:
+    def is_exhausted(self, cells: int, hops: int) -> bool:
         """Return whether to give up, with so many `cells` left, after so many `hops`."""
         if self._fewest < 0 or cells < self._fewest:
             self._fewest, self._hops, self._passes = cells, hops, 0
         self._passes += 1
-        most_hops = ROUNDS * self._stations * cells
+        most_hops = ROUNDS * self._runtimes * cells
         return hops - self._hops > most_hops or self._passes > IDLE_PASSES
 
 
 class ZeroDelayError(ValueError):
-    """A cycle that takes no time: nothing in it can be said to come first.
+    """A cycle that takes no time: no order of events in it is defined.
 
     Attributes:
         paths: The nodes on the cycle, in order.
@@ -111,7 +110,7 @@ class ZeroDelayError(ValueError):
 
 
 class EndlessError(ValueError):
-    """Cells that go round, or wait, for ever.
+    """Items that go round, or wait, for ever.
 
     Attributes:
         paths: The nodes among which they do.
@@ -123,20 +122,20 @@ class EndlessError(ValueError):
 
 
 def zero_delay_cycle(nodes: Sequence[Node], wires: Sequence[Wire]) -> tuple[str, ...] | None:
-    """Return the paths of a cycle of nodes without a least delay, in order, if there is one."""
-    instant = {i for i, node in enumerate(nodes) if not node.element.least_delay_ps(node.clock)}
+    """Return the paths of a cycle of nodes without lookahead, in order, if there is one."""
+    instant = {i for i, node in enumerate(nodes) if not node.element.lookahead_ps(node.clock)}
     onward: list[list[int]] = [[] for _ in nodes]
     for wire in wires:
         if wire.node in instant and wire.to in instant:
             onward[wire.node].append(wire.to)
     for component in components(onward):
-        if turns(component, onward):
-            return tuple(nodes[i].path for i in _round(component, onward))
+        if is_cyclic(component, onward):
+            return tuple(nodes[i].path for i in _find_cycle(component, onward))
     return None
 
 
 def components(onward: Sequence[Iterable[int]]) -> list[list[int]]:
-    """Return the strongly connected components in topological order, each in an order of visits.
+    """Return the strongly connected components in topological order, each in its order of work.
 
     Args:
         onward: Per node, the nodes that it feeds.
@@ -176,17 +175,17 @@ def components(onward: Sequence[Iterable[int]]) -> list[list[int]]:
                     component = unfinished[cut:]
                     del unfinished[cut:]
                     waiting.difference_update(component)
-                    # Last finished, first visited: so a watermark goes far in one pass.
+                    # Last finished, first served: so a watermark travels far in one pass.
                     found.append(sorted(component, key=finished.__getitem__, reverse=True))
     return found[::-1]
 
 
-def turns(component: Sequence[int], onward: Sequence[Iterable[int]]) -> bool:
+def is_cyclic(component: Sequence[int], onward: Sequence[Iterable[int]]) -> bool:
     """Return whether a component has a cycle: more than one node, or a wire back to itself."""
     return len(component) > 1 or component[0] in onward[component[0]]
 
 
-def _round(component: Sequence[int], onward: Sequence[Iterable[int]]) -> list[int]:
+def _find_cycle(component: Sequence[int], onward: Sequence[Iterable[int]]) -> list[int]:
     """Return the nodes of one cycle within a component."""
     inside = set(component)
     way = [component[0]]

@@ -1,4 +1,4 @@
-"""Nodes and wires in motion: what waits on a wire, and what a node makes of it in its turn."""
+"""Nodes and wires at run time: the items on a wire, and how a node processes them."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 
 class Sink(Protocol):
-    """Where an output leads to."""
+    """Where an output leads."""
 
     def put(self, batch: Batch, until_ps: int) -> None:
-        """Take cells, all below the new watermark `until_ps`."""
+        """Take items, all below the new watermark `until_ps`."""
 
 
 class Link:
-    """A wire: cells that its far end has not yet taken, and the watermark.
+    """A wire: items that its far end has not taken yet, and the watermark.
 
     Attributes:
-        until_ps: Nothing earlier than this will follow.
-        cells: How many wait.
+        until_ps: The watermark: nothing earlier will follow.
+        cells: The number of items that wait.
     """
 
     __slots__ = ("_pieces", "cells", "until_ps")
@@ -40,7 +40,7 @@ class Link:
         self._pieces: deque[Batch] = deque()
 
     def put(self, batch: Batch, until_ps: int) -> None:
-        """Take cells, all below the new watermark `until_ps`."""
+        """Take items, all below the new watermark `until_ps`."""
         count = len(batch.at_ps)
         if count:
             self._pieces.append(batch)
@@ -48,7 +48,7 @@ class Link:
         self.until_ps = until_ps
 
     def take(self, below_ps: int) -> Batch:
-        """Give what is earlier than `below_ps`, which is not above the watermark."""
+        """Remove and return the items before `below_ps`, which is not above the watermark."""
         pieces = self._pieces
         if not pieces:
             return empty()
@@ -69,12 +69,12 @@ class Link:
         return joined(*early)
 
     def first_ps(self) -> int:
-        """Return a time before which nothing more will come out of this link."""
+        """Return a time before which no item will be taken from this link."""
         return int(self._pieces[0].at_ps[0]) if self._pieces else self.until_ps
 
 
 class End:
-    """Where cells have arrived."""
+    """The end of a path: items are received."""
 
     __slots__ = ("_point", "_recorder")
 
@@ -83,13 +83,13 @@ class End:
         self._point = point
 
     def put(self, batch: Batch, until_ps: int) -> None:  # noqa: ARG002  a sink asks no watermark
-        """Count cells as received."""
+        """Count items as received."""
         if len(batch.at_ps):
             self._recorder.arrived(batch, self._point)
 
 
 class Discard:
-    """Where cells are thrown away on purpose."""
+    """Where items are discarded on purpose."""
 
     __slots__ = ("_path", "_recorder")
 
@@ -98,13 +98,13 @@ class Discard:
         self._path = path
 
     def put(self, batch: Batch, until_ps: int) -> None:  # noqa: ARG002  a sink asks no watermark
-        """Count cells as lost."""
+        """Count items as lost."""
         if len(batch.at_ps):
             self._recorder.lost(self._path, Loss("discarded", batch.connection, batch.sent_ps))
 
 
-class Nowhere:
-    """The far end of an output that is not wired: no cell may come."""
+class Unconnected:
+    """The far end of an output that is not wired: no item may arrive."""
 
     __slots__ = ("_name",)
 
@@ -112,27 +112,27 @@ class Nowhere:
         self._name = name
 
     def put(self, batch: Batch, until_ps: int) -> None:  # noqa: ARG002  a sink asks no watermark
-        """Refuse any cell."""
+        """Raise ValueError for any item."""
         if len(batch.at_ps):
             raise ValueError(f"a cell left by output {self._name}, which leads nowhere")
 
 
-class Station:
-    """One node with its state, at the crossing of its wires.
+class NodeRuntime:
+    """One node with its state and its wires.
 
     Attributes:
-        path: The node's name for people.
+        path: The name of the node in reports.
         ports: The links that lead to each input.
-        sinks: Where each output leads to.
-        least_delay_ps: Its lookahead.
-        horizon_ps: Up to where it has worked.
-        cell_hops: How many cells it has taken.
-        held: How many of them have neither left nor ended.
-        departed: How many cells have left it.
+        sinks: Where each output leads.
+        lookahead_ps: Its lookahead.
+        horizon_ps: The time up to which it has worked.
+        cell_hops: The number of items that it has taken.
+        held: The number of them that have neither left nor been lost.
+        departed: The number of items that have left it.
     """
 
     __slots__ = (
-        "_inserts",
+        "_inserts_oam",
         "_links",
         "_process",
         "_recorder",
@@ -141,7 +141,7 @@ class Station:
         "departed",
         "held",
         "horizon_ps",
-        "least_delay_ps",
+        "lookahead_ps",
         "path",
         "ports",
         "sinks",
@@ -153,16 +153,16 @@ class Station:
         process: Callable[[tuple[Batch, ...], int], Step],
         recorder: Recorder,
         *,
-        least_delay_ps: int,
+        lookahead_ps: int,
         stamps: bool,
-        inserts: bool,
+        inserts_oam: bool,
     ) -> None:
         self.path = path
-        self.least_delay_ps = least_delay_ps
+        self.lookahead_ps = lookahead_ps
         self._process = process
         self._recorder = recorder
         self._stamps = stamps
-        self._inserts = inserts
+        self._inserts_oam = inserts_oam
         self.ports: tuple[tuple[Link, ...], ...] = ()
         self.sinks: tuple[Sink, ...] = ()
         self._links: tuple[Link, ...] = ()
@@ -172,13 +172,13 @@ class Station:
         self.departed = 0
 
     def connect(self, ports: tuple[tuple[Link, ...], ...], sinks: tuple[Sink, ...]) -> None:
-        """Join the links that lead here, by input, and the sinks, by output."""
+        """Connect the links to each input and the sinks of each output."""
         self.ports = ports
         self.sinks = sinks
         self._links = tuple(link for port in ports for link in port)
 
-    def visit(self, cap_ps: int = FOREVER_PS) -> bool:
-        """Carry on to the lowest watermark of all links or `cap_ps`; return whether that is new."""
+    def advance(self, cap_ps: int = FOREVER_PS) -> bool:
+        """Advance to the lowest watermark of all links, or `cap_ps`; return whether it is later."""
         horizon_ps = cap_ps
         for link in self._links:
             horizon_ps = min(horizon_ps, link.until_ps)
@@ -193,10 +193,10 @@ class Station:
                 for port in self.ports
             ]
         )
-        self._pass_on(arrivals, self._process(arrivals, horizon_ps))
+        self._forward(arrivals, self._process(arrivals, horizon_ps))
         return True
 
-    def _pass_on(self, arrivals: tuple[Batch, ...], step: Step) -> None:
+    def _forward(self, arrivals: tuple[Batch, ...], step: Step) -> None:
         came = sum([len(batch.at_ps) for batch in arrivals])
         left = 0
         for sink, batch, until_ps in zip(self.sinks, step.departures, step.until_ps, strict=True):
@@ -209,7 +209,7 @@ class Station:
         for loss in step.losses:
             left += len(loss.connection)
             self._recorder.lost(self.path, loss)
-        if self._inserts:
+        if self._inserts_oam:
             self.held += self._recorder.inserted(arrivals, step)
         self.cell_hops += came
         self.held += came - left

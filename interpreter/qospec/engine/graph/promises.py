@@ -1,4 +1,4 @@
-"""What an element promises, checked at each step, with `QOS_CHECK=1`."""
+"""The promises of `engine.element`, checked at each step with `QOS_CHECK=1`."""
 
 from __future__ import annotations
 
@@ -15,19 +15,21 @@ if TYPE_CHECKING:
 
 
 class BrokenPromiseError(RuntimeError):
-    """An element did what no element may: a mistake in the engine, never in a specification."""
+    """An element broke a promise: a defect of the engine, never of a specification."""
 
 
-def guarded(process: Process, path: str, least_delay_ps: int, own_from: int | None) -> Process:
+def with_promises_checked(
+    process: Process, path: str, lookahead_ps: int, own_from: int | None
+) -> Process:
     """Return `process`, checked at each step.
 
     Args:
         process: The element's.
-        path: Its place, for the message.
-        least_delay_ps: What it says that no cell can undercut.
-        own_from: The first connection index of cells that it may insert, if it inserts any.
+        path: Its path, for the message.
+        lookahead_ps: The least delay that it claims.
+        own_from: The first connection index of the items that it inserts, if it inserts any.
     """
-    account = _Account(path, least_delay_ps, own_from)
+    account = _Account(path, lookahead_ps, own_from)
 
     def checked(arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         account.take(arrivals)
@@ -40,18 +42,18 @@ def guarded(process: Process, path: str, least_delay_ps: int, own_from: int | No
 
 
 class _Account:
-    """What is known of one element's past."""
+    """The history of one element."""
 
-    def __init__(self, path: str, least_delay_ps: int, own_from: int | None) -> None:
+    def __init__(self, path: str, lookahead_ps: int, own_from: int | None) -> None:
         self._path = path
-        self._least_delay_ps = least_delay_ps
+        self._lookahead_ps = lookahead_ps
         self._own_from = own_from
         self._watermarks_ps: tuple[int, ...] = ()
         self._waiting_ps = np.empty(0, np.int64)
 
     def check_outputs(self, step: Step, until_ps: int) -> None:
         """Check order and watermarks."""
-        least_ps = min(until_ps + self._least_delay_ps, FOREVER_PS)
+        least_ps = min(until_ps + self._lookahead_ps, FOREVER_PS)
         before = self._watermarks_ps or (0,) * len(step.until_ps)
         for batch, was_ps, now_ps in zip(step.departures, before, step.until_ps, strict=True):
             self._require(well_formed(batch), "gave cells out of order")
@@ -65,21 +67,21 @@ class _Account:
         self._watermarks_ps = step.until_ps
 
     def take(self, arrivals: tuple[Batch, ...]) -> None:
-        """Note when cells came; before the element sees them, for it may write over that."""
+        """Note times of arrival, before the element may write over them."""
         self._waiting_ps = self._times_ps(*arrivals, before=self._waiting_ps)
 
     def check_cells(self, step: Step, until_ps: int) -> None:
-        """Check that each cell leaves or ends once, and none before it came.
+        """Check that each item leaves or is lost once, and none before its arrival.
 
-        Which cell is which is not known, for elements may reorder: but with all times in order,
-        the k-th departure cannot be earlier than the k-th arrival.
+        Items are not identified, since elements may reorder them: but with all times in order, the
+        k-th departure cannot be earlier than the k-th arrival.
         """
         came_ps = self._waiting_ps
         left_ps = self._times_ps(*step.departures, before=self._waiting_ps[:0])
         ended = sum(len(self._foreign_ps(loss)) for loss in step.losses)
         held = len(came_ps) - len(left_ps) - ended
         self._require(held >= 0, "gave more cells than it took")
-        in_time = bool((left_ps >= came_ps[: len(left_ps)] + self._least_delay_ps).all())
+        in_time = bool((left_ps >= came_ps[: len(left_ps)] + self._lookahead_ps).all())
         self._require(in_time, "sent a cell sooner than its least delay")
         self._require(held == 0 or until_ps < FOREVER_PS, f"kept {held} cells at the end")
         self._waiting_ps = came_ps[:held]
@@ -89,7 +91,7 @@ class _Account:
         return times_ps
 
     def _foreign_ps(self, cells: Batch | Loss) -> Times:
-        """Return the times of cells that the element has not made itself."""
+        """Return the times of items that the element did not insert."""
         times_ps = cells.sent_ps if isinstance(cells, Loss) else cells.at_ps
         return times_ps if self._own_from is None else times_ps[cells.connection < self._own_from]
 

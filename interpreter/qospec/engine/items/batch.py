@@ -30,7 +30,7 @@ class Batch(NamedTuple):
             that line, when the source had the cell ready.
         connection: (n,) Index into `Connections`.
         size_bytes: (n,) Length in its own layer: 53 for a cell, the IP packet's for a packet.
-        marks: (n,) What it is marked with; see `engine.marks`.
+        marks: (n,) What it is marked with; see `protocol.marks`.
     """
 
     at_ps: Times

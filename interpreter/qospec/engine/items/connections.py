@@ -1,7 +1,7 @@
-"""What the engine knows of the connections (VCs): their contracts, and which of them are OAM.
+"""The connections (VCs) of a trial: their contracts, and which indices are of OAM cells.
 
 OAM cells of a VC have an index of their own, `count` above that of its user cells. So an element
-that treats them apart looks one index up instead of asking each cell what it is.
+that treats them differently needs one table look-up and no test of each cell.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from fractions import Fraction
 from typing import Literal
 
 from qospec.dataclass import dataclass
+from qospec.protocol.atm import ServiceCategory
 from qospec.units import PS_PER_S
-
-Category = Literal["cbr", "vbr_rt", "vbr_nrt", "ubr"]
 
 
 @dataclass(frozen=True)
@@ -20,7 +19,7 @@ class Contract:
     """A traffic contract. Source: ATM Forum TM 4.1; ITU-T I.371.
 
     Attributes:
-        category: The service category; "packets", where a rate is planned and nothing promised.
+        category: The service category; "packets" where only a rate is planned.
         peak_cell_rate: In cells/s, or packets/s.
         cell_delay_variation_tolerance_ps: tau of the peak cell rate's GCRA.
         sustainable_cell_rate: In cells/s, for VBR.
@@ -29,7 +28,7 @@ class Contract:
         tagging: Whether a CLP=0 cell that fails only the second GCRA is tagged (VBR.3), not lost.
     """
 
-    category: Category | Literal["packets"]
+    category: ServiceCategory | Literal["packets"]
     peak_cell_rate: Fraction
     cell_delay_variation_tolerance_ps: int
     sustainable_cell_rate: Fraction | None = None
@@ -77,5 +76,5 @@ class Connections:
 
     @property
     def indices(self) -> int:
-        """Return how many connection indices there are: of user cells, then of OAM cells."""
+        """Return the number of connection indices: of user cells, then of OAM cells."""
         return self.count * (2 if self.has_oam else 1)

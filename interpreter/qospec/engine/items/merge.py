@@ -1,4 +1,4 @@
-"""The merge of several batches into one: by time, at equal times in the order of the inputs.
+"""Merging batches by time; simultaneous items in the order of the inputs.
 
 Two batches at a time, in a cascade of pairs of neighbours: the loop for two has no branch that
 could be mispredicted, so log2(k) passes of it beat one pass over a tree of k. All columns move in
@@ -33,7 +33,7 @@ def merged(batches: Iterable[Batch]) -> Batch:
 def _merged_pair(first: Batch, second: Batch) -> Batch:
     count = len(first.at_ps) + len(second.at_ps)
     at_ps = np.empty(count, np.int64)
-    # Two sources whose line will stamp their cells: times are shared, see `engine.graph`.
+    # Two sources whose line will stamp their items: columns of times are shared.
     shared = first.sent_ps is first.at_ps and second.sent_ps is second.at_ps
     both = Batch(
         at_ps,
@@ -56,7 +56,7 @@ def _merge(first: Batch, second: Batch, both: Batch, shared: bool) -> None:  # n
         both: (n + m) Written.
         shared: Whether `sent_ps` of all is their `at_ps`.
     """
-    # Taken apart before the loop: fields reached inside it make compiled code four times slower.
+    # Unpacked before the loop: fields accessed inside make the compiled code four times slower.
     at_1, sent_1, connection_1, size_1, marks_1 = first
     at_2, sent_2, connection_2, size_2, marks_2 = second
     at, sent, connection, size, marks = both

@@ -1,6 +1,6 @@
-"""The parting of one batch into several: the outputs of a router, or what goes on and what is lost.
+"""Partition of a batch: by the outputs of a router, or into items that go on and items lost.
 
-All columns move in one pass. A batch whose cells all go the same way is passed on as it is.
+All columns move in one pass. A batch whose items all take the same output is returned as it is.
 """
 
 from __future__ import annotations
@@ -11,23 +11,23 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.items.batch import Batch, empty
 from qospec.engine.kernel import kernel
-from qospec.engine.marks import VALUES
+from qospec.protocol.marks import VALUES
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Bits, Marks, Whole
     from qospec.engine.element import Setting
 
-WAYS = 255
-"""How many ways a table can name; 255 itself stands for none."""
+MAX_OUTPUTS = 255
+"""The number of outputs that a table can name; 255 itself stands for none."""
 
 
-class Routes(NamedTuple):
-    """Where items go.
+class RoutingTable(NamedTuple):
+    """The output that each item takes.
 
     Attributes:
-        table: (indices, columns) Their way by connection index and column.
+        table: (indices, columns) Outputs by connection index and column.
         column: (VALUES,) The column of each value that marks can have.
-        only: The only way there is, or -1.
+        only: The only output there is, or -1.
     """
 
     table: Marks
@@ -35,69 +35,75 @@ class Routes(NamedTuple):
     only: int
 
 
-def routes(setting: Setting) -> Routes:
-    """Return the planner's table, ready for use."""
+def routing_table(setting: Setting) -> RoutingTable:
+    """Return the planner's table, ready for use.
+
+    Raises:
+        ValueError: There is no table.
+    """
     table, marks = setting.outputs, setting.columns
     if table is None:
         raise ValueError("no table says where connections go")
-    ways = np.unique(table[table < WAYS])
-    # One column more: there lead marks that nobody planned for.
-    whole = np.full((len(table), len(marks) + 1), WAYS, np.uint8)
+    outputs = np.unique(table[table < MAX_OUTPUTS])
+    # One more column, for marks that were not planned for.
+    whole = np.full((len(table), len(marks) + 1), MAX_OUTPUTS, np.uint8)
     whole[:, :-1] = table
     column = np.full(VALUES, len(marks), np.uint16)
     column[list(marks)] = np.arange(len(marks))
-    return Routes(whole, column, int(ways[0]) if len(ways) == 1 else -1)
+    return RoutingTable(whole, column, int(outputs[0]) if len(outputs) == 1 else -1)
 
 
-def routed(batch: Batch, where: Routes, ways: int) -> tuple[Batch, ...]:
-    """Return the cells of each way; raises ValueError as `ways_of` does."""
-    return dealt(batch, *ways_of(batch, where, ways))
+def partition_by_table(batch: Batch, where: RoutingTable, outputs: int) -> tuple[Batch, ...]:
+    """Return the items of each output; raises ValueError as `look_up_outputs` does."""
+    return partition(batch, *look_up_outputs(batch, where, outputs))
 
 
-def ways_of(batch: Batch, where: Routes, ways: int) -> tuple[Marks | None, tuple[int, ...]]:
-    """Return (n,) the way of each cell, or None if there is only one; and how many go each way.
+def look_up_outputs(
+    batch: Batch, where: RoutingTable, outputs: int
+) -> tuple[Marks | None, tuple[int, ...]]:
+    """Return (n,) the output of each item, None if all take one; and the number for each output.
 
     Raises:
-        ValueError: If a cell came that the table has no way for; nobody looks where there is but
-            one way.
+        ValueError: The table names no output for an item. Not checked where the table names one
+            output only.
     """
     table, column, only = where
     if only >= 0:
-        return None, tuple([batch.count * (number == only) for number in range(ways)])
-    way = np.empty(batch.count, np.uint8)
-    tallies = np.zeros((2, WAYS + 1), np.int64)
-    _route(batch, column, table, way, tallies)
+        return None, tuple([batch.count * (number == only) for number in range(outputs)])
+    output = np.empty(batch.count, np.uint8)
+    tallies = np.zeros((2, MAX_OUTPUTS + 1), np.int64)
+    _look_up_outputs(batch, column, table, output, tallies)
     counts = tallies.sum(axis=0)
-    if counts[ways:].any():
-        astray = int(batch.connection[way >= ways][0])
+    if counts[outputs:].any():
+        astray = int(batch.connection[output >= outputs][0])
         raise ValueError(f"a cell of connection {astray} came where none was planned")
-    return way, tuple(counts[:ways].tolist())
+    return output, tuple(counts[:outputs].tolist())
 
 
-def dealt(batch: Batch, way: Marks | None, counts: tuple[int, ...]) -> tuple[Batch, ...]:
-    """Return the cells of each way, of which there are so many."""
-    if way is None or batch.count == max(counts):
+def partition(batch: Batch, output: Marks | None, counts: tuple[int, ...]) -> tuple[Batch, ...]:
+    """Return the items of each output, of which there are `counts`."""
+    if output is None or batch.count == max(counts):
         whole = counts.index(max(counts))
         return tuple([batch if number == whole else empty() for number in range(len(counts))])
     bounds = [0, *itertools.accumulate(counts)]
     moved = uninitialised(batch.count)
-    _deal(batch, way, np.array(bounds[:-1]), moved)
+    _partition(batch, output, np.array(bounds[:-1]), moved)
     return tuple([moved.part(start, end) for start, end in itertools.pairwise(bounds)])
 
 
 def split(batch: Batch, gone: Marks, count: int) -> tuple[Batch, Batch]:
-    """Return the cells that stay, and the `count` cells for which `gone` is not 0."""
+    """Return the items that stay, and the `count` items for which `gone` is not 0."""
     if not count:
         return batch, empty()
     if count == batch.count:
         return empty(), batch
-    dealt = uninitialised(batch.count)
-    _split(batch, gone, batch.count - count, dealt)
-    return dealt.part(0, batch.count - count), dealt.part(batch.count - count, batch.count)
+    moved = uninitialised(batch.count)
+    _split(batch, gone, batch.count - count, moved)
+    return moved.part(0, batch.count - count), moved.part(batch.count - count, batch.count)
 
 
 def uninitialised(count: int) -> Batch:
-    """Return a batch of `count` cells, to be written before it is read."""
+    """Return a batch of `count` items, to be written before it is read."""
     return Batch(
         np.empty(count, np.int64),
         np.empty(count, np.int64),
@@ -108,43 +114,44 @@ def uninitialised(count: int) -> Batch:
 
 
 @kernel
-def _route(batch: Batch, column: Bits, table: Marks, way: Marks, tallies: Whole) -> None:
-    """Write the way of each cell, and add to the number of cells of each way.
+def _look_up_outputs(
+    batch: Batch, column: Bits, table: Marks, output: Marks, tallies: Whole
+) -> None:
+    """Write the output of each item, and add to the number of items of each output.
 
-    Cells are tallied in turns in two rows of `tallies`, for to add to what was written just before
-    is to wait for it.
+    Two rows of `tallies` are used in turn: adding to a number that was just written waits for it.
     """
     _, _, connection, _, marks = batch
     for i in range(len(connection)):
         number = table[connection[i], column[marks[i]]]
-        way[i] = number
+        output[i] = number
         tallies[i & 1, number] += 1
 
 
 @kernel
-def _deal(batch: Batch, way: Marks, place: Whole, dealt: Batch) -> None:
-    """Move each cell to the place of its way.
+def _partition(batch: Batch, output: Marks, place: Whole, moved: Batch) -> None:
+    """Move each item to the place of its output.
 
     Args:
-        batch: n cells.
-        way: (n,) The number of each cell's way.
-        place: Per way, where its next cell goes; written.
-        dealt: n cells, written.
+        batch: n items.
+        output: (n,) The output of each.
+        place: Per output, where its next item goes; written.
+        moved: n items, written.
     """
     at_1, sent_1, connection_1, size_1, marks_1 = batch
-    at, sent, connection, size, marks = dealt
-    for i in range(len(way)):
-        k = place[way[i]]
-        place[way[i]] = k + 1
+    at, sent, connection, size, marks = moved
+    for i in range(len(output)):
+        k = place[output[i]]
+        place[output[i]] = k + 1
         at[k], sent[k], connection[k] = at_1[i], sent_1[i], connection_1[i]
         size[k], marks[k] = size_1[i], marks_1[i]
 
 
 @kernel
-def _split(batch: Batch, gone: Marks, staying: int, dealt: Batch) -> None:
-    """Move each cell that stays to the front, and each that is gone behind the `staying` others."""
+def _split(batch: Batch, gone: Marks, staying: int, moved: Batch) -> None:
+    """Move items that stay to the front, and those that are gone behind the `staying` others."""
     at_1, sent_1, connection_1, size_1, marks_1 = batch
-    at, sent, connection, size, marks = dealt
+    at, sent, connection, size, marks = moved
     here, there = 0, staying
     for i in range(len(gone)):
         goes = gone[i] != 0

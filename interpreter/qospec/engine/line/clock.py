@@ -9,10 +9,10 @@ from __future__ import annotations
 from fractions import Fraction
 
 from qospec.dataclass import dataclass
-from qospec.engine.encapsulation import SMALLEST_PACKET_BYTES, Encapsulation
+from qospec.protocol.atm import CELL_BYTES
+from qospec.protocol.encapsulation import Encapsulation
+from qospec.protocol.ip import IPV4_HEADER_BYTES
 from qospec.units import PS_PER_S
-
-CELL_BYTES = 53
 
 
 @dataclass(frozen=True)
@@ -21,11 +21,11 @@ class Clock:
 
     Attributes:
         bit_rate: Bits per second: of cells, or all that a line of packets sends.
-        slotted: Whether a cell begins only where a slot does, floor(k * 424 / bit_rate) + phase_ps.
+        slotted: Whether a cell begins only with a slot, at floor(k * 424 / bit_rate) + phase_ps.
         propagation_ps: Added to every departure.
-        stamps: Whether this line is a source's own, and so writes `sent_ps`.
-        phase_ps: When slot 0 begins.
-        encapsulation: What it puts around each packet; None for a line of cells.
+        stamps: Whether it is the first line of a flow, and so writes `sent_ps`.
+        phase_ps: The beginning of slot 0.
+        encapsulation: The framing of packets; None for a line of cells.
     """
 
     bit_rate: Fraction
@@ -42,27 +42,27 @@ class Clock:
 
     @property
     def smallest_bytes(self) -> int:
-        """Return the size of the smallest item that it sends: a cell, or an IP header."""
-        return CELL_BYTES if self.encapsulation is None else SMALLEST_PACKET_BYTES
+        """Return the size of the smallest item: a cell, or an IP header."""
+        return CELL_BYTES if self.encapsulation is None else IPV4_HEADER_BYTES
 
     @property
     def slot_ps(self) -> Fraction:
-        """Return the time of the smallest item: of a 53-byte cell, for one."""
+        """Return the time of the smallest item, such as a cell."""
         framed = self.encapsulation
-        size_bytes = CELL_BYTES if framed is None else framed.line_bytes(SMALLEST_PACKET_BYTES)
+        size_bytes = CELL_BYTES if framed is None else framed.line_bytes(IPV4_HEADER_BYTES)
         return size_bytes * self.byte_time_ps
 
     @property
     def lead_ps(self) -> int:
-        """Return when the first bit of a frame is sent, behind the preamble, as a whole ps."""
+        """Return the delay of a frame's first bit, behind the preamble, in whole ps."""
         framed = self.encapsulation
         return 0 if framed is None else round(framed.preamble_bytes * self.byte_time_ps)
 
     @property
     def arrival_ps(self) -> int:
-        """Return what passes until the last bit is there, when the line is free for the next.
+        """Return the delay of the last bit's arrival after the line is free for the next item.
 
-        The way, less the gap behind a frame, rounded to a whole ps; it may be negative.
+        The propagation time less the gap behind a frame, in whole ps; it may be negative.
         """
         framed = self.encapsulation
         gap_ps = Fraction(0) if framed is None else framed.gap_bytes * self.byte_time_ps

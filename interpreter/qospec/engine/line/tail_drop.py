@@ -1,12 +1,12 @@
 """A line behind a buffer with tail drop, for items of one size: no ring, no search.
 
 What waits begins one after the other without a gap, the last one service time before the line is
-free. So of a buffer with n places, a newcomer finds all taken exactly when the n-th start, counted
-back from there, still lies ahead of it. And what has not begun by some time can be told, and taken
-back, from the line alone.
+free. So an arrival finds a buffer of n places full exactly when the n-th start, counted back from
+there, still lies ahead of it. And what has not begun by some time follows, and can be taken back,
+from the line alone.
 
-Most batches lose nothing. So `sent_freely` goes first, as far as all items certainly find room;
-only from there on is each item's fate decided.
+Most batches lose nothing. So `send_uncongested` goes first, as far as all items certainly find
+room; only from there on is admission decided item by item.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Marks, Times, Whole
 
 
-class Passage(NamedTuple):
+class Outcome(NamedTuple):
     """What becomes of each item of a batch.
 
     Attributes:
-        lost: (n,) 1 if it found no room.
-        left_ps: (n,) Its last bit at the far end.
-        began_ps: (n,) Its first bit sent; or (0,): not asked for.
+        lost: (n,) 1 if it was dropped.
+        left_ps: (n,) The time of its last bit at the far end.
+        began_ps: (n,) The time when its first bit is sent; or (0,): not needed.
     """
 
     lost: Marks
@@ -52,19 +52,19 @@ class Passage(NamedTuple):
     began_ps: Times
 
 
-def passage_of(line: Whole, count: int) -> Passage:
-    """Return columns for `count` items that take this line."""
+def new_outcome(line: Whole, count: int) -> Outcome:
+    """Return uninitialised columns for `count` items."""
     began = count if line[STAMPS] else 0
-    return Passage(np.empty(count, np.uint8), np.empty(count, np.int64), np.empty(began, np.int64))
+    return Outcome(np.empty(count, np.uint8), np.empty(count, np.int64), np.empty(began, np.int64))
 
 
-def passed(batch: Batch, passage: Passage, lost: int) -> tuple[Batch, Batch]:
-    """Return what left, and the `lost` items that did not."""
-    sent_ps = passage.began_ps if len(passage.began_ps) else batch.sent_ps
-    return split(batch._replace(at_ps=passage.left_ps, sent_ps=sent_ps), passage.lost, lost)
+def split_by_loss(batch: Batch, outcome: Outcome, lost: int) -> tuple[Batch, Batch]:
+    """Return the items sent, and the `lost` items dropped."""
+    sent_ps = outcome.began_ps if len(outcome.began_ps) else batch.sent_ps
+    return split(batch._replace(at_ps=outcome.left_ps, sent_ps=sent_ps), outcome.lost, lost)
 
 
-def through(
+def send_through(
     line: Whole,
     batch: Batch,
     limit: Buffer | None,
@@ -72,13 +72,13 @@ def through(
     size_bytes: int = 0,
     owns_times: bool = False,
 ) -> tuple[Batch, Batch] | None:
-    """Return what leaves a line behind a buffer, and what finds no room.
+    """Return the items that leave a line behind a buffer, and the items dropped.
 
     Args:
-        line: Carried on.
+        line: Updated.
         batch: At least one item.
         limit: Of the buffer.
-        size_bytes: The size of all items, if that is known.
+        size_bytes: The size of all items if known, else 0.
         owns_times: Whether the batch's `at_ps` may be written over.
 
     Returns:
@@ -91,37 +91,37 @@ def through(
     check_load(line, batch, size_bytes, size_bytes)
     pace = _time(line, size_bytes) + _room(line, size_bytes, limit)
     if line[SLOTTED]:
-        passage = passage_of(line, batch.count)
-        return passed(batch, passage, _send_in_slots(batch, line, pace, passage))
-    free, count = sent_freely(line, batch, size_bytes, room_ps=pace[2], owns_times=owns_times)
+        outcome = new_outcome(line, batch.count)
+        return split_by_loss(batch, outcome, _send_in_slots(batch, line, pace, outcome))
+    free, count = send_uncongested(line, batch, size_bytes, room_ps=pace[2], owns_times=owns_times)
     if count == batch.count:
         return free, batch.part(count, count)
     rest = batch.part(count, batch.count)
-    passage = passage_of(line, rest.count)
-    left, lost = passed(rest, passage, _send(rest, line, pace, passage))
+    outcome = new_outcome(line, rest.count)
+    left, lost = split_by_loss(rest, outcome, _send(rest, line, pace, outcome))
     return joined(free.part(0, count), left), lost
 
 
-def taken_back(line: Whole, size_bytes: int, from_ps: int) -> int:
-    """Take back what begins at `from_ps` or later; return how many items that is.
+def take_back_unsent(line: Whole, size_bytes: int, from_ps: int) -> int:
+    """Take back the items that begin at `from_ps` or later; return their number.
 
-    All of them are of that size, and came earlier.
+    All are of that size and arrived earlier.
     """
-    count, free, time = _ahead(line, size_bytes, from_ps)
+    count, free, time = _pending(line, size_bytes, from_ps)
     line[FREE], line[PART] = divmod(free - count * time, int(line[DENOMINATOR]))
     return count
 
 
-def starts_from(line: Whole, size_bytes: int, from_ps: int) -> list[int]:
-    """Return when each item that begins at `from_ps` or later has begun: its first whole ps."""
-    count, free, time = _ahead(line, size_bytes, from_ps)
+def pending_starts_ps(line: Whole, size_bytes: int, from_ps: int) -> list[int]:
+    """Return the first whole ps of each item that begins at `from_ps` or later."""
+    count, free, time = _pending(line, size_bytes, from_ps)
     round_up = 0 if line[SLOTTED] else int(line[DENOMINATOR]) - 1
     starts = (free - back * time for back in range(count, 0, -1))
     return [(start + round_up) // int(line[DENOMINATOR]) for start in starts]
 
 
-def _ahead(line: Whole, size_bytes: int, from_ps: int) -> tuple[int, int, int]:
-    """Return how many items begin then or later; and, as numerators, FREE and the time of one."""
+def _pending(line: Whole, size_bytes: int, from_ps: int) -> tuple[int, int, int]:
+    """Return the number of items that begin then or later; as numerators, FREE and one's time."""
     denominator = int(line[DENOMINATOR])
     time_ps, time_part = _time(line, size_bytes)
     time = time_ps * denominator + time_part
@@ -130,7 +130,7 @@ def _ahead(line: Whole, size_bytes: int, from_ps: int) -> tuple[int, int, int]:
 
 
 def _time(line: Whole, size_bytes: int) -> tuple[int, int]:
-    """Return how long an item takes, as Python's own numbers: they are multiplied by large ones."""
+    """Return the time of one item as Python integers, since it is multiplied by large ones."""
     if line[SLOTTED]:
         return int(line[SLOT]), int(line[SLOT_PART])
     time_ps, time_part = service_time(line, size_bytes)
@@ -138,7 +138,7 @@ def _time(line: Whole, size_bytes: int) -> tuple[int, int]:
 
 
 def _room(line: Whole, size_bytes: int, limit: Buffer | None) -> tuple[int, int]:
-    """Return for how long a full buffer keeps the line busy."""
+    """Return how long a full buffer keeps the line busy."""
     if limit is None:
         return NO_LIMIT_PS, 0
     places = limit.amount if limit.unit != "byte" else limit.amount // size_bytes
@@ -148,17 +148,17 @@ def _room(line: Whole, size_bytes: int, limit: Buffer | None) -> tuple[int, int]
 
 
 @kernel
-def _send(batch: Batch, line: Whole, pace: tuple[int, int, int, int], passage: Passage) -> int:
-    """Send without slots; return how many find no room.
+def _send(batch: Batch, line: Whole, pace: tuple[int, int, int, int], outcome: Outcome) -> int:
+    """Send without slots; return the number of items dropped.
 
     Args:
         batch: n items of one size.
         line: Carried on.
         pace: The time of one item, and of all that may wait: ps and numerator each.
-        passage: (n,) Written.
+        outcome: (n,) Written.
     """
     at_ps, sent_ps, _, _, _ = batch
-    lost, left_ps, began_ps = passage
+    lost, left_ps, began_ps = outcome
     time_ps, time_part, room_ps, room_part = pace
     free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
     propagation, lead, stamps = line[PROPAGATION], line[LEAD], len(began_ps) > 0
@@ -189,11 +189,11 @@ def _send(batch: Batch, line: Whole, pace: tuple[int, int, int, int], passage: P
 
 @kernel
 def _send_in_slots(
-    batch: Batch, line: Whole, pace: tuple[int, int, int, int], passage: Passage
+    batch: Batch, line: Whole, pace: tuple[int, int, int, int], outcome: Outcome
 ) -> int:
     """Send in slots. See `_send`."""
     at_ps, sent_ps, _, _, _ = batch
-    lost, left_ps, began_ps = passage
+    lost, left_ps, began_ps = outcome
     slot_ps, slot_part, room_ps, room_part = pace
     free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
     slots = (slot_ps, slot_part, denominator, line[LEAP])
@@ -220,21 +220,21 @@ def _send_in_slots(
 
 
 NO_LIMIT_PS = 2**62
-"""The room before a line that keeps whatever waits."""
+"""Stands for a buffer without limit."""
 MOST_AT_ONCE = 2**62
-"""Items times denominator that the kernel takes in one go."""
+"""The bound of items times denominator for one call of the kernel."""
 
 
-def sent_freely(
+def send_uncongested(
     line: Whole, batch: Batch, size_bytes: int, *, room_ps: int, owns_times: bool
 ) -> tuple[Batch, int]:
-    """Return a batch of which so many items have been sent, all that certainly find room.
+    """Return the batch with so many of its items sent, as far as all certainly find room.
 
     Args:
-        line: Carried on; without slots.
+        line: Updated; without slots.
         batch: At least one item, all of one size.
         size_bytes: That size.
-        room_ps: For how long a full buffer keeps the line busy.
+        room_ps: How long a full buffer keeps the line busy.
         owns_times: Whether `at_ps` of those may be written over.
     """
     at_ps, count = batch.at_ps, batch.count
@@ -248,7 +248,7 @@ def sent_freely(
         binary = _binary(line.item(PART), denominator), time_binary
         here = slice(done, min(done + most, count))
         columns = at_ps[here], left_ps[here], began_ps[here]
-        sent += _send_freely(columns, line, (time_ps, time_part, room_ps), binary)
+        sent += _send_uncongested(columns, line, (time_ps, time_part, room_ps), binary)
         done = here.stop
     sent_ps = began_ps if line[STAMPS] else batch.sent_ps
     return Batch(left_ps, sent_ps, batch.connection, batch.size_bytes, batch.marks), sent
@@ -260,19 +260,19 @@ def _binary(part: int, denominator: int) -> np.uint64:
 
 
 @kernel
-def _send_freely(
+def _send_uncongested(
     columns: tuple[Times, Times, Times],
     line: Whole,
     pace: tuple[int, int, int],
     binary: tuple[np.uint64, np.uint64],
 ) -> int:
-    """Send without slots as long as there is room; return how many that is. See `tail_drop`.
+    """Send without slots as long as there is room; return the number of items sent.
 
-    Does the same, faster: busy and idle are branches, which are foreseen behind another line and
-    near full load; and what numerators come to is followed in 64 binary places, which carry when
-    they overflow. Rounded up each time, they are ahead of the numerators by less than the 2^64th
-    part of a ps per item, which for so few items is less than 1/denominator: no carry comes early,
-    and none late. What is carried on to the next batch is reckoned from the numerators alone.
+    It does what `_send` does, faster: busy and idle are branches, well predicted behind another
+    line and near full load; and the sum of numerators is kept in 64 binary places, whose overflow
+    is the carry. Rounded up each time, they are ahead of the numerators by less than 2^-64 ps per
+    item, which for so few items is less than 1/denominator: no carry comes early or late. What is
+    carried on to the next batch is computed from the numerators alone.
 
     Args:
         columns: (n,) Arrival times, which do not fall; written: last bit at the far end, which may

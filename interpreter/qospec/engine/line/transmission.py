@@ -13,10 +13,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.engine.arrays import np
-from qospec.engine.encapsulation import Framing
 from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.kernel import kernel
-from qospec.engine.line.clock import CELL_BYTES
+from qospec.protocol.atm import CELL_BYTES
+from qospec.protocol.encapsulation import Framing
+from qospec.protocol.ip import LARGEST_PACKET_BYTES
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
@@ -27,8 +28,7 @@ LOWEST_BIT_RATE = 1_000
 """Below, the backlog of one batch could outlast what int64 can tell."""
 HIGHEST_BIT_RATE = 10**14
 """Where a cell takes four picoseconds; they could not be told apart much above."""
-LARGEST_BYTES = 65_535
-LARGEST_DENOMINATOR = 2**62 // (LARGEST_BYTES + 1)
+LARGEST_DENOMINATOR = 2**62 // (LARGEST_PACKET_BYTES + 1)
 """So that bytes, with 16 KiB around them, times numerator, and a carry on top, fit int64."""
 
 FREE, PART, DENOMINATOR = 0, 1, 2
@@ -76,7 +76,7 @@ def line_of(clock: Clock | None) -> Whole:
     return line
 
 
-def least_delay_ps(clock: Clock | None) -> int:
+def lookahead_ps(clock: Clock | None) -> int:
     """Return what no cell can undercut: its own time and the way; `check_load` holds to that."""
     if clock is None:
         raise ValueError("no line serves this element")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.arrays import np
-from qospec.engine.encapsulation import SMALLEST_PACKET_BYTES
 from qospec.engine.kernel import kernel
+from qospec.protocol.ip import IPV4_HEADER_BYTES
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Rows, Sizes, Whole
@@ -73,7 +73,7 @@ class Volumes:
         mine, around, many = counts[part], self.around[part], packets[part]
         ip, frame = int(mine[:, PACKET].sum()), int(mine[:, FRAME].sum())
         outside = int((many * around[:, AROUND]).sum())
-        inside = int((many * (around[:, TRANSPORT] + SMALLEST_PACKET_BYTES)).sum())
+        inside = int((many * (around[:, TRANSPORT] + IPV4_HEADER_BYTES)).sum())
         return Volume(frame + outside, frame, ip, ip - inside)
 
 

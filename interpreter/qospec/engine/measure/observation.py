@@ -18,17 +18,16 @@ from qospec.engine.measure.occupancy import Occupancies
 from qospec.engine.measure.series import Series
 from qospec.engine.measure.tally import Tally
 from qospec.engine.measure.variation import Variations
+from qospec.protocol.atm import CELL_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from qospec.engine.arrays import Indices, Times, Truths, Whole
     from qospec.engine.element import Loss, Step
-    from qospec.engine.experiment import Experiment, Watch
+    from qospec.engine.experiment import Experiment, MeasurementSpec
     from qospec.engine.items.batch import Batch
     from qospec.engine.measure.occupancy import Occupancy
-
-CELL_BYTES = 53
 
 
 class Observation(NamedTuple):
@@ -42,7 +41,7 @@ class Observation(NamedTuple):
         histogram: (rows, buckets) Counts of delays.
         first_bucket: What bucket the histogram's first column is.
         losses: By (element's path, cause): (n,) how many cells of `sent` ended there.
-        clumping_ps: (VCs, 2) Largest and least 1-point CDV, if it was followed.
+        one_point_variation_ps: (VCs, 2) Largest and least 1-point CDV, if it was followed.
         size_bytes: (n,) Length of the items, if all are alike; else the mean, rounded down.
         window_ps: Length of the window.
         cell_hops: Cells times elements: the work of the trial.
@@ -64,14 +63,14 @@ class Observation(NamedTuple):
     histogram: Whole
     first_bucket: int
     losses: dict[tuple[str, str], Whole]
-    clumping_ps: Whole | None
+    one_point_variation_ps: Whole | None
     size_bytes: Whole
     window_ps: int
     cell_hops: int
     departed: dict[str, int] = {}  # noqa: RUF012 -- a NamedTuple's default, which nobody changes
     ended: dict[tuple[str, str], int] = {}  # noqa: RUF012
     volumes: Volumes | None = None
-    watch: Watch | None = None
+    watch: MeasurementSpec | None = None
     latencies: Latencies | None = None
     variations: Variations | None = None
     occupancies: dict[str, Occupancy] = {}  # noqa: RUF012
@@ -92,7 +91,7 @@ class Observation(NamedTuple):
         seen = delays.Kept(self.delays, self.histogram, self.first_bucket).pooled(part)
         shares = tuple(self.carried[part].reshape(-1, each).sum(axis=1).tolist())
         received = self.received[part]
-        largest_ps, least_ps = self._clumping_ps(part)
+        largest_ps, least_ps = self._one_point_variation_ps(part)
         lost = {name: int(counts[part].sum()) for name, counts in sorted(self.losses.items())}
         return Tally(
             connections=stop - first,
@@ -107,8 +106,8 @@ class Observation(NamedTuple):
             delays=seen,
             volume=None if volumes is None else volumes.carried(self.carried, part),
             sent_volume=None if volumes is None else volumes.sent(self.sent, part),
-            clumping_max_ps=largest_ps,
-            clumping_min_ps=least_ps,
+            one_point_variation_max_ps=largest_ps,
+            one_point_variation_min_ps=least_ps,
             recorded=self._recorded(first, stop, shares),
             latencies=None if self.latencies is None else self.latencies.of(part, seen),
             variation=None if self.variations is None else self.variations.of(first, stop),
@@ -120,10 +119,12 @@ class Observation(NamedTuple):
         always = frozenset({"histogram", "shares"} if len(shares) > 1 else {"histogram"})
         return always if self.watch is None else always | self.watch.recorded(first, stop)
 
-    def _clumping_ps(self, part: slice) -> tuple[int | None, int | None]:
-        if self.clumping_ps is None:
+    def _one_point_variation_ps(self, part: slice) -> tuple[int | None, int | None]:
+        if self.one_point_variation_ps is None:
             return None, None
-        seen = self.clumping_ps[part][self.received[part][: len(self.clumping_ps[part])] > 0]
+        seen = self.one_point_variation_ps[part][
+            self.received[part][: len(self.one_point_variation_ps[part])] > 0
+        ]
         if not len(seen):
             return None, None
         return int(seen[:, 0].max()), int(seen[:, 1].min())
@@ -149,8 +150,8 @@ class Recorder:
         self._histogram = delays.Histogram(int(rows.max(initial=-1)) + 1)
         self._losses: dict[tuple[str, str], Whole] = {}
         self._ended: Counter[tuple[str, str]] = Counter()
-        self._clumps = bool(self._watch.stretches("clumping"))
-        self._clumping: dict[int, Whole] = {}
+        self._has_one_point_variation = bool(self._watch.ranges("one_point_variation"))
+        self._one_point_variation: dict[int, Whole] = {}
         self._size_bytes = np.full(indices, CELL_BYTES, np.int64)
         self._volumes = Volumes(experiment)
         self._latencies = Latencies(experiment, rows)
@@ -233,11 +234,11 @@ class Recorder:
             self._latencies.add(batch)
         if self._variations.needed:
             self._variations.arrived(batch)
-        if self._clumps:
-            if point not in self._clumping:
-                self._clumping[point] = cell_delay_variation.new_rows(self._connections)
+        if self._has_one_point_variation:
+            if point not in self._one_point_variation:
+                self._one_point_variation[point] = cell_delay_variation.new_rows(self._connections)
             cell_delay_variation.follow(
-                batch.at_ps, batch.connection.view(np.uint32), self._clumping[point]
+                batch.at_ps, batch.connection.view(np.uint32), self._one_point_variation[point]
             )
 
     def lost(self, path: str, loss: Loss) -> None:
@@ -269,7 +270,7 @@ class Recorder:
             histogram=histogram,
             first_bucket=first_bucket,
             losses={name: counts for name, counts in sorted(self._losses.items()) if counts.any()},
-            clumping_ps=self._clumping_ps(),
+            one_point_variation_ps=self._one_point_variation_ps(),
             size_bytes=self._size_bytes,
             window_ps=self._watch.stop_ps - self._watch.start_ps,
             cell_hops=cell_hops,
@@ -284,11 +285,11 @@ class Recorder:
             drawn=drawn,
         )
 
-    def _clumping_ps(self) -> Whole | None:
-        if not self._clumps:
+    def _one_point_variation_ps(self) -> Whole | None:
+        if not self._has_one_point_variation:
             return None
         both = np.zeros((self._connections.count, 2), np.int64)
-        for rows in self._clumping.values():
+        for rows in self._one_point_variation.values():
             both[:, 0] = np.maximum(both[:, 0], rows[:, cell_delay_variation.LARGEST])
             both[:, 1] = np.minimum(both[:, 1], rows[:, cell_delay_variation.LEAST])
         return both

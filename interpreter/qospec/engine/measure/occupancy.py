@@ -31,7 +31,7 @@ from qospec.engine.line.transmission import (
 if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Times, Whole
     from qospec.engine.element import Loss, Process, Step
-    from qospec.engine.experiment import Node, Watch
+    from qospec.engine.experiment import MeasurementSpec, Node
     from qospec.engine.line.clock import Clock
 
 NOWHERE = -1
@@ -53,7 +53,7 @@ class Occupancies:
         seen: By the path of a queue.
     """
 
-    def __init__(self, watch: Watch) -> None:
+    def __init__(self, watch: MeasurementSpec) -> None:
         self._watch = watch
         self.seen = dict.fromkeys(watch.queues, Occupancy())
 
@@ -107,7 +107,9 @@ class _Queue:
         self._began_ps: Times = np.empty(0, np.int64)
         self._at_the_start = 0
 
-    def waited(self, at_ps: Times, began_ps: Times, watch: Watch, seen: Occupancy) -> Occupancy:
+    def waited(
+        self, at_ps: Times, began_ps: Times, watch: MeasurementSpec, seen: Occupancy
+    ) -> Occupancy:
         """Return `seen` with items that came and began then, in order."""
         start_ps, stop_ps = watch.start_ps, watch.stop_ps
         before = len(self._began_ps)

@@ -10,16 +10,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.engine.arrays import np
-from qospec.engine.encapsulation import SMALLEST_PACKET_BYTES
 from qospec.engine.kernel import kernel
 from qospec.engine.measure.bytes import AROUND, HEADER, LEAST, TRANSPORT, Volume
 from qospec.engine.measure.tally import Delays, Tally
+from qospec.protocol.ip import IPV4_HEADER_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from qospec.engine.arrays import Indices, Rows, Sizes, Times, Whole
-    from qospec.engine.experiment import Intervals, Watch
+    from qospec.engine.experiment import Intervals, MeasurementSpec
     from qospec.engine.items.batch import Batch
 
 SENT, CARRIED, LOST, RECEIVED, SUM_LOW, SUM_HIGH, SHORTEST, LONGEST = range(8)
@@ -34,7 +34,7 @@ NO_DELAY_PS = 2**62
 class Series:
     """Counts by intervals; costs nothing where no series is asked for."""
 
-    def __init__(self, watch: Watch, around: Whole) -> None:
+    def __init__(self, watch: MeasurementSpec, around: Whole) -> None:
         """Take what to record; (indices, 4) what is around packets, without rows where none are."""
         self._watch = watch
         self._around = around
@@ -194,4 +194,4 @@ def _weigh(  # noqa: PLR0913, PLR0917 -- a kernel has no objects
             row[LINE] += frame + outside[AROUND]
             row[FRAME] += frame
             row[PACKET] += size_bytes[i]
-            row[PAYLOAD] += size_bytes[i] - outside[TRANSPORT] - SMALLEST_PACKET_BYTES
+            row[PAYLOAD] += size_bytes[i] - outside[TRANSPORT] - IPV4_HEADER_BYTES

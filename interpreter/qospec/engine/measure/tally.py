@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from fractions import Fraction
 from math import isqrt
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.catalogue.statistics import packet_of, share_of
 from qospec.dataclass import dataclass
@@ -213,8 +213,9 @@ class Tally:
         delays: Of `received`.
         volume: Of packets: the bytes of `carried`, by layer.
         sent_volume: Likewise, of `sent`.
-        clumping_max_ps: Largest 1-point CDV y_k (cells early, in clumps), with `Watch.clumping`.
-        clumping_min_ps: Smallest y_k (gaps).
+        one_point_variation_max_ps: Largest 1-point CDV y_k (cells early, in clumps), if it was
+            followed.
+        one_point_variation_min_ps: Smallest y_k (gaps).
         recorded: What was recorded of what metrics need.
         latencies: Of `received`: from the last bit sent to the last that arrived.
         variation: How times vary from packet to packet.
@@ -233,8 +234,8 @@ class Tally:
     delays: Delays = field(default_factory=Delays)
     volume: Volume | None = None
     sent_volume: Volume | None = None
-    clumping_max_ps: int | None = None
-    clumping_min_ps: int | None = None
+    one_point_variation_max_ps: int | None = None
+    one_point_variation_min_ps: int | None = None
     recorded: frozenset[str] = frozenset({"histogram"})
     latencies: Delays | None = None
     variation: Variation | None = None
@@ -244,43 +245,3 @@ class Tally:
     def lost_count(self) -> int:
         """Return how many cells ended on the way, whatever the cause."""
         return sum(self.lost.values())
-
-
-class Metric(Protocol):
-    """What is read off a population.
-
-    Attributes:
-        dimension: Of its value: "cells", "cell rate" (cells/s), "rate" (bit/s), "time" (ps),
-            "ratio" or "count".
-        statistics: The names of its numbers, or of `statistic.PATTERNS`, "p*" for all quantiles;
-            empty if it is one number. "" is one besides others, and "causes" stands for what
-            elements lose items for.
-        exact: Whether it counts, so that it may be compared with ==.
-        better: "more" if its least value is the worst of a group; may be left out, and then the
-            greatest is.
-        least: What it is never below; may be left out, and then there is nothing to say of that.
-        most: What it is never above; likewise.
-        counts: What it counts, in a word such as "lost", if it is a number of some items out of all
-            of a population, or their share; may be left out, and then it is not.
-        out_of: Of a metric that `counts`: the metric that is the number of all, such as "sent".
-        series: Those of its statistics that can be had by intervals, "" if it is one number; may be
-            left out. A tally is then of what was sent (or, where that counts, arrived) in one.
-        needs: What the trial must record for it: "histogram" (for quantiles only), which every flow
-            has; "shares" of several members; and of what a statement names "clumping",
-            "latencies", "variation".
-
-    A metric of quantiles other than those of transfer delays has a method `delays(tally)` that
-    returns what they are of.
-    """
-
-    dimension: str
-    statistics: tuple[str, ...]
-    exact: bool
-    needs: frozenset[str]
-
-    def measure(self, tally: Tally, statistic: str = "", /) -> Fraction | int | None:
-        """Return its value, or None where there is no data.
-
-        Raises:
-            ValueError: It has no such statistic.
-        """

@@ -38,11 +38,11 @@ class Variations:
     """Follows the packets of some sources."""
 
     def __init__(self, experiment: Experiment, histogram_row: Whole) -> None:
-        stretches = experiment.watch.stretches("variation")
+        ranges = experiment.watch.ranges("variation")
         asked: list[tuple[Whole, Source]] = []
         for source in experiment.sources:
             times_ps = sending_times(experiment, source)
-            mine = any(source.first < end and begin < _stop(source) for begin, end in stretches)
+            mine = any(source.first < end and begin < _stop(source) for begin, end in ranges)
             if mine and times_ps is not None:
                 asked.append((times_ps, source))
         rows = [histogram_row[source.first : _stop(source)] for _, source in asked]
@@ -108,7 +108,7 @@ class Variations:
             connections=stop - first,
         )
 
-    def _parts(self, first: int, stop: int) -> Iterator[Followed]:
+    def _parts(self, first: int, stop: int) -> Iterator[TrackedConnections]:
         for _, each in self._sources:
             begin = max(first - each.first, 0)
             end = min(stop - each.first, len(each.marks))
@@ -126,14 +126,16 @@ def _stop(source: Source) -> int:
     return source.first + source.connections
 
 
-def _followed(source: Source, histogram_row: Whole, histogram: delays.Histogram) -> Followed:
+def _followed(
+    source: Source, histogram_row: Whole, histogram: delays.Histogram
+) -> TrackedConnections:
     n = source.connections
     rows = np.full((n, REORDERED + 1), -1)
     named = histogram_row >= 0
     rows[named, :QUANTILES] = QUANTILES * histogram_row[named, None] + np.arange(QUANTILES)
     kept = np.zeros((n, KEPT // n, 3), np.int64)
     kept[:, :, AT] = ON_ITS_WAY
-    return Followed(
+    return TrackedConnections(
         source.first,
         np.zeros((n, 3), np.int64),
         np.zeros((n, PLACES, 4), np.int64),
@@ -197,7 +199,7 @@ LONGEST_STEP_PS = 2**58
 """Of the jitter of RFC 3550: delays that differ by more than three days count as that."""
 
 
-class Followed(NamedTuple):
+class TrackedConnections(NamedTuple):
     """The connections of one source, n of them, with all that is known of them.
 
     Attributes:
@@ -227,7 +229,7 @@ def sent(
     connection: Rows,
     size_bytes: Sizes,
     times_ps: Whole,
-    followed: Followed,
+    followed: TrackedConnections,
     done: int,
 ) -> int:
     """Put packets from number `done` on into the rings; return how many fit."""
@@ -252,7 +254,7 @@ def sent(
 
 
 @kernel
-def arrived(at_ps: Times, sent_ps: Times, connection: Rows, followed: Followed) -> None:
+def arrived(at_ps: Times, sent_ps: Times, connection: Rows, followed: TrackedConnections) -> None:
     """Count packets that arrived, in both orders.
 
     Args:
@@ -281,11 +283,11 @@ def arrived(at_ps: Times, sent_ps: Times, connection: Rows, followed: Followed) 
             _add(followed, c, RECEIVED, abs(latency_ps - before[c, AS_RECEIVED, LATENCY]))
         _follow(before, c, AS_RECEIVED, latency_ps, delay_ps)
         if number == marks[c, HEAD]:
-            _settle(c, followed)
+            _retire(c, followed)
 
 
 @kernel
-def ended(sent_ps: Times, connection: Rows, followed: Followed) -> None:
+def ended(sent_ps: Times, connection: Rows, followed: TrackedConnections) -> None:
     """Note packets that did not arrive. See `arrived`."""
     first, marks, ring = followed.first, followed.marks, followed.ring
     for i in range(len(sent_ps)):
@@ -297,7 +299,7 @@ def ended(sent_ps: Times, connection: Rows, followed: Followed) -> None:
             continue  # it was sent outside of the window
         ring[c, number & (ring.shape[1] - 1), AT] = ENDED
         if number == marks[c, HEAD]:
-            _settle(c, followed)
+            _retire(c, followed)
 
 
 @kernel
@@ -318,7 +320,7 @@ def _number(marks: Whole, ring: Whole, c: int, sent_ps: int) -> int:
 
 
 @kernel
-def _order(c: int, number: int, followed: Followed) -> None:
+def _order(c: int, number: int, followed: TrackedConnections) -> None:
     """Count a packet that comes behind one with a higher number, and note which this one overtakes.
 
     The extent is how many packets ahead of it the first of them came. Source: RFC 4737, 3.3, 4.2.
@@ -336,7 +338,7 @@ def _order(c: int, number: int, followed: Followed) -> None:
 
 
 @kernel
-def _settle(c: int, followed: Followed) -> None:
+def _retire(c: int, followed: TrackedConnections) -> None:
     """Count, in order of sending, the packets of which all before them is known."""
     marks, ring, before = followed.marks, followed.ring, followed.before
     last = ring.shape[1] - 1
@@ -379,7 +381,7 @@ def _follow(before: Whole, c: int, order: int, latency_ps: int, delay_ps: int) -
 
 
 @kernel
-def _add(followed: Followed, c: int, which: int, value: int) -> None:
+def _add(followed: TrackedConnections, c: int, which: int, value: int) -> None:
     """Add a value, not below 0, to a row."""
     row = followed.seen[c, which]
     enter(row, value, followed.buckets, followed.as_double, followed.as_bits)

@@ -1,34 +1,34 @@
-"""What meters have in common: buckets, a colour for each packet, and what becomes of it then.
+"""The base of meters: token buckets, the colour of each packet, and the action that follows.
 
-A meter measures all that reaches it together, whatever connections it is of; to meter each, part
-them before. It writes its finding into the mark `colour`, which classifiers, markers and other
+A meter measures all packets that reach it together, whatever their connections; to meter each,
+classify them first. It writes its result into the mark `colour`, which classifiers, markers and
 meters behind it read.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 
 from qospec.catalogue.kinds import Domain, Truth
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Loss, Step
+from qospec.engine.element import Element, Loss, Step
 from qospec.engine.items.partition import split
 from qospec.engine.kernel import kernel
-from qospec.engine.marks import MARKS, VALUES
 from qospec.engine.meter import token_bucket
 from qospec.engine.meter.token_bucket import Bucket, BucketSize, TokenRate, cost, covers, fill, take
+from qospec.protocol.marks import MARKS, VALUES
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Marks, Whole
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
-    from qospec.engine.line.clock import Clock
+    from qospec.engine.items.connections import Contract
 
 Action = Annotated[Literal["mark", "drop"], Domain("choice", choices=("mark", "drop"))]
-"""What becomes of a packet that does not conform."""
+"""What happens to a packet that does not conform."""
 
 ABBREVIATIONS = {
     "committed_information_rate": "cir",
@@ -60,11 +60,11 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Meter(ABC):
+class Meter(Element):
     """What all meters declare, and how they treat a batch."""
 
     colours: ClassVar[tuple[int, ...]] = (GREEN, YELLOW, RED)
-    causes: ClassVar[tuple[str, ...]] = ("policed",)
+    causes = ("policed",)
 
     committed_information_rate: TokenRate
     """How fast tokens for green packets come, CIR; it counts the bytes of IP packets."""
@@ -72,27 +72,18 @@ class Meter(ABC):
     """How many bytes of them there can be, CBS."""
 
     @property
-    def inputs(self) -> tuple[str, ...]:
-        """Return its only input."""
-        return ("in",)
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        """Return its only output."""
-        return ("out",)
-
-    @property
     @abstractmethod
-    def fate(self) -> dict[int, str]:
+    def actions(self) -> dict[int, str]:
         """Return what becomes of packets of a colour; others are marked."""
 
     @property
-    def bucket_bytes(self) -> int:
-        """Return how long a packet may be to conform at all."""
-        return self.committed_burst_size
+    def token_bucket(self) -> Bucket:
+        """Return the committed bucket."""
+        cir, cbs = self.committed_information_rate, self.committed_burst_size
+        return Bucket("cir", cir, "cbs", cbs)
 
     @property
-    def heeds(self) -> bool:
+    def is_colour_aware(self) -> bool:
         """Return whether it heeds the colour that a packet bears."""
         return False
 
@@ -105,25 +96,24 @@ class Meter(ABC):
     def judge(self, batch: Batch, state: State, colour: Marks) -> tuple[int, int]:
         """Write the colour of each packet, and return how many are yellow and how many red."""
 
-    def becomes(self, marks: int) -> tuple[int, ...]:
-        """Return what may become of an item's marks, the usual first."""
-        least = COLOUR.of(marks) if self.heeds else GREEN
-        passing = [each for each in self.colours if self.fate.get(each) != "drop"]
+    @property
+    def marks_written(self) -> tuple[str, ...]:
+        """Return the colour."""
+        return ("colour",)
+
+    def marks_after(self, marks: int, contract: Contract) -> tuple[int, ...]:  # noqa: ARG002
+        """Return the marks with each colour that passes; the best is the usual one."""
+        least = COLOUR.of(marks) if self.is_colour_aware else GREEN
+        passing = [each for each in self.colours if self.actions.get(each) != "drop"]
         return tuple(COLOUR.put(marks, each) for each in passing if each >= least)
 
     def __post_init__(self) -> None:
-        cir, cbs = self.committed_information_rate, self.committed_burst_size
-        token_bucket.check(Bucket("cir", cir, "cbs", cbs))
+        token_bucket.check(self.token_bucket)
         token_bucket.check(self.other_bucket)
-
-    def least_delay_ps(self, clock: Clock | None) -> int:  # noqa: ARG002  no line serves it
-        """Return 0: a meter takes no time."""
-        return 0
 
     def start(self, setting: Setting) -> State:  # noqa: ARG002  it is for all connections
         """Return its buckets, full."""
-        cir, cbs = self.committed_information_rate, self.committed_burst_size
-        committed = token_bucket.full(Bucket("cir", cir, "cbs", cbs))
+        committed = token_bucket.full(self.token_bucket)
         return State(np.zeros(1, np.int64), committed, token_bucket.full(self.other_bucket))
 
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
@@ -137,7 +127,9 @@ class Meter(ABC):
         written = colour.astype(np.uint16) * np.uint16(1 << FIRST)
         marks = (batch.marks & np.uint16(OTHERS)) | written
         batch = batch._replace(marks=marks)
-        dropped = [each for each, fate in self.fate.items() if fate == "drop" and found[each]]
+        dropped = [
+            each for each, actions in self.actions.items() if actions == "drop" and found[each]
+        ]
         if not dropped:
             return Step((batch,), (until_ps,))
         gone = sum(((colour == each) for each in dropped[1:]), colour == dropped[0])
@@ -157,12 +149,12 @@ class ThreeColours(Meter):
     """What becomes of a red one."""
 
     @property
-    def fate(self) -> dict[int, str]:
+    def actions(self) -> dict[int, str]:
         """Return what becomes of packets of a colour."""
         return {YELLOW: self.exceed, RED: self.violate}
 
     @property
-    def heeds(self) -> bool:
+    def is_colour_aware(self) -> bool:
         """Return whether it heeds the colour that a packet bears."""
         return self.aware
 
@@ -177,9 +169,9 @@ def check_excess(committed_bytes: int, excess_bytes: int) -> None:
 
 
 @kernel
-def borne(marks: int, heeds: bool) -> int:  # noqa: FBT001  kernels take no keywords
+def colour_on_arrival(marks: int, is_colour_aware: bool) -> int:  # noqa: FBT001  kernels take no keywords
     """Return the colour that a packet comes with: green where a meter heeds none."""
-    if not heeds:
+    if not is_colour_aware:
         return GREEN
     return min((marks >> FIRST) & HIGHEST, RED)
 
@@ -196,7 +188,7 @@ def elapsed(clock: Whole, at_ps: int) -> int:
 def green_else_yellow(
     batch: Batch,
     state: State,
-    heeds: bool,  # noqa: FBT001  kernels take no keywords
+    is_colour_aware: bool,  # noqa: FBT001  kernels take no keywords
     overflows: bool,  # noqa: FBT001
     colour: Marks,
 ) -> tuple[int, int]:
@@ -205,7 +197,7 @@ def green_else_yellow(
     Args:
         batch: n packets.
         state: Carried on.
-        heeds: Whether the colour that a packet bears counts.
+        is_colour_aware: Whether the colour that a packet bears counts.
         overflows: Whether the second bucket gains what the first has no room for, or by itself.
         colour: (n,) Written.
 
@@ -223,7 +215,7 @@ def green_else_yellow(
             fill(excess, over[0], over[1])
         else:
             fill(excess, ps, 0)
-        came = borne(marks[i], heeds)
+        came = colour_on_arrival(marks[i], is_colour_aware)
         if came == GREEN and covers(committed, price):
             take(committed, price)
             colour[i] = GREEN

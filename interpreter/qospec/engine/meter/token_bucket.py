@@ -1,8 +1,8 @@
-"""Token buckets, kept exactly: what they hold is told by the time that it took to come.
+"""Token buckets, kept exactly: tokens are counted in the time that they take to accrue.
 
-A bucket gains tokens for RATE bytes each second, up to its size. Told in time it gains a ps each
-ps, up to FULL, and a packet of B bytes takes B times BYTE. Each is whole ps and a numerator over
-DENOMINATOR, which is carried: nothing rounded is ever added up.
+A bucket gains tokens for RATE bytes each second, up to its size. Counted in time it gains one ps
+each ps, up to FULL, and a packet of B bytes takes B times BYTE. Each is whole ps and a numerator
+over DENOMINATOR, which is carried: no rounded value is ever summed.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from qospec.catalogue.kinds import LONGEST_PS, OF_PACKETS, Domain
 from qospec.engine.arrays import np
-from qospec.engine.encapsulation import LARGEST_PACKET_BYTES
 from qospec.engine.kernel import kernel
+from qospec.protocol.ip import LARGEST_PACKET_BYTES
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -27,10 +27,10 @@ LARGEST_DENOMINATOR = 2**62 // (LARGEST_PACKET_BYTES + 1)
 LEVEL, LEVEL_PART, FULL, FULL_PART, BYTE, BYTE_PART, DENOMINATOR = 0, 1, 2, 3, 4, 5, 6
 PRICES = 7
 FIELDS = PRICES + 2 * (LARGEST_PACKET_BYTES + 1)
-"""From PRICES on, what packets of each size take, once known: a division is slow."""
+"""From PRICES on, the cost of packets by size once computed: a division is slow."""
 
 Cost = tuple[int, int]
-"""What a packet takes: whole ps, and a numerator."""
+"""The cost of a packet: whole ps, and a numerator."""
 
 TokenRate = Annotated[Fraction, Domain("rate", 8, 8 * 10**12, layers=OF_PACKETS)]
 """Bits of IP packets per second; a byte takes between a ps and a second."""
@@ -58,12 +58,12 @@ def check(declared: Bucket) -> None:
 
 
 def byte_time_ps(bit_rate: Fraction) -> Fraction:
-    """Return how long the tokens of a byte take to come."""
+    """Return the time in which the tokens of one byte accrue."""
     return BITS_PER_BYTE * PS_PER_S / Fraction(bit_rate)
 
 
 def full(declared: Bucket) -> Whole:
-    """Return a bucket as it is at the beginning of a trial."""
+    """Return a full bucket, as at the beginning of a trial."""
     byte_ps, size_bytes = byte_time_ps(declared.bit_rate), declared.size_bytes
     denominator = byte_ps.denominator
     found = np.zeros(FIELDS, np.int64)
@@ -75,7 +75,7 @@ def full(declared: Bucket) -> Whole:
 
 
 def check_sizes(batch: Batch) -> None:
-    """Raise ValueError for what is longer than a packet can be."""
+    """Raise ValueError for sizes beyond that of a packet."""
     largest_bytes = int(batch.size_bytes.max())
     if largest_bytes > LARGEST_PACKET_BYTES:
         most = LARGEST_PACKET_BYTES
@@ -84,7 +84,7 @@ def check_sizes(batch: Batch) -> None:
 
 @kernel
 def cost(tokens: Whole, size_bytes: int) -> Cost:
-    """Return what a packet of that size takes."""
+    """Return the cost of a packet of that size."""
     place = PRICES + 2 * size_bytes
     ps = tokens[place]
     if ps:
@@ -98,7 +98,7 @@ def cost(tokens: Whole, size_bytes: int) -> Cost:
 
 @kernel
 def fill(tokens: Whole, ps: int, part: int) -> Cost:
-    """Add the tokens of a time, and return that of those that find no room."""
+    """Add the tokens of a time, and return the time of those that overflow."""
     denominator = tokens[DENOMINATOR]
     level, level_part = tokens[LEVEL] + ps, tokens[LEVEL_PART] + part
     if level_part >= denominator:
@@ -123,7 +123,7 @@ def covers(tokens: Whole, price: Cost) -> bool:
 
 @kernel
 def take(tokens: Whole, price: Cost) -> None:
-    """Take the tokens of a packet, which are there."""
+    """Take the tokens of a packet that the bucket covers."""
     level, part = tokens[LEVEL] - price[0], tokens[LEVEL_PART] - price[1]
     if part < 0:
         part += tokens[DENOMINATOR]
@@ -133,6 +133,6 @@ def take(tokens: Whole, price: Cost) -> None:
 
 @kernel
 def until_covered(tokens: Whole, price: Cost) -> int:
-    """Return how many whole ps pass until there are tokens for a packet."""
+    """Return the whole ps until there are tokens for a packet."""
     missing, part = price[0] - tokens[LEVEL], price[1] - tokens[LEVEL_PART]
     return max(int(missing + (part > 0)), 0)

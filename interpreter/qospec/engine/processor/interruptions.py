@@ -1,7 +1,7 @@
-"""When a processor attends to other things: once a period, or at random.
+"""Interruptions of a processor: once a period, or at random.
 
-An interruption that comes while another lasts waits for its end; none is ever left out. They are
-found a span of time at a time, however time is cut into batches: chunks change nothing.
+An interruption that falls due during another waits for its end; none is skipped. They are computed
+one span of time at a time, however time is cut into batches: chunks change nothing.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from qospec.engine.random import Draws
 
 BLOCK = 256
-"""So many random interruptions are drawn at a time."""
+"""Random interruptions drawn at a time."""
 SPAN = 1_024
-"""So many periods, or mean intervals, are found at a time."""
+"""Periods, or mean intervals, computed at a time."""
 
 
 class Periodic(NamedTuple):
@@ -88,7 +88,7 @@ class Interruptions:
         self._coming: Whole = np.zeros((1 if random.length_ps else 0, 2), np.int64)
         self._free_ps = 0
 
-    def go_on(self, now_ps: int) -> int:
+    def extend(self, now_ps: int) -> int:
         """Find those of the next span, and forget those that have ended by now; return how many."""
         self.until_ps += self._span_ps
         found = np.concatenate([self._at_times(), self._at_random()])

@@ -1,8 +1,8 @@
-"""How a processor works on packets, one after the other, with interruptions and a watchdog.
+"""Service of packets by a processor, one after the other, with interruptions and a watchdog.
 
-When a packet comes, all that will be done before it is known, and so are the interruptions: when it
-is done can be told at once. The same holds of a watchdog: if the packet were done only after the
-processor had been busy for too long, it is lost, whatever comes later.
+When a packet arrives, all work before it and all interruptions are known, so the end of its service
+follows at once. The same holds for the watchdog: a packet whose service would end after the
+processor had been busy for too long is lost, whatever arrives later.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ STARTS, AMOUNT, QUEUE = range(3)
 PLACES = 64
 """At first; a power of two, doubled as needed."""
 
-OVERFLOW, REBOOT = 1, 2
+OVERFLOW, RESTART = 1, 2
 """Why a packet is lost; 0 where it is not."""
 
 
@@ -69,14 +69,14 @@ class Work(NamedTuple):
     ring: Whole
 
 
-class Fates(NamedTuple):
-    """What becomes of each packet of a batch.
+class Outcomes(NamedTuple):
+    """The outcome of each packet of a batch.
 
     Attributes:
-        queue: (n,) Which queue it comes to.
-        left_ps: (n,) When it is done.
-        cause: (n,) 0, or why it is lost.
-        began_ps: (n,) When it is begun, or given up.
+        queue: (n,) The queue at which it arrives.
+        left_ps: (n,) The end of its service.
+        cause: (n,) 0, or the cause of its loss.
+        began_ps: (n,) The time when its service begins, or when it is lost.
     """
 
     queue: Marks
@@ -85,15 +85,15 @@ class Fates(NamedTuple):
     began_ps: Times
 
 
-def work_of(queues: int) -> Work:
-    """Return the work at the beginning of a trial."""
+def initial_work(queues: int) -> Work:
+    """Return the state at the beginning of a trial."""
     clock = np.zeros(9, np.int64)
     clock[DOWN] = clock[UP] = FOREVER_PS
     return Work(clock, np.zeros(queues, np.int64), np.zeros((PLACES, 3), np.int64))
 
 
-def with_more_places(work: Work) -> Work:
-    """Return the same work, with room to note as many again that wait."""
+def with_larger_ring(work: Work) -> Work:
+    """Return the same work with a ring of twice the places."""
     places = len(work.ring)
     ring = np.zeros((2 * places, 3), np.int64)
     numbers = np.arange(work.clock[HEAD], work.clock[TAIL])
@@ -102,17 +102,17 @@ def with_more_places(work: Work) -> Work:
 
 
 @kernel
-def work_on(
+def serve(
     batch: Batch,
     first: int,
     work: Work,
     known: tuple[Whole, int],
     terms: tuple[Cost, tuple[int, bool], tuple[int, int]],
-    fates: Fates,
+    outcomes: Outcomes,
 ) -> int:
-    """Work on packets from number `first` on; return the number of the first that is left.
+    """Serve packets from number `first` on; return the number of the first not served.
 
-    One is left where the interruptions known do not reach, or where no place is left in the ring.
+    It stops where the known interruptions end, or where the ring is full.
 
     Args:
         batch: n packets.
@@ -121,30 +121,30 @@ def work_on(
         known: Interruptions, and until when all are known.
         terms: What packets cost; how much may wait, and whether that is counted in bytes; how long
             it may be busy, and how long it takes to start anew.
-        fates: (n,) Read and written.
+        outcomes: (n,) Read and written.
     """
     at_ps, _, _, size_bytes, _ = batch
     clock, waiting, ring = work
     pauses, until_ps = known
     cost, limit, watchdog = terms
-    queue, left_ps, cause, began_ps = fates
+    queue, left_ps, cause, began_ps = outcomes
     i = first
     while i < len(at_ps) and clock[TAIL] - clock[HEAD] < len(ring):
         now = at_ps[i]
         if now >= clock[UP]:
             _start_anew(clock, waiting)
         if now >= clock[DOWN]:
-            cause[i], began_ps[i] = REBOOT, now
+            cause[i], began_ps[i] = RESTART, now
             i += 1
             continue
-        _let_go(work, now)
+        _release(work, now)
         if max(now, clock[FREE]) >= until_ps:
             break
         begun, k = _begin(clock, pauses, max(now, clock[FREE]))
         amount = size_bytes[i] if limit[1] else 1
         full = begun > now and waiting[queue[i]] + amount > limit[0]
         if full or clock[DOWN] != FOREVER_PS:
-            cause[i], began_ps[i] = (OVERFLOW, now) if full else (REBOOT, clock[DOWN])
+            cause[i], began_ps[i] = (OVERFLOW, now) if full else (RESTART, clock[DOWN])
             waiting[queue[i]] += 0 if full else amount
             i += 1
             continue
@@ -155,7 +155,7 @@ def work_on(
             _wait(work, begun, amount, queue[i])
         clock[BUSY] = now if now >= clock[FREE] else clock[BUSY]
         clock[FREE], clock[SIZE] = done, size_bytes[i]
-        left_ps[i], cause[i] = done, _watched(clock, watchdog, k)
+        left_ps[i], cause[i] = done, _watchdog_outcome(clock, watchdog, k)
         began_ps[i] = min(begun, clock[DOWN])
         i += 1
     return i
@@ -198,14 +198,14 @@ def _end(pauses: Whole, k: int, done_ps: int) -> tuple[int, int]:
 
 
 @kernel
-def _watched(clock: Whole, watchdog: tuple[int, int], k: int) -> int:
-    """Return whether the packet leaves that ends what is known so far, or why it is lost."""
+def _watchdog_outcome(clock: Whole, watchdog: tuple[int, int], k: int) -> int:
+    """Return 0 if the last packet so far leaves, or the cause of its loss."""
     if clock[FREE] - clock[BUSY] <= watchdog[0]:
         clock[LEFT], clock[NEXT] = clock[FREE], k
         return 0
     clock[DOWN] = clock[BUSY] + watchdog[0]
     clock[UP] = clock[DOWN] + watchdog[1]
-    return REBOOT
+    return RESTART
 
 
 @kernel
@@ -219,8 +219,8 @@ def _wait(work: Work, begun_ps: int, amount: int, queue: int) -> None:
 
 
 @kernel
-def _let_go(work: Work, now_ps: int) -> None:
-    """Make room for what has been begun by now."""
+def _release(work: Work, now_ps: int) -> None:
+    """Release the places of packets whose service has begun by now."""
     clock, waiting, ring = work
     mask = len(ring) - 1
     while clock[HEAD] < clock[TAIL] and ring[clock[HEAD] & mask, STARTS] <= now_ps:
@@ -231,7 +231,7 @@ def _let_go(work: Work, now_ps: int) -> None:
 
 @kernel
 def _start_anew(clock: Whole, waiting: Whole) -> None:
-    """Forget all that waited."""
+    """Drop all that waited."""
     clock[FREE], clock[HEAD], clock[SIZE] = clock[UP], clock[TAIL], 0
     clock[DOWN] = clock[UP] = FOREVER_PS
     for k in range(len(waiting)):

@@ -1,12 +1,12 @@
-"""The fate of what comes to a queue: let in, or lost, and for which cause.
+"""Admission to a queue: whether an arrival is admitted or lost, and for which cause.
 
-Every drop policy is the same few steps with other numbers. An item has a class, by its marks. Of
-each class so much may wait with it; and above some average of what waits it is lost early, at
-random. All numbers are whole:
+Every drop policy is the same few steps with other numbers. The marks of an item give its class.
+Each class has an amount that may wait including it; and above some average of what waits, items are
+lost early, at random. All numbers are integers:
 
 - The average is kept in 2^-20 of a packet, cell or byte. Its weight is 1/2^k, so that each step is
   a shift (Floyd and Jacobson 1993, 11), rounded down.
-- What finds nothing waiting comes after an idle time of m typical items; the average falls as if so
+- An arrival at an empty queue follows an idle time of m typical items; the average falls as if so
   many had found the queue empty (there, 4 and figure 2). (1 - 1/2^k)^m is the product of its powers
   of 2^0, 2^1, 2^2 …, each kept in 30 binary places, rounded down, as is the average after each.
 - A probability has 30 binary places, and so has the random number that it is compared with.
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Marks, Whole
 
 CAUSES = ("", "overflow", "threshold", "early")
-"""By fate: no room in the queue; none for this class; lost ahead of that, at random or for sure."""
-LET_IN, OVERFLOW, THRESHOLD, EARLY = 0, 1, 2, 3
+"""By decision: admitted; no room in the queue; none for the class; lost early."""
+ADMITTED, OVERFLOW, THRESHOLD, EARLY = 0, 1, 2, 3
 
 PLACES = 20
 """Binary places of the average."""
@@ -35,7 +35,7 @@ CERTAIN = 1 << 30
 POWERS = 31
 """Squares of the weight's complement that are kept; after 2^31 typical items nothing is left."""
 MOST_COUNTED = 1 << 31
-"""No class counts further how many it has let in since the last that it lost."""
+"""The largest count of admissions of a class since its last loss."""
 
 FIRST, TABLE, LIMIT, WEIGHT, TYPICAL, AVERAGE, SINCE = 0, 1, 2, 3, 4, 5, 6
 QUEUE_FIELDS = 7
@@ -47,7 +47,7 @@ CLASS_FIELDS = 8
 SLOPE, and are certain; by how many places differences are cut; how many were let in in a row."""
 
 
-class Gate(NamedTuple):
+class AdmissionTable(NamedTuple):
     """What the kernels know of some queues.
 
     Attributes:
@@ -64,34 +64,41 @@ class Gate(NamedTuple):
 
 
 Item = tuple[int, int, int]
-"""Its marks, how much of the limit it takes, and when it comes."""
+"""Its marks, the amount of the limit that it takes, and the time of its arrival."""
 
 
 @kernel
-def fate(gate: Gate, k: int, item: Item, waiting: int, needs_room: bool, draw: int) -> int:  # noqa: FBT001 -- by place, as kernels do
-    """Decide about an item that comes to queue `k`; return LET_IN, or for what it is lost.
+def admit(
+    table: AdmissionTable,
+    k: int,
+    item: Item,
+    waiting: int,
+    needs_room: bool,  # noqa: FBT001 -- by place, as kernels do
+    draw: int,
+) -> int:
+    """Decide about an item that arrives at queue `k`; return ADMITTED, or the cause of its loss.
 
     Args:
-        gate: Carried on.
+        table: Carried on.
         k: Number of the queue.
-        item: Who comes.
-        waiting: How much waits there.
-        needs_room: Whether it has to wait itself.
+        item: The arrival.
+        waiting: The amount that waits there, as the limit counts.
+        needs_room: Whether the item has to wait itself.
         draw: A random number below CERTAIN.
     """
-    queues, classes, column, _ = gate
+    queues, classes, column, _ = table
     marks, amount, at_ps = item
     row = queues[k, FIRST] + column[queues[k, TABLE], marks]
     if queues[k, WEIGHT] >= 0:
-        _follow(gate, k, waiting, at_ps)
+        _follow(table, k, waiting, at_ps)
     average = queues[k, AVERAGE]
     counts = average >= classes[row, LOW]
-    found = LET_IN
+    found = ADMITTED
     if counts and _is_early(classes, row, average, draw):
         found = EARLY
     elif needs_room and waiting + amount > classes[row, ROOM]:
         found = OVERFLOW if waiting + amount > queues[k, LIMIT] else THRESHOLD
-    if found != LET_IN or not counts:
+    if found != ADMITTED or not counts:
         classes[row, COUNT] = 0
     elif classes[row, COUNT] < MOST_COUNTED:
         classes[row, COUNT] += 1
@@ -99,36 +106,36 @@ def fate(gate: Gate, k: int, item: Item, waiting: int, needs_room: bool, draw: i
 
 
 @kernel
-def fate_by_limit(
-    gate: Gate,
+def admit_by_limit(
+    table: AdmissionTable,
     k: int,
     item: Item,
     waiting: int,
     needs_room: bool,  # noqa: FBT001
     draw: int,  # noqa: ARG001
 ) -> int:
-    """Decide as `fate` does where there is no policy."""
-    return OVERFLOW * (needs_room and waiting + item[1] > gate.queues[k, LIMIT])
+    """Decide as `admit` does where there is no policy."""
+    return OVERFLOW * (needs_room and waiting + item[1] > table.queues[k, LIMIT])
 
 
 @kernel
-def room(gate: Gate, k: int, marks: int) -> int:
-    """Return how much may wait in queue `k`, with an item of these marks among it."""
-    queues, classes, column, _ = gate
+def room(table: AdmissionTable, k: int, marks: int) -> int:
+    """Return the amount that may wait in queue `k` including an item of these marks."""
+    queues, classes, column, _ = table
     return classes[queues[k, FIRST] + column[queues[k, TABLE], marks], ROOM]  # type: ignore[no-any-return]
 
 
 @kernel
-def forget_count(gate: Gate, k: int, marks: int) -> None:
-    """Take note that an item that was let in is lost all the same."""
-    queues, classes, column, _ = gate
+def forget_count(table: AdmissionTable, k: int, marks: int) -> None:
+    """Reset the count of a class: an item that was admitted is lost after all."""
+    queues, classes, column, _ = table
     classes[queues[k, FIRST] + column[queues[k, TABLE], marks], COUNT] = 0
 
 
 @kernel
-def _follow(gate: Gate, k: int, waiting: int, at_ps: int) -> None:
-    """Let the average follow what somebody who comes finds waiting."""
-    queues, _, _, decay = gate
+def _follow(table: AdmissionTable, k: int, waiting: int, at_ps: int) -> None:
+    """Update the average by what an arrival finds waiting."""
+    queues, _, _, decay = table
     average = queues[k, AVERAGE]
     if waiting == 0 and at_ps > queues[k, SINCE] and average > 0:
         steps, n = (at_ps - queues[k, SINCE]) // queues[k, TYPICAL], 0

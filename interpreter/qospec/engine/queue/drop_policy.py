@@ -1,4 +1,4 @@
-"""What a drop policy says of a queue, and the gate that is made of it for `queue.admission`."""
+"""Drop policies: what they declare, and the admission table made from it for `queue.admission`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from qospec.catalogue.kinds import Buffer, Domain
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.line import transmission
-from qospec.engine.line.clock import CELL_BYTES
-from qospec.engine.marks import ALL, VALUES
 from qospec.engine.queue.admission import (
     CAUSES,
     CERTAIN,
@@ -22,9 +20,11 @@ from qospec.engine.queue.admission import (
     POWERS,
     QUEUE_FIELDS,
     THRESHOLD,
-    Gate,
+    AdmissionTable,
     exponent,
 )
+from qospec.protocol.atm import CELL_BYTES
+from qospec.protocol.marks import ALL, VALUES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -69,21 +69,24 @@ class Rule(NamedTuple):
 
 
 class DropPolicy(ABC):
-    """What is lost of those that come to a queue. A frozen dataclass of its parameters."""
+    """Which arrivals a queue drops. A frozen dataclass of its parameters.
+
+    It states facts and decides nothing itself: `queue.admission` carries out its rules.
+    """
 
     @property
     def mark(self) -> str:
-        """Return the mark that classes are of; "" if there is but one."""
+        """Return the mark that divides items into classes; "" if there is one class."""
         return ""
 
     @property
     def average(self) -> Average | None:
-        """Return how the average follows that early drops go by; None if there are none."""
+        """Return the average that decides on early drops; None if it drops none early."""
         return None
 
     @property
     def carries(self) -> str | None:
-        """Return what bears the mark that it asks for: "cell" or "packet"; None: anything."""
+        """Return the kind of items with that mark: "cell" or "packet"; None: either."""
         return None if not self.mark else "cell" if self.mark == "clp" else "packet"
 
     @abstractmethod
@@ -163,8 +166,8 @@ def values(name: str, entries: Entries) -> tuple[int, ...]:
     return tuple(spelt.index(key) for key, _ in entries)
 
 
-class Guarded(NamedTuple):
-    """A queue as the gate knows it: its limit, its policy, and where its random numbers are."""
+class QueueWithPolicy(NamedTuple):
+    """A queue with its limit, its drop policy, and its random streams."""
 
     limit: Buffer
     policy: DropPolicy | None
@@ -172,8 +175,8 @@ class Guarded(NamedTuple):
 
 
 @dataclass
-class Dice:
-    """The random numbers of one queue, one for each item that comes; none if none are drawn."""
+class RandomDraws:
+    """The random numbers of one queue, one for each arrival; zeros if its policy draws none."""
 
     stream: Generator | None
     spare: Sizes
@@ -189,37 +192,44 @@ class Dice:
         return numbers[:count]
 
 
-def dice_of(queue: Guarded) -> Dice:
-    """Return the random numbers of a queue, at their beginning."""
+def random_draws(queue: QueueWithPolicy) -> RandomDraws:
+    """Return the random numbers of a queue, from the first."""
     drawn = queue.policy is not None and queue.policy.average is not None
-    return Dice(queue.draws.stream() if drawn else None, np.empty(0, np.int32))
+    return RandomDraws(queue.draws.stream() if drawn else None, np.empty(0, np.int32))
 
 
-class Doors(NamedTuple):
-    """What some queues before one line let in; `selective` if any of them asks for more than room.
+class DropState(NamedTuple):
+    """The state of the drop policies of the queues before one line.
 
-    The random numbers are by queue.
+    Attributes:
+        table: What decides on admission.
+        draws: Random numbers, by queue.
+        selective: Whether some queue has a policy beyond its limit.
     """
 
-    gate: Gate
-    dice: tuple[Dice, ...]
+    table: AdmissionTable
+    draws: tuple[RandomDraws, ...]
     selective: bool
 
 
-def doors_of(queues: Sequence[Waiting], draws: Draws, clock: Clock) -> Doors:
-    """Return the doors of these queues at the beginning of a trial; each has streams of its own."""
-    guarded = [
-        Guarded(
+def initial_drop_state(queues: Sequence[Waiting], draws: Draws, clock: Clock) -> DropState:
+    """Return the state of these queues at the beginning of a trial, each with its own streams."""
+    with_policy = [
+        QueueWithPolicy(
             each.limit or Buffer(NO_LIMIT, "cell"), each.drop, draws.below("drop", each.element)
         )
         for each in queues
     ]
-    selective = any(each.policy is not None and each.policy.rules(each.limit) for each in guarded)
-    return Doors(gate_of(guarded, clock), tuple(map(dice_of, guarded)), selective)
+    selective = any(
+        each.policy is not None and each.policy.rules(each.limit) for each in with_policy
+    )
+    return DropState(
+        admission_table(with_policy, clock), tuple(map(random_draws, with_policy)), selective
+    )
 
 
-def gate_of(queues: Sequence[Guarded], clock: Clock) -> Gate:
-    """Return the gate of these queues, all served by one line, at the beginning of a trial."""
+def admission_table(queues: Sequence[QueueWithPolicy], clock: Clock) -> AdmissionTable:
+    """Return the admission table of queues that one line serves, at the beginning of a trial."""
     rows = np.zeros((len(queues), QUEUE_FIELDS), np.int64)
     decay = np.zeros((len(queues), POWERS), np.int64)
     classes: list[list[int]] = []
@@ -236,7 +246,7 @@ def gate_of(queues: Sequence[Guarded], clock: Clock) -> Gate:
         rows[k] = len(classes), table, limit.amount, weight, typical_ps, 0, 0
         decay[k] = _powers(weight) if weight >= 0 else 0
         classes += [_class(Rule(), limit), *(_class(rule, limit) for rule in rules.values())]
-    return Gate(rows, np.array(classes, np.int64), np.stack(list(tables.values())), decay)
+    return AdmissionTable(rows, np.array(classes, np.int64), np.stack(list(tables.values())), decay)
 
 
 def causes(policy: DropPolicy | None, limit: Buffer) -> tuple[str, ...]:

@@ -13,23 +13,23 @@ if TYPE_CHECKING:
 
 
 def losses_of(
-    connection: Indices, sent_ps: Times, fates: Marks | None = None, element: str = ""
+    connection: Indices, sent_ps: Times, cause_codes: Marks | None = None, element: str = ""
 ) -> tuple[Loss, ...]:
     """Return the entries for items that were lost at a queue, cause by cause.
 
     Args:
         connection: (n,) Whose they were.
         sent_ps: (n,) When each was sent.
-        fates: (n,) For what each was lost, see `queue.admission`; None: all for want of room.
+        cause_codes: (n,) For what each was lost, see `queue.admission`; None: all for want of room.
         element: The queue, if it is another's than the one that tells.
     """
     if not len(connection):
         return ()
-    causes = [OVERFLOW] if fates is None else np.bincount(fates).nonzero()[0].tolist()
+    causes = [OVERFLOW] if cause_codes is None else np.bincount(cause_codes).nonzero()[0].tolist()
     if len(causes) == 1:
         return (Loss(CAUSES[causes[0]], connection, sent_ps, element),)
     entries = []
     for cause in causes:
-        mine = fates == cause
+        mine = cause_codes == cause
         entries.append(Loss(CAUSES[cause], connection[mine], sent_ps[mine], element))
     return tuple(entries)

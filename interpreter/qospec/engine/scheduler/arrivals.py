@@ -1,7 +1,7 @@
-"""Who comes to the queues of a scheduler, and in what order: in a batch per input, or all in one.
+"""Arrivals at a scheduler, merged into time order: one batch per input, or one unsplit batch.
 
-All come in one batch from a classifier that feeds nothing else. To part it, only for the scheduler
-to look at the parts together, would be to move each item twice.
+A classifier that feeds only one scheduler gives its batch unsplit: partitioning it, only for the
+scheduler to merge the parts, would move each item twice.
 """
 
 from __future__ import annotations
@@ -11,36 +11,36 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.arrays import np
 from qospec.engine.items.batch import FOREVER_PS
-from qospec.engine.items.partition import dealt, ways_of
+from qospec.engine.items.partition import look_up_outputs, partition
 from qospec.engine.kernel import kernel
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Marks, Rows, Times, Whole
     from qospec.engine.items.batch import Batch
-    from qospec.engine.items.partition import Routes
+    from qospec.engine.items.partition import RoutingTable
 
 
-class Coming(NamedTuple):
-    """What comes to a scheduler's queues.
+class Incoming(NamedTuple):
+    """The arrivals at a scheduler's queues.
 
     Attributes:
-        batches: A batch per input; or one for all, in which no two come at the same time.
-        counts: How many come to each input.
-        way: (n,) If there is one batch: the input of each of its items.
+        batches: A batch per input; or one for all, in which no two items are simultaneous.
+        counts: The number of arrivals at each input.
+        inputs: (n,) If there is one batch: the input of each of its items.
     """
 
     batches: tuple[Batch, ...]
     counts: tuple[int, ...]
-    way: Marks | None = None
+    inputs: Marks | None = None
 
 
-class Turns(NamedTuple):
-    """Who comes, one after the other.
+class ArrivalOrder(NamedTuple):
+    """Arrivals in the order in which they are served to the loop.
 
     Attributes:
         numbers: (n,) The items' numbers.
-        rows: (n,) The row of the queue that each comes to.
-        at_ps: (n,) When each comes.
+        rows: (n,) The row of the queue that each arrives at.
+        at_ps: (n,) When each arrives.
     """
 
     numbers: Rows
@@ -48,85 +48,87 @@ class Turns(NamedTuple):
     at_ps: Times
 
 
-def by_input(batches: tuple[Batch, ...]) -> Coming:
-    """Return what comes in a batch per input."""
-    return Coming(batches, tuple([batch.count for batch in batches]))
+def by_input(batches: tuple[Batch, ...]) -> Incoming:
+    """Return the arrivals of a batch per input."""
+    return Incoming(batches, tuple([batch.count for batch in batches]))
 
 
-def by_routes(batch: Batch, where: Routes, inputs: int) -> Coming:
-    """Return what comes in one batch, whose ways are the inputs."""
-    way, counts = ways_of(batch, where, inputs)
-    if way is None or max(counts) == batch.count or _meet(batch.at_ps):
-        return by_input(dealt(batch, way, counts))
-    return Coming((batch,), counts, way)
+def by_routes(batch: Batch, where: RoutingTable, inputs: int) -> Incoming:
+    """Return the arrivals of one batch; its outputs by the table are the inputs."""
+    input_of, counts = look_up_outputs(batch, where, inputs)
+    if input_of is None or max(counts) == batch.count or _has_ties(batch.at_ps):
+        return by_input(partition(batch, input_of, counts))
+    return Incoming((batch,), counts, input_of)
 
 
-def turns_of(coming: Coming, at_ps: Times, rows: Rows) -> Turns:
-    """Return the items in order of time, those of one time in that of their queues' rows.
+def in_arrival_order(incoming: Incoming, at_ps: Times, rows: Rows) -> ArrivalOrder:
+    """Return the items in order of time; simultaneous items in the order of their queues' rows.
 
     Args:
-        coming: n items.
-        at_ps: By number, when each comes.
+        incoming: n items.
+        at_ps: By number, when each arrives.
         rows: By input, the row of its queue.
     """
-    count = sum(coming.counts)
-    if coming.way is not None:
-        turns = Turns(_numbers(count.bit_length())[:count], np.empty(count, np.uint32), at_ps)
-        _look_up(coming.way, rows, turns.rows)
-        return turns
-    inputs = [n for n in np.argsort(rows) if coming.counts[n]]
-    stop = np.cumsum(coming.counts)
-    start = (stop - coming.counts)[inputs].astype(np.uint32)
+    count = sum(incoming.counts)
+    if incoming.inputs is not None:
+        order = ArrivalOrder(
+            _numbers(count.bit_length())[:count], np.empty(count, np.uint32), at_ps
+        )
+        _look_up(incoming.inputs, rows, order.rows)
+        return order
+    inputs = [n for n in np.argsort(rows) if incoming.counts[n]]
+    stop = np.cumsum(incoming.counts)
+    start = (stop - incoming.counts)[inputs].astype(np.uint32)
     columns = np.empty(count, np.uint32), np.empty(count, np.uint32), np.empty(count, np.int64)
-    turns = Turns(*columns)
-    _merge(at_ps, start, stop[inputs], at_ps[start], rows[inputs], turns)
-    return turns
+    order = ArrivalOrder(*columns)
+    _merge(at_ps, start, stop[inputs], at_ps[start], rows[inputs], order)
+    return order
 
 
 @functools.lru_cache(maxsize=1)
 def _numbers(bits: int) -> Rows:
-    """Return 0, 1, 2 …, kept for all: only where two come together does the loop change turns."""
+    """Return 0, 1, 2 …; shared, since the loop reorders only simultaneous arrivals."""
     return np.arange(2**bits, dtype=np.uint32)
 
 
 @kernel
-def _meet(at_ps: Times) -> bool:
-    """Return whether two come at the same time."""
-    met = False
+def _has_ties(at_ps: Times) -> bool:
+    """Return whether two items are simultaneous."""
+    ties = False
     for i in range(1, len(at_ps)):
-        met |= at_ps[i] == at_ps[i - 1]
-    return met
+        ties |= at_ps[i] == at_ps[i - 1]
+    return ties
 
 
 @kernel
-def _look_up(way: Marks, rows: Rows, found: Rows) -> None:
-    """Write the row of each way: NumPy would first make wide numbers of the ways."""
-    for i in range(len(way)):
-        found[i] = rows[way[i]]
+def _look_up(inputs: Marks, rows: Rows, found: Rows) -> None:
+    """Write the row of each input: NumPy would first widen the inputs."""
+    for i in range(len(inputs)):
+        found[i] = rows[inputs[i]]
 
 
 @kernel
 def _merge(
-    at_ps: Times, start: Rows, stop: Whole, next_ps: Times, rows: Rows, turns: Turns
+    at_ps: Times, start: Rows, stop: Whole, next_ps: Times, rows: Rows, order: ArrivalOrder
 ) -> None:
-    """Write the turns of items: by time, at one time in the order of stretches.
+    """Merge runs of items into time order; simultaneous items in the order of the runs.
 
     Args:
-        at_ps: By number, in order within each stretch.
-        start: Per stretch, its first number; written.
-        stop: Per stretch, the number behind its last.
-        next_ps: Per stretch, when its first comes; written.
-        rows: Per stretch, the row of its queue.
-        turns: Written.
+        at_ps: By number, in order within each run.
+        start: Per run, its first number; written.
+        stop: Per run, the number behind its last.
+        next_ps: Per run, when its first arrives; written.
+        rows: Per run, the row of its queue.
+        order: Written.
     """
-    numbers, row, times = turns
-    for turn in range(len(numbers)):
+    numbers, row, times = order
+    for place in range(len(numbers)):
         mine, at = 0, next_ps[0]
         for n in range(1, len(start)):
             earlier = next_ps[n] < at
             mine = n if earlier else mine
             at = next_ps[n] if earlier else at
         i = start[mine]
-        numbers[turn], row[turn], times[turn] = i, rows[mine], at
+        numbers[place], row[place], times[place] = i, rows[mine], at
         start[mine] = i + 1
         next_ps[mine] = at_ps[i + 1] if i + 1 < stop[mine] else FOREVER_PS

@@ -1,7 +1,7 @@
-"""What one scheduler decides by, and the loop with the policies of a whole tree in it.
+"""The policy of a scheduler, and the scheduling loop compiled for the policies of a tree.
 
 A policy is up to four kernels, called as in `scheduler.serve`, and the fields that they keep in the
-rows of the tree: of the scheduler itself, and of each of its inputs. All are whole numbers.
+rows of the tree: in that of the scheduler itself, and of each of its inputs. All are integers.
 """
 
 from __future__ import annotations
@@ -19,92 +19,100 @@ if TYPE_CHECKING:
 
     Serve = Callable[..., int]
 
-KERNELS = ("chosen", "arrived", "served", "finished")
-
 
 class Policy(NamedTuple):
-    """How a scheduler chooses; see `engine.scheduler.serve` for what the kernels are told.
+    """How a scheduler chooses; `engine.scheduler.serve` documents the arguments of the kernels.
 
     Attributes:
         name: An identifier, another for each policy.
-        chosen: Whom to serve.
-        arrived: What to note of who comes; the other kernels likewise.
-        served: See there.
-        finished: See there.
+        select: Chooses the input that is served next.
+        on_arrival: Called for each arrival.
+        on_service: Called when an item is sent.
+        on_idle: Called when the last item of an input has been sent.
         fields: What it keeps in the rows of the tree, each 0 at the beginning of a trial.
-        tags: Those that are in the virtual time which it keeps in its own row's `virtual`.
-        rows: Those that are rows of the tree.
-        marks: Whether it asks for what `arrived` returned, in `came`.
+        tags: The fields in units of the virtual time that its own row holds in `virtual`.
+        rows: The fields that number rows of the tree.
+        keeps_tags: Whether `select` reads what `on_arrival` returned, in `arrival_tag`.
     """
 
     name: str
-    chosen: Callable[..., int]
-    arrived: Callable[..., int] = serve.arrived
-    served: Callable[..., int] = serve.served
-    finished: Callable[..., int] = serve.finished
+    select: Callable[..., int]
+    on_arrival: Callable[..., int] = serve.on_arrival
+    on_service: Callable[..., int] = serve.on_service
+    on_idle: Callable[..., int] = serve.on_idle
     fields: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     rows: tuple[str, ...] = ()
-    marks: bool = False
+    keeps_tags: bool = False
+
+    @property
+    def kernels(self) -> dict[str, Callable[..., int]]:
+        """Return its kernels, by the names that `serve.serve` calls them by."""
+        return {
+            "select": self.select,
+            "on_arrival": self.on_arrival,
+            "on_service": self.on_service,
+            "on_idle": self.on_idle,
+        }
 
     @property
     def forgets(self) -> bool:
-        """Return whether no choice depends on what was before."""
+        """Return whether no choice depends on the past."""
         return not self.fields
 
 
 @functools.cache
-def loop_of(policies: tuple[Policy, ...], *, deep: bool, guarded: bool) -> Serve:
-    """Return `service.serve` for a tree of these policies, numbered in that order.
+def scheduling_loop(policies: tuple[Policy, ...], *, deep: bool, with_policies: bool) -> Serve:
+    """Return `serve.serve`, compiled for a tree of these policies, numbered in that order.
 
-    What a tree has no use for is left out.
+    Parts that the tree has no use for are left out.
 
     Args:
         policies: Of all schedulers of the tree.
         deep: Whether there are schedulers below the root.
-        guarded: Whether some queue has a drop policy.
+        with_policies: Whether some queue has a drop policy.
     """
-    names = {name: _by_number(policies, name) for name in KERNELS}
+    names = {name: _by_number(policies, name) for name in policies[0].kernels}
     flags = {
-        "WATCHED": any(policy.arrived is not serve.arrived for policy in policies),
-        "NOTED": any(policy.marks for policy in policies),
-        "TOLD": any(policy.finished is not serve.finished for policy in policies),
-        "DEEP": deep,
+        "TRACKS_HEADS": any(policy.on_arrival is not serve.on_arrival for policy in policies),
+        "KEEPS_TAGS": any(policy.keeps_tags for policy in policies),
+        "NOTIFIES_IDLE": any(policy.on_idle is not serve.on_idle for policy in policies),
+        "NESTED": deep,
     }
-    doors = serve.BY_POLICY if guarded else {}
-    kind = ("deep" if deep else "flat", "guarded" if guarded else "open")
+    hooks = serve.BY_POLICY if with_policies else {}
+    kind = ("deep" if deep else "flat", "policies" if with_policies else "limits")
     label = "_".join([*(policy.name for policy in policies), *kind])
-    return linked(serve.serve, label, {**names, **flags, **doors})
+    return linked(serve.serve, label, {**names, **flags, **hooks})
 
 
 def _by_number(policies: tuple[Policy, ...], name: str, first: int = 0) -> Any:
-    """Return the kernel that calls the one of that name that a scheduler's own policy has."""
-    mine = getattr(policies[first], name)
+    """Return the kernel that dispatches on the number of a scheduler's policy."""
+    this = policies[first].kernels[name]
     if first == len(policies) - 1:
-        return mine
+        return this
     label = "_".join([name, *(policy.name for policy in policies[first:]), str(first)])
-    other = _by_number(policies, name, first + 1)
-    return linked(_own, label, {"_mine": mine, "_other": other, "_NUMBER": first})
+    others = _by_number(policies, name, first + 1)
+    return linked(_dispatch, label, {"_this": this, "_other": others, "_NUMBER": first})
 
 
 _NUMBER = 0
 
 
 @kernel
-def _mine(tree: Tree, scheduler: int, *more: int) -> int:  # noqa: ARG001
-    """Stand for a kernel of one policy."""
+def _this(tree: Tree, scheduler: int, *more: int) -> int:  # noqa: ARG001
+    """Placeholder for a kernel of one policy."""
     return 0
 
 
 @kernel
 def _other(tree: Tree, scheduler: int, *more: int) -> int:  # noqa: ARG001
-    """Stand for the same kernel of the other policies."""
+    """Placeholder for the same kernel of the other policies."""
     return 0
 
 
 @kernel
-def _own(tree: Tree, scheduler: int, *more: int) -> int:
-    """Call the kernel of the policy of that number or, if the scheduler has another, of that."""
+def _dispatch(tree: Tree, scheduler: int, *more: int) -> int:
+    """Call the kernel of policy `_NUMBER` or, if the scheduler has another policy, the others'."""
     if tree[scheduler]["policy"] == _NUMBER:
-        return _mine(tree, scheduler, *more)
+        return _this(tree, scheduler, *more)
     return _other(tree, scheduler, *more)

@@ -1,7 +1,7 @@
-"""Whose turn it is, for schedulers that go round: the part that they share.
+"""Round robin: what schedulers that serve their inputs in turn share.
 
-The input whose turn it is, `current`, is served as long as `left`, which its turn began with as
-`turn`, is above zero, and something waits there. Then comes the next input at which something does.
+The `current` input is served while `left`, which begins as `turn`, is above zero and items wait
+there. Then the turn passes to the next input at which items wait.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ ROWS = ("current",)
 
 
 @kernel
-def chosen(tree: Tree, scheduler: int) -> int:
-    """Return whose turn it is, having begun the next one if this has ended."""
+def select(tree: Tree, scheduler: int) -> int:
+    """Return the current input, after passing the turn on if it has ended."""
     mine = tree[scheduler]
     k = mine["current"]
     if mine["left"] > 0 and tree[k]["waits"]:
@@ -34,8 +34,8 @@ def chosen(tree: Tree, scheduler: int) -> int:
 
 
 @kernel
-def finished(tree: Tree, scheduler: int, k: int) -> int:
-    """End the turn of an input at which nothing waits any more."""
+def on_idle(tree: Tree, scheduler: int, k: int) -> int:
+    """End the turn of an input that has become empty."""
     if tree[scheduler]["current"] == k:
         tree[scheduler]["left"] = 0
     return 0

@@ -1,32 +1,33 @@
-"""What all schedulers share: an element whose file holds its parameters and its policy.
+"""The base of all schedulers; the file of each holds its parameters and its policy.
 
-A scheduler serves a line, and does not preempt. The queues before it hold what waits, each to its
-own limit, which counts what waits, not what is being sent. When the line is free at some time, what
-comes in that very ps is a choice too, and an item that is chosen as it comes needs no room.
+A scheduler serves a line and does not preempt. The queues before it hold what waits, each up to its
+own limit, which counts what waits, not what is being sent. When the line becomes free, items that
+arrive in that very ps are candidates too, and an item that is chosen on arrival needs no room.
 
-An input of a scheduler may be another one; both are then one element. The inner one is asked when
-the line is free, and never runs ahead.
+An input of a scheduler may be another scheduler; both are then one element. The inner one chooses
+when the line is free, and never runs ahead.
 """
 
 from __future__ import annotations
 
 import itertools
-from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from abc import abstractmethod
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
-from qospec.engine.element import Loss, Step
+from qospec.engine.element import Element, Loss, Step
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
 from qospec.engine.items.partition import uninitialised
 from qospec.engine.line import tail_drop, transmission
 from qospec.engine.line.transmission import FREE
-from qospec.engine.queue.drop_policy import Waiting, doors_of
+from qospec.engine.queue.drop_policy import Waiting, initial_drop_state
 from qospec.engine.queue.losses import losses_of
-from qospec.engine.scheduler.arrivals import by_input, turns_of
-from qospec.engine.scheduler.policy import Policy, loop_of
+from qospec.engine.scheduler.arrivals import by_input, in_arrival_order
+from qospec.engine.scheduler.policy import Policy, scheduling_loop
 from qospec.engine.scheduler.serve import Held, Service, nothing_held
-from qospec.engine.scheduler.tree import NO_LIMIT, planted
+from qospec.engine.scheduler.tree import NO_LIMIT, build_tree
 from qospec.engine.scheduler.virtual_time import rebase
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Rows, Whole
     from qospec.engine.element import Setting
     from qospec.engine.line.clock import Clock
-    from qospec.engine.queue.drop_policy import Doors
-    from qospec.engine.scheduler.arrivals import Coming
+    from qospec.engine.queue.drop_policy import DropState
+    from qospec.engine.scheduler.arrivals import Incoming
     from qospec.engine.scheduler.policy import Serve
     from qospec.engine.scheduler.tree import Tree
 
@@ -45,20 +46,23 @@ if TYPE_CHECKING:
     """What left and what was lost."""
     from qospec.engine.scheduler.policy import Policy
 
+Numbers = tuple[tuple[str, Fraction | int], ...]
+"""A number for each input by its name, in order."""
+
 
 @dataclass
 class State:
-    """What is carried from batch to batch.
+    """The state that a scheduler carries from batch to batch.
 
     Attributes:
         line: The line that is fed; see `engine.line.transmission`.
         queues: The queue of each input.
-        tree: What the schedulers know; see `engine.scheduler.serve`.
+        tree: The state of the schedulers; see `engine.scheduler.serve`.
         leaves: (inputs,) The row of each.
         policies: Of the tree, by number.
         serve: The loop for these.
-        held: What has found room and waits.
-        doors: What the queues let in.
+        held: The items that wait.
+        drop_state: What the queues let in.
         size_bytes: Of all that came so far; 0 before the first, -1 once sizes differ.
     """
 
@@ -69,14 +73,20 @@ class State:
     policies: tuple[Policy, ...]
     serve: Serve
     held: Held
-    doors: Doors
+    drop_state: DropState
     size_bytes: int = 0
 
 
-class Scheduler(ABC):
-    """An element that decides who is sent next on a line."""
+class Quanta(NamedTuple):
+    """Bytes that inputs may send in a turn: one of weight 1, and each of all, in order."""
 
-    causes: ClassVar[tuple[str, ...]] = ("overflow",)
+    quantum: int
+    each: tuple[int, ...]
+
+
+class Scheduler(Element):
+    """An element that decides which item a line sends next; what is lost ends in its queue."""
+
     policy: ClassVar[Policy]
 
     @property
@@ -85,9 +95,14 @@ class Scheduler(ABC):
         """Return the names of its inputs, in order."""
 
     @property
-    def outputs(self) -> tuple[str, ...]:
-        """Return the name of its output."""
-        return ("out",)
+    def at_line(self) -> Scheduler:
+        """Return the one that serves the line, of those that it combines."""
+        return self
+
+    @property
+    def quanta(self) -> Quanta | None:
+        """Return how much each input may send in a turn, if it saves up what it does not send."""
+        return None
 
     @property
     def branches(self) -> tuple[Scheduler | None, ...]:
@@ -98,43 +113,45 @@ class Scheduler(ABC):
         """Return the fields of its policy that do not begin as 0: its own, or one per input."""
         return {}
 
-    def least_delay_ps(self, clock: Clock | None) -> int:
+    def lookahead_ps(self, clock: Clock | None) -> int:
         """Return a time that no cell can undercut."""
-        return transmission.least_delay_ps(clock)
+        return transmission.lookahead_ps(clock)
 
     def start(self, setting: Setting) -> State:
         """Return its state at the beginning of a trial."""
         line = transmission.line_of(setting.clock)
         assert setting.clock is not None  # noqa: S101 -- or there were no line
-        tree, leaves, policies = planted(self, setting.clock)
+        tree, leaves, policies = build_tree(self, setting.clock)
         inputs = len(leaves)
         queues = setting.queues or (Waiting("", None),) * inputs
         limits = [NO_LIMIT if queue.limit is None else queue.limit.amount for queue in queues]
         tree["limit"][leaves], tree["number"][leaves] = limits, range(inputs)
-        doors = doors_of(queues, setting.draws, setting.clock)
+        drop_state = initial_drop_state(queues, setting.draws, setting.clock)
         return State(
             line,
             queues,
             tree,
             np.array(leaves, np.uint32),
             policies,
-            loop_of(policies, deep=len(tree) > int(tree["last"][0]), guarded=doors.selective),
+            scheduling_loop(
+                policies, deep=len(tree) > int(tree["last"][0]), with_policies=drop_state.selective
+            ),
             nothing_held(inputs, int(tree["level"].max()) + 1),
-            doors,
+            drop_state,
         )
 
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         """Carry `arrivals`, a batch per input."""
-        return served(state, by_input(arrivals), until_ps)
+        return serve_arrivals(state, by_input(arrivals), until_ps)
 
 
-def served(state: State, coming: Coming, until_ps: int) -> Step:
+def serve_arrivals(state: State, incoming: Incoming, until_ps: int) -> Step:
     """Carry what comes before `until_ps`."""
-    busy = [i for i, count in enumerate(coming.counts) if count or state.held.counts[i]]
+    busy = [i for i, count in enumerate(incoming.counts) if count or state.held.counts[i]]
     done: Served | None = None if busy else (empty(), ())
-    if len(busy) == 1 and not state.doors.selective:
-        done = _serve_one(state, busy[0], coming.batches[busy[0]], until_ps)
-    sent, losses = done or _serve_all(state, coming, until_ps)
+    if len(busy) == 1 and not state.drop_state.selective:
+        done = _serve_one(state, busy[0], incoming.batches[busy[0]], until_ps)
+    sent, losses = done or _serve_all(state, incoming, until_ps)
     return Step((sent,), (transmission.watermark_ps(state.line, until_ps),), losses)
 
 
@@ -152,15 +169,15 @@ def _serve_one(state: State, number: int, batch: Batch, until_ps: int) -> Served
     before = state.line.copy()
     sent, lost = waiting, empty()
     if waiting.count:
-        sent, _ = tail_drop.through(state.line, waiting, None) or (waiting, lost)
+        sent, _ = tail_drop.send_through(state.line, waiting, None) or (waiting, lost)
     if batch.count:
-        done = tail_drop.through(state.line, batch, state.queues[number].limit)
+        done = tail_drop.send_through(state.line, batch, state.queues[number].limit)
         if done is None or int(batch.size_bytes[0]) != size_bytes:
             state.line[:] = before
             return None
         sent, lost = joined(sent, done[0]), done[1]
     # What begins now or later may yet have to stand back; that it waits, not since when, matters.
-    count = tail_drop.taken_back(state.line, size_bytes, until_ps)
+    count = tail_drop.take_back_unsent(state.line, size_bytes, until_ps)
     if not all(policy.forgets for policy in state.policies):
         if count or state.line[FREE] >= until_ps:
             state.line[:] = before
@@ -169,7 +186,9 @@ def _serve_one(state: State, number: int, batch: Batch, until_ps: int) -> Served
     state.size_bytes = size_bytes
     kept = sent.part(sent.count - count, sent.count)
     counts = [count * (i == number) for i in range(len(state.leaves))]
-    state.held = Held(kept.moved(np.full(count, until_ps, np.int64)), counts, state.held.came)
+    state.held = Held(
+        kept.moved(np.full(count, until_ps, np.int64)), counts, state.held.arrival_tags
+    )
     losses = losses_of(lost.connection, lost.sent_ps, None, state.queues[number].element)
     return sent.part(0, sent.count - count), losses
 
@@ -177,7 +196,7 @@ def _serve_one(state: State, number: int, batch: Batch, until_ps: int) -> Served
 def _remember(state: State, number: int, cell: Batch) -> None:
     """Let the policies know that a cell of one input was sent, and that nothing waits now."""
     inputs = len(state.leaves)
-    state.held = nothing_held(inputs, len(state.held.came))
+    state.held = nothing_held(inputs, len(state.held.arrival_tags))
     arrivals = tuple(cell if i == number else empty() for i in range(inputs))
     service, limits = _prepared(state, by_input(arrivals), cell), state.tree["limit"].copy()
     state.tree["limit"] = NO_LIMIT
@@ -185,58 +204,65 @@ def _remember(state: State, number: int, cell: Batch) -> None:
     state.tree["limit"] = limits
 
 
-def _serve_all(state: State, coming: Coming, until_ps: int) -> Served:
-    comers, held = joined(*coming.batches), state.held.cells
-    sizes = [batch.size_bytes for batch in (comers, held) if batch.count]
+def _serve_all(state: State, incoming: Incoming, until_ps: int) -> Served:
+    arrivals, held = joined(*incoming.batches), state.held.cells
+    sizes = [batch.size_bytes for batch in (arrivals, held) if batch.count]
     largest = max([int(each.max()) for each in sizes])
     smallest = min([int(each.min()) for each in sizes])
-    if comers.count:
-        transmission.check_load(state.line, comers, smallest, largest, held.count)
+    if arrivals.count:
+        transmission.check_load(state.line, arrivals, smallest, largest, held.count)
     alike = largest == smallest == (state.size_bytes or largest)
     state.size_bytes = largest if alike else -1
 
-    service = _prepared(state, coming, comers)
-    sent = state.serve(comers, held, state.line, state.tree, until_ps, service)
+    service = _prepared(state, incoming, arrivals)
+    sent = state.serve(arrivals, held, state.line, state.tree, until_ps, service)
     leaves = state.tree[state.leaves]
     heads, counts = leaves["head"].tolist(), leaves["waits"].tolist()
-    end, came = sent + sum(counts), state.held.came
-    if len(came):
+    end, arrival_tags = sent + sum(counts), state.held.arrival_tags
+    if len(arrival_tags):
         places = zip(heads, counts, strict=True)
         kept = np.concatenate([service.queue[head : head + count] for head, count in places])
-        came = service.came[:, kept]
-    state.held = Held(service.left.part(sent, end), counts, came)
+        arrival_tags = service.arrival_tags[:, kept]
+    state.held = Held(service.left.part(sent, end), counts, arrival_tags)
     losses: tuple[Loss, ...] = ()
     for tail, behind, queue in zip(leaves["tail"], service.ends, state.queues, strict=True):
         lost = service.left.part(end, end + int(behind - tail))
         end += lost.count
-        fates = service.lost[service.queue[tail:behind][::-1]] if state.doors.selective else None
-        losses += losses_of(lost.connection, lost.sent_ps, fates, queue.element)
+        cause_codes = (
+            service.lost[service.queue[tail:behind][::-1]] if state.drop_state.selective else None
+        )
+        losses += losses_of(lost.connection, lost.sent_ps, cause_codes, queue.element)
     return service.left.part(0, sent), losses
 
 
-def _prepared(state: State, coming: Coming, comers: Batch) -> Service:
+def _prepared(state: State, incoming: Incoming, arrivals: Batch) -> Service:
     """Return columns for these cells and those that wait, and make the tree ready for them."""
     tree, leaves, held = state.tree, state.leaves, state.held
-    first, size_bytes = comers.count, held.cells.size_bytes
+    first, size_bytes = arrivals.count, held.cells.size_bytes
     count = first + held.cells.count
-    turns = turns_of(coming, comers.at_ps, leaves)
-    places = [waits + come for waits, come in zip(held.counts, coming.counts, strict=True)]
+    order = in_arrival_order(incoming, arrivals.at_ps, leaves)
+    places = [waits + come for waits, come in zip(held.counts, incoming.counts, strict=True)]
     service = Service(
-        turns,
+        order,
         np.zeros(first, np.uint8),
         np.empty(count, np.uint32),
-        np.zeros((len(held.came), count), np.int64),
+        np.zeros((len(held.arrival_tags), count), np.int64),
         uninitialised(count),
         leaves,
         np.cumsum(places).astype(np.uint32),
-        state.doors.gate,
-        comers.marks,
-        np.zeros(first if state.doors.selective else 0, np.int32),
+        state.drop_state.table,
+        arrivals.marks,
+        np.zeros(first if state.drop_state.selective else 0, np.int32),
     )
     bounds = [0, *itertools.accumulate(held.counts)]
-    rebase(tree, state.policies, leaves, [held.came[:, a:b] for a, b in itertools.pairwise(bounds)])
-    if len(held.came):
-        service.came[:, first:] = held.came
+    rebase(
+        tree,
+        state.policies,
+        leaves,
+        [held.arrival_tags[:, a:b] for a, b in itertools.pairwise(bounds)],
+    )
+    if len(held.arrival_tags):
+        service.arrival_tags[:, first:] = held.arrival_tags
     tree["waits"] = 0
     head = 0
     for number, row in enumerate(leaves):
@@ -245,9 +271,9 @@ def _prepared(state: State, coming: Coming, comers: Batch) -> Service:
         leaf["bytes"] = limit is not None and limit.unit == "byte"
         leaf["head"], leaf["tail"], leaf["item"] = head, head + places[number], first + item
         leaf["amount"] = size_bytes[item : item + waits].sum()
-        if state.doors.selective:
-            dice = state.doors.dice[number]
-            service.draws[turns.numbers[turns.rows == row]] = dice.take(coming.counts[number])
+        if state.drop_state.selective:
+            draws = state.drop_state.draws[number]
+            service.draws[order.numbers[order.rows == row]] = draws.take(incoming.counts[number])
         if waits:
             service.queue[head : head + waits] = np.arange(first + item, first + item + waits)
             leaf["size"] = size_bytes[item]
@@ -260,26 +286,30 @@ def _prepared(state: State, coming: Coming, comers: Batch) -> Service:
 
 
 class Weighted(Scheduler):
-    """A scheduler each of whose inputs has a number: more than 0, or it would never be served."""
+    """A scheduler whose field `weights` holds a pair of name and weight per input, in order."""
 
-    numbered: ClassVar[str] = "weights"
-    """The field that holds the numbers: a pair of name and number per input, in order."""
+    weights: Numbers
 
     def __post_init__(self) -> None:
         """Refuse what cannot be the inputs; in the author's words."""
-        field, names = self.numbered, self.inputs
-        if not names:
-            raise ValueError(f"{field}: at least one input is needed")
-        if len(set(names)) < len(names):
-            raise ValueError(f"{field}: an input is named twice")
-        for name, value in getattr(self, field):
-            if value <= 0:
-                raise ValueError(f"{field}: {name} would never be served; give more than 0")
+        check_numbers("weights", self.weights)
 
     @property
     def inputs(self) -> tuple[str, ...]:
         """Return the names of its inputs, in order."""
-        return tuple(name for name, _ in getattr(self, self.numbered))
+        return tuple(name for name, _ in self.weights)
+
+
+def check_numbers(field: str, numbers: Numbers) -> None:
+    """Raise ValueError, in the author's words, for what cannot be a number for each input."""
+    names = [name for name, _ in numbers]
+    if not names:
+        raise ValueError(f"{field}: at least one input is needed")
+    if len(set(names)) < len(names):
+        raise ValueError(f"{field}: an input is named twice")
+    for name, number in numbers:
+        if number <= 0:
+            raise ValueError(f"{field}: {name} would never be served; give more than 0")
 
 
 @dataclass(frozen=True)
@@ -310,6 +340,11 @@ class Combined(Scheduler):
     def policy(self) -> Policy:  # type: ignore[override]
         """Return the policy of the one that serves the line."""
         return self.outer.policy
+
+    @property
+    def at_line(self) -> Scheduler:
+        """Return the one that serves the line."""
+        return self.outer
 
     @property
     def branches(self) -> tuple[Scheduler | None, ...]:

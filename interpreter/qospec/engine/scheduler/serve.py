@@ -1,16 +1,16 @@
-"""The loop that schedulers share: admit what arrives, then send one item after the other.
+"""The scheduling loop: admit arrivals, then serve one item at a time.
 
 Schedulers form a tree: its root serves the line, an input of a scheduler is a queue or another
 scheduler. A row of the tree is one of these; the root comes first, then the inputs of each
-scheduler side by side. What a scheduler decides by is its policy, four kernels that the loop calls
-by name; those here are what a policy has that leaves one out. `scheduler.policy` puts those of a
-tree in their place.
+scheduler side by side. A scheduler chooses by its policy: four kernels, `select`, `on_arrival`,
+`on_service` and `on_idle`, which the loop calls by name. Those here are the defaults;
+`scheduler.policy` compiles the loop with those of a tree.
 
-Items get into the queues by limits alone, or by drop policies: the loop calls the kernels of
-the one by name, and those of the other take their place where some queue has a policy.
+Queues admit items by their limits alone, or by drop policies: the loop calls the kernels of the
+former by name, and those of the latter replace them where some queue has a policy.
 
-Items held are few as a rule, and to put them in front of those that come would be to move all of
-these: so the n that come are numbered from 0, and the m that wait already from n.
+Few items wait as a rule, and placing them in front of the arrivals would move all arrivals: so the
+n arrivals are numbered from 0, and the m items that wait already from n.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from qospec.engine.line.transmission import (
     time_of,
 )
 from qospec.engine.queue.admission import (
-    LET_IN,
+    ADMITTED,
     OVERFLOW,
     SINCE,
     THRESHOLD,
-    fate,
+    admit,
     forget_count,
     room,
 )
@@ -52,36 +52,36 @@ from qospec.engine.scheduler.tree import NO_LIMIT
 if TYPE_CHECKING:
     from qospec.engine.arrays import Bits, Marks, Rows, Sizes, Whole
     from qospec.engine.items.batch import Batch
-    from qospec.engine.queue.admission import Gate
-    from qospec.engine.scheduler.arrivals import Turns
+    from qospec.engine.queue.admission import AdmissionTable
+    from qospec.engine.scheduler.arrivals import ArrivalOrder
     from qospec.engine.scheduler.tree import Tree
 
-WATCHED = True
-"""Whether some policy of the tree notes who comes, or asks for sizes; else less need be kept."""
-NOTED = True
-"""Whether some policy asks for what it noted of those who wait."""
-TOLD = True
-"""Whether some policy is to be told that nothing more waits at an input."""
-DEEP = True
+TRACKS_HEADS = True
+"""Whether some policy of the tree has `on_arrival` or reads the size of the first item."""
+KEEPS_TAGS = True
+"""Whether some policy reads the tags that it gave to items on arrival."""
+NOTIFIES_IDLE = True
+"""Whether some policy has `on_idle`."""
+NESTED = True
 """Whether there are schedulers below the root."""
 
 
 @kernel
 def serve(
-    comers: Batch, held: Batch, line: Whole, tree: Tree, until_ps: int, service: Service
+    arrivals: Batch, held: Batch, line: Whole, tree: Tree, until_ps: int, service: Service
 ) -> int:
-    """Make all decisions before `until_ps`; return how many cells were sent.
+    """Make all decisions before `until_ps`; return the number of items sent.
 
     Args:
-        comers: n cells: what arrives before `until_ps`.
-        held: m cells: what waits.
+        arrivals: n items: what arrives before `until_ps`.
+        held: m items: what waits.
         line: Carried on.
         tree: Carried on.
-        until_ps: Who arrives then or later is not known.
+        until_ps: Arrivals from then on are not known yet.
         service: Written.
     """
-    sizes = (comers.size_bytes, held.size_bytes)
-    queue, came, left = service.queue, service.came, service.left
+    sizes = (arrivals.size_bytes, held.size_bytes)
+    queue, arrival_tags, left = service.queue, service.arrival_tags, service.left
     left_at, left_sent = left.at_ps, left.sent_ps
     free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
     pace = (line[SLOT], line[SLOT_PART], denominator, line[LEAP])
@@ -89,200 +89,206 @@ def serve(
     lead, way, sent = line[LEAD], line[PROPAGATION], 0
     of_bytes = (slotted, line[BYTE_PART] == 0, line[BYTE], framing_of(line))
     size, time = 0, (line[SLOT], line[SLOT_PART])
-    root, told, coming = tree[0], tree[0]["sent"], _next(service.turns.at_ps, 0)
+    root, last, upcoming = tree[0], tree[0]["sent"], _peek(service.order.at_ps, 0)
     while True:
-        if coming[1] <= free:
-            coming = _come(comers, tree, coming, (free, free + (part > 0 and not slotted)), service)
+        if upcoming[1] <= free:
+            upcoming = _admit_arrivals(
+                arrivals, tree, upcoming, (free, free + (part > 0 and not slotted)), service
+            )
         if free >= until_ps:
             break
-        if TOLD and told and tree[unsigned(told)]["waits"] == 0:
-            _finish(tree, told)
-        told = 0
+        if NOTIFIES_IDLE and last and tree[unsigned(last)]["waits"] == 0:
+            _notify_idle(tree, last)
+        last = 0
         if not root["waits"]:
-            if coming[1] == NO_LIMIT:
+            if upcoming[1] == NO_LIMIT:
                 break
-            free, part = next_slot(pace, free, part, coming[1]) if slotted else (coming[1], 0)
+            free, part = next_slot(pace, free, part, upcoming[1]) if slotted else (upcoming[1], 0)
             continue
-        k = unsigned(_whom(tree, came))
-        i, now = _taken(tree[k], queue, sizes)
-        carry(comers, held, i, left, sent)
+        k = unsigned(_select_queue(tree, arrival_tags))
+        i, now = _dequeue(tree[k], queue, sizes)
+        carry(arrivals, held, i, left, sent)
         size, time = time_of(line, of_bytes, (size, time), now)
         if stamps:
             left_sent[sent] = free + lead
         free, part = after(free, part, time, denominator)
         left_at[sent] = free + way
-        sent, told = sent + 1, k
-        leaves(tree, service, k, free)
-        _send(tree, k, now, free + (part > 0 and not slotted))
-        if root["doomed"]:
-            _turn_away(tree, service)
-    line[FREE], line[PART], root["sent"] = free, part, told
-    sort_out(comers, held, tree, until_ps, (sent, service))
+        sent, last = sent + 1, k
+        on_departure(tree, service, k, free)
+        _notify_service(tree, k, now, free + (part > 0 and not slotted))
+        if root["over_limit"]:
+            _drop_over_limit(tree, service)
+    line[FREE], line[PART], root["sent"] = free, part, last
+    write_remaining(arrivals, held, tree, until_ps, (sent, service))
     return sent
 
 
 @kernel
-def _whom(tree: Tree, came: Whole) -> int:
+def _select_queue(tree: Tree, arrival_tags: Whole) -> int:
     """Return the row of the queue that is served next."""
-    if DEEP:
-        _ask(tree, came)
-    if NOTED and tree[0]["level"] >= 0:
-        _recall(tree, 0, came)
-    k = chosen(tree, 0)
-    while DEEP and tree[unsigned(k)]["first"]:
+    if NESTED:
+        _select_below_root(tree, arrival_tags)
+    if KEEPS_TAGS and tree[0]["level"] >= 0:
+        _look_up_tags(tree, 0, arrival_tags)
+    k = select(tree, 0)
+    while NESTED and tree[unsigned(k)]["first"]:
         k = tree[unsigned(k)]["choice"]
     return k
 
 
 @kernel
-def _taken(leaf: Any, queue: Rows, sizes: tuple[Any, Any]) -> tuple[int, int]:
-    """Take the first cell out of a queue; return its number and size. `waits` still counts it."""
+def _dequeue(leaf: Any, queue: Rows, sizes: tuple[Any, Any]) -> tuple[int, int]:
+    """Take the first item out of a queue; return its number and size. `waits` still counts it."""
     i = queue[leaf["head"]]
-    size = leaf["size"] if WATCHED else size_of(sizes, i)
+    size = leaf["size"] if TRACKS_HEADS else size_of(sizes, i)
     leaf["head"] += 1
     if leaf["bytes"]:
         leaf["amount"] -= size
-    if WATCHED and leaf["waits"] > 1:
+    if TRACKS_HEADS and leaf["waits"] > 1:
         leaf["item"] = queue[leaf["head"]]
         leaf["size"] = size_of(sizes, leaf["item"])
     return i, size
 
 
 @kernel
-def _come(
-    comers: Batch, tree: Tree, coming: tuple[int, int], free: tuple[int, int], service: Service
+def _admit_arrivals(
+    arrivals: Batch, tree: Tree, upcoming: tuple[int, int], free: tuple[int, int], service: Service
 ) -> tuple[int, int]:
-    """Let in who comes before the line is free, and then, where nothing waits, who comes just then.
+    """Admit arrivals before the line is free and, at empty queues, at the instant when it is.
 
-    Return who comes next, as `_next` does; so `coming` was given. `free` is when the line is free,
-    in whole ps, rounded down and up.
+    `free` is that instant in whole ps, rounded down and up. Returns the next arrival as `_peek`
+    does; `upcoming` is one, too.
     """
-    size_bytes = comers.size_bytes
-    order, row, at_ps = service.turns
-    turn, now_ps = coming
+    size_bytes = arrivals.size_bytes
+    order, row, at_ps = service.order
+    place, now_ps = upcoming
     free_ps, bound_ps = free
     while now_ps < bound_ps:
-        _admit(tree, size_bytes, service, (row[unsigned(turn)], order[unsigned(turn)], now_ps), 1)
-        turn, now_ps = _next(at_ps, turn + 1)
-    last = turn
+        _admit(tree, size_bytes, service, (row[unsigned(place)], order[unsigned(place)], now_ps), 1)
+        place, now_ps = _peek(at_ps, place + 1)
+    last = place
     while now_ps == free_ps:
         i, k = order[last], row[last]
         if tree[k]["waits"] == 0:
             _admit(tree, size_bytes, service, (k, i, now_ps), 0)
-            for each in range(last, turn, -1):  # who comes just then and must wait stays in turn
+            for each in range(
+                last, place, -1
+            ):  # simultaneous arrivals that must wait keep their order
                 order[each], row[each] = order[each - 1], row[each - 1]
-            order[turn], row[turn] = i, k
-            turn += 1
-        last, now_ps = _next(at_ps, last + 1)
-    return _next(at_ps, turn)
+            order[place], row[place] = i, k
+            place += 1
+        last, now_ps = _peek(at_ps, last + 1)
+    return _peek(at_ps, place)
 
 
 @kernel
-def _next(at_ps: Any, turn: int) -> tuple[int, int]:
-    """Return a turn, and when the cell comes whose it is; NO_LIMIT: there is none."""
-    return turn, at_ps[unsigned(turn)] if turn < len(at_ps) else NO_LIMIT
+def _peek(at_ps: Any, place: int) -> tuple[int, int]:
+    """Return a place in the order of arrivals and the time of that arrival; NO_LIMIT: none."""
+    return place, at_ps[unsigned(place)] if place < len(at_ps) else NO_LIMIT
 
 
 @kernel
-def _admit(tree: Tree, size_bytes: Any, service: Service, who: Comer, needs_room: int) -> None:
-    """Let a cell in, or lose it."""
-    k, i, _ = who
-    fate = decided(tree, size_bytes, service, who, needs_room)
-    if fate == LET_IN:
-        _enter(tree, size_bytes, service, who)
-        if not needs_room and outgrown(tree, service, k, i) != LET_IN:
-            tree[0]["doomed"] = 1
+def _admit(
+    tree: Tree, size_bytes: Any, service: Service, arrival: Arrival, needs_room: int
+) -> None:
+    """Admit an arrival or drop it."""
+    k, i, _ = arrival
+    cause = admission(tree, size_bytes, service, arrival, needs_room)
+    if cause == ADMITTED:
+        _enqueue(tree, size_bytes, service, arrival)
+        if not needs_room and recheck_limit(tree, service, k, i) != ADMITTED:
+            tree[0]["over_limit"] = 1
     else:
-        _lose(tree[k], service, i, fate)
+        _lose(tree[k], service, i, cause)
 
 
 @kernel
-def _lose(leaf: Any, service: Service, i: int, fate: int) -> None:
-    """Note that a cell is lost, where no cell of its queue will need the place."""
+def _lose(leaf: Any, service: Service, i: int, cause: int) -> None:
+    """Note an item as lost, at a place that no item of its queue will need."""
     leaf["tail"] -= 1
     service.queue[leaf["tail"]] = i
-    service.lost[i] = fate
+    service.lost[i] = cause
 
 
 @kernel
-def _enter(tree: Tree, size_bytes: Any, service: Service, who: Comer) -> None:
-    """Let a cell into its queue, and tell the schedulers above that."""
-    queue, came = service.queue, service.came
-    k, i, now_ps = who
+def _enqueue(tree: Tree, size_bytes: Any, service: Service, arrival: Arrival) -> None:
+    """Append an item to its queue and notify the schedulers above."""
+    queue, arrival_tags = service.queue, service.arrival_tags
+    k, i, now_ps = arrival
     leaf = tree[k]
     waits, size = leaf["waits"], size_bytes[i]
     queue[unsigned(leaf["head"] + waits)] = i
     if leaf["bytes"]:
         leaf["amount"] += size
     leaf["waits"] = waits + 1
-    if WATCHED and waits == 0:
+    if TRACKS_HEADS and waits == 0:
         leaf["item"], leaf["size"] = i, size
     while k > 0:
         scheduler = tree[k]["parent"]
         tree[scheduler]["waits"] += 1
-        mark = arrived(tree, scheduler, k, size, now_ps)
-        if NOTED and tree[scheduler]["level"] >= 0:
-            came[tree[scheduler]["level"], i] = mark
-        k = scheduler if DEEP else 0
+        mark = on_arrival(tree, scheduler, k, size, now_ps)
+        if KEEPS_TAGS and tree[scheduler]["level"] >= 0:
+            arrival_tags[tree[scheduler]["level"], i] = mark
+        k = scheduler if NESTED else 0
 
 
 @kernel
-def _finish(tree: Tree, k: int) -> None:
-    """Tell the schedulers above a queue, one of whose cells has been sent, where nothing waits."""
+def _notify_idle(tree: Tree, k: int) -> None:
+    """Call `on_idle` of each scheduler above a queue that has become empty at one of its inputs."""
     while k > 0:
         scheduler = tree[k]["parent"]
         if tree[k]["waits"] == 0:
-            finished(tree, scheduler, k)
-        k = scheduler if DEEP else 0
+            on_idle(tree, scheduler, k)
+        k = scheduler if NESTED else 0
 
 
 @kernel
-def _ask(tree: Tree, came: Whole) -> None:
-    """Ask each scheduler below the root what it would send, the lowest ones first."""
+def _select_below_root(tree: Tree, arrival_tags: Whole) -> None:
+    """Select at each scheduler below the root, the lowest ones first."""
     k = tree[0]["inner"]
     while k > 0:
         if tree[k]["waits"]:
-            if NOTED and tree[k]["level"] >= 0:
-                _recall(tree, k, came)
-            choice = unsigned(chosen(tree, k))
+            if KEEPS_TAGS and tree[k]["level"] >= 0:
+                _look_up_tags(tree, k, arrival_tags)
+            choice = unsigned(select(tree, k))
             tree[k]["choice"] = choice
-            if WATCHED:
+            if TRACKS_HEADS:
                 tree[k]["item"], tree[k]["size"] = tree[choice]["item"], tree[choice]["size"]
         k = tree[k]["inner"]
 
 
 @kernel
-def _recall(tree: Tree, scheduler: int, came: Whole) -> None:
-    """Look up when, in its virtual time, the cells came that a scheduler may choose from."""
+def _look_up_tags(tree: Tree, scheduler: int, arrival_tags: Whole) -> None:
+    """Look up the tags of the items that a scheduler may choose from."""
     for k in range(tree[scheduler]["first"], tree[scheduler]["last"]):
         if tree[k]["waits"]:
-            tree[k]["came"] = came[tree[scheduler]["level"], tree[k]["item"]]
+            tree[k]["arrival_tag"] = arrival_tags[tree[scheduler]["level"], tree[k]["item"]]
 
 
 @kernel
-def _send(tree: Tree, k: int, size_bytes: int, end_ps: int) -> None:
-    """Count off a cell of a queue, and tell the schedulers above it."""
+def _notify_service(tree: Tree, k: int, size_bytes: int, end_ps: int) -> None:
+    """Remove an item from the counts and call `on_service` of the schedulers above."""
     tree[k]["waits"] -= 1
     while k > 0:
         scheduler = tree[k]["parent"]
         tree[scheduler]["waits"] -= 1
-        served(tree, scheduler, k, size_bytes, end_ps)
-        k = scheduler if DEEP else 0
+        on_service(tree, scheduler, k, size_bytes, end_ps)
+        k = scheduler if NESTED else 0
 
 
 @kernel
-def _turn_away(tree: Tree, service: Service) -> None:
-    """Lose who came to a queue that is too small for them, and was not sent at once."""
-    tree[0]["doomed"] = 0
+def _drop_over_limit(tree: Tree, service: Service) -> None:
+    """Drop arrivals that exceed the limit of their queue and were not sent at once."""
+    tree[0]["over_limit"] = 0
     for k in range(1, len(tree)):
         leaf = tree[k]
         if leaf["first"] == 0 and leaf["waits"] == 1:
             i = service.queue[leaf["head"]]
-            came = i < len(service.lost)  # who waits since before has found room
-            fate = outgrown(tree, service, k, i) if came else LET_IN
-            if fate != LET_IN:
-                turned_away(tree, service, k, i)
-                _lose(leaf, service, i, fate)
+            is_arrival = i < len(service.lost)  # what waited before has been admitted
+            cause = recheck_limit(tree, service, k, i) if is_arrival else ADMITTED
+            if cause != ADMITTED:
+                on_drop(tree, service, k, i)
+                _lose(leaf, service, i, cause)
                 leaf["amount"] = 0
                 leaf["waits"], above = 0, k
                 while above > 0:
@@ -291,23 +297,23 @@ def _turn_away(tree: Tree, service: Service) -> None:
 
 
 @kernel
-def chosen(tree: Tree, scheduler: int) -> int:
-    """Return the row of the input that is served next, among those at which something waits.
+def select(tree: Tree, scheduler: int) -> int:
+    """Return the row of the input that is served next, among those that are not empty.
 
-    It may be asked again before anything is sent, and then finds what it has changed.
+    It may be called again before anything is sent, and then finds what it has changed.
     """
     return tree[scheduler]["first"]  # type: ignore[no-any-return]
 
 
 @kernel
-def arrived(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:  # noqa: ARG001
-    """Take note that a cell has come to input `k`; return what is kept as its `came`."""
+def on_arrival(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:  # noqa: ARG001
+    """Handle an arrival at input `k`; return the tag that is kept as its `arrival_tag`."""
     return 0
 
 
 @kernel
-def served(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:  # noqa: ARG001
-    """Take note that a cell of input `k` is being sent until `end_ps`; what is returned is unused.
+def on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:  # noqa: ARG001
+    """Handle the service of an item of input `k` until `end_ps`; the return value is unused.
 
     `waits` no longer counts it.
     """
@@ -315,10 +321,10 @@ def served(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> 
 
 
 @kernel
-def finished(tree: Tree, scheduler: int, k: int) -> int:  # noqa: ARG001
-    """Take note that a cell of input `k` has been sent, and that nothing more waits there.
+def on_idle(tree: Tree, scheduler: int, k: int) -> int:  # noqa: ARG001
+    """Handle the end of service of the last item of input `k`; the return value is unused.
 
-    Where nothing waits at the scheduler at all, it forgets what it knew, but for whose turn it is.
+    A scheduler whose inputs are all empty resets its state, except for whose turn it is.
     """
     return 0
 
@@ -333,40 +339,46 @@ def held(tree: Tree, k: int) -> int:
 
 
 @kernel
-def decided(tree: Tree, size_bytes: Any, service: Service, who: Comer, needs_room: int) -> int:  # noqa: ARG001
-    """Return for what a cell that comes is lost, or LET_IN.
+def admission(
+    tree: Tree,
+    size_bytes: Any,
+    service: Service,  # noqa: ARG001
+    arrival: Arrival,
+    needs_room: int,
+) -> int:
+    """Return ADMITTED, or the cause for which an arrival is lost.
 
     Args:
         tree: Carried on.
         size_bytes: (n,)
         service: Carried on.
-        who: The cell.
-        needs_room: 0 if the cell may be sent at once; whether it is shows later.
+        arrival: The arrival.
+        needs_room: 0 if it may be sent at once; `recheck_limit` is then asked later.
     """
-    k, i, _ = who
+    k, i, _ = arrival
     leaf = tree[k]
     if not needs_room:
-        return LET_IN
+        return ADMITTED
     if leaf["bytes"]:
         return OVERFLOW * (leaf["amount"] + size_bytes[i] > leaf["limit"])  # type: ignore[no-any-return]
     return OVERFLOW * (leaf["waits"] >= leaf["limit"])  # type: ignore[no-any-return]
 
 
 @kernel
-def outgrown(tree: Tree, service: Service, k: int, i: int) -> int:  # noqa: ARG001
-    """Return for what cell `i` is lost, which is alone in its queue, unless it is sent at once."""
+def recheck_limit(tree: Tree, service: Service, k: int, i: int) -> int:  # noqa: ARG001
+    """Return ADMITTED, or the cause of loss of item `i`, alone in its queue and not sent."""
     return OVERFLOW * (held(tree, k) > tree[k]["limit"])  # type: ignore[no-any-return]
 
 
 @kernel
-def turned_away(tree: Tree, service: Service, k: int, i: int) -> int:  # noqa: ARG001
-    """Take note that cell `i` was lost so; what is returned is unused."""
+def on_drop(tree: Tree, service: Service, k: int, i: int) -> int:  # noqa: ARG001
+    """Handle the loss of item `i`; the return value is unused."""
     return 0
 
 
 @kernel
-def leaves(tree: Tree, service: Service, k: int, until_ps: int) -> int:  # noqa: ARG001
-    """Take note that a cell of a queue is being sent until then; what is returned is unused."""
+def on_departure(tree: Tree, service: Service, k: int, until_ps: int) -> int:  # noqa: ARG001
+    """Handle the service of an item of a queue until then; the return value is unused."""
     return 0
 
 
@@ -374,108 +386,110 @@ def leaves(tree: Tree, service: Service, k: int, until_ps: int) -> int:  # noqa:
 
 
 @kernel
-def _decided(tree: Tree, size_bytes: Any, service: Service, who: Comer, needs_room: int) -> int:
-    k, i, now_ps = who
+def _admission(
+    tree: Tree, size_bytes: Any, service: Service, arrival: Arrival, needs_room: int
+) -> int:
+    k, i, now_ps = arrival
     leaf = tree[k]
     item = (service.marks[i], size_bytes[i] if leaf["bytes"] else 1, now_ps)
     draw = service.draws[i]
-    return fate(service.gate, leaf["number"], item, held(tree, k), needs_room != 0, draw)
+    return admit(service.table, leaf["number"], item, held(tree, k), needs_room != 0, draw)
 
 
 @kernel
-def _outgrown(tree: Tree, service: Service, k: int, i: int) -> int:
+def _recheck_limit(tree: Tree, service: Service, k: int, i: int) -> int:
     leaf = tree[k]
     if held(tree, k) > leaf["limit"]:
         return OVERFLOW
-    return THRESHOLD * (held(tree, k) > room(service.gate, leaf["number"], service.marks[i]))
+    return THRESHOLD * (held(tree, k) > room(service.table, leaf["number"], service.marks[i]))
 
 
 @kernel
-def _turned_away(tree: Tree, service: Service, k: int, i: int) -> int:
-    forget_count(service.gate, tree[k]["number"], service.marks[i])
+def _on_drop(tree: Tree, service: Service, k: int, i: int) -> int:
+    forget_count(service.table, tree[k]["number"], service.marks[i])
     return 0
 
 
 @kernel
-def _leaves(tree: Tree, service: Service, k: int, until_ps: int) -> int:
-    service.gate.queues[tree[k]["number"], SINCE] = until_ps
+def _on_departure(tree: Tree, service: Service, k: int, until_ps: int) -> int:
+    service.table.queues[tree[k]["number"], SINCE] = until_ps
     return 0
 
 
 BY_POLICY = {
-    "decided": _decided,
-    "outgrown": _outgrown,
-    "turned_away": _turned_away,
-    "leaves": _leaves,
+    "admission": _admission,
+    "recheck_limit": _recheck_limit,
+    "on_drop": _on_drop,
+    "on_departure": _on_departure,
 }
-"""By name, the kernels for queues with drop policies."""
+"""By name, the kernels that queues with drop policies use instead."""
 
 
 class Held(NamedTuple):
-    """What has found room and waits.
+    """The items that wait.
 
     Attributes:
-        cells: m cells, input by input; their times do not matter.
-        counts: How many of each input.
-        came: (levels, m) What was noted of each.
+        cells: m items, input by input; their times do not matter.
+        counts: Their number at each input.
+        arrival_tags: (levels, m) The tags of each.
     """
 
     cells: Batch
     counts: list[int]
-    came: Whole
+    arrival_tags: Whole
 
 
 def nothing_held(inputs: int, levels: int) -> Held:
-    """Return what is held where nothing waits."""
+    """Return no items."""
     return Held(empty(), [0] * inputs, np.zeros((levels, 0), np.int64))
 
 
-Comer = tuple[int, int, int]
-"""A cell that comes: the row of its queue, its number, and when."""
+Arrival = tuple[int, int, int]
+"""The row of its queue, its number, and its time."""
 
 
 class Service(NamedTuple):
-    """What became of the cells.
+    """What the scheduling loop writes.
 
     Attributes:
-        turns: Who comes, in order of time, then of rows; written.
-        lost: (n,) For what each that comes is lost; see `engine.queue.admission`.
-        queue: (n + m) Numbers of cells, within the slice of their input: from the front those that
-            found room, from the back those that were lost.
-        came: (levels, n + m) What `arrived` returned for each cell, per level that keeps it.
-        left: n + m cells: who was sent, in that order, with their last bit at the far end; then who
-            waits, and then who was lost, queue by queue; of the lost without a time.
+        order: The arrivals in order of time, then of rows; written.
+        lost: (n,) The cause for which each arrival is lost; see `engine.queue.admission`.
+        queue: (n + m) Numbers of items, within the slice of their input: from the front those
+            admitted, from the back those lost.
+        arrival_tags: (levels, n + m) What `on_arrival` returned for each item, by level.
+        left: n + m items: those sent, in that order, at the time when their last bit is at the far
+            end; then those that wait; then those lost, queue by queue, without a time.
         rows: (inputs,) The row of each queue.
         ends: (inputs,) The place behind those of each queue.
-        gate: What the queues' drop policies know.
-        marks: (n,) What those that come are marked with.
-        draws: (n,) A random number for each that comes, if there are drop policies; else (0,).
+        table: The state of the queues' drop policies.
+        marks: (n,) The marks of the arrivals.
+        draws: (n,) A random number for each arrival if there are drop policies; else (0,).
     """
 
-    turns: Turns
+    order: ArrivalOrder
     lost: Marks
     queue: Rows
-    came: Whole
+    arrival_tags: Whole
     left: Batch
     rows: Rows
     ends: Rows
-    gate: Gate
+    table: AdmissionTable
     marks: Bits
     draws: Sizes
 
 
 @kernel
 def size_of(sizes: tuple[Any, Any], i: int) -> int:
-    """Return the size of a cell, one that comes or one that waits already."""
-    comers, held = sizes
-    return comers[i] if i < len(comers) else held[i - len(comers)]  # type: ignore[no-any-return]
+    """Return the size of an item, an arrival or one that waits."""
+    arrivals, held = sizes
+    return arrivals[i] if i < len(arrivals) else held[i - len(arrivals)]  # type: ignore[no-any-return]
 
 
 @kernel
-def carry(comers: Batch, held: Batch, i: int, left: Batch, place: int) -> None:
-    """Write a cell, one that comes or one that waits already, but for its time."""
+def carry(arrivals: Batch, held: Batch, i: int, left: Batch, place: int) -> None:
+    """Copy an item, an arrival or one that waits, except for its time."""
     _, sent_ps, connection, size_bytes, marks = left
-    _, sent_1, connection_1, size_1, marks_1 = comers
+    _, sent_1, connection_1, size_1, marks_1 = arrivals
     _, sent_2, connection_2, size_2, marks_2 = held
     if i < len(sent_1):
         sent_ps[place], connection[place] = sent_1[i], connection_1[i]
@@ -487,19 +501,19 @@ def carry(comers: Batch, held: Batch, i: int, left: Batch, place: int) -> None:
 
 
 @kernel
-def sort_out(
-    comers: Batch, held: Batch, tree: Tree, until_ps: int, sent: tuple[int, Service]
+def write_remaining(
+    arrivals: Batch, held: Batch, tree: Tree, until_ps: int, sent: tuple[int, Service]
 ) -> None:
-    """Write who waits and who was lost behind those who were sent."""
+    """Write the items that wait, then those lost, behind those sent."""
     place, service = sent
     queue, left, at_ps = service.queue, service.left, service.left[0]
     for k in service.rows:
         for each in range(tree[k]["head"], tree[k]["head"] + tree[k]["waits"]):
             at_ps[place] = until_ps
-            carry(comers, held, queue[each], left, place)
+            carry(arrivals, held, queue[each], left, place)
             place += 1
     for number in range(len(service.rows)):
         end, tail = service.ends[number], tree[service.rows[number]]["tail"]
-        for back in range(1, end - tail + 1):  # from the back, where the first that was lost is
-            carry(comers, held, queue[end - back], left, place)
+        for back in range(1, end - tail + 1):  # from the back, where the first lost is
+            carry(arrivals, held, queue[end - back], left, place)
             place += 1

@@ -40,11 +40,11 @@ ROW = (
     "first",  # of a scheduler: row of its first input; 0 for a queue
     "last",  # and the row behind its last
     "policy",  # number of its policy among those of the tree
-    "level",  # row of `Service.came` that it writes and reads; -1: none
+    "level",  # row of `Service.arrival_tags` that it writes and reads; -1: none
     "waits",  # how many cells wait below it
     "size",  # bytes of `item`
-    "came",  # virtual time of its parent when that cell came, if the policy asks for it
-    "doomed",  # of the root: whether someone at a queue that is too small must be sent at once
+    "arrival_tag",  # virtual time of its parent when that cell arrived, if the policy keeps tags
+    "over_limit",  # of the root: whether someone at a queue that is too small must be sent at once
     "number",  # of a queue: which of all it is
     "limit",  # of what waits
     "bytes",  # whether that counts bytes
@@ -53,14 +53,14 @@ ROW = (
 """The other fields."""
 
 
-def planted(root: Scheduler, clock: Clock) -> tuple[Tree, list[int], tuple[Policy, ...]]:
+def build_tree(root: Scheduler, clock: Clock) -> tuple[Tree, list[int], tuple[Policy, ...]]:
     """Return the tree of a scheduler, the row of each of its inputs, and its policies."""
     rows: list[tuple[Scheduler | None, int, int]] = [(root, 0, -1)]
     first: dict[int, int] = {}
     for row, (scheduler, _, above) in enumerate(rows):
         if scheduler is not None:
             first[row] = len(rows)
-            level = above + scheduler.policy.marks
+            level = above + scheduler.policy.keeps_tags
             rows += [(branch, row, level) for branch in scheduler.branches]
     schedulers = {row: each for row, (each, _, _) in enumerate(rows) if each is not None}
     found = {each.policy.name: each.policy for each in schedulers.values()}
@@ -78,7 +78,7 @@ def planted(root: Scheduler, clock: Clock) -> tuple[Tree, list[int], tuple[Polic
         last = first[row] + len(scheduler.branches)
         tree["first"][row], tree["last"][row] = first[row], last
         tree["policy"][row] = policies.index(scheduler.policy)
-        if scheduler.policy.marks:
+        if scheduler.policy.keeps_tags:
             tree["level"][row] = rows[row][2] + 1
         for name, value in scheduler.fields(clock).items():
             own = isinstance(value, int)

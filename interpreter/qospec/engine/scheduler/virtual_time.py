@@ -14,9 +14,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.arrays import np
-from qospec.engine.encapsulation import Framing
 from qospec.engine.kernel import kernel
-from qospec.engine.line.transmission import LARGEST_BYTES
+from qospec.protocol.encapsulation import Framing
+from qospec.protocol.ip import LARGEST_PACKET_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -66,21 +66,23 @@ def clock_fields(clock: Clock, largest_cost: int) -> Mapping[str, int]:
     """Return a scheduler's fields for its clock, as fine as its costs leave room for."""
     byte_ps = clock.byte_time_ps
     fine = min(FINEST, (LARGEST_COST // largest_cost).bit_length() - 1)
-    fine = max(0, min(fine, 62 - (LARGEST_BYTES * byte_ps.numerator).bit_length()))
+    fine = max(0, min(fine, 62 - (LARGEST_PACKET_BYTES * byte_ps.numerator).bit_length()))
     pace = 2**fine / byte_ps
     framing = Framing() if clock.encapsulation is None else clock.encapsulation.framing
     around = dict(zip(("header", "least", "extra"), framing, strict=True))
     return {"fine": fine, "units": pace.numerator, "per_ps": pace.denominator, **around}
 
 
-def rebase(tree: Tree, policies: Sequence[Policy], leaves: Rows, came: Sequence[Whole]) -> None:
+def rebase(
+    tree: Tree, policies: Sequence[Policy], leaves: Rows, arrival_tags: Sequence[Whole]
+) -> None:
     """Let virtual times count from now on, so that they never grow too large.
 
     Args:
         tree: Written.
         policies: By their numbers in the tree.
         leaves: Per input, the row of its queue.
-        came: Per input, (levels, n) what was noted of those that wait; written.
+        arrival_tags: Per input, (levels, n) what was noted of those that wait; written.
     """
     for row in range(len(tree)):
         tags = policies[tree["policy"][row]].tags
@@ -91,7 +93,7 @@ def rebase(tree: Tree, policies: Sequence[Policy], leaves: Rows, came: Sequence[
         for tag in tags:
             tree[tag][inputs] = np.maximum(tree[tag][inputs] - base, -FAR)
         level = tree["level"][row]
-        for leaf, each in zip(leaves, came, strict=True):
+        for leaf, each in zip(leaves, arrival_tags, strict=True):
             if level >= 0 and _is_above(tree, row, leaf):
                 each[level] -= base
 

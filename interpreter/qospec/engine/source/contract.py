@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 
 from qospec.catalogue.kinds import CellRate, Cells, Domain, Time
 from qospec.dataclass import dataclass
-from qospec.engine.items.connections import Category, Contract
+from qospec.engine.items.connections import Contract
+from qospec.engine.source.traffic import CellTraffic
+from qospec.protocol.atm import HIGHEST_VIRTUAL_PATH, ServiceCategory
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from fractions import Fraction
 
-    from qospec.engine.encapsulation import Encapsulation
     from qospec.engine.items.connections import Contract
     from qospec.engine.source.sizes import Sizes
+    from qospec.protocol.encapsulation import Encapsulation
 
 Count = Annotated[int, Domain("integer", 1, 2**20)]
 """How many connections are alike."""
@@ -27,7 +29,7 @@ Phases = Annotated[Literal["random", "even"], Domain("choice", choices=("random"
 """How the beginnings of like connections lie to each other."""
 Priority = Annotated[int, Domain("integer", 0, 1)]
 """The cell loss priority bit."""
-VirtualPath = Annotated[int, Domain("integer", 0, 4095)]
+VirtualPath = Annotated[int, Domain("integer", 0, HIGHEST_VIRTUAL_PATH)]
 """A VPI."""
 Conformance = Annotated[
     Literal["vbr_1", "vbr_2", "vbr_3"], Domain("choice", choices=("vbr_1", "vbr_2", "vbr_3"))
@@ -53,10 +55,10 @@ def check_exact(name: str, cell_rate: Fraction, connections: int) -> None:
 
 
 @dataclass(frozen=True)
-class VariableBitRate:
+class VariableBitRate(CellTraffic):
     """What both kinds of variable bit rate declare."""
 
-    category: ClassVar[Category]
+    category: ClassVar[ServiceCategory]
 
     peak_cell_rate: CellRate
     """At most so many cells/s, PCR."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.kernel import kernel
+from qospec.protocol.atm import CELL_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from qospec.engine import arrays
     from qospec.engine.arrays import Indices, Rows, Whole
     from qospec.engine.random import Draws
+    from qospec.protocol.encapsulation import Encapsulation
 
 BLOCK = 4_096
 """So many sizes are drawn at a time, however time is cut: chunks change nothing."""
@@ -56,7 +59,14 @@ class Sizes:
         return Repeated(self, connections) if ordered else Drawn(self, draws)
 
 
-CELLS = Sizes((53,))
+@functools.cache
+def mean_bytes(sizes: Sizes, link: Encapsulation, layer: str, transport_bytes: int) -> Fraction:
+    """Return the mean length of packets of these sizes in a layer of a link."""
+    # Cached: the cases of a sweep ask for the same few means, of mixes of up to hundreds of sizes.
+    return sizes.mean_of(lambda packet: link.counted(packet, layer, transport_bytes))
+
+
+CELLS = Sizes((CELL_BYTES,))
 
 
 class Drawn:

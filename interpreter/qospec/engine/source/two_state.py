@@ -55,7 +55,7 @@ class Pace(NamedTuple):
     denominator: int
 
 
-class Turns(NamedTuple):
+class ConnectionStates(NamedTuple):
     """Where each connection is.
 
     Attributes:
@@ -78,7 +78,7 @@ class Turns(NamedTuple):
 
 
 @dataclass
-class Alternation:
+class TwoState:
     """What is carried from batch to batch.
 
     Attributes:
@@ -90,7 +90,7 @@ class Alternation:
         used: (ROWS,) How many of each row are gone.
     """
 
-    turns: Turns
+    turns: ConnectionStates
     pace: Pace
     random: bool
     rows: tuple[DrawnTimes, ...]
@@ -119,7 +119,7 @@ class Alternation:
         return np.concatenate(at_ps), np.concatenate(connection)
 
 
-def check_turn(
+def check_state(
     name: str, cell_rate: Fraction, mean_rate: Fraction, stays: tuple[Duration, Duration]
 ) -> None:
     """Raise ValueError, with words for an author, for rates and states that do not go together.
@@ -138,9 +138,9 @@ def check_turn(
         )
 
 
-def alternation(
+def two_state(
     stays: tuple[Duration, Duration], gaps: Gaps, connections: int, phases: str, draws: Draws
-) -> Alternation:
+) -> TwoState:
     """Return a source of like connections.
 
     Args:
@@ -165,12 +165,12 @@ def alternation(
     pace = Pace(int(whole_ps), rest.numerator, rest.denominator)
     turns = _begin(stays, gaps, connections, draws, even=phases == "even")
     random = gaps.constant_ps is None
-    return Alternation(turns, pace, random, rows, drawn_ps, np.zeros(ROWS, np.int64))
+    return TwoState(turns, pace, random, rows, drawn_ps, np.zeros(ROWS, np.int64))
 
 
 def _begin(
     stays: tuple[Duration, Duration], gaps: Gaps, connections: int, draws: Draws, *, even: bool
-) -> Turns:
+) -> ConnectionStates:
     turn_ps = stays[0].mean_ps + stays[1].mean_ps
     if even:
         second = np.zeros(connections, np.bool_)
@@ -195,7 +195,7 @@ def _begin(
     due_ps = np.minimum(next_ps, leaves_ps)
     heap = due_ps.argsort(kind="stable").astype(np.int32)
     part = np.zeros(connections, np.int64)
-    return Turns(second, leaves_ps, next_ps, part, first_ps, due_ps, heap)
+    return ConnectionStates(second, leaves_ps, next_ps, part, first_ps, due_ps, heap)
 
 
 def _first(second: Truths, gaps: Gaps, draws: Draws) -> Times:
@@ -210,7 +210,7 @@ def _first(second: Truths, gaps: Gaps, draws: Draws) -> Times:
 @kernel
 def _advance(
     until_ps: int,
-    turns: Turns,
+    turns: ConnectionStates,
     pace: Pace,
     random: bool,  # noqa: FBT001 -- kernels take no names
     draws: tuple[Whole, Whole],
@@ -261,7 +261,7 @@ def _advance(
 
 
 @kernel
-def _change(turns: Turns, i: int, random: bool, drawn_ps: Whole, used: Whole) -> None:  # noqa: FBT001
+def _change(turns: ConnectionStates, i: int, random: bool, drawn_ps: Whole, used: Whole) -> None:  # noqa: FBT001
     """Go to the other state; what is at random begins anew there, which its law allows."""
     now_ps = turns.leaves_ps[i]
     turns.second[i] = not turns.second[i]

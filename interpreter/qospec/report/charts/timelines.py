@@ -11,6 +11,7 @@ from qospec.report.charts.axis import Axis, axis_over, axis_spanning
 from qospec.report.charts.curves import apart
 from qospec.report.charts.plot import CHARACTER, cut, point, varying
 from qospec.report.charts.sample import exact
+from qospec.report.series import values_of
 from qospec.report.views import tests
 
 Record = Mapping[str, Any]
@@ -64,15 +65,11 @@ def _by_label(cases: Sequence[Record]) -> list[list[_Line]]:
         for statement in case["statements"]:
             series = statement.get("series")
             every = exact(series["every"]) if series else None
-            values = _values(series["values"]) if series else ()
+            values = values_of(series) if series else ()
             if every and any(value is not None for value in values):
                 key = (statement["label"], series["unit"])
                 found.setdefault(key, []).append(_Line(case, statement, every, values))
     return list(found.values())
-
-
-def _values(text: str) -> tuple[Fraction | None, ...]:
-    return tuple(None if each == "-" else Fraction(each) for each in text.split())
 
 
 def _chart(every: Sequence[_Line]) -> dict[str, Any]:

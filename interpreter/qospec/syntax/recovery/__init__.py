@@ -1,1 +1,1 @@
-"""From a mistake in the text to a message: where it is, what was meant, where reading goes on."""
+"""Error recovery: from a token that does not fit to a message and a place to resume."""

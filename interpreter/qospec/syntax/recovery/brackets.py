@@ -1,8 +1,7 @@
-"""Which brackets belong together, in a text where some may be missing.
+"""Matching brackets, in a text where some may be missing.
 
-Only looked at when something is wrong. A declaration's keyword at the left edge closes whatever is
-open, for no declaration stands within another; where a `}` is missing is guessed from the
-indentation.
+Only computed when there is an error. A declaration's keyword at the left edge closes whatever is
+open, because declarations do not nest; where a `}` is missing is guessed from the indentation.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 PAIRS = {"LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
 _OPENERS = {closer: opener for opener, closer in PAIRS.items()}
 DECLARATIONS = frozenset({"TRAFFIC", "DEVICE", "TOPOLOGY", "TEST", "PROPERTY", "REFERENCE"})
-"""What begins a declaration and nothing else."""
+"""Keywords that only begin declarations."""
 
 
 _SECOND = frozenset({"NAME", "LBRACE", "ON"})
@@ -51,7 +50,7 @@ class Brackets:
                 self._open.append(at)
 
     def _close(self, at: int, opener: str) -> None:
-        """Close what a bracket closes; a `}` also what was left open within its block."""
+        """Close what a bracket closes; a `}` also closes what is still open in its block."""
         kinds, height = self._tokens.kinds, len(self._open)
         for place in reversed(range(height)):
             if kinds[self._open[place]] == opener:
@@ -64,8 +63,8 @@ class Brackets:
     def culprit(self, block: int) -> int:
         """Return the `{` that most likely lacks its `}` when a block is not closed.
 
-        That is one whose content stands no deeper than itself; else the innermost that is closed by
-        a `}` of another depth.
+        That is one whose content is not indented deeper than itself; else the innermost that is
+        closed by a `}` at another depth.
         """
         tokens, last, found = self._tokens, len(self._tokens.kinds) - 1, block
         for at in range(block, last):
@@ -83,9 +82,9 @@ class Brackets:
 
 
 def begins_declaration(tokens: Tokens, at: int) -> bool:
-    """Return whether a declaration surely begins here: a keyword at the left edge, then its name.
+    """Return whether a declaration certainly begins here: a keyword at the left edge, then a name.
 
-    Where the name is missing, what comes behind it follows.
+    The name may be missing if what comes after it follows.
     """
     return (
         tokens.kinds[at] in DECLARATIONS

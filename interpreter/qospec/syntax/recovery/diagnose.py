@@ -1,4 +1,4 @@
-"""Finds words for a token that does not fit: the first situation that it is in speaks.
+"""Explains a token that does not fit: the first rule that applies decides.
 
 No message names a terminal of the grammar.
 """
@@ -11,29 +11,29 @@ from typing import TYPE_CHECKING
 from qospec.syntax.grammar import END, grammar
 from qospec.syntax.recovery import confused, foreign, missing
 from qospec.syntax.recovery.brackets import PAIRS
-from qospec.syntax.recovery.site import Mend, Mistake, Place
+from qospec.syntax.recovery.site import Diagnosis, ErrorSite, Repair
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_SITUATIONS: tuple[Callable[[Place], Mistake | None], ...] = (
+_RULES: tuple[Callable[[ErrorSite], Diagnosis | None], ...] = (
     missing.unclosed,
     missing.closing,
     missing.unnamed,
-    confused.strange_name,
-    foreign.phrase,
+    confused.invalid_name,
+    foreign.foreign_syntax,
     confused.side_by_side,
     missing.nothing_follows,
     missing.block_missing,
     missing.untyped,
-    confused.read_as_unit,
+    confused.name_read_as_unit,
     confused.wrong_sign,
     missing.default_unbound,
-    confused.reserved,
-    confused.out_of_place,
+    confused.reserved_word,
+    confused.misplaced_statement,
     confused.unknown_word,
     missing.step_missing,
-    confused.number,
+    confused.malformed_number,
     missing.comma_missing,
 )
 
@@ -41,73 +41,74 @@ _CONTINUING = frozenset(
     {"DOT", "LSQB", "LPAR", "LBRACE", "PLUS", "MINUS", "TIMES", "OF", "OR", "AND", "IF"}
     | {"RANGE", "CMP", "IN", "WITHIN", "AT", "COMMA"}
 )
-"""What can go on with nearly anything, and so says little."""
+"""What can continue nearly anything, and so says little."""
 _CRITERIA = frozenset({"EXPECT", "REQUIRE", "REPORT"})
 _FEW = 2
 _ONE_QUOTED = 2
-"""Signs around what is quoted."""
+"""Backquotes around one token."""
 
 
-def mistake_at(place: Place) -> Mistake:
-    """Return what to tell of a place, and how to go on."""
-    for situation in (_condition, *_SITUATIONS):
-        mistake = situation(place)
-        if mistake is not None:
-            return mistake
-    return _anything(place)
+def diagnose(site: ErrorSite) -> Diagnosis:
+    """Return what is wrong at a site, and how to go on."""
+    for rule in (_condition, *_RULES):
+        diagnosis = rule(site)
+        if diagnosis is not None:
+            return diagnosis
+    return _unexpected(site)
 
 
-def _condition(place: Place) -> Mistake | None:
-    """A criterion goes on with `if`, as if it were asked in some cases only."""
-    tokens = place.tokens
-    if place.first not in _CRITERIA or place.accepted - _CONTINUING != {"ELSE"}:
+def _condition(site: ErrorSite) -> Diagnosis | None:
+    """A criterion is followed by `if`, as if that restricted it to some cases."""
+    tokens = site.tokens
+    if site.first not in _CRITERIA or site.accepted - _CONTINUING != {"ELSE"}:
         return None
-    at = next(each for each in range(place.at - 1, 0, -1) if tokens.kinds[each] == "IF")
-    told = place.tell(
+    at = next(each for each in range(site.at - 1, 0, -1) if tokens.kinds[each] == "IF")
+    diagnostic = site.diagnostic(
         "E0011",
-        "`if` chooses between two values, and here is one",
-        "write `when` to ask it in some cases only, or `else` and the other value",
+        "`if` needs an `else` with another value",
+        "write `when` to ask this in some cases only, or add `else` and a value",
         span=tokens.span(at),
     )
-    return Mistake(told)
+    return Diagnosis(diagnostic)
 
 
-def _anything(place: Place) -> Mistake:
-    wanted = _wanted(place)
-    if place.kind != END and place.tokens.opens_line(place.at) and place.accepted & {"RUN", "LET"}:
-        what = "a declaration" if place.block < 0 else "a statement"
-        return Mistake(place.tell("E0001", f"{place.quoted(place.at)} cannot begin {what}"))
-    if place.opens_line and place.at > place.start:
-        message = f"something is missing behind {place.quoted(place.at - 1)}"
-        if wanted:
-            message = f"{wanted} is missing behind {place.quoted(place.at - 1)}"
-        way_out = f"write {wanted}" if wanted.count("`") == _ONE_QUOTED else ""
-        return Mistake(place.tell("E0011", message, way_out, span=place.behind(place.at - 1)))
-    if place.kind == END:
-        return Mistake(place.tell("E0001", "the file ends too early"))
-    told = place.tell("E0001", f"{place.quoted(place.at)} cannot stand here")
-    told = replace(told, label=f"{wanted} is wanted" if wanted else "")
-    left_out = _left_out(place)
+def _unexpected(site: ErrorSite) -> Diagnosis:
+    expected = _expected(site)
+    if site.kind != END and site.tokens.opens_line(site.at) and site.accepted & {"RUN", "LET"}:
+        what = "a declaration" if site.block < 0 else "a statement"
+        return Diagnosis(site.diagnostic("E0001", f"expected {what}, found {site.quoted(site.at)}"))
+    if site.opens_line and site.at > site.start:
+        end = "the file ends" if site.kind == END else "the line ends"
+        message = f"{f'expected {expected}' if expected else end} after {site.quoted(site.at - 1)}"
+        help_text = f"write {expected}" if expected.count("`") == _ONE_QUOTED else ""
+        return Diagnosis(
+            site.diagnostic("E0011", message, help_text, span=site.behind(site.at - 1))
+        )
+    if site.kind == END:
+        return Diagnosis(site.diagnostic("E0001", "unexpected end of the file"))
+    diagnostic = site.diagnostic("E0001", f"unexpected {site.quoted(site.at)}")
+    diagnostic = replace(diagnostic, label=f"expected {expected}" if expected else "")
+    left_out = _missing_token(site)
     if left_out is None:
-        return Mistake(told)
-    help_ = f"write `{left_out.word}` before {place.quoted(place.at)}"
-    return Mistake(replace(told, help=help_), left_out)
+        return Diagnosis(diagnostic)
+    help_ = f"write `{left_out.word}` before {site.quoted(site.at)}"
+    return Diagnosis(replace(diagnostic, help=help_), left_out)
 
 
-def _left_out(place: Place) -> Mend | None:
-    """Return the only sign or word that may come, if what is there then fits."""
-    few = place.accepted - _CONTINUING or place.accepted
+def _missing_token(site: ErrorSite) -> Repair | None:
+    """Return the insertion of the only token that can come, if the next then fits."""
+    few = site.accepted - _CONTINUING or site.accepted
     kind = next(iter(few)) if len(few) == 1 else ""
-    sign, behind = grammar().spellings.get(kind, ""), place.tokens.kinds[place.at + 1 :][:1]
+    sign, behind = grammar().spellings.get(kind, ""), site.tokens.kinds[site.at + 1 :][:1]
     if kind in PAIRS:  # what closes it is missing as well
         return None
-    fits = sign and place.machine.accepts(kind, place.kind, *behind)
-    return Mend("before", kind, sign) if fits else None
+    fits = sign and site.automaton.accepts(kind, site.kind, *behind)
+    return Repair("before", kind, sign) if fits else None
 
 
-def _wanted(place: Place) -> str:
-    """Return what must come here, if that is little."""
-    accepted = place.accepted - _CONTINUING or place.accepted
+def _expected(site: ErrorSite) -> str:
+    """Return what is expected here, if that is short to say."""
+    accepted = site.accepted - _CONTINUING or site.accepted
     if "INT" in accepted:
         return "a value"
     if "NAME" in accepted and len(accepted) < len(_CONTINUING):

@@ -1,6 +1,6 @@
-"""What people write as other languages have it, and how it is written here: one row for each.
+"""Syntax of other languages, and how it is written here: one row for each.
 
-A row speaks where its pattern fits the line and the token at fault stands in what it fits.
+A row applies where its pattern matches the line and the token at fault is in the match.
 """
 
 from __future__ import annotations
@@ -10,39 +10,41 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.diagnostics import Edit
 from qospec.source import Span
-from qospec.syntax.recovery.site import Mistake
+from qospec.syntax.recovery.site import Diagnosis
 
 if TYPE_CHECKING:
-    from qospec.syntax.recovery.site import Place
+    from qospec.syntax.recovery.site import ErrorSite
 
 
-class Phrase(NamedTuple):
+class ForeignSyntax(NamedTuple):
     """One row.
 
     Attributes:
         code: Of the error.
-        pattern: What fits; its group `at` is what the message points at.
-        message: What is told; `{name}` stands for a group of the pattern.
-        way_out: The help, likewise.
-        instead: What surely is meant by the group `at`; "" if nothing is sure.
+        pattern: Of the line; its group `at` is what the message points at.
+        message: Of the error; `{name}` stands for a group of the pattern.
+        help_text: The help, likewise.
+        replacement: What surely is meant by the group `at`; "" if nothing is sure.
     """
 
     code: str
     pattern: re.Pattern[str]
     message: str
-    way_out: str
-    instead: str = ""
+    help_text: str
+    replacement: str = ""
 
 
-def _row(code: str, pattern: str, message: str, way_out: str, instead: str = "") -> Phrase:
-    return Phrase(code, re.compile(pattern), message, way_out, instead)
+def _row(
+    code: str, pattern: str, message: str, help_text: str, replacement: str = ""
+) -> ForeignSyntax:
+    return ForeignSyntax(code, re.compile(pattern), message, help_text, replacement)
 
 
 _LONGEST = 300
-"""Of a line that is looked at: none longer was written by hand."""
+"""Characters of a line; a longer one was not written by hand."""
 _CONFIDENCE = "a confidence is written `with 95% confidence`"
 
-_PHRASES = (
+_ROWS = (
     _row(
         "E0004",
         r"^\s*(?P<at>from\s+(?P<folder>[\w.]+)\s+import\s+(?P<file>\w+))",
@@ -52,44 +54,44 @@ _PHRASES = (
     _row(
         "E0001",
         r"^\s*import\s+[\w.]+\.(?P<at>\*)",
-        "a file is imported by its name, not all of a folder",
+        "a folder cannot be imported as a whole",
         "write the names of the files, with `,` between them",
     ),
     _row(
         "E0001",
         r"""^\s*import\s+(?P<at>["'](\./)?(?P<path>\w[\w/.]*?)(\.qos)?["']|\./(?P<path_>\w[\w/]*)(\.qos)?)""",
-        "a file is imported by its name alone",
+        "a file is imported by its dotted name",
         "write `import {path}`",
     ),
     _row(
         "E0001",
         r"^\s*(?P<at>if)\b",
-        "`if` begins no statement: it stands between two values",
+        "`if` cannot begin a statement; it chooses between two values",
         'write `value if condition else other`, or `skip unless condition "why"`',
     ),
     _row(
         "E0011",
         r'^\s*skip\s+(?P<at>(?P<why>"[^"]*"))',
-        "`skip` says first which cases stay",
+        "`skip` needs a condition before its reason",
         "write `skip unless condition {why}`",
     ),
     _row(
         "E0011",
         r"^\s*(?P<word>flow|for|forall|search|sweep)(?P<at>)\s+(from|in)\b(?!\s*[=:])",
-        "a name is missing behind `{word}`",
+        "expected a name after `{word}`",
         "write `{word} name …`",
     ),
     _row(
         "E0011",
         r"^\s*run\s+(?P<at>(?P<fields>\w+\s*=[^#{}]*[^#{}\s]))",
-        "what `run` says stands between `{{` and `}}`",
+        "the fields of `run` are written between `{{` and `}}`",
         "write `run {{ {fields} }}`",
         "{{ {fields} }}",
     ),
     _row(
         "E0001",
         r"^\s*(?P<word>expect|require|invariant|report)\s*(?P<at>:)",
-        "a label is missing before this `:`",
+        "expected a label before this `:`",
         "leave the `:` out, or write `{word} label: …`",
     ),
     _row(
@@ -101,68 +103,68 @@ _PHRASES = (
     _row(
         "E0011",
         r"^\s*(?P<label>\w+)\s*(?P<at>:)\s*[^#]*?([<>=!]=|[<>]|\bwithin\b)",
-        "`expect` is missing before this label",
+        "expected `expect` before this label",
         "write `expect {label}: …`",
     ),
     _row(
         "E0001",
         r"^\s*(?:expect|require|invariant|report)\s+(?P<at>\w+(?:-\w+)+)\s*:",
-        "there is no `-` in a name",
+        "`-` is not allowed in a name",
         "write `_` for each `-`",
     ),
     _row(
         "E0001",
         r"^\s*report\b.*?(?P<at>\bwith\b.*\bconfidence)",
-        "a report asks for values, and has no confidence",
-        "leave it out, or judge the value by `expect`",
+        "a report cannot have a confidence",
+        "leave it out, or judge the value with `expect`",
     ),
     _row(
         "E0001",
         r"^\s*report\b.*?(?P<at>\bas\s+\w+)",
-        "a report judges nothing, and claims nothing",
-        "leave it out, or judge the value by `expect`",
+        "a report cannot make a claim",
+        "leave it out, or judge the value with `expect`",
     ),
     _row(
         "E0001",
         r"^\s*(?:expect|require|invariant)\b.*?(?P<at>\bevery\b)",
-        "a criterion is judged by the whole run, not by its intervals",
-        "leave `every …` out, or show the intervals by `report`",
+        "a criterion judges the whole run, not its intervals",
+        "leave `every …` out, or show the intervals with `report`",
     ),
     _row(
         "E0001",
         r"^\s*report\b.*\bwhen\b.*?(?P<at>\bevery\b)",
-        "`when` stands behind all that a report says",
+        "`when` must come last in a report",
         "write `every …` before `when`",
     ),
     _row(
         "E0001",
         r"^\s*(expect|require)\b.*\bwhen\b.*?(?P<at>\bas\s+\w+|\bwith\b.*\bconfidence\b)",
-        "`when` stands behind all that a criterion says",
+        "`when` must come last in a criterion",
         "write this before `when`",
     ),
     _row(
         "E0001",
         r"^\s*expect\b.*\bas\s+(?P<claim>\w+)\s+(?P<at>with\b(?P<share>.*)\bconfidence\b)",
-        "a criterion says how sure first, and then what it claims",
+        "the confidence of a criterion must come before its claim",
         "write `with{share}confidence as {claim}`",
     ),
     _row(
         "E0001",
         r"^\s*expect\b.*\bas\s+(?P<claim>\w+)\s+(?P<at>as\s+(?P<other>\w+))",
-        "a criterion makes one claim",
+        "a criterion can make only one claim",
         "write `as {claim}` or `as {other}`",
     ),
     _row(
         "E0010",
         r"^\s*(expect|require|report)\b.*?(?P<at>\bwhere\b)",
-        "`where` filters a sweep, and no statement",
+        "`where` only filters sweeps",
         "write `when`",
         "when",
     ),
     _row(
         "E0010",
         r"^\s*(expect|require|report)\b.*?(?P<at>\bunless\b)",
-        "`unless` belongs to `skip`",
+        "`unless` is only used in `skip`",
         "write `when not …`",
     ),
     _row(
@@ -179,110 +181,110 @@ _PHRASES = (
     _row(
         "E0010",
         r"(?P<at>\bis\s+not\b)",
-        "`is not` compares nothing",
+        "there is no operator `is not`",
         "write `!=`",
         "!=",
     ),
-    _row("E0010", r"(?P<at>\bis\b)\s*\S+", "`is` compares nothing", "write `==`", "=="),
+    _row("E0010", r"(?P<at>\bis\b)\s*\S+", "there is no operator `is`", "write `==`", "=="),
     _row(
         "E0001",
         r"(?P<left>[\w.\[\]]+)\s*([<>]=?|[!=]=)[^<>=!#]*?\b(?P<word>and|or)\s+(?P<at>(?P<sign>[<>]=?|[!=]=))",
-        "a comparison has two sides",
+        "a comparison needs a value on each side",
         "write `{word} {left} {sign} …`",
     ),
     _row(
         "E0001",
         r"([<>]=?|[!=]=)\s*(?P<middle>[^<>=!#]*[^<>=!#\s])\s*(?P<at>(?P<sign>[<>]=?|[!=]=))",
-        "a comparison has two sides",
+        "comparisons cannot be chained",
         "write `and {middle} {sign} …` here",
     ),
     _row(
         "E0011",
         r"\bwithin\s+(?P<width>[0-9._]+\s*(%|[a-z]+))(?P<at>)\s+(?!of\b)[0-9a-z]",
-        "`of` is missing behind `{width}`",
+        "expected `of` after `{width}`",
         "write `within {width} of …`",
     ),
     _row(
         "E0007",
         r"\.(?P<at>p(?P<whole>[0-9]+)\.(?P<rest>[0-9]+))\b",
-        "the decimals of a quantile stand behind `_`",
+        "the decimals of a quantile are written after `_`",
         "write `p{whole}_{rest}`",
         "p{whole}_{rest}",
     ),
     _row(
         "E0001",
         r"(^|[^\w\])])\[[^\[\]]*\](?P<at>\[[^\[\]]*\])",
-        "only what has a name has an index",
-        "name the list by `let` first",
+        "only a named list can be indexed",
+        "name the list with `let` first",
     ),
     _row(
         "E0001",
         r"^\s*for\s+(?P<name>\w+)\s+(?P<at>from\s+(?P<first>\w+)\s+to\s+(?P<last>\w+))",
-        "`for` goes through values",
+        "`for` iterates over a list or a range",
         "write `for {name} in {first} .. {last}`",
     ),
     _row(
         "E0001",
         r"^\s*(?P<name>\w+)(?P<at>\[(?P<count>[^\[\]]+)\])\s*=\s*(?P<kind>[\w.]+)\s*$",
-        "a name that is bound has no index",
+        "a name that is being bound cannot have an index",
         "write `{name} = {kind}(count = {count})` for an array",
     ),
     _row(
         "E0010",
         r"\bmix\s*(?P<at>\[(?P<sizes>[^\[\]]*:[^\[\]]*)\])",
-        "sizes with their weights stand between `{{` and `}}`",
+        "sizes with weights are written between `{{` and `}}`",
         "write `mix {{ {sizes} }}`",
         "{{ {sizes} }}",
     ),
     _row(
         "E0010",
         r"\bmix\s*(?P<at>\{\s*(?P<sizes>[^{}:]+?)\s*\})",
-        "between `{{` and `}}` each size has its weight",
+        "each size between `{{` and `}}` needs a weight",
         "write `mix {{ 40 B: 7, 576 B: 4 }}`, or `mix [{sizes}]` to keep this order",
     ),
     _row(
         "E0010",
         r"\bin\s*(?P<at>\((?P<items>[^()\[\]]*,[^()\[\]]*)\))",
-        "a list stands between `[` and `]`",
+        "a list is written between `[` and `]`",
         "write `[{items}]`",
         "[{items}]",
     ),
     _row(
         "E0001",
         r"^\s*flow\b.*\bto\s+[\w.\[\]]+\s*(?P<at>(?P<body>\{[^{}]*\}))",
-        "what a flow changes stands behind its traffic",
+        "the fields that a flow changes must follow its traffic",
         "write `flow name = traffic {body} from a to b`",
     ),
     _row(
         "E0009",
         r"[0-9][ \t]+(?P<at>%)[ \t]+[\w(]",
-        "`%` makes a percentage of the number before it, and there is no remainder",
-        "write a `,` or a sign behind it if a percentage is meant",
+        "`%` makes the number before it a percentage; there is no remainder operator",
+        "write a `,` or an operator after it if a percentage is meant",
     ),
 )  # fmt: skip
 
 
-def phrase(place: Place) -> Mistake | None:
-    """The line says what is said otherwise here."""
-    text, at = place.tokens.source.text, place.tokens.starts[place.at]
+def foreign_syntax(site: ErrorSite) -> Diagnosis | None:
+    """The line is written as in another language."""
+    text, at = site.tokens.source.text, site.tokens.starts[site.at]
     start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
     line = text[start : end if end >= 0 else len(text)]
     if len(line) > _LONGEST:
         return None
-    for row in _PHRASES:
+    for row in _ROWS:
         for match in row.pattern.finditer(line):
             if match.start() <= at - start <= match.end():
-                return _told(place, row, match, start)
+                return _diagnosis(site, row, match, start)
     return None
 
 
-def _told(place: Place, row: Phrase, match: re.Match[str], start: int) -> Mistake:
+def _diagnosis(site: ErrorSite, row: ForeignSyntax, match: re.Match[str], start: int) -> Diagnosis:
     groups = {name.rstrip("_"): each for name, each in match.groupdict().items() if each}
     if "path" in groups:
         groups["path"] = groups["path"].replace("/", ".")
-    span = Span(place.tokens.source, start + match.start("at"), start + match.end("at"))
-    fix = (Edit(span, row.instead.format(**groups)),) if row.instead else ()
-    told = place.tell(
-        row.code, row.message.format(**groups), row.way_out.format(**groups), span=span, fix=fix
+    span = Span(site.tokens.source, start + match.start("at"), start + match.end("at"))
+    fix = (Edit(span, row.replacement.format(**groups)),) if row.replacement else ()
+    diagnostic = site.diagnostic(
+        row.code, row.message.format(**groups), row.help_text.format(**groups), span=span, fix=fix
     )
-    return Mistake(told, spoils=place.is_split)
+    return Diagnosis(diagnostic, spoils=site.is_split)

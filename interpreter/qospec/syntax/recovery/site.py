@@ -1,4 +1,4 @@
-"""Where a token does not fit: what stands around it, and what the parser would accept."""
+"""The site of a syntax error: the tokens around it, and what the parser would accept."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from qospec.syntax.recovery.brackets import PAIRS
 
 if TYPE_CHECKING:
     from qospec.diagnostics import Edit
-    from qospec.syntax.automaton import Machine
+    from qospec.syntax.automaton import Automaton
     from qospec.syntax.recovery.brackets import Brackets
     from qospec.syntax.tokens import Tokens
 
 NUMBERS = frozenset({"INT", "FLOAT", "QUANTITY"})
 VALUES = NUMBERS | {"STRING", "NAME", "TRUE", "FALSE", "OTHERWISE", "LPAR", "LSQB"}
-"""What a value begins with."""
+"""The tokens that can begin a value."""
 
 
-class Mend(NamedTuple):
-    """How to go on: tokens before the one at fault, one instead of it or first in its statement.
+class Repair(NamedTuple):
+    """How to repair the input: insert tokens `before` the one at fault, or replace it (`instead`).
 
-    Or the one at fault is left out. Several kinds and words have blanks between them.
+    Or replace the `first` of its statement, or delete it (`out`). Several kinds and words are
+    separated by spaces.
     """
 
     how: Literal["before", "instead", "first", "out"]
@@ -34,29 +35,29 @@ class Mend(NamedTuple):
     word: str = ""
 
 
-class Mistake(NamedTuple):
-    """What is told, and how to go on.
+class Diagnosis(NamedTuple):
+    """What is wrong, and how to go on.
 
     Attributes:
-        diagnostic: What is told.
-        mend: What makes it fit, if something does.
-        breaks: Whether blocks no longer fit together.
-        spoils: Whether the statement before is not what was meant either.
+        diagnostic: The error to report.
+        repair: What makes the input fit, if anything does.
+        breaks: Whether braces no longer match.
+        spoils: Whether the statement before was not meant as it was parsed either.
     """
 
     diagnostic: Diagnostic
-    mend: Mend | None = None
+    repair: Repair | None = None
     breaks: bool = False
     spoils: bool = False
 
 
 @dataclass
-class Place:
+class ErrorSite:
     """Where a token does not fit.
 
     Attributes:
         tokens: Of the file.
-        machine: The parser as it stands.
+        automaton: The parser as it stands.
         brackets: Which belong together.
         at: The token.
         start: The first token of its statement.
@@ -64,7 +65,7 @@ class Place:
     """
 
     tokens: Tokens
-    machine: Machine
+    automaton: Automaton
     brackets: Brackets
     at: int
     start: int
@@ -87,7 +88,7 @@ class Place:
 
     @property
     def is_split(self) -> bool:
-        """Return whether its statement stands behind another, which hence was taken for whole."""
+        """Return whether its statement follows another on a line, which was taken as complete."""
         if self.block < 0 or self.tokens.opens_line(self.start):
             return False
         return self.tokens.kinds[self.start - 1] not in {"COMMA", "LBRACE"}
@@ -99,20 +100,22 @@ class Place:
 
     @property
     def opens_line(self) -> bool:
-        """Return whether it is on a new line, or there is nothing more."""
+        """Return whether it is first on its line, or the end of the file."""
         return self.kind == END or self.tokens.opens_line(self.at)
 
     @cached_property
     def accepted(self) -> frozenset[str]:
         """Return the terminals that would fit."""
         known = {*grammar().spellings, *NUMBERS, "STRING", "NAME", "CMP", "TIMES", END}
-        return frozenset(kind for kind in known if self.machine.accepts(kind))
+        return frozenset(kind for kind in known if self.automaton.accepts(kind))
 
     @cached_property
     def open(self) -> int:
         """Return the innermost bracket that is open within the statement, or -1."""
-        machine, kinds = self.machine, self.tokens.kinds
-        for value, first in zip(reversed(machine.values), reversed(machine.firsts), strict=True):
+        automaton, kinds = self.automaton, self.tokens.kinds
+        for value, first in zip(
+            reversed(automaton.values), reversed(automaton.firsts), strict=True
+        ):
             if first < self.start or first == self.block:
                 break
             if isinstance(value, str) and kinds[first] in PAIRS:
@@ -126,15 +129,15 @@ class Place:
         return f"`{shortened(self.tokens.text(at))}`"
 
     def behind(self, at: int) -> Span:
-        """Return the empty place behind a token."""
+        """Return the empty span after a token."""
         end = self.tokens.ends[at]
         return Span(self.tokens.source, end, end)
 
-    def tell(
+    def diagnostic(
         self,
         code: str,
         message: str,
-        way_out: str = "",
+        help_text: str = "",
         *,
         span: Span | None = None,
         note: str = "",
@@ -143,4 +146,4 @@ class Place:
         """Return a diagnostic; it points at the token unless a span is given."""
         notes = (note,) if note else ()
         where = span or self.tokens.span(self.at)
-        return Diagnostic(code, message, where, notes=notes, help=way_out, fix=fix)
+        return Diagnostic(code, message, where, notes=notes, help=help_text, fix=fix)

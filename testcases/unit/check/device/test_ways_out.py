@@ -124,7 +124,7 @@ def test_code_points_are_those_of_the_rfcs(checked):
 
 def test_a_field_with_a_dash_may_be_called_so_without_it(checked):
     [problem] = checked("let x = fifo {\n  limit = 8 cell\n  warm-up = 1 s\n}")[1]
-    assert problem.message == "there is no `-` in a name"
+    assert problem.message == "`-` is not allowed in a name"
     assert problem.help == "write `warm_up` or `warmup`, as the field is called"
     [problem] = checked("topology my-pair {\n}")[1]
     assert problem.help == "write `my_pair`"
@@ -177,7 +177,7 @@ device mux(n: Int = 3) {
 }
 """
     [problem] = checked(text)[1]
-    assert problem.message == "`for` goes through values"
+    assert problem.message == "`for` iterates over a list or a range"
     assert problem.help == "write `for i in 0 .. 2`"
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import pytest
 
 from qospec.engine.experiment import END, Node, Wire
-from qospec.engine.graph.loop import components, turns, zero_delay_cycle
+from qospec.engine.graph.loop import components, is_cyclic, zero_delay_cycle
 from qospec.engine.line.clock import Clock
 
 
@@ -14,7 +14,7 @@ class Step(NamedTuple):
 
     least_ps: int
 
-    def least_delay_ps(self, clock: Clock | None) -> int:
+    def lookahead_ps(self, clock: Clock | None) -> int:
         assert clock is None
         return self.least_ps
 
@@ -61,9 +61,9 @@ def test_a_long_chain_needs_no_deep_recursion() -> None:
     assert components(onward) == [[node] for node in range(count)]
 
 
-def test_a_node_that_feeds_itself_turns() -> None:
+def test_a_node_that_feeds_itself_is_cyclic() -> None:
     onward: list[list[int]] = [[0], []]
-    assert [turns(component, onward) for component in components(onward)] == [False, True]
+    assert [is_cyclic(component, onward) for component in components(onward)] == [False, True]
 
 
 @pytest.mark.parametrize("delayed", ["a", "b", "c"])

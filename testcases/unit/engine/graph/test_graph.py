@@ -14,7 +14,16 @@ from qospec.elements.line import Line
 from qospec.elements.oam_insert import OamInsert
 from qospec.elements.vc_switch import VcSwitch
 from qospec.engine.element import Setting, Step
-from qospec.engine.experiment import DISCARD, END, Experiment, Intervals, Node, Source, Watch, Wire
+from qospec.engine.experiment import (
+    DISCARD,
+    END,
+    Experiment,
+    Intervals,
+    MeasurementSpec,
+    Node,
+    Source,
+    Wire,
+)
 from qospec.engine.graph import emulation
 from qospec.engine.graph.promises import BrokenPromiseError
 from qospec.engine.items.batch import FOREVER_PS, Batch
@@ -46,11 +55,11 @@ def source(listed: Any, cells: list[tuple[int, int]], node: int = 0, first: int 
     return Source(f"f{first}", listed(cells), first, count, "even", CELLS, 0, node)
 
 
-FOLLOWED = (("clumping", 0, 12), ("variation", 0, 6))
+FOLLOWED = (("one_point_variation", 0, 12), ("variation", 0, 6))
 
 
-def watch(vcs: int) -> Watch:
-    return Watch(0, STOP_PS, (0,) * vcs)
+def watch(vcs: int) -> MeasurementSpec:
+    return MeasurementSpec(0, STOP_PS, (0,) * vcs)
 
 
 def same(one: Observation, other: Observation) -> bool:
@@ -141,7 +150,7 @@ def busy(vcs: Vcs, listed: Any, start_ps: int = 0) -> Experiment:
         Wire(5, 0, END),
     )
     series = Intervals(0, 6, BUSY_PS // 7), Intervals(6, 12, BUSY_PS // 3)
-    seen = Watch(start_ps, BUSY_PS, (0,) * 12, FOLLOWED, series=series)
+    seen = MeasurementSpec(start_ps, BUSY_PS, (0,) * 12, FOLLOWED, series=series)
     return Experiment(
         vcs(6, cell_rate=2 * 10**6, has_oam=True), sources, nodes, wires, seen, ("s",)
     )
@@ -154,7 +163,7 @@ def test_the_cut_into_chunks_changes_nothing(vcs: Vcs, listed: Any, start_ps: in
     user, oam = whole.tally(0, 6), whole.tally(6, 12)
     assert user.lost
     assert oam.sent > 0
-    assert user.clumping_max_ps
+    assert user.one_point_variation_max_ps
     assert user.variation is not None
     assert user.variation.arrivals.max_ps
     assert all(t.sent == t.received + t.lost_count for t in (user, oam))
@@ -223,9 +232,9 @@ class Curious(Delay):
 
     met: list[tuple[Setting, Clock | None]] = []  # noqa: RUF012 - shared on purpose
 
-    def least_delay_ps(self, clock: Clock | None) -> int:
+    def lookahead_ps(self, clock: Clock | None) -> int:
         self.met.append((None, clock))
-        return super().least_delay_ps(clock)
+        return super().lookahead_ps(clock)
 
     def start(self, setting: Setting) -> None:
         self.met.append((setting, setting.clock))

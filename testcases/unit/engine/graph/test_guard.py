@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from qospec.engine.element import Loss, Step
-from qospec.engine.graph.promises import BrokenPromiseError, guarded
+from qospec.engine.graph.promises import BrokenPromiseError, with_promises_checked
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty
 
 Maker = Callable[..., Batch]
@@ -16,7 +16,7 @@ LEAST_PS = 10
 def checked(*steps: Step, own_from: int | None = None) -> Callable[[Batch, int], Step]:
     """Return a process that gives these steps, one per call, whatever it is given."""
     following = iter(steps)
-    process = guarded(lambda *_: next(following), "sw.fabric", LEAST_PS, own_from)
+    process = with_promises_checked(lambda *_: next(following), "sw.fabric", LEAST_PS, own_from)
     return lambda batch, until_ps: process((batch,), until_ps)
 
 

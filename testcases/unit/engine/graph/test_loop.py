@@ -16,7 +16,7 @@ from qospec.elements.fifo import Fifo
 from qospec.elements.line import Line
 from qospec.elements.vc_switch import VcSwitch
 from qospec.engine.element import Step
-from qospec.engine.experiment import END, Experiment, Node, Source, Watch, Wire
+from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph import emulation, loop
 from qospec.engine.items.batch import Batch
 from qospec.engine.items.connections import Connections
@@ -29,7 +29,7 @@ Cells = list[list[tuple[int, int]]]
 """Per host, (time, connection within the host)."""
 
 HOSTS = 3
-WAYS = [(0, 1), (0, 2), (1, 2), (1, 0), (2, 0), (2, 1)]
+MAX_OUTPUTS = [(0, 1), (0, 2), (1, 2), (1, 0), (2, 0), (2, 1)]
 """Per connection, the host that sends and the one that receives, clockwise round the ring."""
 HOST_LINE = Clock(Fraction(622_080_000), slotted=False, stamps=True)
 RING_LINE = Clock(Fraction(149_760_000), slotted=False, propagation_ps=1_234_567)
@@ -62,7 +62,7 @@ def ring(vcs: Vcs, listed: Any, cells: Cells, *, leave: bool = True) -> Experime
     """Return hosts' lines into switches in a ring; if none may `leave`, they go round for ever."""
     nodes: list[Node] = []
     for host in range(HOSTS):
-        out = [0 if leave and receiver == host else 1 for _, receiver in WAYS]
+        out = [0 if leave and receiver == host else 1 for _, receiver in MAX_OUTPUTS]
         table = np.array([[way, way] for way in out], np.uint8)
         nodes += [
             Node(f"host[{host}]", Line(HOST_LINE.bit_rate, slotted=False), HOST_LINE),
@@ -84,8 +84,8 @@ def ring(vcs: Vcs, listed: Any, cells: Cells, *, leave: bool = True) -> Experime
         Source(f"f{host}", listed(cells[host], stop_ps), 2 * host, 2, "even", CELLS, 0, 3 * host)
         for host in range(HOSTS)
     )
-    watch = Watch(0, stop_ps, (0,) * len(WAYS))
-    return Experiment(vcs(len(WAYS)), sources, tuple(nodes), tuple(wires), watch, ("s",))
+    watch = MeasurementSpec(0, stop_ps, (0,) * len(MAX_OUTPUTS))
+    return Experiment(vcs(len(MAX_OUTPUTS)), sources, tuple(nodes), tuple(wires), watch, ("s",))
 
 
 def drawn(seed: int, count: int, mean_gap_ps: int) -> Cells:
@@ -126,7 +126,7 @@ class Emulated:
         self, at_ps: int, _entry: int, _number: int, switch: int, sent_ps: int, connection: int
     ) -> None:
         at_ps += LATENCY_PS
-        if WAYS[connection][1] == switch:
+        if MAX_OUTPUTS[connection][1] == switch:
             self.arrived.append((at_ps, sent_ps, connection))
             return
         waiting = [start_ps for start_ps in self._starts_ps[switch] if start_ps > at_ps]
@@ -157,7 +157,7 @@ def test_every_cell_arrives_and_is_lost_as_in_the_emulator(
     emulated = Emulated(cells)
     assert sorted(arrived) == sorted(emulated.arrived)
     assert losses(seen) == emulated.lost
-    assert {connection for *_, connection in arrived} == set(range(len(WAYS)))
+    assert {connection for *_, connection in arrived} == set(range(len(MAX_OUTPUTS)))
     assert sum(emulated.lost.values()) > 0
 
 
@@ -231,7 +231,7 @@ def test_cells_that_wait_for_ever_end_the_trial(
     nodes = (Node("a", Keeper(5)), Node("b", Delay(5)))
     sources = (Source("f", listed([(0, 0)]), 0, 1, "even", CELLS, 0, 0),)
     wires = (Wire(0, 0, 1), Wire(1, 0, 0))
-    experiment = Experiment(vcs(1), sources, nodes, wires, Watch(0, 10, (0,)), ("s",))
+    experiment = Experiment(vcs(1), sources, nodes, wires, MeasurementSpec(0, 10, (0,)), ("s",))
     with pytest.raises(emulation.EndlessError, match="1 cells never leave the cycle through a, b"):
         emulation.run(experiment)
 
@@ -255,7 +255,7 @@ def test_a_cell_may_wait_long_beside_a_short_cycle(
         Wire(2, 0, 1, 1),
         Wire(1, 2, END),
     )
-    experiment = Experiment(vcs(1), sources, nodes, wires, Watch(0, 10, (0,)), ("s",))
+    experiment = Experiment(vcs(1), sources, nodes, wires, MeasurementSpec(0, 10, (0,)), ("s",))
     assert emulation.run(experiment).tally(0, 1).delays.max_ps == 10**7 + 5
 
 
@@ -263,7 +263,7 @@ def test_a_cycle_that_nothing_enters_does_not_hold_up_the_rest(vcs: Vcs, listed:
     nodes = (Node("a", Delay(5)), Node("b", Delay(5)), Node("c", Delay(5)))
     sources = (Source("f", listed([(0, 0)]), 0, 1, "even", CELLS, 0, 2),)
     wires = (Wire(0, 0, 1), Wire(1, 0, 0), Wire(2, 0, END))
-    experiment = Experiment(vcs(1), sources, nodes, wires, Watch(0, 10, (0,)), ("s",))
+    experiment = Experiment(vcs(1), sources, nodes, wires, MeasurementSpec(0, 10, (0,)), ("s",))
     assert emulation.run(experiment).tally(0, 1).delays.max_ps == 5
 
 
@@ -271,7 +271,7 @@ def test_a_cycle_without_delay_is_refused(vcs: Vcs, listed: Any) -> None:
     nodes = (Node("a", Delay(0)), Node("b", Delay(0)))
     sources = (Source("f", listed([(0, 0)]), 0, 1, "even", CELLS, 0, 0),)
     wires = (Wire(0, 0, 1), Wire(1, 0, 0))
-    experiment = Experiment(vcs(1), sources, nodes, wires, Watch(0, 10, (0,)), ("s",))
+    experiment = Experiment(vcs(1), sources, nodes, wires, MeasurementSpec(0, 10, (0,)), ("s",))
     with pytest.raises(emulation.ZeroDelayError, match=r"(a -> b -> a|b -> a -> b)") as caught:
         emulation.run(experiment)
     assert sorted(caught.value.paths) == ["a", "b"]

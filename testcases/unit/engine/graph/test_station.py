@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from qospec.engine.element import Step
-from qospec.engine.graph.node import Link, Nowhere, Station
+from qospec.engine.graph.node import Link, NodeRuntime, Unconnected
 from qospec.engine.items.batch import FOREVER_PS, Batch
 from qospec.engine.measure.observation import Recorder
 
@@ -19,16 +19,16 @@ class Unused(Recorder):
         """Record nothing."""
 
 
-def station(
+def runtime(
     calls: list[tuple[list[list[int]], int]], inputs: list[int]
-) -> tuple[Station, list[Link]]:
+) -> tuple[NodeRuntime, list[Link]]:
     """Return one that notes what it is given, with so many links to each input, and the links."""
 
     def process(arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         calls.append(([batch.at_ps.tolist() for batch in arrivals], until_ps))
         return Step((), ())
 
-    made = Station("s", process, Unused(), least_delay_ps=0, stamps=False, inserts=False)
+    made = NodeRuntime("s", process, Unused(), lookahead_ps=0, stamps=False, inserts_oam=False)
     ports = tuple(tuple(Link(0) for _ in range(links)) for links in inputs)
     made.connect(ports, ())
     return made, [link for port in ports for link in port]
@@ -61,52 +61,52 @@ def test_a_batch_that_is_taken_whole_is_not_copied(batch_of: Maker) -> None:
 
 def test_a_station_works_up_to_the_lowest_watermark(batch_of: Maker) -> None:
     calls: list[tuple[list[list[int]], int]] = []
-    made, (one, two) = station(calls, [1, 1])
+    made, (one, two) = runtime(calls, [1, 1])
     one.put(batch_of([1, 4]), 5)
     two.put(batch_of([2]), 3)
-    assert made.visit()
+    assert made.advance()
     two.put(batch_of([]), FOREVER_PS)
-    assert made.visit()
+    assert made.advance()
     assert calls == [([[1], [2]], 3), ([[4], []], 5)]
 
 
 def test_a_station_whose_horizon_stands_is_left_alone(batch_of: Maker) -> None:
     calls: list[tuple[list[list[int]], int]] = []
-    made, (one, two) = station(calls, [1, 1])
+    made, (one, two) = runtime(calls, [1, 1])
     one.put(batch_of([1]), 5)
     two.put(batch_of([]), 0)
-    assert not made.visit()
+    assert not made.advance()
     assert calls == []
 
 
 def test_a_station_works_no_further_than_its_cap(batch_of: Maker) -> None:
     calls: list[tuple[list[list[int]], int]] = []
-    made, (link,) = station(calls, [1])
+    made, (link,) = runtime(calls, [1])
     link.put(batch_of([1, 2, 3]), 9)
-    assert made.visit(2)
-    assert not made.visit(2)
+    assert made.advance(2)
+    assert not made.advance(2)
     assert calls == [([[1]], 2)]
 
 
 def test_links_to_one_input_are_merged_in_their_order(batch_of: Maker) -> None:
     calls: list[tuple[list[list[int]], int]] = []
-    made, links = station(calls, [3])
+    made, links = runtime(calls, [3])
     for link, at_ps in zip(links, ([3, 6], [1, 3], [2]), strict=True):
         link.put(batch_of(at_ps), 5 if at_ps == [2] else 7)
-    made.visit()
+    made.advance()
     assert calls == [([[1, 2, 3, 3]], 5)]
 
 
 def test_an_input_without_links_gets_nothing_and_holds_up_nothing(batch_of: Maker) -> None:
     calls: list[tuple[list[list[int]], int]] = []
-    made, (link,) = station(calls, [0, 1])
+    made, (link,) = runtime(calls, [0, 1])
     link.put(batch_of([1]), 2)
-    made.visit()
+    made.advance()
     assert calls == [([[], [1]], 2)]
 
 
 def test_no_cell_may_leave_by_an_output_that_leads_nowhere(batch_of: Maker) -> None:
-    nowhere = Nowhere("switch.exit[3]")
+    nowhere = Unconnected("switch.exit[3]")
     nowhere.put(batch_of([]), 5)
     with pytest.raises(ValueError, match=r"switch\.exit\[3\]"):
         nowhere.put(batch_of([4]), 5)

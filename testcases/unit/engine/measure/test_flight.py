@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.engine.measure import delays, variation
-from qospec.engine.measure.variation import Followed
+from qospec.engine.measure.variation import TrackedConnections
 
 times = st.integers(0, 10**18) | st.integers(0, 10**6)
 
@@ -15,7 +15,7 @@ times = st.integers(0, 10**18) | st.integers(0, 10**6)
 @given(st.lists(times, min_size=2, max_size=20))
 def test_no_sum_outgrows_its_word_however_many_are_added(latencies_ps):
     histogram = delays.Histogram(1)
-    followed = Followed(
+    followed = TrackedConnections(
         0,
         np.zeros((1, 3), np.int64),
         np.zeros((1, 64, 4), np.int64),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from qospec.engine.element import Loss, Step
-from qospec.engine.experiment import Experiment, Source, Watch
+from qospec.engine.experiment import Experiment, MeasurementSpec, Source
 from qospec.engine.items.batch import Batch
 from qospec.engine.items.connections import Connections
 from qospec.engine.measure.observation import Observation, Recorder
@@ -29,7 +29,7 @@ def recorder(vcs: Callable[..., Connections], listed: Any) -> Callable[..., Reco
             Source("f", listed([(0, 0)]), 0, 2, "even", CELLS, 0, 0),
             Source("g", listed([(0, 0)]), 2, 1, "even", Sizes((64,)), 0, 0),
         )
-        watch = Watch(*WINDOW, histogram_row=(0, 0, 1))._replace(**changed)
+        watch = MeasurementSpec(*WINDOW, histogram_row=(0, 0, 1))._replace(**changed)
         return Recorder(Experiment(vcs(3, has_oam=True), sources, (), (), watch, ("seed",)))
 
     return make
@@ -201,13 +201,13 @@ def test_clumping_is_followed_at_each_end_apart(
     recorder: Callable[..., Recorder], batch_of: Maker
 ) -> None:
     """T is 10 ps. At each of the two ends, VC 0's cells come at the peak rate."""
-    one = recorder(followed=(("clumping", 0, 3),))
+    one = recorder(followed=(("one_point_variation", 0, 3),))
     for point, at_ps in enumerate(([1_100, 1_110], [1_101, 1_111])):
         one.arrived(batch_of(at_ps, [0, 0]), point)
     one.arrived(batch_of([1_200, 1_204, 1_240], [1, 1, 1]), 0)
     observation = seen(one)
     tallies = [observation.tally(*part) for part in ((0, 1), (1, 2), (2, 3), (0, 3), (3, 6))]
-    extremes = [(t.clumping_max_ps, t.clumping_min_ps) for t in tallies]
+    extremes = [(t.one_point_variation_max_ps, t.one_point_variation_min_ps) for t in tallies]
     assert extremes == [(0, 0), (6, -20), (None, None), (6, -20), (None, None)]
 
 
@@ -215,7 +215,7 @@ def test_nothing_seen_is_an_empty_tally(recorder: Callable[..., Recorder]) -> No
     tally = seen(recorder()).tally(0, 3)
     assert (tally.connections, tally.up, tally.sent, tally.received) == (3, 0, 0, 0)
     assert tally.delays == Delays()
-    assert tally.clumping_max_ps is None
+    assert tally.one_point_variation_max_ps is None
     assert tally.window_ps == 1_000
 
 
@@ -229,7 +229,10 @@ def test_cuts_of_the_batches_change_nothing(
     recorder: Callable[..., Recorder], batch_of: Maker, parts: int
 ) -> None:
     at_ps, sent_ps, connection = drawn(5)
-    one, other = recorder(followed=(("clumping", 0, 3),)), recorder(followed=(("clumping", 0, 3),))
+    one, other = (
+        recorder(followed=(("one_point_variation", 0, 3),)),
+        recorder(followed=(("one_point_variation", 0, 3),)),
+    )
     batch = batch_of(at_ps, connection, sent_ps)
     one.arrived(batch, 0)
     for part in np.array_split(np.arange(batch.count), parts):

@@ -13,8 +13,7 @@ from qospec.elements.fifo import Fifo
 from qospec.elements.shape import Shape
 from qospec.elements.strict import Strict
 from qospec.engine.element import Setting
-from qospec.engine.encapsulation import Encapsulation
-from qospec.engine.experiment import Node, Watch
+from qospec.engine.experiment import MeasurementSpec, Node
 from qospec.engine.items.batch import FOREVER_PS, Batch
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.line.clock import Clock
@@ -22,6 +21,7 @@ from qospec.engine.measure import occupancy
 from qospec.engine.measure.occupancy import Occupancies, Occupancy
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
+from qospec.protocol.encapsulation import Encapsulation
 
 CLOCK = Clock(Fraction(8 * 10**12), slotted=False, propagation_ps=5, encapsulation=Encapsulation())
 """A byte takes 1 ps."""
@@ -62,9 +62,9 @@ def coming(draw, inputs: int = 1, clock: Clock = CLOCK):
     return arrivals, sorted(draw(st.lists(st.integers(0, 45 * slot_ps), max_size=3)))
 
 
-def watch_of(clock: Clock, queues=()) -> Watch:
+def watch_of(clock: Clock, queues=()) -> MeasurementSpec:
     """Return one that begins and ends amid what is drawn."""
-    return Watch(int(5 * clock.slot_ps), int(100 * clock.slot_ps), (), queues=queues)
+    return MeasurementSpec(int(5 * clock.slot_ps), int(100 * clock.slot_ps), (), queues=queues)
 
 
 def carried(node: Node, arrivals, cuts, queues):
@@ -176,7 +176,7 @@ def test_a_queue_that_is_starved_keeps_nothing_of_what_it_loses():
 def test_what_waits_for_tokens_is_told_by_the_shaper_itself(chunk_ps, window, expected):
     """100 tokens, and one more each ps: three at 0 leave at 0, 100 and 200, one at 170 at 300."""
     shape = Shape(Fraction(8 * 10**12), 100, Buffer(9, "packet"))
-    watched = Occupancies(Watch(*window, (), queues=("pace",)))
+    watched = Occupancies(MeasurementSpec(*window, (), queues=("pace",)))
     node = Node("pace", shape)
     state = shape.start(Setting(CONNECTIONS, Draws(("s",)), watched=watched.asked(node)))
     process = watched.watching(lambda came, until: shape.process(state, came, until), node)
@@ -188,7 +188,7 @@ def test_what_waits_for_tokens_is_told_by_the_shaper_itself(chunk_ps, window, ex
 
 
 def test_nothing_is_watched_that_nobody_asks_for():
-    watched = Occupancies(Watch(0, 10, ()))
+    watched = Occupancies(MeasurementSpec(0, 10, ()))
     node = Node("q", Fifo(Buffer(1, "packet")), CLOCK)
     process = node.element.process
     assert watched.watching(process, node) == process

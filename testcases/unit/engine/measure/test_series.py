@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qospec.engine.experiment import Intervals, Watch
+from qospec.engine.experiment import Intervals, MeasurementSpec
 from qospec.engine.items.batch import Batch
 from qospec.engine.measure.series import Series
 
@@ -37,7 +37,7 @@ def batch(items) -> Batch:
 
 def counted(items, each, start_ps, stop_ps, cuts=(), around=CELLS):
     """Return the tallies of intervals, after all items were sent, and arrived in batches."""
-    series = Series(Watch(start_ps, stop_ps, (), series=(each,)), around)
+    series = Series(MeasurementSpec(start_ps, stop_ps, (), series=(each,)), around)
     whole = batch(items)
     ends = [0, *sorted(min(cut, whole.count) for cut in cuts), whole.count]
     for first, last in pairwise(ends):
@@ -93,7 +93,7 @@ def test_packets_are_weighed_in_each_layer(items, cuts):
 
 def test_what_was_lost_counts_where_it_was_sent():
     each = Intervals(0, 1, 10)
-    series = Series(Watch(5, 30, (), series=(each,)), CELLS)
+    series = Series(MeasurementSpec(5, 30, (), series=(each,)), CELLS)
     series.lost(np.array([0, 0, 0, 1], np.int32), np.array([4, 15, 29, 15], np.int64))
     found = list(series.tallies(each, 53))
     assert [tally.lost_count for tally in found] == [0, 1, 1]
@@ -102,7 +102,7 @@ def test_what_was_lost_counts_where_it_was_sent():
 
 def test_cells_that_were_taken_back_were_not_sent():
     each = Intervals(0, 1, 10)
-    series = Series(Watch(0, 10, (), series=(each,)), CELLS)
+    series = Series(MeasurementSpec(0, 10, (), series=(each,)), CELLS)
     for step in (1, 1, -1):
         series.sent(np.zeros(3, np.int32), np.arange(3, dtype=np.int64), step)
     assert next(series.tallies(each, 53)).sent == 3
@@ -117,4 +117,4 @@ def test_the_sum_of_the_longest_delays_is_exact():
 
 @pytest.mark.parametrize("series", [(), (Intervals(0, 1, 10),)])
 def test_nothing_is_counted_that_nobody_asks_for(series):
-    assert Series(Watch(0, 10, (), series=series), CELLS).needed == bool(series)
+    assert Series(MeasurementSpec(0, 10, (), series=series), CELLS).needed == bool(series)

@@ -29,7 +29,7 @@ def test_random_ones_are_as_frequent_and_as_long_as_said(lengths):
     random = RandomInterruptions(20 * US, 500 * US, lengths)
     interruptions = Interruptions(Periodic(0, MS, None), random, DRAWS)
     while interruptions.until_ps < 10**12:
-        interruptions.go_on(0)
+        interruptions.extend(0)
     found = lasting(interruptions)
     within = [(begin, end) for begin, end in found if begin < 10**12 and end > begin]
     assert len(within) == pytest.approx(2_000, rel=0.1)
@@ -84,9 +84,9 @@ def test_one_lasts_after_the_other_by_the_book(periodic, random, now_ps):
     if not periodic.length_ps and not random.length_ps:
         assert interruptions.until_ps == FOREVER_PS
         return
-    interruptions.go_on(0)
+    interruptions.extend(0)
     first = lasting(interruptions)
-    ended = interruptions.go_on(now_ps)
+    ended = interruptions.extend(now_ps)
     assert ended == sum(end <= now_ps for _, end in first)
     found = first[:ended] + lasting(interruptions)
     expected = by_the_book(periodic, random, interruptions.until_ps)
@@ -100,7 +100,7 @@ def test_a_phase_that_is_not_given_is_drawn_within_a_period():
         interruptions = Interruptions(
             periodic, RandomInterruptions(0, MS, "constant"), Draws((name,))
         )
-        interruptions.go_on(0)
+        interruptions.extend(0)
         phases.add(lasting(interruptions)[0][0])
     assert len(phases) == 3
     assert all(0 <= phase < 100 * US for phase in phases)

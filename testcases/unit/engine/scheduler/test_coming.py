@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.engine.items.batch import Batch, joined
-from qospec.engine.items.partition import Routes
-from qospec.engine.marks import VALUES
-from qospec.engine.scheduler.arrivals import by_input, by_routes, turns_of
+from qospec.engine.items.partition import RoutingTable
+from qospec.engine.scheduler.arrivals import by_input, by_routes, in_arrival_order
+from qospec.protocol.marks import VALUES
 
 TIMES = st.lists(st.integers(0, 20), max_size=12).map(sorted)
 INPUTS = st.lists(TIMES, min_size=1, max_size=5)
@@ -28,7 +28,7 @@ def batch(at_ps, connection):
 def routes(inputs):
     """Return a table that leads connection n to input n."""
     table = np.arange(inputs, dtype=np.uint8)[:, None]
-    return Routes(table, np.zeros(VALUES, np.uint16), -1)
+    return RoutingTable(table, np.zeros(VALUES, np.uint16), -1)
 
 
 @given(INPUTS, st.randoms(use_true_random=False))
@@ -36,7 +36,7 @@ def test_turns_are_those_of_time_and_then_of_rows(inputs, random):
     rows = list(range(1, len(inputs) + 1))
     random.shuffle(rows)
     batches = tuple(batch(at_ps, n) for n, at_ps in enumerate(inputs))
-    turns = turns_of(by_input(batches), joined(*batches).at_ps, np.array(rows, np.uint32))
+    turns = in_arrival_order(by_input(batches), joined(*batches).at_ps, np.array(rows, np.uint32))
     wanted, number = [], 0
     for row, at_ps in zip(rows, inputs, strict=True):
         for time in at_ps:
@@ -56,8 +56,8 @@ def test_one_batch_for_all_comes_in_the_same_turns_as_its_parts(cells):
     rows = np.array([3, 1, 2], np.uint32)
     parts = tuple(whole.select(ways == n) for n in range(3))
     coming = by_routes(whole, routes(3), 3)
-    told = turns_of(coming, joined(*coming.batches).at_ps, rows)
-    known = turns_of(by_input(parts), joined(*parts).at_ps, rows)
+    told = in_arrival_order(coming, joined(*coming.batches).at_ps, rows)
+    known = in_arrival_order(by_input(parts), joined(*parts).at_ps, rows)
 
     def seen(turns, batches):
         came = joined(*batches)

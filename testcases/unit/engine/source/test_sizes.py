@@ -1,4 +1,4 @@
-"""Sizes drawn or in order: the same however the items are cut, and as often as they should be."""
+"""Sizes drawn or in order: the same however the items are cut, and as often already formatted."""
 
 from collections import Counter
 from fractions import Fraction

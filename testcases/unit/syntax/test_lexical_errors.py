@@ -4,7 +4,7 @@ import pytest
 
 from qospec.diagnostics import Problems
 from qospec.source import Source
-from qospec.syntax.lexical_errors import shortened, slip_of
+from qospec.syntax.lexical_errors import lexical_error, shortened
 from qospec.syntax.parser import parse
 
 
@@ -26,9 +26,9 @@ from qospec.syntax.parser import parse
     ],
 )
 def test_a_number_with_an_exponent_is_written_out(written: str, plain: str) -> None:
-    slip = slip_of("EXPONENT", written)
-    assert slip.help == f"write {plain}"
-    assert slip.word == plain, "and is read as what it means"
+    error = lexical_error("EXPONENT", written)
+    assert error.help == f"write {plain}"
+    assert error.word == plain, "and is read as what it means"
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_what_groups_digits_stands_between_two(written: str, meant: str) -> None
     problems = Problems()
     file = parse(Source("a.qos", f"qos 1\nlet a = {written}\nlet b = a\n"), problems)
     assert [(each.message, each.help, each.span.text) for each in problems.all] == [
-        ("`_` stands between two digits", f"write {meant}", written)
+        ("`_` is only allowed between digits", f"write {meant}", written)
     ]
     assert file is not None
     assert len(file.declarations) == 2, "and is read as what it means"
@@ -56,7 +56,9 @@ def test_what_groups_digits_stands_between_two(written: str, meant: str) -> None
 
 @pytest.mark.parametrize("written", ["1e99999999999999999999", "1e-300", "1" * 50 + "e2"])
 def test_a_number_that_would_be_long_is_not_written_out(written: str) -> None:
-    assert slip_of("EXPONENT", written).help == "write it out, with a larger unit if it is long"
+    assert (
+        lexical_error("EXPONENT", written).help == "write it out, with a larger unit if it is long"
+    )
 
 
 @pytest.mark.parametrize(
@@ -64,22 +66,22 @@ def test_a_number_that_would_be_long_is_not_written_out(written: str) -> None:
     [("0x1F", "write 31"), ("0b101", "write 5"), ("0o17", "write 15"), ("0b3", "write it with")],
 )
 def test_a_number_of_another_base_is_written_in_decimal(written: str, help_: str) -> None:
-    assert slip_of("BASED", written).help.startswith(help_)
+    assert lexical_error("BASED", written).help.startswith(help_)
 
 
 @pytest.mark.parametrize(
     ("written", "help_"),
     [
-        ("\u00a0", "write a plain blank"),
+        ("\u00a0", "write a plain space"),
         ("\u201c", 'write `"`'),
         ("%", "write the number before it, as in `95%`"),
-        ("\r", "end lines as this system's editors do"),
+        ("\r", "end lines with a line feed"),
         ("$", ""),
         ("\u2192", "write `->`"),
     ],
 )
 def test_a_stray_character_has_its_own_words(written: str, help_: str) -> None:
-    assert slip_of("STRAY", written).help == help_
+    assert lexical_error("STRAY", written).help == help_
 
 
 def test_what_is_quoted_is_short_and_shows_what_is_hidden() -> None:

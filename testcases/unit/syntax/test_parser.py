@@ -63,7 +63,7 @@ def quantity(number: str, unit: str) -> ast.Quantity:
     return ast.Quantity(number=number, unit=unit, span=NOWHERE)
 
 
-def number(text: str) -> ast.Number:
+def malformed_number(text: str) -> ast.Number:
     return ast.Number(text=text, span=NOWHERE)
 
 
@@ -81,8 +81,8 @@ def binary(left: ast.Expression, operator: str, right: ast.Expression) -> ast.Bi
         ("4_000cell/s", quantity("4_000", "cell/s")),
         ("0.5   %", quantity("0.5", "%")),
         ("5 µs", quantity("5", "µs")),
-        ("12", number("12")),
-        ("1.5", number("1.5")),
+        ("12", malformed_number("12")),
+        ("1.5", malformed_number("1.5")),
         ('"a # b"', ast.Text(text="a # b", span=NOWHERE)),
         ('""', ast.Text(text="", span=NOWHERE)),
         ("true", ast.Truth(value=True, span=NOWHERE)),
@@ -132,7 +132,7 @@ def test_a_condition_within_a_range_of_another() -> None:
 
 
 def test_a_path_has_fields_and_indices() -> None:
-    index = ast.Index(value=binary(path("i"), "+", number("1")), span=NOWHERE)
+    index = ast.Index(value=binary(path("i"), "+", malformed_number("1")), span=NOWHERE)
     expected = ast.Path(name=name("p"), trail=(name("q"), index, name("rx")), span=NOWHERE)
     assert valued("p.q[i + 1].rx") == expected
 
@@ -140,7 +140,7 @@ def test_a_path_has_fields_and_indices() -> None:
 def test_an_argument_may_have_a_name() -> None:
     arguments = (
         ast.Argument(name=None, value=path("a"), span=NOWHERE),
-        ast.Argument(name=name("b"), value=number("1"), span=NOWHERE),
+        ast.Argument(name=name("b"), value=malformed_number("1"), span=NOWHERE),
     )
     assert valued("m.f(a, b = 1)") == ast.Call(path=path("m.f"), arguments=arguments, span=NOWHERE)
 
@@ -153,7 +153,7 @@ def test_a_record_is_a_copy_with_changes() -> None:
 
 
 def test_a_mix_is_a_map_or_a_list_behind_a_word() -> None:
-    pair = ast.Pair(key=quantity("40", "B"), value=number("7"), span=NOWHERE)
+    pair = ast.Pair(key=quantity("40", "B"), value=malformed_number("7"), span=NOWHERE)
     weights = ast.MapOf(pairs=(pair,), span=NOWHERE)
     order = ast.ListOf(items=(quantity("40", "B"), quantity("40", "B")), span=NOWHERE)
     assert valued("{ 40 B: 7 }") == weights
@@ -162,7 +162,7 @@ def test_a_mix_is_a_map_or_a_list_behind_a_word() -> None:
 
 
 def test_a_tuple_stands_in_a_list() -> None:
-    row = ast.TupleOf(items=(number("1"), path("a")), span=NOWHERE)
+    row = ast.TupleOf(items=(malformed_number("1"), path("a")), span=NOWHERE)
     assert valued("[(1, a), (1, a,)]") == ast.ListOf(items=(row, row), span=NOWHERE)
 
 

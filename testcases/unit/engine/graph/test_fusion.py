@@ -14,9 +14,9 @@ from qospec.elements.drr import Drr
 from qospec.elements.line import Line
 from qospec.elements.scfq import Scfq
 from qospec.elements.strict import Strict
-from qospec.engine.experiment import END, Experiment, Node, Source, Watch, Wire
+from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
 from qospec.engine.graph import emulation
-from qospec.engine.graph.fusion import handed_on
+from qospec.engine.graph.fusion import fuse_classifiers
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.scheduler.scheduler import Combined
@@ -62,7 +62,7 @@ def experiment(listed, scheduler, arrivals, *, queues=(), watch=(), wires=WIRES)
         )
         for n, (name, times) in enumerate(zip(CLASSES, arrivals, strict=True))
     )
-    seen = Watch(0, STOP_PS, (0, 1, 2), queues=watch)
+    seen = MeasurementSpec(0, STOP_PS, (0, 1, 2), queues=watch)
     connections = Connections((contract,) * 3, (0,) * 3)
     return Experiment(connections, sources, nodes, wires, seen, ("s",))
 
@@ -85,11 +85,11 @@ TIMES = st.lists(st.integers(0, 400_000), min_size=1, max_size=15, unique=True)
 )
 def test_what_is_seen_is_the_same(listed, arrivals, scheduler, chunk, drop):
     trial = experiment(listed, scheduler, arrivals, queues=drop)
-    assert len(handed_on(trial).wires) == 2
+    assert len(fuse_classifiers(trial).wires) == 2
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("QOS_CHECK", "1")
         whole = emulation.run(trial, chunk=chunk)
-        patch.setattr(emulation, "handed_on", lambda known: known)
+        patch.setattr(emulation, "fuse_classifiers", lambda known: known)
         parted = emulation.run(trial, chunk=chunk)
     assert counted(whole) == counted(parted)
     assert np.array_equal(whole.histogram, parted.histogram)
@@ -106,14 +106,14 @@ def test_what_is_seen_is_the_same(listed, arrivals, scheduler, chunk, drop):
 )
 def test_it_parts_where_it_must(listed, wires, watch):
     trial = experiment(listed, SCHEDULERS[0], ([1], [2], [3]), wires=wires, watch=watch)
-    assert handed_on(trial) == trial
+    assert fuse_classifiers(trial) == trial
 
 
 def test_a_scheduler_that_something_else_feeds_gets_its_parts(listed):
     trial = experiment(listed, SCHEDULERS[0], ([1], [2], [3]))
     beside = trial.sources[0]._replace(name="beside", node=1)
     fed = trial._replace(sources=(*trial.sources, beside))
-    assert handed_on(fed) == fed
+    assert fuse_classifiers(fed) == fed
 
 
 @pytest.mark.parametrize("wired", [1, 2])
@@ -135,5 +135,5 @@ def test_a_scheduler_of_more_inputs_than_a_table_can_name_gets_its_parts(listed)
     trial = experiment(listed, Strict(names), ([1], [2], [3]))
     top = trial.nodes[1]._replace(queues=tuple(Waiting(name, Buffer(2, "cell")) for name in names))
     trial = trial._replace(nodes=(trial.nodes[0], top))
-    assert handed_on(trial) == trial
+    assert fuse_classifiers(trial) == trial
     assert emulation.run(trial).carried.sum() == 3

@@ -39,11 +39,11 @@ def in_a_test(statement: str) -> str:
         (in_a_test("low: a.lost < 3 as exact"), "write `expect low: …`"),
         (
             in_a_test("expect a < b if c"),
-            "write `when` to ask it in some cases only, or `else` and the other value",
+            "write `when` to ask this in some cases only, or add `else` and a value",
         ),
         (
             in_a_test("expect a < b if c as exact"),
-            "write `when` to ask it in some cases only, or `else` and the other value",
+            "write `when` to ask this in some cases only, or add `else` and a value",
         ),
         (in_a_test("expect a < b <= c"), "write `and b <= …` here"),
         (in_a_test("expect p.delay.p99.9 < 1 s"), "write `p99_9`"),
@@ -62,7 +62,7 @@ def in_a_test(statement: str) -> str:
             "write `with 99.9 % confidence as shape`",
         ),
         (in_a_test("expect a < b as shape as range"), "write `as shape` or `as range`"),
-        (in_a_test("report a as exact"), "leave it out, or judge the value by `expect`"),
+        (in_a_test("report a as exact"), "leave it out, or judge the value with `expect`"),
         (in_a_test("expect a within 10% 1 ms"), "write `within 10% of …`"),
         (in_a_test("run measure = 1 s"), "write `run { measure = 1 s }`"),
         (in_a_test("flow from a to b"), "write `flow name …`"),

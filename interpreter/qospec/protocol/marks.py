@@ -1,7 +1,7 @@
-"""What an item is marked with: a small bit field, all of it declared here.
+"""The marks of an item: a small bit field whose layout is declared here only.
 
 A cell uses one bit of it, a packet the others. Elements and the planner name the fields that they
-read or write; none knows where it lies.
+read or write; none knows where a field lies.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ class Mark:
 
     Attributes:
         first: Its lowest bit.
-        bits: How many it has.
-        source: Where it is defined.
-        words: The names of its values, if they have any.
+        bits: Its number of bits.
+        source: The standard and section that define it.
+        words: The names of its values, if they have names.
     """
 
     first: int

@@ -6,21 +6,15 @@ one layer becomes that of another here, and nowhere else.
 
 from __future__ import annotations
 
-import functools
-from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from qospec.dataclass import dataclass
+from qospec.protocol.ip import IPV4_HEADER_BYTES, LARGEST_PACKET_BYTES
 
-if TYPE_CHECKING:
-    from qospec.engine.source.sizes import Sizes
-
-SMALLEST_PACKET_BYTES = 20
-"""An IPv4 header. Source: RFC 791, 3.1."""
-LARGEST_PACKET_BYTES = 65_535
-LAYERS = ("line", "frame", "ip", "payload")
+PACKET_LAYERS = ("line", "frame", "ip", "payload")
 """Where the bits of a packet are counted, from the outside in."""
-
+LAYERS = (*PACKET_LAYERS, "cell")
+"""Where bits are counted. Source: spec/2-quantities.md."""
 
 TAG_BYTES = 4
 """Of a VLAN tag. Source: IEEE 802.1Q, 9."""
@@ -59,7 +53,7 @@ class Encapsulation:
     labels: int = 0
 
     def bears(self, mark: str) -> bool:
-        """Return whether packets have a place for a mark here: by its name in `engine.marks`."""
+        """Return whether packets have a place for a mark here: by its name in `protocol.marks`."""
         places = {"priority": self.vlan_tags, "traffic_class": self.labels}
         return bool(places.get(mark, 1))
 
@@ -83,7 +77,7 @@ class Encapsulation:
             return self.line_bytes(packet_bytes)
         if layer == "frame":
             return self.frame_bytes(packet_bytes)
-        inner_bytes = SMALLEST_PACKET_BYTES + transport_bytes
+        inner_bytes = IPV4_HEADER_BYTES + transport_bytes
         return packet_bytes - inner_bytes if layer == "payload" else packet_bytes
 
     def packet_bytes(self, size_bytes: int, layer: str, transport_bytes: int) -> int:
@@ -94,15 +88,5 @@ class Encapsulation:
         outside_bytes = self.header_bytes if layer in ("line", "frame") else 0
         if layer == "line":
             outside_bytes += self.preamble_bytes + self.gap_bytes
-        inner_bytes = SMALLEST_PACKET_BYTES + transport_bytes if layer == "payload" else 0
+        inner_bytes = IPV4_HEADER_BYTES + transport_bytes if layer == "payload" else 0
         return size_bytes - outside_bytes + inner_bytes
-
-    def mean_bytes(self, sizes: Sizes, layer: str, transport_bytes: int) -> Fraction:
-        """Return the mean length in a layer of packets of some sizes."""
-        return _mean_bytes(self, sizes, layer, transport_bytes)
-
-
-@functools.cache
-def _mean_bytes(link: Encapsulation, sizes: Sizes, layer: str, transport_bytes: int) -> Fraction:
-    # The cases of a sweep ask for the same few means, of mixes that may have hundreds of sizes.
-    return sizes.mean_of(lambda packet: link.counted(packet, layer, transport_bytes))

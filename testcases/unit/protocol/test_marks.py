@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.check.device.predicates import ATTRIBUTES, MAX_VALUES, WORDS
-from qospec.engine.marks import ALL, COLOURS, MARKS, VALUES, marked
+from qospec.protocol.marks import ALL, COLOURS, MARKS, VALUES, marked
 
 values = st.fixed_dictionaries({name: st.integers(0, mark.highest) for name, mark in MARKS.items()})
 

@@ -1,0 +1,1 @@
+"""Facts of the protocols, which the language and the engine share: pure Python, no arrays."""

@@ -1,0 +1,50 @@
+"""Time series of a record as rows: one for each interval."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from decimal import Context, Decimal
+from fractions import Fraction
+from typing import Any
+
+Record = Mapping[str, Any]
+
+NO_DATA = "-"
+DIGITS = Context(prec=12)
+
+
+def values_of(series: Record) -> tuple[Fraction | None, ...]:
+    """Return the value of each interval in base units; None without data."""
+    texts = series["values"].split()
+    return tuple(None if each == NO_DATA else Fraction(each) for each in texts)
+
+
+def intervals(statement: Record) -> list[dict[str, str]]:
+    """Return the intervals of a statement's series, each with `start` in s and `value`.
+
+    Both are decimal numbers, of at most 12 digits; `value` is "" without data. None if the
+    statement has no series.
+    """
+    series = statement.get("series")
+    if not series:
+        return []
+    every = Fraction(series["every"]["value"])
+    return [
+        {"start": decimal(number * every), "value": "" if value is None else decimal(value)}
+        for number, value in enumerate(values_of(series))
+    ]
+
+
+def decimal(value: object) -> str:
+    """Return an exact number as a decimal of at most 12 digits; any other text as it is."""
+    try:
+        exact = Fraction(str(value))
+    except (ValueError, ZeroDivisionError):
+        return str(value)
+    quotient = DIGITS.divide(Decimal(exact.numerator), Decimal(exact.denominator))
+    text = f"{quotient:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {"intervals": intervals}
+FILTERS: dict[str, Callable[..., Any]] = {"decimal": decimal}

@@ -1,0 +1,60 @@
+"""Every kind keeps the contract of its role: a base class whose facts have types and defaults."""
+
+import ast
+import dataclasses
+import inspect
+
+import pytest
+
+from qospec.catalogue.kinds import Kind, discover
+from qospec.engine.element import Element
+from qospec.engine.measure.metric import Metric
+from qospec.engine.queue.drop_policy import DropPolicy
+from qospec.engine.source.arrivals import Arrivals
+from qospec.engine.source.traffic import CellTraffic, PacketTraffic
+
+BASES = {
+    "element": (Element,),
+    "arrivals": (Arrivals,),
+    "traffic": (CellTraffic, PacketTraffic),
+    "dropping": (DropPolicy,),
+    "metric": (Metric,),
+}
+KINDS = sorted(discover().kinds.values(), key=lambda kind: (kind.role, kind.name))
+every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind.role}-{kind.name}")
+
+
+@every_kind
+def test_a_kind_derives_from_the_base_class_of_its_role(kind: Kind) -> None:
+    assert issubclass(kind.build, BASES[kind.role])
+
+
+@every_kind
+def test_no_field_has_the_name_of_a_fact(kind: Kind) -> None:
+    """The default of the fact would become that of the field."""
+    fields = dataclasses.fields(kind.build) if dataclasses.is_dataclass(kind.build) else ()
+    facts = {name for base in BASES[kind.role] for name in vars(base)}
+    assert facts.isdisjoint(field.name for field in fields)
+
+
+def test_traffic_is_declared_of_what_its_base_class_is_for() -> None:
+    for kind in discover().of("traffic").values():
+        packets = issubclass(kind.build, PacketTraffic)
+        assert kind.carries == (("packet",) if packets else ("cell",))
+
+
+@pytest.mark.parametrize("base", [each for bases in BASES.values() for each in bases])
+def test_each_fact_is_explained(base: type) -> None:
+    (tree,) = ast.parse(inspect.getsource(base)).body
+    assert isinstance(tree, ast.ClassDef)
+    below = zip(tree.body, tree.body[1:], strict=False)
+    explained = [
+        fact
+        for fact, words in below
+        if isinstance(fact, ast.AnnAssign)
+        and isinstance(words, ast.Expr)
+        and isinstance(words.value, ast.Constant)
+    ]
+    assert explained == [each for each in tree.body if isinstance(each, ast.AnnAssign)]
+    methods = [each for each in tree.body if isinstance(each, ast.FunctionDef)]
+    assert all(ast.get_docstring(each) for each in methods)
