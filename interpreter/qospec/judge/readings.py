@@ -137,8 +137,8 @@ class Readings:
         planned, observation = self._seen[leaf.network]
         if leaf.occupancy:
             most, waited_ps = observation.occupancies.get(leaf.path, (0, 0))
-            watch = planned.experiment.watch
-            mean = Fraction(waited_ps, watch.stop_ps - watch.start_ps)
+            measurement = planned.experiment.measurement
+            mean = Fraction(waited_ps, measurement.stop_ps - measurement.start_ps)
             return Fraction(most) if leaf.occupancy == "max" else mean
         if leaf.causes is None:
             return Fraction(observation.departed.get(planned.lines.get(leaf.path, ""), 0))
