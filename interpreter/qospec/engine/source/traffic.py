@@ -1,6 +1,6 @@
 """The bases of traffic kinds: what a flow declares, apart from when it sends.
 
-A `Stream` is what a flow of packets sends on its first link, as the planner passes it to the engine.
+A `Stream` is what a flow of packets sends on its first link, as the engine takes it.
 """
 
 from __future__ import annotations
