@@ -1,4 +1,4 @@
-# What people do with this checkout. Every target makes its own set-up; `make` alone prints this list.
+# Targets for developers. Each target sets up what it needs; `make` alone prints the list.
 .POSIX:
 .PHONY: help setup demo quick test test-browser test-nightly test-seeds lint coverage digests calibration bench fuzz-language clean
 
@@ -7,9 +7,9 @@ BIN = .venv/bin
 help: ## Print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' Makefile
 
-setup: .venv/installed ## Make .venv with the tested versions, and compile what the suites use; does nothing when nothing changed
+setup: .venv/installed ## Create .venv with the tested versions, and compile what the suites use; does nothing if nothing changed
 
-# The first Python that is new enough; 3.11 first, for it is the one that the lock was tested with.
+# The first Python that is new enough; 3.11 first, since the lock was tested with it.
 .venv/installed: requirements.lock setup.cfg pyproject.toml
 	@for python in python3.11 python3.12 python3.13 python3.14 python3 none; do \
 	    $$python -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null && break; \
@@ -24,21 +24,21 @@ setup: .venv/installed ## Make .venv with the tested versions, and compile what 
 demo: setup ## Run the acceptance suites of the ATM encryptor and write their report
 	$(BIN)/qos run testcases/suites/eantc -j 2
 
-# Those of commands and reports start processes.
-quick: setup ## Run the quick tests of units and language, with few examples: for while you work
+# Tests of commands and reports start processes, so they are left out.
+quick: setup ## Run the quick unit and language tests with few examples, for use while you work
 	$(BIN)/python -m pytest testcases/unit testcases/language -m 'not slow' --hypothesis-profile quick \
 	    --ignore testcases/unit/cli --ignore testcases/unit/report --numprocesses 2 --dist worksteal
 
 test: setup ## Run all tests
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
-test-browser: setup ## Read reports as Chromium shows and prints them; needs the package chromium and the extra browser
+test-browser: setup ## Test reports in Chromium, on screen and printed; needs the package chromium and the extra browser
 	@command -v chromium > /dev/null || { echo 'test-browser needs Chromium: apt-get install chromium' >&2; exit 1; }
 	@$(BIN)/python -c 'import axe_playwright_python, playwright, pypdf' 2> /dev/null || \
 	    { echo "test-browser needs the extra: $(BIN)/pip install --editable '.[browser]'" >&2; exit 1; }
 	$(BIN)/python -m pytest testcases/browser
 
-test-nightly: test-seeds ## Run the suites at ten seeds; compare with books and properties on up to 2,000 drawn examples
+test-nightly: test-seeds ## Run the suites at ten seeds, and reference models and properties on up to 2,000 random examples
 	$(BIN)/python -m pytest testcases/unit/elements testcases/unit/dropping testcases/unit/engine testcases/unit/metrics \
 	    testcases/unit/traffic testcases/properties --hypothesis-profile nightly --numprocesses 2 --dist worksteal
 
@@ -51,30 +51,30 @@ lint: setup ## Check format, rules, types and imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Kernels run as the Python that they are written in, for compiled code shows no lines; slow tests
-# would then be very slow, and reach little that the others do not.
-coverage: setup ## Measure how much of the package the tests reach
+# Kernels run as plain Python, since a tracer sees no lines of compiled code; slow tests would then be
+# very slow, and reach little that the others do not.
+coverage: setup ## Measure the test coverage of the package
 	$(BIN)/coverage erase
 	QOS_KERNELS=python $(BIN)/coverage run -m pytest testcases/unit testcases/language \
 	    -m 'not slow' --hypothesis-profile coverage --numprocesses 2 --dist worksteal
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
-bench: setup ## Measure the engine against C in the same run
+bench: setup ## Compare the speed of the engine with C in the same run
 	$(BIN)/python benchmarks/run.py w1 w2 w3
 
-digests: setup ## Note anew what the suites give: for changes of results that are on purpose
+digests: setup ## Renew the digests of the suites' results, after an intended change of results
 	$(BIN)/qos run testcases/suites -j 2 --json | $(BIN)/python testcases/digests.py
 
-calibration: setup ## Print how often criteria with confidence are wrong about known queues
+calibration: setup ## Print how often criteria with a confidence are wrong about known queues
 	$(BIN)/python testcases/calibration/table.py
 
 SECONDS = 120
 
-fuzz-language: setup ## Feed spoilt files to the reader and the checker for SECONDS; keep what breaks them
+fuzz-language: setup ## Feed damaged files to the parser and the checker for SECONDS; keep those that break them
 	$(BIN)/python testcases/fuzz/language.py --seconds $(SECONDS)
 
-clean: ## Remove .venv, builds and caches; records stay
+clean: ## Remove .venv, builds and caches, but not records
 	rm -rf .venv build dist htmlcov .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	rm -rf interpreter/qospec.egg-info
 	find interpreter testcases -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,4 +1,4 @@
-"""What all benchmarks share: a figure, a C library made on the spot, and fair repeats."""
+"""What all benchmarks share: a figure, a C library compiled on the spot, and fair repeats."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ USERS = {name: value for name, value in os.environ.items() if name != "PYTHONDON
 
 
 class MismatchError(Exception):
-    """Ours and the other's results are not the same, bit for bit."""
+    """Our results and the peer's are not the same, bit for bit."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Figure:
 
 
 def compiled(name: str, folder: Path) -> ctypes.CDLL | None:
-    """Return the C file of that name as a library made in `folder`; None without a compiler."""
+    """Return that C file, compiled as a library in `folder`; None without a compiler."""
     compiler = shutil.which("gcc")
     if compiler is None:
         print("gcc is not here: only our own values are printed", file=sys.stderr)
@@ -104,7 +104,7 @@ def memory(name: str, script: str, limit_mib: int) -> list[Figure]:
 
 
 def largest_mib() -> float:
-    """Return the most memory that this program has had; 0 where there is no `/proc`.
+    """Return the peak memory of this program; 0 if there is no `/proc`.
 
     Not `ru_maxrss`: that begins with what the process had which started this one.
     """

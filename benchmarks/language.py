@@ -1,4 +1,4 @@
-"""How long `qos check` takes on a project of some thousand lines: wall time of whole processes.
+"""Time of `qos check` on a project of some thousand lines: wall time of whole processes.
 
 Twice the text should take twice the time, whatever the project's size.
 A project is made of sites. A site is two files of some 125 lines each: a laboratory (a device, a
@@ -19,7 +19,7 @@ LINES = 3_000
 FILE_S = 0.25
 PROJECT_S = 1.5
 MOST_GROWTH = 1.3
-"""How much longer a line may take in a project of four times the size."""
+"""How much longer each line may take in a project of four times the size."""
 REPEATS = 5
 
 LABORATORY = """\
@@ -117,7 +117,7 @@ test load_{number} on laboratory_{site}.sites_{topology}(encrypted = encrypted) 
 
 
 def project(folder: Path, lines: int) -> int:
-    """Write a project of at least so many lines; return how many it has."""
+    """Write a project of at least this many lines; return how many it has."""
     written, site = 0, 0
     while written < lines:
         laboratory = LABORATORY + "".join(

@@ -1,4 +1,4 @@
-"""How long the HTML report takes on a record of many flows: CPU time, and how large the page is.
+"""CPU time and page size of the HTML report on a record of many flows.
 
 Four times the flows should take about four times the time. Every flow has losses and a criterion
 that failed, so that the search for causes is measured too.
@@ -20,7 +20,7 @@ REPEATS = 3
 MOST_S = 5.0
 MOST_MB = 5.0
 MOST_GROWTH = 1.3
-"""How much longer a flow may take in a record of four times as many."""
+"""How much longer each flow may take in a record of four times as many."""
 STATISTICS = ("min", "mean", "p50", "p99", "p99_9", "max")
 PLACE = "scale.qos:3:1"
 
@@ -52,7 +52,7 @@ def _rendered(document: dict[str, Any]) -> tuple[float, str]:
 
 
 def record(flows: int) -> dict[str, Any]:
-    """Return the record of one case in which each of so many flows lost something."""
+    """Return the record of one case with this many flows, each with losses."""
     names = [f"flow_{n}" for n in range(flows)]
     metrics = {name: _metrics(n) for n, name in enumerate(names, 1)}
     test = {

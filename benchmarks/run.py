@@ -1,7 +1,7 @@
 """Run benchmarks by name: python benchmarks/run.py NAME... [--json].
 
-Where there is one, a figure stands beside a peer of the same run, so that a busy or slow machine
-changes both. The peers in C are compiled on the spot and must give the same results, bit for bit.
+A figure with a peer is compared with it in the same run, so that a busy or slow machine affects
+both. The peers in C are compiled on the spot and must give the same results, bit for bit.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def line(figure: Figure) -> str:
 
 
 def main() -> int:
-    """Measure what is asked for; return 1 where results are not those of the peer."""
+    """Run the named benchmarks; return 1 if results differ from the peer's."""
     parser = argparse.ArgumentParser(description="Measure the engine against peers in one run.")
     parser.add_argument("names", nargs="+", choices=NAMES, metavar="NAME", help=", ".join(NAMES))
     parser.add_argument("--json", action="store_true", help="print one JSON document")

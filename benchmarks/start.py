@@ -1,4 +1,4 @@
-"""How long the small commands take, from a warm disk: whole processes."""
+"""Time of the small commands, with a warm disk cache: whole processes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from figures import REPEATS, Figure
 SUITE = "testcases/suites/eantc"
 COMMANDS = {"start.version": (["--version"], 0.1), "start.check": (["check", SUITE], 0.3)}
 CPU = {"start.run": 0.6, "start.report": 0.3}
-"""Of a run of next to nothing, and of its report once more: most CPU seconds."""
+"""The most CPU seconds of a trivial run, and of making its report again."""
 TRIFLE = """qos 1
 import std.media
 topology wire {
@@ -27,13 +27,13 @@ test trifle on wire {
 }
 """
 BARE = [sys.executable, "-c", "pass"]
-"""The peer: what no Python program can undercut."""
+"""The peer: a Python program that does nothing."""
 NUMBA = [sys.executable, "-c", "import numba"]
-"""The peer of a run: what no program that uses the compiler can undercut."""
+"""The peer of a run: a program that only imports the compiler."""
 
 
 def measure() -> list[Figure]:
-    """Return what each command takes, beside a Python that does nothing or imports Numba."""
+    """Return the time of each command, beside a Python that does nothing or imports Numba."""
     commands = {name: [*figures.command(), *words] for name, (words, _) in COMMANDS.items()}
     with tempfile.TemporaryDirectory() as folder:
         walls, cpus = _taken(
@@ -55,7 +55,7 @@ def measure() -> list[Figure]:
 
 
 def _of_a_trifle(folder: Path) -> dict[str, list[str]]:
-    """Return the commands that run a specification in a folder, and report on it once more."""
+    """Return the commands that run a specification in a folder, and make its report again."""
     path = folder / "trifle.qos"
     path.write_text(TRIFLE, encoding="utf-8")
     run = [*figures.command(), "run", str(path), "--record", str(folder / "records")]

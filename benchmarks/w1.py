@@ -1,10 +1,10 @@
 """W1: 4,000 CBR flows through seven FIFO hops, with full statistics, against the same work in C.
 
-A hop is a line that keeps what waits without limit, as in C; `w1.fifo` has a queue before each
-line, which holds 10,000 cells and looks at each cell for whether there is room.
+A hop is a line with an unlimited queue, as in C; `w1.fifo` has a queue of 10,000 cells before each
+line, which checks for each cell whether there is room.
 
-The flows come over the tester's own line, four times as fast as the hops, which stamps each cell;
-so they queue at the first hop, at 99.9 % load. One histogram, as for a flow of 4,000 VCs.
+The flows arrive over the tester's line, which is four times as fast as the hops and stamps each
+cell; so they queue at the first hop, at 99.9 % load. One histogram, as for a flow of 4,000 VCs.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ PS_PER_S = 10**12
 SEED = ("w1",)
 LARGEST_MIB = 300
 PLACES = 10_000
-"""In a queue: none is ever full."""
+"""The limit of a queue, which is never reached."""
 C_CHUNK = 32_768
-"""Cells per window in C, where it is fastest."""
+"""Cells per window in C, at its fastest."""
 
 
 def experiment(seconds: int, *, queues: bool = False) -> Experiment:
-    """Return W1 over so many simulated seconds."""
+    """Return W1 over this many simulated seconds."""
     arrivals = Constant(CELL_RATE / FLOWS)
     tester, line = (Line(rate, slotted=False) for rate in (TESTER_RATE, LINE_RATE))
     hop = Fifo(limit=Buffer(PLACES, "cell")) if queues else line
@@ -67,7 +67,7 @@ def experiment(seconds: int, *, queues: bool = False) -> Experiment:
 
 
 class Pointers(ctypes.Structure):
-    """A C struct whose fields all are 64 bits wide: numbers, and arrays by address."""
+    """A C struct whose fields are all 64 bits wide: numbers, and arrays by address."""
 
     def __init__(self, **fields: int | np.ndarray) -> None:
         """Fill all fields; arrays are kept alive."""
@@ -89,10 +89,10 @@ Trial = struct(
 
 
 class InC:
-    """The same trial in C, and what it counted."""
+    """The same trial in C, and its counts."""
 
     def __init__(self, library: ctypes.CDLL, seconds: int) -> None:
-        """Take the phases of the flows from the engine's source; all else is C's own."""
+        """Take the phases of the flows from the engine's source; everything else is done in C."""
         self._run = library.w1
         draws = Draws(SEED).below("flow", "flows")
         arrivals = Constant(CELL_RATE / FLOWS)
@@ -147,7 +147,7 @@ def line_of(rate: Fraction) -> np.ndarray:
 
 
 def totals(seen: Observation) -> list[list[int]]:
-    """Return the same of what the engine has seen."""
+    """Return the same totals from the engine's observation."""
     rows = seen.delays.astype(object)
     sums = [
         rows[:, low] + (rows[:, low + 1] << bits)

@@ -1,8 +1,8 @@
 """W2: Poisson packets through a classifier, three queues and two schedulers, against the same in C.
 
-The simple Imix (7:4:1 of 40, 576 and 1,500 bytes) comes over a gigabit line, and leaves by one of
-100 Mbit/s, of which it asks for 95 % and for 120 %. What is urgent goes first; deficit round robin
-shares the rest 3 : 1. Generation is included, and so are statistics of each flow.
+The simple Imix (7:4:1 of 40, 576 and 1,500 bytes) arrives over a gigabit line and leaves by one of
+100 Mbit/s, at loads of 95 % and 120 %. Urgent packets go first; deficit round robin shares the rest
+3 : 1. Generation and statistics of each flow are included.
 
 C draws with NumPy's own functions, from generators of the same seeds.
 """
@@ -45,7 +45,7 @@ IMIX = Sizes((40, 576, 1_500), (7, 4, 1))
 CLASSES = ("ef", "af", "be")
 MARKS = tuple(marked(dscp=code) for code in (46, 10, 0))
 SHARES = (Fraction(4, 19), Fraction(9, 19), Fraction(6, 19))
-"""Of the load; so that at 120 % the round robin has to lose something."""
+"""Shares of the load, such that the round robin has losses at 120 %."""
 LIMITS = (64, 256, 256)
 """Packets."""
 QUANTUM = 1_500
@@ -55,7 +55,7 @@ SEED = ("w2",)
 LARGEST_MIB = 300
 LEAST_SPEED = 10
 C_PACKETS = 16_384
-"""Per window in C, where it is fastest."""
+"""Packets per window in C, at its fastest."""
 UDP_BYTES = 8
 
 
@@ -76,7 +76,7 @@ def rates(load: Fraction) -> list[Fraction]:
 
 
 def experiment(seconds: int, load: Fraction) -> Experiment:
-    """Return W2 over so many simulated seconds."""
+    """Return W2 over this many simulated seconds."""
     fair = Drr((("af", Fraction(3)), ("be", Fraction(1))), quantum=QUANTUM)
     top = Combined(Strict(("ef", "rest")), (None, fair))
     columns = tuple(sorted(MARKS))
@@ -127,10 +127,10 @@ Trial = struct(
 
 
 class InC:
-    """The same trial in C, and what it counted."""
+    """The same trial in C, and its counts."""
 
     def __init__(self, library: ctypes.CDLL, seconds: int, load: Fraction) -> None:
-        """Take the rates and the seeds; all else is C's own."""
+        """Take the rates and the seeds; everything else is done in C."""
         self._run = library.w2
         self._seconds, self._rates = seconds, rates(load)
         drawing = ctypes.CDLL(str(importlib.import_module("numpy.random._generator").__file__))

@@ -1,7 +1,7 @@
 """W3: the GCRA over 10 million cells of 4,000 flows, against the same loop in C.
 
-Twice: with a tolerance within which all cells conform, where the verdicts are all the work; and
-with one that many violate, where each batch is also parted into what goes on and what is lost.
+Twice: with a tolerance at which all cells conform, so that the verdicts are all the work; and with
+one that many cells violate, so that each batch is also split into conforming and lost cells.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FLOWS = 4_000
 CELLS = 10_000_000
 CELL_RATE = Fraction(352_720, FLOWS)
 GAP_PS = int(10**12 / (FLOWS * CELL_RATE))
-"""On average; each cell is of a random flow, so those of a flow come at its rate in clumps."""
+"""On average; each cell is of a random flow, so those of a flow arrive at its rate, in clumps."""
 TOLERANCES_PS = {"conforming": 10**18, "violating": 2 * 10**10}
 FIELDS = ("due_ps", "part", "increment_ps", "increment_part", "denominator", "tolerance_ps")
 
@@ -66,7 +66,7 @@ class Police:
         self._out = Batch(*(np.empty_like(column) for column in batches[0]))
 
     def ours(self, seen: list[np.ndarray] | None = None) -> None:
-        """Police all cells; note in `seen` of each batch what conforms, then what does not."""
+        """Police all cells; append to `seen`, for each batch, conforming cells, then the others."""
         state = self._element.start(self._setting)
         for batch in self._batches:
             step = self._element.process(state, (batch,), int(batch.at_ps[-1]) + 1)

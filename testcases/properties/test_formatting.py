@@ -1,4 +1,4 @@
-"""However a file was laid out and wherever its comments stand, formatting keeps what it says."""
+"""Whatever the layout of a file and the places of its comments, formatting keeps its meaning."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as draw
 from qospec.diagnostics import Problems
 from qospec.formatting import formatted
 from qospec.formatting.equivalence import same
-from qospec.formatting.source import trivia_of
+from qospec.formatting.source import read_trivia
 from qospec.resources import STDLIB
 from qospec.source import Source
 from qospec.syntax import ast
@@ -78,7 +78,7 @@ def tree(text: str) -> ast.File:
 
 
 def comments(text: str) -> list[str]:
-    return trivia_of(tokenize(Source("a.qos", text), Problems())).comments()
+    return read_trivia(tokenize(Source("a.qos", text), Problems())).comments()
 
 
 @pytest.mark.slow

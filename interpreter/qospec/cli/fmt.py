@@ -49,14 +49,14 @@ def fmt(paths: tuple[str, ...], **mode: bool) -> None:
 
 def _format_files(paths: tuple[str, ...], mode: _Mode, problems: Problems) -> int:
     """Format files; return the exit code."""
-    from qospec.formatting import Damaged, formatted
+    from qospec.formatting import MeaningChangedError, formatted
 
     changed = same = failed = 0
     for source in _sources(paths, problems):
         try:
             text = formatted(source, problems)
-        except Damaged as damaged:
-            exits.report_internal_error(damaged)
+        except MeaningChangedError as error:
+            exits.report_internal_error(error)
             failed += 1
             continue
         if text == source.text:

@@ -1,4 +1,4 @@
-"""Whether two trees say the same: the formatter's check on itself."""
+"""Equivalence of syntax trees: the formatter's check on itself."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from qospec.syntax import ast
 
 
 def same(one: object, other: object) -> bool:
-    """Return whether two trees are equal, doc comments included, units however they are spelt."""
+    """Return whether two trees are equal, doc comments included, units by what they mean."""
     if isinstance(one, ast.Quantity) and isinstance(other, ast.Quantity):
         return one.number == other.number and spelling(one.unit) == spelling(other.unit)
     if isinstance(one, ast.Node):

@@ -1,7 +1,7 @@
-"""How statements and declarations are laid out, and values that do not fit on a line are broken.
+"""The layout of statements and declarations, and of values that do not fit on a line.
 
-What stands in brackets goes on lines of its own, one item on each. An expression is broken before
-all operators of its loosest kind, and where that is not enough its operands are broken in turn.
+The items in brackets go on lines of their own. An expression is broken before all operators of its
+lowest precedence, and where that is not enough its operands are broken in turn.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
-    from qospec.formatting.printer import Pen
-    from qospec.formatting.source import Written
+    from qospec.formatting.printer import Printer
+    from qospec.formatting.source import ParsedSource
 
 _STANDS_APART = (ast.Device, ast.Topology, ast.Test, ast.Property, ast.Reference)
 _CLAUSES = {
@@ -34,49 +34,49 @@ _CLAUSES = {
 class Layout:
     """Writes the parts of a file."""
 
-    def __init__(self, written: Written, pen: Pen) -> None:
-        """Write a file with a pen."""
-        self._written = written
-        self._pen = pen
-        self._values = Values(written, pen, self._item)
+    def __init__(self, parsed: ParsedSource, printer: Printer) -> None:
+        """Write a file with a printer."""
+        self._parsed = parsed
+        self._printer = printer
+        self._values = Values(parsed, printer, self._item)
 
     # ---- the file
 
     def file(self) -> None:
         """Write the whole file."""
-        pen, trivia = self._pen, self._written.trivia
-        tokens = self._written.tokens
-        pen.words(0, 1)
+        printer, trivia = self._printer, self._parsed.trivia
+        tokens = self._parsed.tokens
+        printer.words(0, 1)
         first = 2
         for last in self._ends_of_imports():
             self._part(first, apart=False)
             self._values.filled(first, last)
             first = last + 1
-        before: ast.Node = self._written.tree
-        for node in self._written.tree.declarations:
+        before: ast.Node = self._parsed.tree
+        for node in self._parsed.tree.declarations:
             apart = isinstance(before, (*_STANDS_APART, ast.File))
-            first, last = self._written.stretch(node)
+            first, last = self._parsed.token_range(node)
             self._part(first, apart=apart or isinstance(node, _STANDS_APART))
             self._statement(node)
             before = node
         end = len(tokens.kinds) - 1
         if end in trivia.above:
             self._part(end, apart=False)
-            pen.comments(end)
+            printer.comments(end)
 
     def _part(self, first: int, *, apart: bool) -> None:
         """Begin a declaration; `apart` leaves a line blank before it, whatever was there."""
-        if apart or self._written.trivia.parted_above(first):
-            self._pen.blank_line()
+        if apart or self._parsed.trivia.parted_above(first):
+            self._printer.blank_line()
         else:
-            self._pen.end_line()
+            self._printer.end_line()
 
     def _ends_of_imports(self) -> list[int]:
         """Return the last token of each line of imports."""
-        kinds = self._written.tokens.kinds
+        kinds = self._parsed.tokens.kinds
         found = []
-        for node in self._written.tree.imports:
-            _, last = self._written.stretch(node)
+        for node in self._parsed.tree.imports:
+            _, last = self._parsed.token_range(node)
             if kinds[last + 1] != "COMMA":
                 found.append(last)
         return found
@@ -84,18 +84,18 @@ class Layout:
     # ---- a statement or declaration
 
     def _item(self, node: ast.Node) -> Item:
-        first, last = self._written.stretch(node)
+        first, last = self._parsed.token_range(node)
         return Item(first, last, lambda _: self._statement(node))
 
     def _statement(self, node: ast.Node) -> None:
-        first, last = self._written.stretch(node)
+        first, last = self._parsed.token_range(node)
         clauses = [
             self._sign(node, part)
             for field in _CLAUSES.get(type(node), ())
             if (part := getattr(node, field)) is not None
         ]
-        if self._pen.fits(first, last):
-            self._pen.text(first, last)
+        if self._printer.fits(first, last):
+            self._printer.text(first, last)
         elif isinstance(node, ast.Wire | ast.Port):
             self._values.filled(first, last, "ARROW")
         elif isinstance(node, ast.Device | ast.Topology | ast.Traffic) and node.parameters:
@@ -108,22 +108,22 @@ class Layout:
 
     def _parameters(self, node: ast.Node, parameters: Sequence[ast.Parameter]) -> int:
         """Write a keyword, a name and the parameters behind it; return the token behind them."""
-        first, last = self._written.stretch(node)
-        opener = self._written.stretch(parameters[0])[0] - 1
-        end = self._written.stretch(parameters[-1])[1]
-        closer = (self._written.comma_behind(end) or end) + 1
-        after = self._written.width_to_bracket(closer + 1, last) + 1
-        if self._pen.fits(first, closer, after):
-            self._pen.text(first, closer)
+        first, last = self._parsed.token_range(node)
+        opener = self._parsed.token_range(parameters[0])[0] - 1
+        end = self._parsed.token_range(parameters[-1])[1]
+        closer = (self._parsed.comma_behind(end) or end) + 1
+        after = self._parsed.width_to_bracket(closer + 1, last) + 1
+        if self._printer.fits(first, closer, after):
+            self._printer.text(first, closer)
         else:
-            self._pen.words(first, opener)
+            self._printer.words(first, opener)
             items = [self._values.item(each) for each in parameters]
             self._values.items(items, closer, airy=True)
         return closer + 1
 
     def _sign(self, node: ast.Node, part: ast.Node) -> int:
         """Return the token with which a clause of a statement begins."""
-        first, _ = self._written.stretch(part, node)
+        first, _ = self._parsed.token_range(part, node)
         return first if isinstance(part, ast.Text) else first - 1
 
     def _in_clauses(self, node: ast.Node, signs: Sequence[int]) -> None:
@@ -131,26 +131,26 @@ class Layout:
 
         The first goes on behind a head that is broken itself, if there is room.
         """
-        first, last = self._written.stretch(node)
-        fits = self._pen.fits(first, signs[0] - 1)
+        first, last = self._parsed.token_range(node)
+        fits = self._printer.fits(first, signs[0] - 1)
         self._values.parts(node, first, signs[0] - 1)
-        with self._pen.deeper():
+        with self._printer.indented():
             for sign, end in zip(signs, [*(each - 1 for each in signs[1:]), last], strict=True):
-                if fits or sign != signs[0] or not self._pen.fits(sign, end):
-                    self._pen.end_line()
+                if fits or sign != signs[0] or not self._printer.fits(sign, end):
+                    self._printer.end_line()
                 self._values.parts(node, sign, end)
 
 
 _CHAINS = (ast.Binary, ast.Compare, ast.Member, ast.Within, ast.Range, ast.Choose)
 _PLAIN = (ast.Number, ast.Quantity, ast.Truth, ast.Path)
 _WORDS = (ast.Name, ast.PortName, ast.Parameter)
-"""What is written as words, whatever is in it; parameters have a way of their own."""
+"""Nodes that are written token by token; parameters are handled separately."""
 _KINDS = ({"+", "-"}, {"*", "/", "of"}, {"and"}, {"or"})
 """Operators that are equally tight."""
 
 
 class Item(NamedTuple):
-    """What stands between two commas, and how to write it where it does not fit on a line."""
+    """What is between two commas, and how to write it if it does not fit on a line."""
 
     first: int
     last: int
@@ -169,21 +169,23 @@ class _Operand(NamedTuple):
 class Values:
     """Writes values. `after` is how many columns must follow on a value's last line."""
 
-    def __init__(self, written: Written, pen: Pen, statement: Callable[[ast.Node], Item]) -> None:
-        """Write parts of a file with a pen; `statement` gives those of a block."""
-        self._written = written
-        self._pen = pen
+    def __init__(
+        self, parsed: ParsedSource, printer: Printer, statement: Callable[[ast.Node], Item]
+    ) -> None:
+        """Write parts of a file with a printer; `statement` gives those of a block."""
+        self._parsed = parsed
+        self._printer = printer
         self._statement = statement
 
     def parts(self, node: ast.Node, first: int, last: int, after: int = 0) -> None:
-        """Write a stretch of a node: the values and blocks in it, and the words between them."""
+        """Write some tokens of a node: the values and blocks in it, and the words between them."""
         for child in children(node):
             if isinstance(child, _WORDS):
                 continue
-            start, end = self._written.stretch(child, node)
+            start, end = self._parsed.token_range(child, node)
             if first <= start and end <= last:
                 self.filled(first, start - 1)
-                follows = self._written.width_to_bracket(end + 1, last) + 1 if end < last else after
+                follows = self._parsed.width_to_bracket(end + 1, last) + 1 if end < last else after
                 self._part(child, start, node, follows)
                 first = end + 1
         self.filled(first, last)
@@ -191,14 +193,14 @@ class Values:
     def _part(self, node: ast.Node, first: int, within: ast.Node, after: int) -> None:
         if isinstance(node, ast.Body):
             self._block(node, after)
-        elif self._written.tokens.kinds[first - 1] in {"EQUAL", "COLON"}:
+        elif self._parsed.tokens.kinds[first - 1] in {"EQUAL", "COLON"}:
             self._bound(node, within, after)
         else:
-            self._value(node, *self._written.stretch(node, within), after)
+            self._value(node, *self._parsed.token_range(node, within), after)
 
     def item(self, node: ast.Node) -> Item:
         """Return an argument, a parameter or a pair."""
-        first, last = self._written.stretch(node)
+        first, last = self._parsed.token_range(node)
         return Item(first, last, lambda after: self.parts(node, first, last, after))
 
     def items(
@@ -212,102 +214,97 @@ class Values:
             sign: What stands behind each item but the last.
             airy: Whether blank lines between them stay.
         """
-        pen, written = self._pen, self._written
-        with pen.deeper():
+        printer, parsed = self._printer, self._parsed
+        with printer.indented():
             for place, (first, last, write) in enumerate(items):
-                pen.end_line()
-                if airy and place and written.trivia.parted_above(first):
-                    pen.blank_line()
+                printer.end_line()
+                if airy and place and parsed.trivia.parted_above(first):
+                    printer.blank_line()
                 here = sign if place < len(items) - 1 else ""
                 write(len(here))
-                pen.comma(written.comma_behind(last), here)
-        if (
-            airy
-            and items
-            and closer in written.trivia.above
-            and written.trivia.parted_above(closer)
-        ):
-            pen.blank_line()
-        pen.closer(closer)
+                printer.comma(parsed.comma_behind(last), here)
+        if airy and items and closer in parsed.trivia.above and parsed.trivia.parted_above(closer):
+            printer.blank_line()
+        printer.closer(closer)
 
     def filled(self, first: int, last: int, sign: str = "", *, hanging: bool = True) -> None:
-        """Write a stretch; where a line is full the next begins behind a `,` or before a sign."""
-        kinds, pieces, begin = self._written.tokens.kinds, [], first
+        """Write a range of tokens; a full line is broken after a `,` or before a sign."""
+        kinds, pieces, begin = self._parsed.tokens.kinds, [], first
         for at in range(first, last + 1):
             if at == last or kinds[at] == "COMMA" or kinds[at + 1] == sign:
                 pieces.append((begin, at))
                 begin = at + 1
         for begin, end in pieces[:1]:
-            self._pen.words(begin, end)
-        with self._pen.deeper() if hanging else nullcontext():
+            self._printer.words(begin, end)
+        with self._printer.indented() if hanging else nullcontext():
             for begin, end in pieces[1:]:
-                if not self._pen.fits(begin, end):
-                    self._pen.end_line()
-                self._pen.words(begin, end)
+                if not self._printer.fits(begin, end):
+                    self._printer.end_line()
+                self._printer.words(begin, end)
 
     # ---- any value
 
     def _bound(self, node: ast.Node, within: ast.Node, after: int) -> None:
         """Write the value behind a `=` or `:`; an expression that does not fit goes below."""
-        first, last = self._written.stretch(node, within)
-        bare = first == self._written.stretch(node)[0]
-        if bare and isinstance(node, _CHAINS) and not self._pen.fits(first, last, after):
-            with self._pen.deeper():
-                self._pen.end_line()
-                self._from_the_edge(node, first, last, after)
+        first, last = self._parsed.token_range(node, within)
+        bare = first == self._parsed.token_range(node)[0]
+        if bare and isinstance(node, _CHAINS) and not self._printer.fits(first, last, after):
+            with self._printer.indented():
+                self._printer.end_line()
+                self._at_line_start(node, first, last, after)
         else:
             self._value(node, first, last, after)
 
     def _block(self, body: ast.Body, after: int) -> None:
-        first, last = self._written.stretch(body)
-        if self._pen.fits(first, last, after):
-            self._pen.text(first, last)
+        first, last = self._parsed.token_range(body)
+        if self._printer.fits(first, last, after):
+            self._printer.text(first, last)
             return
-        self._pen.text(first, first)
+        self._printer.text(first, first)
         items = [self._statement(each) for each in body.statements]
         self.items(items, last, sign="", airy=True)
 
     def _value(self, node: ast.Node, first: int, last: int, after: int) -> None:
-        if self._pen.fits(first, last, after):
-            self._pen.text(first, last)
-        elif first < self._written.stretch(node)[0]:
-            self._pen.text(first, first)
-            with self._pen.deeper():
-                self._pen.end_line()
-                self._from_the_edge(node, first + 1, last - 1, 0)
-            self._pen.closer(last)
+        if self._printer.fits(first, last, after):
+            self._printer.text(first, last)
+        elif first < self._parsed.token_range(node)[0]:
+            self._printer.text(first, first)
+            with self._printer.indented():
+                self._printer.end_line()
+                self._at_line_start(node, first + 1, last - 1, 0)
+            self._printer.closer(last)
         elif isinstance(node, _CHAINS):
-            self._chain(self._operands(node), after, self._pen.deeper())
+            self._chain(self._operands(node), after, self._printer.indented())
         else:
             self._bracketed(node, first, last, after)
 
-    def _from_the_edge(self, node: ast.Node, first: int, last: int, after: int) -> None:
-        """Write a value at the start of a line: its operators stand below its first operand."""
-        bare = first == self._written.stretch(node)[0]
-        if bare and isinstance(node, _CHAINS) and not self._pen.fits(first, last, after):
+    def _at_line_start(self, node: ast.Node, first: int, last: int, after: int) -> None:
+        """Write a value at the start of a line: its operators align with its first operand."""
+        bare = first == self._parsed.token_range(node)[0]
+        if bare and isinstance(node, _CHAINS) and not self._printer.fits(first, last, after):
             self._chain(self._operands(node), after, nullcontext())
         else:
             self._value(node, first, last, after)
 
     def _bracketed(self, node: ast.Node, first: int, last: int, after: int) -> None:
-        pen = self._pen
+        printer = self._printer
         if isinstance(node, ast.Call) and node.arguments:
-            _, end = self._written.stretch(node.path)
-            pen.words(first, end + 1)
+            _, end = self._parsed.token_range(node.path)
+            printer.words(first, end + 1)
             self.items([self.item(each) for each in node.arguments], last)
         elif isinstance(node, ast.ListOf) and node.items:
-            pen.text(first, first)
+            printer.text(first, first)
             self._list(node, first, last)
         elif isinstance(node, ast.TupleOf):
-            pen.text(first, first)
+            printer.text(first, first)
             self.items([self._member(each, node) for each in node.items], last)
         elif isinstance(node, ast.MapOf):
-            pen.text(first, first)
+            printer.text(first, first)
             self.items([self.item(each) for each in node.pairs], last)
         elif isinstance(node, ast.Record | ast.Layered | ast.Unary | ast.MixOf):
             self.parts(node, first, last, after)
         else:
-            pen.words(first, last)
+            printer.words(first, last)
 
     # ---- expressions
 
@@ -320,38 +317,38 @@ class Values:
         with margin:
             for node, first, last, glued in others:
                 if not glued:
-                    self._pen.end_line()
-                self._pen.words(behind + 1, first - 1)
+                    self._printer.end_line()
+                self._printer.words(behind + 1, first - 1)
                 self._value(node, first, last, after if last == operands[-1].last else 0)
                 behind = last
 
     def _operands(self, node: ast.Node) -> list[_Operand]:
         """Return the operands of an expression, those of `a - b + c` as three."""
         below = children(node)
-        found = [_Operand(each, *self._written.stretch(each, node)) for each in below]
+        found = [_Operand(each, *self._parsed.token_range(each, node)) for each in below]
         if isinstance(node, ast.Within):
             found[-1] = found[-1]._replace(glued=True)
-        if isinstance(node, ast.Binary) and _kin(node, node.left):
+        if isinstance(node, ast.Binary) and _same_precedence(node, node.left):
             left = found[0]
-            if (left.first, left.last) == self._written.stretch(left.node):
+            if (left.first, left.last) == self._parsed.token_range(left.node):
                 found[:1] = self._operands(left.node)
         return found
 
     # ---- what stands in brackets
 
     def _member(self, node: ast.Node, within: ast.Node) -> Item:
-        first, last = self._written.stretch(node, within)
+        first, last = self._parsed.token_range(node, within)
         return Item(first, last, lambda after: self._value(node, first, last, after))
 
     def _list(self, node: ast.ListOf, first: int, last: int) -> None:
         """Write a list; numbers and names fill the lines as words do."""
         items = [self._member(each, node) for each in node.items]
         plain = all(map(_is_plain, node.items))
-        if plain and self._written.may_be_one_line(first, last):
-            with self._pen.deeper():
-                self._pen.end_line()
+        if plain and self._parsed.may_be_one_line(first, last):
+            with self._printer.indented():
+                self._printer.end_line()
                 self.filled(items[0].first, items[-1].last, hanging=False)
-            self._pen.closer(last)
+            self._printer.closer(last)
         else:
             self.items(items, last)
 
@@ -361,8 +358,8 @@ def _is_plain(node: ast.Node) -> bool:
     return isinstance(node.operand if isinstance(node, ast.Unary) else node, _PLAIN)
 
 
-def _kin(node: ast.Binary, left: ast.Node) -> bool:
-    """Return whether two operators are equally tight, so that their operands stand alike."""
+def _same_precedence(node: ast.Binary, left: ast.Node) -> bool:
+    """Return whether two operators have the same precedence, so that their operands align."""
     return isinstance(left, ast.Binary) and any(
         node.operator in kind and left.operator in kind for kind in _KINDS
     )

@@ -1,7 +1,6 @@
-"""A file as it is written: tokens, trivia, tree, and how each part of it looks on one line.
+"""A parsed file: tokens, trivia, tree, and how each part of it looks on one line.
 
-Trivia are what the parser passes over: comments and blank lines, by the tokens between which they
-stand.
+Trivia are what the parser skips: comments and blank lines, by the tokens between which they are.
 """
 
 from __future__ import annotations
@@ -34,22 +33,22 @@ _MOST_ON_A_LINE = 3
 _CLOSERS = frozenset(PAIRS.values())
 
 
-def read(source: Source, problems: Problems) -> Written | None:
-    """Return a file as it is written; None where a mistake is told, for then it is not known."""
+def read(source: Source, problems: Problems) -> ParsedSource | None:
+    """Parse a file for formatting; None if there are errors in it."""
     told = Problems()
     tree = parse(source, told)
     for diagnostic in told.all:
         problems.add(diagnostic)
-    return None if tree is None or told.errors else Written(source, tree)
+    return None if tree is None or told.errors else ParsedSource(source, tree)
 
 
 def children(node: ast.Node) -> list[ast.Node]:
-    """Return the nodes directly below a node, in the order in which they stand."""
+    """Return the nodes directly below a node, in source order."""
     return sorted(node.children(), key=lambda child: child.span.start)
 
 
-class Written:
-    """A file without mistakes. Its parts are stretches of tokens, `(first, last)`, both included.
+class ParsedSource:
+    """A file without errors. Its parts are stretches of tokens, `(first, last)`, both included.
 
     Attributes:
         tree: The file's tree.
@@ -58,10 +57,10 @@ class Written:
     """
 
     def __init__(self, source: Source, tree: ast.File) -> None:
-        """Take a text that was parsed without a mistake, and its tree."""
+        """Take a text that was parsed without errors, and its tree."""
         self.tree = tree
         self.tokens = tokenize(source, Problems())
-        self.trivia = trivia_of(self.tokens)
+        self.trivia = read_trivia(self.tokens)
         self._starting = {start: at for at, start in enumerate(self.tokens.starts)}
         self._ending = {end: at for at, end in enumerate(self.tokens.ends[:-1])}
         self._begins_item: set[int] = set()
@@ -69,19 +68,21 @@ class Written:
         self._walk()
         self._pieces = [self._piece(at) for at in range(len(self.tokens.kinds))]
         self._widths = [0, *accumulate(len(piece) for piece in self._pieces)]
-        self._bars = list(accumulate(self._barred(at) for at in range(len(self.tokens.kinds) + 1)))
+        self._bars = list(
+            accumulate(self._ends_line(at) for at in range(len(self.tokens.kinds) + 1))
+        )
 
-    # ---- where a node stands
+    # ---- the tokens of a node
 
-    def stretch(self, node: ast.Node, within: ast.Node | None = None) -> tuple[int, int]:
+    def token_range(self, node: ast.Node, within: ast.Node | None = None) -> tuple[int, int]:
         """Return the first and the last token of a node.
 
-        Parentheses are no nodes: those around a node that are part of the node `within` count.
+        Parentheses are not nodes: those around a node that are part of the node `within` count.
         """
         first, last = self._starting[node.span.start], self._ending[node.span.end]
         if within is None or isinstance(node, ast.Argument | ast.Parameter):
             return first, last
-        least, most = self.stretch(within)
+        least, most = self.token_range(within)
         kinds = self.tokens.kinds
         while (
             least < first
@@ -94,32 +95,32 @@ class Written:
     # ---- one line
 
     def text(self, first: int, last: int) -> str:
-        """Return a stretch of tokens on one line, without the comments in it."""
+        """Return a range of tokens on one line, without the comments in it."""
         return "".join([word(self.tokens, first), *self._pieces[first + 1 : last + 1]])
 
     def width(self, first: int, last: int) -> int:
-        """Return how many columns a stretch takes on one line."""
+        """Return how many columns a range of tokens takes on one line."""
         return (
             self._widths[last + 1] - self._widths[first + 1] + len(self._pieces[first].lstrip(", "))
         )
 
     def width_to_bracket(self, first: int, last: int) -> int:
-        """Return how many columns a stretch takes up to its first opening bracket."""
+        """Return how many columns a range of tokens takes up to its first opening bracket."""
         kinds = self.tokens.kinds
         end = next((at for at in range(first, last) if kinds[at] in PAIRS), last)
         return self.width(first, end)
 
     def gap(self, at: int) -> str:
-        """Return what stands between a token and the one before it, on one line."""
+        """Return what is between a token and the one before it, on one line."""
         piece = self._pieces[at]
         return piece[: len(piece) - len(piece.lstrip(" "))]
 
     def may_be_one_line(self, first: int, last: int) -> bool:
-        """Return whether neither a comment in it nor a body of statements breaks a stretch."""
+        """Return whether no comment and no body of statements breaks a range of tokens."""
         return self._bars[last] == self._bars[first]
 
     def comma_behind(self, last: int) -> int | None:
-        """Return the `,` behind a stretch, if there is one."""
+        """Return the `,` behind a range of tokens, if there is one."""
         return last + 1 if self.tokens.kinds[last + 1] == "COMMA" else None
 
     def closes(self, at: int) -> bool:
@@ -129,7 +130,7 @@ class Written:
     def is_left_out(self, at: int) -> bool:
         """Return whether a token is a `,` before a closing bracket, without comments of its own."""
         trivia = self.trivia
-        return not (self._pieces[at] or at in trivia.above or at in trivia.behind)
+        return not (self._pieces[at] or at in trivia.above or at in trivia.trailing)
 
     # ---- what each token is on one line
 
@@ -163,18 +164,18 @@ class Written:
         missing = at in self._begins_item and kinds[at - 1] != "COMMA"
         return ("," if missing else "") + blank + word(self.tokens, at)
 
-    def _barred(self, at: int) -> int:
+    def _ends_line(self, at: int) -> int:
         """Return whether the place before a token must be the end of a line."""
         return int(
-            at in self.trivia.above or at - 1 in self.trivia.behind or at - 1 in self._broken
+            at in self.trivia.above or at - 1 in self.trivia.trailing or at - 1 in self._broken
         )
 
 
 class Comment(NamedTuple):
-    """A comment on a line of its own; `text` begins with `#`. `parted`: a blank line is above."""
+    """A comment on a line of its own; `text` begins with `#`."""
 
     text: str
-    parted: bool
+    blank_above: bool
 
 
 @dataclass
@@ -183,30 +184,30 @@ class Trivia:
 
     Attributes:
         above: The comments on lines of their own between the token before and this one.
-        parted: The tokens directly above which a blank line stands, below the comments.
-        behind: The comment behind a token on its line.
+        blank_above: The tokens directly above which a blank line stands, below the comments.
+        trailing: The comment after a token on its line.
     """
 
     above: dict[int, tuple[Comment, ...]] = field(default_factory=dict)
-    parted: set[int] = field(default_factory=set)
-    behind: dict[int, str] = field(default_factory=dict)
+    blank_above: set[int] = field(default_factory=set)
+    trailing: dict[int, str] = field(default_factory=dict)
 
     def parted_above(self, at: int) -> bool:
         """Return whether a blank line is above a token and the comments that belong to it."""
         comments = self.above.get(at)
-        return comments[0].parted if comments else at in self.parted
+        return comments[0].blank_above if comments else at in self.blank_above
 
     def comments(self) -> list[str]:
         """Return all comments, in order."""
         found: list[str] = []
-        for at in sorted({*self.above, *self.behind}):
+        for at in sorted({*self.above, *self.trailing}):
             found.extend(comment.text for comment in self.above.get(at, ()))
-            found.extend(self.behind[at] for _ in range(at in self.behind))
+            found.extend(self.trailing[at] for _ in range(at in self.trailing))
         return found
 
 
-def trivia_of(tokens: Tokens) -> Trivia:
-    """Return what stands between the tokens of a text without mistakes."""
+def read_trivia(tokens: Tokens) -> Trivia:
+    """Return the trivia of a text without errors."""
     trivia, text, end = Trivia(), tokens.source.text, 0
     for at, start in enumerate(tokens.starts):
         gap = text[end:start]
@@ -217,24 +218,24 @@ def trivia_of(tokens: Tokens) -> Trivia:
 
 
 def _read(trivia: Trivia, at: int, gap: str) -> None:
-    """Read what stands between a token and the one before it."""
+    """Read the text between a token and the one before it."""
     behind, *lines = gap.split("\n")
     if at == 0:
         behind, lines = "", [behind.removeprefix("\ufeff"), *lines]
     elif behind.strip():
-        trivia.behind[at - 1] = behind.strip()
-    comments, parted = [], False
+        trivia.trailing[at - 1] = behind.strip()
+    comments, blank_above = [], False
     for line in lines[:-1]:
         if line.strip():
-            comments.append(Comment(line.strip(), parted))
-        parted = not line.strip()
+            comments.append(Comment(line.strip(), blank_above))
+        blank_above = not line.strip()
     if lines and lines[-1].strip():  # the last line of a file, without its end
-        comments.append(Comment(lines[-1].strip(), parted))
-        parted = False
+        comments.append(Comment(lines[-1].strip(), blank_above))
+        blank_above = False
     if comments:
         trivia.above[at] = tuple(comments)
-    if parted:
-        trivia.parted.add(at)
+    if blank_above:
+        trivia.blank_above.add(at)
 
 
 _ENDS_A_VALUE = frozenset(
@@ -249,7 +250,7 @@ _UNIT = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ%/µμ"
 
 
 def word(tokens: Tokens, at: int) -> str:
-    """Return a token as it is spelt: a quantity with its preferred unit, all else as written."""
+    """Return the spelling of a token: a quantity with its preferred unit, all else as written."""
     text = tokens.text(at)
     return _quantity(text) if tokens.kinds[at] == "QUANTITY" else text
 
@@ -261,13 +262,13 @@ def _quantity(text: str) -> str:
 
 
 def spelling(text: str) -> str:
-    """Return the preferred spelling of a unit; what is no unit stays as it is."""
+    """Return the preferred spelling of a unit; any other text is unchanged."""
     known = unit(text)
     return known.canonical if known else text
 
 
 def blank_before(tokens: Tokens, at: int) -> bool:
-    """Return whether a blank stands between a token and the one before it."""
+    """Return whether a space separates a token from the one before it."""
     kinds = tokens.kinds
     kind, before = kinds[at], kinds[at - 1]
     if kind in _TOUCHES_BEFORE or before in _TOUCHES_NEXT:
@@ -285,5 +286,5 @@ def is_sign(tokens: Tokens, at: int) -> bool:
 
 
 def _named(tokens: Tokens, at: int) -> bool:
-    """Return whether a keyword stands behind a dot, where it is a name."""
+    """Return whether a keyword follows a dot, where it is a name."""
     return tokens.kinds[at - 1] == "DOT" and tokens.kinds[at] in grammar().keywords.values()

@@ -16,7 +16,7 @@ from qospec.check.test.search import GOAL, SEARCH
 from qospec.reference.kinds import kind_document
 from qospec.syntax import ast
 from qospec.syntax.grammar import keywords
-from qospec.yaml_twin.shapes import BIND, BLOCK, FILE, Role, Way
+from qospec.yaml_twin.shapes import BIND, BLOCK, FILE, Grouping, Role
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -139,16 +139,16 @@ def _below(shape: Shape) -> Schema:
     thing = _thing(shape)
     if shape.node in _FIELDS:
         thing = _by_type(mapping=changes(_FIELDS[shape.node]), items={"items": {}})
-    if shape.way is Way.ALONE:
+    if shape.grouping is Grouping.ALONE:
         return thing
     named = {
         "type": "object",
         "propertyNames": {"pattern": _TEXTS[shape.name]},
         "additionalProperties": thing,
     }
-    if shape.way is Way.NAMED:
+    if shape.grouping is Grouping.NAMED:
         return named
-    if shape.way is Way.LISTED:
+    if shape.grouping is Grouping.LISTED:
         return {"type": "array", "items": thing}
     one = _by_type(mapping={**named, "minProperties": 1, "maxProperties": 1}, text=thing)
     return _by_type(mapping=named, items={"items": one})
@@ -195,7 +195,7 @@ def _mapping(parts: Sequence[Part]) -> Schema:
     made: Schema = {
         "type": "object",
         "properties": {part.key: _part(part) for part in parts},
-        "required": [part.key for part in parts if part.needed],
+        "required": [part.key for part in parts if part.required],
         "additionalProperties": False,
     }
     if {"is", "with"} <= keys:
@@ -216,7 +216,7 @@ def _statements(parts: Sequence[Part], *, needed: bool = True) -> Schema:
             **{shape.key: _statement(shape) for shape in BLOCK},
             **{part.key: _part(part) for part in parts},
         },
-        "required": [part.key for part in parts if part.needed and needed],
+        "required": [part.key for part in parts if part.required and needed],
         "patternProperties": {f"^(?!({reserved})$){_NAMES}$": {"$ref": "#/$defs/thing"}},
         "additionalProperties": False,
     }

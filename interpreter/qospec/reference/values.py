@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from qospec.check.evaluate.values import Amount, Boolean, Symbol, Text
 from qospec.syntax import ast
 from qospec.units import base_unit, number_text, table, text_of, unit
-from qospec.yaml_twin.reader import Twin
+from qospec.yaml_twin.reader import TranscribedSpan
 
 if TYPE_CHECKING:
     from qospec.check.evaluate.values import Value
@@ -57,7 +57,7 @@ def _parted(node: ast.Node) -> list[int]:
 
 def _as_text(span: Span) -> Span:
     """Return where something stands in a text of the language, which YAML is read as."""
-    return span.said if isinstance(span, Twin) else span
+    return span.text_span if isinstance(span, TranscribedSpan) else span
 
 
 EXAMPLE_NUMBER = "2"

@@ -1,4 +1,4 @@
-"""What a place in YAML asks for, and the words for what stands there instead."""
+"""What a place in YAML must contain, and the errors if it does not."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from qospec.diagnostics import Diagnostic, did_you_mean
 from qospec.source import Span
 from qospec.syntax.lexical_errors import shortened
-from qospec.yaml_twin.nodes import Mapping, Scalar, Sequence, Unreadable
+from qospec.yaml_twin.nodes import Mapping, Scalar, Sequence, TranscriptionError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Ordered
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 _QUOTES = "put it in quotes: in YAML, a {} of the language is a text"
 
 
-class Demands:
-    """Asks for nodes of a sort; raises Unreadable if they are of another."""
+class Expectations:
+    """Checks the kind of nodes; raises TranscriptionError if it is another."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
 
     def mappings(self, node: Node, what: str, first: Node | None = None) -> list[Mapping | Scalar]:
-        """Return the mappings of a block: it is one, or a list of them, with texts among them."""
+        """Return the mappings of a block: one, or a list of mappings and texts."""
         if isinstance(node, Mapping):
             return [node]
         if isinstance(node, Scalar):
-            way_out = "" if node.value else "write `{}` for an empty block"
-            raise self.wrong("E0016", f"{what} must be a mapping", first or node, way_out)
+            help_text = "" if node.value else "write `{}` for an empty block"
+            raise self.error("E0016", f"{what} must be a mapping", first or node, help_text)
         found: list[Mapping | Scalar] = []
         for item in node.items:
             if isinstance(item, Sequence):
-                raise self.wrong("E0016", f"{what} must be a mapping or a list of mappings", item)
+                raise self.error("E0016", f"{what} must be a mapping or a list of mappings", item)
             found.append(item)
         return found
 
@@ -56,34 +56,34 @@ class Demands:
         if isinstance(node, Scalar):
             return node
         sort = "list" if isinstance(node, Sequence) else "map"
-        way_out = _QUOTES.format(sort) if node.flow else ""
-        raise self.wrong("E0016", f"{what} must be a text", key or node, way_out)
+        help_text = _QUOTES.format(sort) if node.flow else ""
+        raise self.error("E0016", f"{what} must be a text", key or node, help_text)
 
-    def _below(self, key: Scalar, what: str) -> Unreadable:
-        return self.wrong("E0016", f"expected {what} below `{shortened(key.value)}`", key)
+    def _below(self, key: Scalar, what: str) -> TranscriptionError:
+        return self.error("E0016", f"expected {what} below `{shortened(key.value)}`", key)
 
     def parts(self, node: Node, shape: Shape, first: Node) -> Mapping:
         """Return a node that must be a mapping from the keys of a shape."""
         if isinstance(node, Mapping):
             return node
-        way_out = _QUOTES.format("list") if isinstance(node, Sequence) and node.flow else ""
+        help_text = _QUOTES.format("list") if isinstance(node, Sequence) and node.flow else ""
         what = "a text or a mapping" if shape.short else "a mapping"
-        raise self.wrong("E0016", f"expected {what}{keys_of(shape)}", first, way_out)
+        raise self.error("E0016", f"expected {what}{keys_of(shape)}", first, help_text)
 
-    def unknown(self, key: Scalar, known: Ordered[str], what: str) -> Unreadable:
-        """Return the mistake of a key that is none of those known."""
+    def unknown(self, key: Scalar, known: Ordered[str], what: str) -> TranscriptionError:
+        """Return the error for an unknown key."""
         near = did_you_mean(key.value, known)
         if near and near != key.value:
-            return self.wrong("E0004", f"`{shortened(key.value)}`: did you mean `{near}`?", key)
+            return self.error("E0004", f"`{shortened(key.value)}`: did you mean `{near}`?", key)
         message = f"unknown {what} `{shortened(key.value)}`"
-        return self.wrong("E0004", message, key, f"write one of: {' '.join(known)}")
+        return self.error("E0004", message, key, f"write one of: {' '.join(known)}")
 
-    def wrong(self, code: str, message: str, node: Node, way_out: str = "") -> Unreadable:
-        """Return a mistake to raise."""
-        return Unreadable(Diagnostic(code, message, self.span(node), help=way_out))
+    def error(self, code: str, message: str, node: Node, help_text: str = "") -> TranscriptionError:
+        """Return an error to raise."""
+        return TranscriptionError(Diagnostic(code, message, self.span(node), help=help_text))
 
     def span(self, node: Node) -> Span:
-        """Return where a node stands, in its first line."""
+        """Return the span of a node within its first line."""
         stop = self._source.text.find("\n", node.start)
         end = node.end if stop < 0 else min(node.end, stop)
         return Span(self._source, node.start, max(node.start, end))

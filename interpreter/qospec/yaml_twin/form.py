@@ -1,4 +1,4 @@
-"""Which form a file is in, and its tree in either. YAML is only imported where a file is in it."""
+"""The form of a file, and its tree in either form. PyYAML is only imported for YAML files."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ def is_yaml(name: str) -> bool:
     return name.endswith(YAML_SUFFIXES)
 
 
-def is_ours(written: str) -> bool:
+def is_ours(text: str) -> bool:
     """Return whether a YAML text begins as a specification does, with the key `qos`."""
     from qospec.yaml_twin.nodes import first_key
 
-    return first_key(written) == "qos"
+    return first_key(text) == "qos"
 
 
 def tree_of(source: Source, problems: Problems) -> ast.File | None:
-    """Return the tree of a file in either form; the rest is as `syntax.text.parse` has it."""
+    """Return the tree of a file in either form; otherwise as `syntax.parser.parse`."""
     if not is_yaml(source.name):
         return parser.parse(source, problems)
     from qospec.yaml_twin.reader import parse

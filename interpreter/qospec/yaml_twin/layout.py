@@ -1,7 +1,7 @@
-"""YAML under construction: entries with their comments, and how they are laid out on lines.
+"""YAML output: entries with their comments, and their layout on lines.
 
-Comments have a place above a statement and behind it, before the end of a block and behind the key
-that it begins below, and within a value, which is then written on lines as it stands in the text.
+Comments have a place above and after a statement, before the end of a block and after its key, and
+within a value, which is then written on lines as it is in the text.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from qospec.syntax import ast
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from qospec.formatting import Written
+    from qospec.formatting import ParsedSource
 
 WIDTH = 100
-"""Columns that a line fills, but for comments and for a text that is longer by itself."""
+"""Columns of a line, except for comments and for a single text that is longer."""
 STEP = "  "
 LONGEST_KEY = 1_000
-"""A longer key is marked by `?`: YAML looks for its `:` no further than 1,024 characters."""
+"""A longer key is marked with `?`: YAML searches at most 1,024 characters for its `:`."""
 
 _FIRST = re.compile(r"[-?:](?=\s|$)|[,\[\]{}#&*!|>'\"%@`]|---|\.\.\.")
 _WITHIN = re.compile(r":(?=\s|$)|\s#|[^\S ]|  ")
@@ -44,15 +44,15 @@ def quoted(text: str, *, flow: bool, key: bool = False) -> str:
 
 
 @dataclass
-class Page:
-    """What stands behind a key or a `-`: a text, a mapping, or a list.
+class Content:
+    """The content of a key or of a list item: a text, a mapping or a list.
 
     Attributes:
         kind: What this is: `text`, `lines` for a literal block, `edition`, `mapping` or `list`;
             `labelled` is either of these until all its entries are known.
         text: Of a scalar.
         entries: Of a mapping or a list.
-        opened: Whether each entry stands on a line of its own, whatever would fit; of an edition,
+        opened: Whether each entry is on a line of its own even if all fit on one; of an edition,
             whether a blank line is before it.
         end: The comments before the end of the block, or before the edition.
     """
@@ -61,7 +61,7 @@ class Page:
     text: str = ""
     entries: list[Entry] = field(default_factory=list)
     opened: bool = False
-    end: list[Above] = field(default_factory=list)
+    end: list[CommentLine] = field(default_factory=list)
 
     @property
     def is_lines(self) -> bool:
@@ -75,52 +75,52 @@ class Page:
 
 
 @dataclass
-class Above:
-    """A comment on a line of its own; `parted`: a blank line is above."""
+class CommentLine:
+    """A comment on a line of its own."""
 
     text: str
-    parted: bool = False
+    blank_above: bool = False
 
 
 @dataclass
 class Entry:
-    """A key with its page, or an item of a list, with what stands around it.
+    """A key with its content, or an item of a list, with its comments.
 
     Attributes:
         key: Of an entry of a mapping.
-        page: What it holds.
+        content: What it holds.
         above: The comments above.
-        parted: Whether a blank line is above it, below the comments.
-        opening: The comment behind its key, where its page goes on below.
-        behind: The comment behind its end, for a page that is on one line.
+        blank_above: Whether a blank line is above it, below the comments.
+        opening: The comment after its key, if its content is on the lines below.
+        trailing: The comment after its end, if its content is on one line.
     """
 
-    page: Page
+    content: Content
     key: str | None = None
-    above: list[Above] = field(default_factory=list)
-    parted: bool = False
+    above: list[CommentLine] = field(default_factory=list)
+    blank_above: bool = False
     opening: str = ""
-    behind: str = ""
+    trailing: str = ""
 
 
-def written(page: Page) -> str:
-    """Return a file's page as text."""
-    return "".join(f"{line}\n" for line in _lines(page, ""))
+def render(content: Content) -> str:
+    """Return a file's content as text."""
+    return "".join(f"{line}\n" for line in _lines(content, ""))
 
 
-def _lines(page: Page, indent: str) -> Iterator[str]:
+def _lines(content: Content, indent: str) -> Iterator[str]:
     """Yield the lines of a mapping or a list."""
-    for entry in page.entries:
+    for entry in content.entries:
         yield from _above(entry.above, indent)
-        if entry.parted:
+        if entry.blank_above:
             yield ""
-        yield from _entry(entry, page.kind, indent)
-    yield from _above(page.end, indent)
+        yield from _entry(entry, content.kind, indent)
+    yield from _above(content.end, indent)
 
 
-def _above(comments: list[Above], indent: str) -> Iterator[str]:
+def _above(comments: list[CommentLine], indent: str) -> Iterator[str]:
     for comment in comments:
-        if comment.parted:
+        if comment.blank_above:
             yield ""
         yield indent + comment.text
 
@@ -131,25 +131,25 @@ def _entry(entry: Entry, kind: str, indent: str) -> Iterator[str]:
     if len(key) > LONGEST_KEY:
         yield f"{indent}? {key}"
         head = f"{indent}:"
-    page = entry.page
-    behind = f"  {entry.behind}" if entry.behind else ""
-    if page.is_lines:
+    content = entry.content
+    behind = f"  {entry.trailing}" if entry.trailing else ""
+    if content.is_lines:
         yield f"{head} |-"
-        yield from (f"{indent}{STEP}{line}".rstrip() for line in page.text.split("\n"))
+        yield from (f"{indent}{STEP}{line}".rstrip() for line in content.text.split("\n"))
         return
-    if page.kind == "edition" and (page.end or entry.opening):
+    if content.kind == "edition" and (content.end or entry.opening):
         yield f"{head}  {entry.opening}".rstrip()
-        yield from _above(page.end, indent + STEP)
-        yield from [""] * page.opened
-        yield f"{indent}{STEP}{flat(page)}{behind}"
+        yield from _above(content.end, indent + STEP)
+        yield from [""] * content.opened
+        yield f"{indent}{STEP}{flat(content)}{behind}"
         return
-    line = None if entry.opening else flat(page)
+    line = None if entry.opening else flat(content)
     fits = line is not None and len(head) + 1 + len(line) <= WIDTH
-    if line is not None and (fits or behind or page.is_text):
+    if line is not None and (fits or behind or content.is_text):
         yield f"{head} {line}{behind}"
         return
     opening = f"  {entry.opening}" if entry.opening else ""
-    below = _lines(page, indent + STEP)
+    below = _lines(content, indent + STEP)
     if kind == "list":
         yield f"{head} {next(below).lstrip()}"
     else:
@@ -157,24 +157,24 @@ def _entry(entry: Entry, kind: str, indent: str) -> Iterator[str]:
     yield from below
 
 
-def flat(page: Page, *, flow: bool = False) -> str | None:
-    """Return a page on one line, or None if it takes several."""
-    if page.is_text:
-        if page.is_lines:
+def flat(content: Content, *, flow: bool = False) -> str | None:
+    """Return content on one line, or None if it takes several."""
+    if content.is_text:
+        if content.is_lines:
             return None
-        return f'"{page.text}"' if page.kind == "edition" else quoted(page.text, flow=flow)
-    if page.entries and (page.opened or page.end):
+        return f'"{content.text}"' if content.kind == "edition" else quoted(content.text, flow=flow)
+    if content.entries and (content.opened or content.end):
         return None
     parts = []
-    for entry in page.entries:
-        value = flat(entry.page, flow=True)
-        if value is None or entry.above or entry.behind or entry.opening or entry.parted:
+    for entry in content.entries:
+        value = flat(entry.content, flow=True)
+        if value is None or entry.above or entry.trailing or entry.opening or entry.blank_above:
             return None
         if len(entry.key or "") > LONGEST_KEY:
             return None
         parts.append(f"{quoted(entry.key, flow=True)}: {value}" if entry.key is not None else value)
     inner = ", ".join(parts)
-    return f"[{inner}]" if page.kind == "list" else f"{{{inner}}}"
+    return f"[{inner}]" if content.kind == "list" else f"{{{inner}}}"
 
 
 _VALUES = {
@@ -196,33 +196,33 @@ _VALUES = {
 """The fields of a statement that are a text of their own in YAML and may have several lines."""
 
 
-def have_places(node: ast.Node, written: Written) -> bool:
-    """Return whether YAML has a place for all comments of a statement, but for those in blocks."""
-    first, last = written.stretch(node)
-    known = _Places(written)
+def can_place_comments(node: ast.Node, parsed: ParsedSource) -> bool:
+    """Return whether YAML has a place for all comments of a statement except those in blocks."""
+    first, last = parsed.token_range(node)
+    known = _CommentPlaces(parsed)
     known.statement(node)
     inner = known.inner
     return not any(
-        (at > first and at in written.trivia.above and at not in known.above)
-        or (at < last and at in written.trivia.behind and at not in known.behind)
+        (at > first and at in parsed.trivia.above and at not in known.above)
+        or (at < last and at in parsed.trivia.trailing and at not in known.trailing)
         for at in range(first, last + 1)
         if not any(begin <= at <= end for begin, end in inner)
     )
 
 
-class _Places:
+class _CommentPlaces:
     """The tokens of a statement above which and behind which YAML has a place.
 
     Attributes:
         above: Those above which there is one.
-        behind: Those behind which there is one.
+        trailing: Those after which there is one.
         inner: The stretches of what is in its blocks, which has places of its own.
     """
 
-    def __init__(self, written: Written) -> None:
-        self._written = written
+    def __init__(self, parsed: ParsedSource) -> None:
+        self._parsed = parsed
         self.above: set[int] = set()
-        self.behind: set[int] = set()
+        self.trailing: set[int] = set()
         self.inner: list[tuple[int, int]] = []
 
     def statement(self, node: ast.Node) -> None:
@@ -238,39 +238,39 @@ class _Places:
         for each in parameters:
             self._parameter(each)
         if parameters:
-            self.behind.add(self._written.stretch(parameters[0])[0] - 1)
-            closer = self._written.stretch(parameters[-1])[1] + 1
-            self.above.add(closer + (self._written.tokens.kinds[closer] == "COMMA"))
+            self.trailing.add(self._parsed.token_range(parameters[0])[0] - 1)
+            closer = self._parsed.token_range(parameters[-1])[1] + 1
+            self.above.add(closer + (self._parsed.tokens.kinds[closer] == "COMMA"))
         if body is not None:
             self._body(body, opened=not parameters)
 
     def _is_bare(self, value: ast.Node, node: ast.Node) -> bool:
-        return self._written.stretch(value, node) == self._written.stretch(value)
+        return self._parsed.token_range(value, node) == self._parsed.token_range(value)
 
     def _value(self, value: ast.Node, node: ast.Node) -> None:
-        first, last = self._written.stretch(value, node)
+        first, last = self._parsed.token_range(value, node)
         self.above.update(range(first + 1, last + 1))
-        self.behind.update(range(first, last))
+        self.trailing.update(range(first, last))
 
     def _body(self, body: ast.Body, *, opened: bool = True) -> None:
-        first, last = self._written.stretch(body)
+        first, last = self._parsed.token_range(body)
         if body.statements:
             self.above.add(last)
-            self.behind.update({first} if opened else ())
+            self.trailing.update({first} if opened else ())
         for each in body.statements:
-            begin, end = self._written.stretch(each)
+            begin, end = self._parsed.token_range(each)
             self.above.add(begin)
             self.inner.append((begin, end))
 
     def _parameter(self, node: ast.Parameter) -> None:
-        first, last = self._written.stretch(node)
-        comma = last + (self._written.tokens.kinds[last + 1] == "COMMA")
+        first, last = self._parsed.token_range(node)
+        comma = last + (self._parsed.tokens.kinds[last + 1] == "COMMA")
         self.above.add(first)
-        self.behind.update((last, comma) if self._one_of(last, comma) else ())
-        start = self._written.stretch(node.annotation)[0]
+        self.trailing.update((last, comma) if self._one_of(last, comma) else ())
+        start = self._parsed.token_range(node.annotation)[0]
         if node.default is not None:
             self.above.update(range(start + 1, last + 1))
-            self.behind.update(range(start, last))
+            self.trailing.update(range(start, last))
 
     def _one_of(self, last: int, comma: int) -> bool:
-        return not (comma > last and {last, comma} <= self._written.trivia.behind.keys())
+        return not (comma > last and {last, comma} <= self._parsed.trivia.trailing.keys())

@@ -1,8 +1,8 @@
-"""From the text of a YAML file to its nodes, of which there are three: text, mapping, list.
+"""From the text of a YAML file to its nodes: texts, mappings and lists.
 
-PyYAML's events are followed by a loop of our own, which keeps each scalar as text, refuses what the
-language has no use for, and counts levels before anything could recurse over them. What PyYAML says
-of a text that is not YAML is said in words of our own.
+Our own loop composes PyYAML's events into nodes. It keeps each scalar as text, rejects what the
+language does not use, and counts levels before anything could recurse over them. PyYAML's messages
+about a text that is not YAML are replaced by our own.
 """
 
 from __future__ import annotations
@@ -25,70 +25,79 @@ if TYPE_CHECKING:
     from qospec.source import Source
 
 
-class _Words(NamedTuple):
-    """What is said where PyYAML's own words hold `said`; `begins` points at what is under way."""
+class _KnownError(NamedTuple):
+    """Our message for PyYAML's messages that contain one of `phrases`.
 
-    said: tuple[str, ...]
+    If it `begins`, it points at where the construct begins.
+    """
+
+    phrases: tuple[str, ...]
     message: str
     help: str
     begins: bool = False
 
 
 _KNOWN = (
-    _Words(("anchor",), "an anchor (`&`) is not allowed in a specification", "leave it out"),
-    _Words(("alias",), "an alias (`*`) is not allowed in a specification", "put it in quotes"),
-    _Words(("tag",), "a tag (`!`) is not allowed in a specification", "put the text in quotes"),
-    _Words(
+    _KnownError(("anchor",), "an anchor (`&`) is not allowed in a specification", "leave it out"),
+    _KnownError(("alias",), "an alias (`*`) is not allowed in a specification", "put it in quotes"),
+    _KnownError(
+        ("tag",), "a tag (`!`) is not allowed in a specification", "put the text in quotes"
+    ),
+    _KnownError(
         ("directive", "incompatible"),
         "a directive (`%`) is not allowed in a specification",
         "leave it out",
     ),
-    _Words(("'\\t'", "tab character"), "this line is indented with a tab", "indent with spaces"),
-    _Words(
+    _KnownError(
+        ("'\\t'", "tab character"), "this line is indented with a tab", "indent with spaces"
+    ),
+    _KnownError(
         ("found character that cannot start", "found character '@'", "found character '`'"),
         "a text cannot begin with this character",
         "put the text in quotes",
     ),
-    _Words(
+    _KnownError(
         ("while scanning a quoted scalar",),
         "this text is never closed",
         "close it with the quote that opens it",
         begins=True,
     ),
-    _Words(
+    _KnownError(
         ("allowed here ':', the first", "allowed in this context ':', the first"),
         "the indentation of this line does not fit the lines above",
         "indent it like the lines that it belongs to",
     ),
-    _Words(
+    _KnownError(
         ("mapping values are not allowed",),
         "this line has a second `:`",
         "put the text in quotes if the `:` belongs to it, or begin a new line",
     ),
-    _Words(
+    _KnownError(
         ("flow sequence",),
         "this `[` is never closed, or a `,` is missing in it",
         "put the text in quotes if it begins with `[`, else write `]`",
         begins=True,
     ),
-    _Words(
+    _KnownError(
         ("flow mapping",),
         "this `{` is never closed, or a `,` is missing in it",
         "put the text in quotes if it begins with `{`, else write `}`",
         begins=True,
     ),
-    _Words(("could not find expected ':'",), "expected `:` in this line", "write it after the key"),
-    _Words(
+    _KnownError(
+        ("could not find expected ':'",), "expected `:` in this line", "write it after the key"
+    ),
+    _KnownError(
         ("block mapping", "block sequence", "block collection", "document start"),
         "the indentation of this line does not fit the lines above",
         "indent it like the lines that it belongs to",
     ),
 )
-"""The first that fits speaks."""
+"""The first that matches applies."""
 
 
-def mishap(error: Any, source: Source, shift: int) -> Diagnostic:
-    """Return what to tell of an error of PyYAML's, whose places lie `shift` before the source's."""
+def yaml_error(error: Any, source: Source, shift: int) -> Diagnostic:
+    """Return the diagnostic for a PyYAML error, whose marks are `shift` less than the source's."""
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "it is not"
     mark = getattr(error, "problem_mark", None)
     place = mark.index + shift if mark is not None else len(source.text)
@@ -97,7 +106,7 @@ def mishap(error: Any, source: Source, shift: int) -> Diagnostic:
     said = f"{getattr(error, 'context', None) or ''} {problem} {begins!r}"
     said += ", the first of its line" if first else ""
     for words in _KNOWN:
-        if any(each in said for each in words.said):
+        if any(each in said for each in words.phrases):
             if words.begins:
                 mark = getattr(error, "context_mark", None) or mark
             return Diagnostic("E0015", words.message, _span(mark, source, shift), help=words.help)
@@ -113,17 +122,17 @@ def _span(mark: Any, source: Source, shift: int) -> Span:
 
 
 LEVELS = 5 * DEEPEST
-"""Lists and mappings within one another: a block of the text takes up to five."""
+"""Nested lists and mappings: a block of the text takes up to five levels."""
 
 _COMMENT = re.compile(r"#[^\n]*")
 _BLANK = re.compile(r"[^\S\t\n\r ]")
-"""A blank that is no plain one. YAML takes it for a letter."""
+"""A space that is not a plain one. YAML takes it for a letter."""
 _BLANK_BETWEEN = re.compile(rf"(?:^[ ]*|[:,?-][ ]*)({_BLANK.pattern})", re.MULTILINE)
-"""One that stands where only plain ones part what is around them."""
+"""One in a place where only plain spaces separate tokens."""
 
 
-class Unreadable(Exception):  # noqa: N818 -- it is no error of ours
-    """A mistake that ends the reading of what holds it."""
+class TranscriptionError(Exception):
+    """An error that ends the transcription of the node that contains it."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         self.diagnostic = diagnostic
@@ -168,7 +177,7 @@ class Comment(NamedTuple):
 
     start: int
     end: int
-    behind: int
+    previous_end: int
 
 
 class Document(NamedTuple):
@@ -179,15 +188,15 @@ class Document(NamedTuple):
     comments: tuple[Comment, ...]
 
 
-def document(source: Source, problems: Problems) -> Document | None:
-    """Return what a YAML file holds, or None if that cannot be told; tell what is wrong."""
+def compose(source: Source, problems: Problems) -> Document | None:
+    """Return the content of a YAML file, or None if it cannot be parsed; report what is wrong."""
     beyond = too_long(source) or _hidden(source)
     if beyond is not None:
         problems.add(beyond)
         return None
     try:
         return _Composer(source, problems).document()
-    except Unreadable as unreadable:
+    except TranscriptionError as unreadable:
         problems.add(unreadable.diagnostic)
         return None
 
@@ -216,14 +225,14 @@ def first_key(text: str) -> str | None:
 
 
 def _events_of(text: str) -> Iterator[Any]:
-    """Yield PyYAML's events, by its C loader if it has one: they are the same, but sooner."""
+    """Yield PyYAML's events, from its C loader if there is one: the same, but faster."""
     import yaml
 
     yield from yaml.parse(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
 
 
 class _Composer:
-    """Follows the events of one file."""
+    """Composes the events of one file into nodes."""
 
     def __init__(self, source: Source, problems: Problems) -> None:
         self._source = source
@@ -255,7 +264,7 @@ class _Composer:
             until = mark.index + self._mark if mark is not None else self._last
             if (blank := _BLANK_BETWEEN.search(self._source.text, self._last, until)) is not None:
                 raise self._no_blank(*blank.span(1)) from error
-            raise Unreadable(mishap(error, self._source, self._mark)) from error
+            raise TranscriptionError(yaml_error(error, self._source, self._mark)) from error
 
     def _follow(self, event: Any) -> None:
         what = type(event).__name__
@@ -272,8 +281,8 @@ class _Composer:
         if what == "ScalarEvent":
             self._scalar(event, start, end)
         elif what in ("MappingStartEvent", "SequenceStartEvent"):
-            made = Mapping if what == "MappingStartEvent" else Sequence
-            self._add(made(start, flow=bool(event.flow_style)))
+            transcription = Mapping if what == "MappingStartEvent" else Sequence
+            self._add(transcription(start, flow=bool(event.flow_style)))
         elif what in ("MappingEndEvent", "SequenceEndEvent"):
             self._close(end)
 
@@ -296,15 +305,17 @@ class _Composer:
         if self._documents > 1:
             raise self._foreign(start, end, "a second document", "put it into a file of its own")
 
-    def _foreign(self, start: int, end: int, what: str, way_out: str) -> Unreadable:
+    def _foreign(self, start: int, end: int, what: str, help_text: str) -> TranscriptionError:
         message = f"{what} is not allowed in a specification"
-        return Unreadable(Diagnostic("E0013", message, self._line(start, end), help=way_out))
+        return TranscriptionError(
+            Diagnostic("E0013", message, self._line(start, end), help=help_text)
+        )
 
-    def _no_blank(self, start: int, end: int) -> Unreadable:
+    def _no_blank(self, start: int, end: int) -> TranscriptionError:
         error = lexical_error("STRAY", self._source.text[start:end])
-        way_out = f"{error.help}, or put the text in quotes if it belongs there"
+        help_text = f"{error.help}, or put the text in quotes if it belongs there"
         span = Span(self._source, start, end)
-        return Unreadable(Diagnostic(error.code, error.message, span, help=way_out))
+        return TranscriptionError(Diagnostic(error.code, error.message, span, help=help_text))
 
     def _line(self, start: int, end: int) -> Span:
         """Return a span that stays within its first line."""
@@ -312,7 +323,7 @@ class _Composer:
         return Span(self._source, start, min(end, stop) if stop >= 0 else end)
 
     def _add(self, node: Node) -> None:
-        """Put a node where it belongs: it is a key, a value, an item, or the file."""
+        """Add a node where it belongs: as a key, a value, an item, or the root."""
         if not self._open:
             self._root = node
         elif isinstance(within := self._open[-1], Sequence):
@@ -325,7 +336,7 @@ class _Composer:
         if not isinstance(node, Scalar):
             if len(self._open) == LEVELS:
                 message = f"lists and mappings are nested more than {LEVELS} levels deep"
-                raise Unreadable(
+                raise TranscriptionError(
                     Diagnostic("E0012", message, self._line(node.start, node.start + 1))
                 )
             self._open.append(node)
@@ -335,7 +346,7 @@ class _Composer:
     def _key(self, node: Node) -> Scalar:
         if not isinstance(node, Scalar):
             span = self._line(node.start, node.start + 1)
-            raise Unreadable(
+            raise TranscriptionError(
                 Diagnostic("E0013", "a key must be a text", span, help="put the key in quotes")
             )
         if node.value == "<<" and not node.style:
@@ -367,12 +378,12 @@ class _Composer:
         closed.end = end if closed.flow else max(closed.start, self._last)
 
     def _look_for_comments(self, until: int) -> None:
-        """Keep the comments between the last text and the next: nothing else there has a `#`."""
+        """Keep the comments between the last text and the next; no other `#` can be there."""
         for found in _COMMENT.finditer(self._source.text, self._last, until):
             self._comments.append(Comment(*found.span(), self._last))
 
     def _look_at_head(self, start: int, end: int) -> None:
-        """Keep the comment behind the sign that a text on lines of its own begins with."""
+        """Keep the comment after the indicator of a block scalar."""
         stop = self._source.text.find("\n", start, end)
         found = _COMMENT.search(self._source.text, start, end if stop < 0 else stop)
         if found is not None:

@@ -16,10 +16,10 @@ from qospec.syntax.lexical_errors import shortened
 from qospec.syntax.limits import LONGEST
 from qospec.syntax.parser import EDITION
 from qospec.syntax.parser import parse as parse_text
-from qospec.yaml_twin.expectations import Demands, keys_of
-from qospec.yaml_twin.nodes import Mapping, Scalar, Sequence, Unreadable, document
-from qospec.yaml_twin.scalars import Doubt, Speech
-from qospec.yaml_twin.shapes import BIND, BLOCK, FILE, Role, Shape, Way
+from qospec.yaml_twin.expectations import Expectations, keys_of
+from qospec.yaml_twin.nodes import Mapping, Scalar, Sequence, TranscriptionError, compose
+from qospec.yaml_twin.scalars import DeferredError, ScalarWriter
+from qospec.yaml_twin.shapes import BIND, BLOCK, FILE, Grouping, Role, Shape
 from qospec.yaml_twin.transcript import Transcript
 
 if TYPE_CHECKING:
@@ -35,112 +35,115 @@ _PLAIN = re.compile(r"[\w=<>!%/.-]+")
 
 
 @dataclass(frozen=True)
-class Twin(Span):
-    """A stretch of a YAML file. What stands there is what it says in the text of the language."""
+class TranscribedSpan(Span):
+    """A span of a YAML file whose text is its transcription in the language."""
 
-    said: Span = field(compare=False, repr=False, kw_only=True)
+    text_span: Span = field(compare=False, repr=False, kw_only=True)
 
     @property
     def text(self) -> str:
-        """Return what stands there, as the text has it."""
-        return self.said.text
+        """Return the transcribed text."""
+        return self.text_span.text
 
     def to(self, other: Span) -> Span:
         """Return the span from here to the end of `other`."""
-        said = self.said.to(other.said) if isinstance(other, Twin) else self.said
-        return Twin(self.source, self.start, other.end, said=said)
+        text_span = (
+            self.text_span.to(other.text_span)
+            if isinstance(other, TranscribedSpan)
+            else self.text_span
+        )
+        return TranscribedSpan(self.source, self.start, other.end, text_span=text_span)
 
 
 def parse(source: Source, problems: Problems) -> ast.File | None:
-    """Return the tree of a YAML file; the rest is as `syntax.text.parse` has it."""
-    made = _made(source, problems)
-    if made is None:
+    """Return the tree of a YAML file; otherwise as `syntax.parser.parse`."""
+    transcription = _transcribe(source, problems)
+    if transcription is None:
         return None
-    text = Source(source.name, made.transcript.text, source.recorded_as)
+    text = Source(source.name, transcription.transcript.text, source.recorded_as)
     told = Problems()
     tree = parse_text(text, told)
     starts = [diagnostic.span for diagnostic in told.errors]
     for diagnostic in told.all:
-        problems.add(_moved_diagnostic(diagnostic, made.transcript))
-    for doubt in made.doubts:
-        if not any(doubt.start <= each.end and each.start <= doubt.end for each in starts):
-            problems.add(doubt.diagnostic)
+        problems.add(_map_diagnostic(diagnostic, transcription.transcript))
+    for error in transcription.deferred:
+        if not any(error.start <= each.end and each.start <= error.end for each in starts):
+            problems.add(error.diagnostic)
     if tree is None:
         return None
-    moved = _Mover(made.transcript).moved(tree)
-    return _with_unread(moved, made.lost)
+    mapped = _TreeMapper(transcription.transcript).mapped(tree)
+    return _with_unread(mapped, transcription.lost)
 
 
 def text_of(source: Source, problems: Problems) -> Source | None:
-    """Return a YAML file in the text of the language, its comments included, but not laid out.
+    """Return a YAML file in the text of the language, its comments included, but not formatted.
 
-    None where a mistake is told.
+    None if there are errors in it.
     """
     found = Problems()
-    made = _made(source, found)
-    if made is not None and parse(source, found) is not None and not found.errors:
-        return Source(source.name, made.transcript.text)
+    transcription = _transcribe(source, found)
+    if transcription is not None and parse(source, found) is not None and not found.errors:
+        return Source(source.name, transcription.transcript.text)
     for diagnostic in found.all:
         problems.add(diagnostic)
     return None
 
 
-def _made(source: Source, problems: Problems) -> Transcribed | None:
-    read = document(source, problems)
-    made = transcribed(read, problems) if read is not None else None
-    if made is not None and made.transcript.length > LONGEST:
-        message = (
-            f"as a .qos file this has {made.transcript.length:_} characters, more than {LONGEST:_}"
-        )
+def _transcribe(source: Source, problems: Problems) -> Transcription | None:
+    read = compose(source, problems)
+    transcription = transcribe(read, problems) if read is not None else None
+    length = transcription.transcript.length if transcription is not None else 0
+    if length > LONGEST:
+        message = f"as a .qos file this has {length:_} characters, more than {LONGEST:_}"
         span = Span(source, 0, 0)
         problems.add(Diagnostic("E0012", message, span, help="split it, and import its parts"))
         return None
-    return made
+    return transcription
 
 
 def _with_unread(tree: ast.File, lost: frozenset[str]) -> ast.File:
     return ast.File(**{**vars(tree), "unread": tree.unread | lost}) if lost else tree
 
 
-def _moved_diagnostic(diagnostic: Diagnostic, transcript: Transcript) -> Diagnostic:
+def _map_diagnostic(diagnostic: Diagnostic, transcript: Transcript) -> Diagnostic:
     """Return a diagnostic of the transcribed text as one of the YAML file."""
 
-    def moved(span: Span) -> Span:
-        return _moved(span, transcript)
+    def mapped(span: Span) -> Span:
+        return _map_span(span, transcript)
 
     plain = all(_PLAIN.fullmatch(edit.text) for edit in diagnostic.fix)
     return replace(
         diagnostic,
-        span=moved(diagnostic.span),
-        others=tuple(Label(moved(label.span), label.text) for label in diagnostic.others),
-        fix=tuple(edit._replace(span=moved(edit.span)) for edit in diagnostic.fix if plain),
+        span=mapped(diagnostic.span),
+        others=tuple(Label(mapped(label.span), label.text) for label in diagnostic.others),
+        fix=tuple(edit._replace(span=mapped(edit.span)) for edit in diagnostic.fix if plain),
     )
 
 
-def _moved(span: Span, transcript: Transcript) -> Twin:
-    """Return where in the YAML file a stretch of the transcribed text comes from."""
-    place = transcript.place(span.start, span.end)
-    return Twin(place.source, place.start, place.end, said=span)
+def _map_span(span: Span, transcript: Transcript) -> TranscribedSpan:
+    """Return where in the YAML file a range of tokens of the transcribed text comes from."""
+    place = transcript.yaml_span(span.start, span.end)
+    return TranscribedSpan(place.source, place.start, place.end, text_span=span)
 
 
-class _Mover:
-    """Copies a tree to the places that its text comes from."""
+class _TreeMapper:
+    """Copies a tree with its spans mapped to the YAML file."""
 
     def __init__(self, transcript: Transcript) -> None:
         self._transcript = transcript
 
-    def moved(self, node: ast.Node) -> Any:
+    def mapped(self, node: ast.Node) -> Any:
         """Return the same tree, its spans in the YAML file."""
         values: dict[str, Any] = {name: self._value(each) for name, each in vars(node).items()}
         return type(node)(**values)
 
     def _value(self, value: object) -> object:
         if isinstance(value, ast.Node):
-            return self.moved(value)
+            return self.mapped(value)
         if isinstance(value, tuple):
             return tuple(self._value(each) for each in value)
         if isinstance(value, Span):
-            return _moved(value, self._transcript)
+            return _map_span(value, self._transcript)
         return value
 
 
@@ -148,49 +151,49 @@ _KEYWORDS = [shape.key for shape in BLOCK]
 _LIST = "a list of texts"
 
 
-class Transcribed(NamedTuple):
+class Transcription(NamedTuple):
     """A transcribed file.
 
     Attributes:
         transcript: The text, and where it comes from.
-        doubts: What holds more than its place asks for, unless the parser says so itself.
+        deferred: Errors to report unless the parser reports the same text.
         lost: The words of what could not be transcribed.
     """
 
     transcript: Transcript
-    doubts: tuple[Doubt, ...]
+    deferred: tuple[DeferredError, ...]
     lost: frozenset[str]
 
 
-def transcribed(document: Document, problems: Problems) -> Transcribed:
-    """Return the text that says what a YAML file says; tell what cannot be said."""
+def transcribe(document: Document, problems: Problems) -> Transcription:
+    """Return a YAML file as text of the language; report what cannot be transcribed."""
     return _Transcriber(document, problems).file()
 
 
 class _Transcriber:
-    """Walks the nodes of one file."""
+    """Transcribes the nodes of one file."""
 
     def __init__(self, document: Document, problems: Problems) -> None:
         self._root = document.root
         self._source = document.source
         self._problems = problems
         self._text = Transcript(document.source, document.comments)
-        self._demands = Demands(document.source)
-        self._speech = Speech(document.source, self._text, self._demands)
+        self._expect = Expectations(document.source)
+        self._scalars = ScalarWriter(document.source, self._text, self._expect)
         self._lost: set[str] = set()
         self._told = 0
 
     # ---- the file
 
-    def file(self) -> Transcribed:
+    def file(self) -> Transcription:
         self._attempt(self._root, self._root, self._items)
         self._text.comments_until(len(self._source.text) + 1)
         self._text.line()
-        return Transcribed(self._text, tuple(self._speech.doubts), frozenset(self._lost))
+        return Transcription(self._text, tuple(self._scalars.deferred), frozenset(self._lost))
 
     def _items(self) -> None:
         root = self._root
-        items = [] if isinstance(root, Scalar) else self._demands.mappings(root, "a file")
+        items = [] if isinstance(root, Scalar) else self._expect.mappings(root, "a file")
         if not items:
             self._edition(root, [])
         for place, item in enumerate(items):
@@ -204,16 +207,16 @@ class _Transcriber:
 
     def _edition(self, item: Node, entries: list[tuple[Scalar, Node]]) -> list[tuple[Scalar, Node]]:
         """Transcribe the first key; return the others."""
-        way_out = f'write `qos: "{EDITION}"`'
+        help_text = f'write `qos: "{EDITION}"`'
         key, node = entries[0] if entries else (item, item)
         if not isinstance(key, Scalar) or key.value != "qos":
             message = "the first key must name the edition of the language"
-            self._tell("E0002", message, key, f"{way_out} first")
+            self._report("E0002", message, key, f"{help_text} first")
             self._text.word(f"qos {EDITION}", key.start)
             return entries
         self._text.begin(key.start)
         if not isinstance(node, Scalar) or node.value.strip() != EDITION:
-            self._tell("E0002", _unknown_edition(node), node, way_out)
+            self._report("E0002", _unknown_edition(node), node, help_text)
         self._text.word("qos", key.start, key.end)
         if self._text.comments_until(node.start):
             self._text.begin(node.start)
@@ -227,12 +230,12 @@ class _Transcriber:
         shape = next((shape for shape in FILE if shape.key == key.value), None)
         if shape is None:
             known = ["import", *(shape.key for shape in FILE)]
-            raise self._demands.unknown(key, known, "declaration")
-        self._gathered(shape, key, node)
+            raise self._expect.unknown(key, known, "declaration")
+        self._group(shape, key, node)
 
     def _imports(self, key: Scalar, node: Node) -> None:
-        """Transcribe imports: texts are on one line, each list among them is a line of its own."""
-        items = self._demands.sequence(node, key, _LIST).items
+        """Transcribe imports: texts share a line, each list among them is a line of its own."""
+        items = self._expect.sequence(node, key, _LIST).items
         together = [item for item in items if not isinstance(item, Sequence)]
         for item in items:
             if isinstance(item, Sequence):
@@ -241,14 +244,14 @@ class _Transcriber:
 
     def _import(self, items: Iterable[Node]) -> None:
         for place, item in enumerate(items):
-            scalar = self._demands.scalar(item, "an import")
+            scalar = self._expect.scalar(item, "an import")
             if place:
                 self._text.joined(",", scalar.start)
                 self._text.comments_until(scalar.start)
             else:
                 self._text.begin(scalar.start)
                 self._text.word("import", scalar.start)
-            self._speech.say(scalar, Role.IMPORT)
+            self._scalars.write(scalar, Role.IMPORT)
 
     # ---- statements
 
@@ -273,66 +276,72 @@ class _Transcriber:
         )
         shape = next((shape for shape in BLOCK if shape.key == key.value), None)
         if shape is not None and not (bound and key.value in keywords()["field"]):
-            self._gathered(shape, key, node)
+            self._group(shape, key, node)
         elif shape is None and not bound and did_you_mean(key.value, _KEYWORDS):
-            raise self._demands.unknown(key, _KEYWORDS, "statement")
+            raise self._expect.unknown(key, _KEYWORDS, "statement")
         else:
-            self._thing(BIND, key, key, node)
+            self._transcribe_node(BIND, key, key, node)
 
     def _statements(self, scalar: Scalar) -> None:
-        """Transcribe an item that holds statements as the text has them."""
+        """Transcribe an item that contains statements in the syntax of the text."""
         self._text.begin(scalar.start)
-        self._speech.say(scalar, None)
+        self._scalars.write(scalar, None)
 
-    def _gathered(self, shape: Shape, key: Scalar, node: Node) -> None:
-        """Transcribe what stands below a keyword."""
-        if shape.way is Way.ALONE:
-            self._thing(shape, key, None, node)
-        elif shape.way is Way.NAMED or (shape.way is Way.LABELLED and isinstance(node, Mapping)):
-            for name, value in self._demands.mapping(node, key, shape.way.value).entries:
-                self._attempt(name, value, partial(self._thing, shape, key, name, value))
+    def _group(self, shape: Shape, key: Scalar, node: Node) -> None:
+        """Transcribe the statements below a keyword."""
+        if shape.grouping is Grouping.ALONE:
+            self._transcribe_node(shape, key, None, node)
+        elif shape.grouping is Grouping.NAMED or (
+            shape.grouping is Grouping.LABELLED and isinstance(node, Mapping)
+        ):
+            for name, value in self._expect.mapping(node, key, shape.grouping.value).entries:
+                self._attempt(name, value, partial(self._transcribe_node, shape, key, name, value))
         else:
-            for item in self._demands.sequence(node, key, shape.way.value).items:
-                if shape.way is Way.LABELLED and isinstance(item, Mapping):
+            for item in self._expect.sequence(node, key, shape.grouping.value).items:
+                if shape.grouping is Grouping.LABELLED and isinstance(item, Mapping):
                     for name, value in item.entries:
-                        self._attempt(name, value, partial(self._thing, shape, key, name, value))
+                        self._attempt(
+                            name, value, partial(self._transcribe_node, shape, key, name, value)
+                        )
                 else:
-                    self._attempt(item, item, partial(self._thing, shape, key, None, item))
+                    self._attempt(
+                        item, item, partial(self._transcribe_node, shape, key, None, item)
+                    )
 
-    def _thing(self, shape: Shape, key: Scalar, name: Scalar | None, node: Node) -> None:
+    def _transcribe_node(self, shape: Shape, key: Scalar, name: Scalar | None, node: Node) -> None:
         """Transcribe one declaration or statement."""
-        first = name or (key if shape.way is Way.ALONE else node)
+        first = name or (key if shape.grouping is Grouping.ALONE else node)
         self._text.begin(first.start)
         if shape.key.isalpha():
-            end = key.end if shape.way is Way.ALONE else first.start
+            end = key.end if shape.grouping is Grouping.ALONE else first.start
             self._text.word(shape.key, first.start, end)
         if name is not None:
-            self._speech.say(name, shape.name)
-            if shape.way is Way.LABELLED:
+            self._scalars.write(name, shape.name)
+            if shape.grouping is Grouping.LABELLED:
                 self._text.joined(":", name.end)
         if isinstance(node, Scalar) and shape.short is not None:
             self._part(shape.short, key, node)
             return
         if not shape.parts and not shape.block:
-            raise self._demands.wrong("E0016", "expected a text", first)
-        heads, rest = self._parted(shape, first, node)
+            raise self._expect.error("E0016", "expected a text", first)
+        heads, rest = self._split_parts(shape, first, node)
         for part in shape.parts:
             if part.key in heads:
                 self._part(part, *heads[part.key])
-            elif part.needed:
+            elif part.required:
                 message = f"the key `{part.key}` is missing{keys_of(shape)}"
-                raise self._demands.wrong("E0016", message, first)
+                raise self._expect.error("E0016", message, first)
         if shape.block:
             self._block(node, rest, first)
 
-    def _parted(
+    def _split_parts(
         self, shape: Shape, first: Node, node: Node
     ) -> tuple[dict[str, tuple[Scalar, Node]], list[Mapping | Scalar]]:
-        """Return the parts of a thing by their keys, and what stands beside them."""
+        """Return the parts of a statement by their keys, and the other entries."""
         if not shape.block:
-            node = self._demands.parts(node, shape, first)
+            node = self._expect.parts(node, shape, first)
         heads: dict[str, tuple[Scalar, Node]] = {}
-        rest = self._demands.mappings(node, "a block", first)
+        rest = self._expect.mappings(node, "a block", first)
         if rest and isinstance(head := rest[0], Mapping):
             beside = Mapping(head.start, head.end, head.flow)
             for key, value in head.entries:
@@ -343,7 +352,7 @@ class _Transcriber:
             rest[0] = beside
             if beside.entries and not shape.block:
                 known = [part.key for part in shape.parts]
-                raise self._demands.unknown(beside.entries[0][0], known, "key")
+                raise self._expect.unknown(beside.entries[0][0], known, "key")
         return heads, rest
 
     # ---- parts of statements
@@ -352,51 +361,51 @@ class _Transcriber:
         if part.role is Role.PARAMETERS:
             self._parameters(key, node)
         elif part.role is Role.BODY:
-            self._block(node, self._demands.mappings(node, "a block", key), key)
+            self._block(node, self._expect.mappings(node, "a block", key), key)
         else:
-            scalar = self._demands.scalar(node, part.role.value, key)
+            scalar = self._expect.scalar(node, part.role.value, key)
             if part.sign:
                 self._text.word(part.sign, scalar.start)
             if part.role is Role.TEXT:
-                self._speech.quote(scalar)
+                self._scalars.write_quoted(scalar)
             else:
-                self._speech.say(scalar, part.role)
+                self._scalars.write(scalar, part.role)
 
     def _parameters(self, key: Scalar, node: Node) -> None:
-        mapping = self._demands.mapping(node, key, Role.PARAMETERS.value)
+        mapping = self._expect.mapping(node, key, Role.PARAMETERS.value)
         self._text.word("(", key.end, key.end)
         for place, (name, value) in enumerate(mapping.entries):
             if place:
                 self._text.joined(",", name.start)
             self._text.begin(name.start)
-            self._speech.say(name, Role.NAME)
+            self._scalars.write(name, Role.NAME)
             self._text.joined(":", name.end)
-            self._speech.say(self._demands.scalar(value, "a type", name), Role.PARAMETER)
+            self._scalars.write(self._expect.scalar(value, "a type", name), Role.PARAMETER)
         self._text.close(")", mapping)
 
     # ---- mistakes
 
     def _attempt(self, first: Node, last: Node, transcribe: Callable[[], None]) -> None:
-        """Transcribe something, or tell why not and leave it out; so too where enough is told."""
+        """Transcribe something, or report why not and leave it out, as after too many errors."""
         if self._told >= MOST:
-            self._lose(first, last)
+            self._leave_out(first, last)
             return
         mark = self._text.mark()
         try:
             transcribe()
-        except Unreadable as unreadable:
+        except TranscriptionError as unreadable:
             self._told += 1
             self._problems.add(unreadable.diagnostic)
-            self._text.back_to(mark)
-            self._speech.forget()
-            self._lose(first, last)
+            self._text.rewind(mark)
+            self._scalars.drop_deferred()
+            self._leave_out(first, last)
 
-    def _lose(self, first: Node, last: Node) -> None:
+    def _leave_out(self, first: Node, last: Node) -> None:
         text = self._source.text[first.start : last.end]
         self._lost.update(re.findall(r"[^\W\d]\w*", text))
 
-    def _tell(self, code: str, message: str, node: Node, way_out: str) -> None:
-        self._problems.add(Diagnostic(code, message, self._demands.span(node), help=way_out))
+    def _report(self, code: str, message: str, node: Node, help_text: str) -> None:
+        self._problems.add(Diagnostic(code, message, self._expect.span(node), help=help_text))
 
 
 def _unknown_edition(node: Node) -> str:

@@ -1,7 +1,7 @@
-"""What one scalar of YAML says: its text, where each character stands, and whether it is one thing.
+"""The text of one scalar, the offset of each of its characters, and whether it is a single value.
 
-A scalar stands within a transcribed text, and must not get out of the place that it was given: it
-closes what it opens, and holds nothing that its place does not ask for.
+A scalar becomes part of a transcribed text and must not affect what is around it: it closes what
+it opens, and contains nothing that does not belong in its place.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from qospec.source import Source, Span
 from qospec.syntax.grammar import END, grammar, keywords
 from qospec.syntax.lexical_errors import shortened
 from qospec.syntax.tokens import tokenize
-from qospec.yaml_twin.nodes import Unreadable
+from qospec.yaml_twin.nodes import TranscriptionError
 from qospec.yaml_twin.shapes import Role
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from qospec.source import Source
-    from qospec.yaml_twin.expectations import Demands
+    from qospec.yaml_twin.expectations import Expectations
     from qospec.yaml_twin.nodes import Scalar
     from qospec.yaml_twin.transcript import Transcript
 
@@ -49,12 +49,12 @@ _ALLOWED = {
     Role.IMPORT: {"COMMA", "AS"},
     Role.PARAMETER: {"EQUAL"},
 }
-"""What may part the pieces of a text, by its role; a value has no pieces."""
+"""The tokens that may separate the parts of a text, by its role; a value has no parts."""
 _NAME = re.compile(r"[^\W\d]\w*")
 
 
 class Problem(NamedTuple):
-    """What is wrong with a stretch of a text."""
+    """What is wrong with a range of tokens of a text."""
 
     start: int
     end: int
@@ -63,29 +63,29 @@ class Problem(NamedTuple):
     help: str
 
 
-class Said(NamedTuple):
+class ScalarText(NamedTuple):
     """The text of a scalar, and the offset in the file of each of its characters, if known."""
 
     text: str
     offsets: Sequence[int] | None
 
 
-def said(scalar: Scalar, source: Source) -> Said:
-    """Return what a scalar says, on one line unless it is written as lines."""
+def scalar_text(scalar: Scalar, source: Source) -> ScalarText:
+    """Return the text of a scalar, on one line unless it is a literal block."""
     quotes = 1 if scalar.style in {"'", '"'} else 0
     start, end = scalar.start + quotes, scalar.end - quotes
     value = scalar.value if scalar.style == LITERAL else re.sub(r"[\r\n]", " ", scalar.value)
     kept = value.rstrip() if scalar.style == LITERAL else value.strip()
     cut = value.index(kept)
     if source.text[start:end] == value:
-        return Said(kept, range(start + cut, start + cut + len(kept)))
+        return ScalarText(kept, range(start + cut, start + cut + len(kept)))
     if scalar.style in {"|", ">"}:
         start = source.text.find("\n", start, end) + 1 or end
-    return Said(kept, _offsets(kept, source.text, start, end, scalar.style))
+    return ScalarText(kept, _offsets(kept, source.text, start, end, scalar.style))
 
 
 def _offsets(value: str, text: str, start: int, end: int, style: str) -> list[int] | None:
-    """Return where each character of a value stands, or None if escapes make that hard to say."""
+    """Return the offset of each character of a value, or None if escapes hide them."""
     found, at = [], start
     for character in value:
         if character.isspace():
@@ -104,12 +104,12 @@ def _offsets(value: str, text: str, start: int, end: int, style: str) -> list[in
 
 
 def _is_folded(text: str, at: int) -> bool:
-    """Return whether a backslash stands at the end of its line."""
+    """Return whether a backslash is at the end of its line."""
     return text[at] == "\\" and text[at + 1 : at + 2] in {"\n", "\r"}
 
 
 def unbalanced(text: str, *, lines: bool) -> Problem | None:
-    """Return what in a text reaches out of it.
+    """Return the first bracket, quote or comment in a text that is not closed within it.
 
     Args:
         text: Of a scalar.
@@ -119,12 +119,12 @@ def unbalanced(text: str, *, lines: bool) -> Problem | None:
     for part in _PARTS.finditer(text):
         sign, start = part.group(), part.start()
         if sign == '"':
-            way_out = 'close it with `"` on the same line'
-            return Problem(start, len(text), "E0008", "this text is never closed", way_out)
+            help_text = 'close it with `"` on the same line'
+            return Problem(start, len(text), "E0008", "this text is never closed", help_text)
         if sign[0] == "#" and not lines:
             message = "a comment cannot be inside a value"
-            way_out = "put it after the value, outside of its quotes"
-            return Problem(start, part.end(), "E0017", message, way_out)
+            help_text = "put it after the value, outside of its quotes"
+            return Problem(start, part.end(), "E0017", message, help_text)
         if sign in _CLOSING:
             open_.append((sign, start))
         elif sign in ")]}":
@@ -141,15 +141,15 @@ def unbalanced(text: str, *, lines: bool) -> Problem | None:
     return None
 
 
-def stranger(text: str, role: Role) -> Problem | None:
-    """Return the first thing in a text that its role has no place for.
+def unexpected_token(text: str, role: Role) -> Problem | None:
+    """Return the first token in a text that its role does not allow.
 
-    Much of that the parser refuses by itself and in better words, so it is asked first.
+    The parser rejects most of that with a better message, so its errors take precedence.
     """
     if role is Role.NAME and not _NAME.fullmatch(text):
         message = f"`{shortened(text)}` is not a name"
-        way_out = "write one name, and the rest under a key of its own"
-        return Problem(0, len(text), "E0017", message, way_out)
+        help_text = "write one name, and the rest under a key of its own"
+        return Problem(0, len(text), "E0017", message, help_text)
     if not _SUSPICIOUS.search(text):
         return None
     tokens = tokenize(Source("", text), Problems())
@@ -160,8 +160,8 @@ def stranger(text: str, role: Role) -> Problem | None:
             continue
         word = shortened(tokens.text(at))
         message = f"expected {role.value}, found `{word}`"
-        way_out = "write what follows under a key of its own"
-        return Problem(tokens.starts[at], tokens.ends[at], "E0017", message, way_out)
+        help_text = "write what follows under a key of its own"
+        return Problem(tokens.starts[at], tokens.ends[at], "E0017", message, help_text)
     return None
 
 
@@ -173,7 +173,7 @@ def _foreign() -> frozenset[str]:
 
 
 def _is_named(kinds: Sequence[str], at: int, word: str, role: Role) -> bool:
-    """Return whether a keyword stands where it is a name."""
+    """Return whether a keyword is used as a name."""
     if kinds[at] in _SIGNS:
         return False
     alone = kinds[1:] == [END]
@@ -185,65 +185,65 @@ def _is_named(kinds: Sequence[str], at: int, word: str, role: Role) -> bool:
     )
 
 
-class Doubt(NamedTuple):
-    """What is to be told of a stretch of the text if the parser finds nothing wrong with it."""
+class DeferredError(NamedTuple):
+    """A diagnostic for a range of the text if the parser reports nothing there."""
 
     start: int
     end: int
     diagnostic: Diagnostic
 
 
-class Speech:
-    """Says scalars.
+class ScalarWriter:
+    """Writes scalars to a transcript.
 
     Attributes:
-        doubts: What holds more than its place asks for, unless the parser says so itself.
+        deferred: Errors to report unless the parser reports the same text.
     """
 
-    def __init__(self, source: Source, text: Transcript, demands: Demands) -> None:
-        self.doubts: list[Doubt] = []
+    def __init__(self, source: Source, text: Transcript, expect: Expectations) -> None:
+        self.deferred: list[DeferredError] = []
         self._source = source
         self._text = text
-        self._demands = demands
+        self._expect = expect
 
-    def say(self, scalar: Scalar, role: Role | None) -> None:
-        """Say a scalar, if it stays in its place; without a role it may be statements."""
-        text, offsets = said(scalar, self._source)
+    def write(self, scalar: Scalar, role: Role | None) -> None:
+        """Write a scalar if it is well-formed; without a role it may contain statements."""
+        text, offsets = scalar_text(scalar, self._source)
         if not text:
             what = role.value if role else "a statement"
-            raise self._demands.wrong("E0011", f"expected {what}", scalar)
+            raise self._expect.error("E0011", f"expected {what}", scalar)
         lines = scalar.style == LITERAL
         problem = unbalanced(text, lines=lines)
         if problem is not None:
-            raise Unreadable(self._told(problem, scalar, offsets))
-        start = self._text.said(text, scalar.start, scalar.end, offsets)
-        problem = stranger(text, role) if role else None
+            raise TranscriptionError(self._told(problem, scalar, offsets))
+        start = self._text.scalar(text, scalar.start, scalar.end, offsets)
+        problem = unexpected_token(text, role) if role else None
         if problem is not None:
             told = self._told(problem, scalar, offsets)
-            self.doubts.append(Doubt(start, self._text.length, told))
+            self.deferred.append(DeferredError(start, self._text.length, told))
         if lines and "#" in text.rpartition("\n")[2]:
             self._text.line()
 
-    def quote(self, scalar: Scalar) -> None:
-        """Say a scalar that is a text in both forms, and in this one without its quotes."""
+    def write_quoted(self, scalar: Scalar) -> None:
+        """Write a scalar that is a text in both forms, with the quotes of the text form."""
         kept = scalar.value.strip("\r\n")
         found = re.search(r'["\r\n]', kept)
         if found:
             rule = 'cannot contain `"`' if found.group() == '"' else "must be on one line"
-            raise self._demands.wrong("E0008", f"a text {rule}", scalar)
-        text, offsets = said(scalar, self._source)
+            raise self._expect.error("E0008", f"a text {rule}", scalar)
+        text, offsets = scalar_text(scalar, self._source)
         self._text.word('"', scalar.start)
         self._text.glue()
-        # Blanks at its ends are part of it.
-        self._text.said(kept, scalar.start, scalar.end, offsets if kept == text else None)
+        # Spaces at its ends are part of it.
+        self._text.scalar(kept, scalar.start, scalar.end, offsets if kept == text else None)
         self._text.joined('"', scalar.end)
 
-    def forget(self) -> None:
-        """Forget the doubts about what was taken back."""
-        self.doubts = [doubt for doubt in self.doubts if doubt.end <= self._text.length]
+    def drop_deferred(self) -> None:
+        """Drop the deferred errors of what was rewound."""
+        self.deferred = [error for error in self.deferred if error.end <= self._text.length]
 
     def _told(self, problem: Problem, scalar: Scalar, offsets: Sequence[int] | None) -> Diagnostic:
-        """Return what is told of a problem within a scalar."""
+        """Return the diagnostic for a problem within a scalar."""
         there = list(offsets or ())[problem.start : problem.end]
-        span = Span(self._source, there[0], there[-1] + 1) if there else self._demands.span(scalar)
+        span = Span(self._source, there[0], there[-1] + 1) if there else self._expect.span(scalar)
         return Diagnostic(problem.code, problem.message, span, help=problem.help)

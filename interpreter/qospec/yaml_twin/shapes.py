@@ -1,7 +1,7 @@
-"""How each declaration and each statement stands in YAML: one table, for reading and for writing.
+"""The shape of each declaration and statement in YAML: one table, for reading and for writing.
 
-A shape has a key, which is the keyword; what stands below it is gathered in one of four ways; and
-each thing below is a mapping of parts, or one text where only the part `short` is there.
+A shape has a key, which is the keyword; the statements below it are grouped in one of four ways;
+and each is a mapping of parts, or a single text if it has only the part `short`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import NamedTuple
 from qospec.syntax import ast
 
 
-class Way(Enum):
-    """What stands below a keyword."""
+class Grouping(Enum):
+    """How the statements of one keyword are grouped below it."""
 
     NAMED = "a mapping from names"
     LISTED = "a list"
@@ -23,7 +23,7 @@ class Way(Enum):
 
 @unique
 class Role(Enum):
-    """What a text says: the words for it, for messages."""
+    """What a text stands for, as messages call it."""
 
     NAME = "a name"
     NAMES = "a name, or several with `,` between them"
@@ -47,31 +47,31 @@ class Role(Enum):
 
 
 class Part(NamedTuple):
-    """A key of a thing: its role, what stands before it in the text, the node's field."""
+    """A key of a statement: its role, the token before it in the text, the node's field."""
 
     key: str
     role: Role
     sign: str = ""
     field: str = ""
-    needed: bool = True
+    required: bool = True
 
 
 class Shape(NamedTuple):
-    """How one kind of node stands in YAML.
+    """The shape of one kind of node in YAML.
 
     Attributes:
         key: The keyword.
         node: The class of node.
-        way: What stands below the keyword.
-        name: What the names below it say.
+        grouping: How statements are grouped below the keyword.
+        name: The role of the names below it.
         parts: The keys of each thing, in the order of the text.
-        short: The part that may stand for the thing, if no other part is there.
-        block: Whether the statements of its body stand beside the parts.
+        short: The part that may stand for the whole, if it is the only one.
+        block: Whether the statements of its body are beside the parts.
     """
 
     key: str
     node: type[ast.Node]
-    way: Way = Way.NAMED
+    grouping: Grouping = Grouping.NAMED
     name: Role = Role.NAME
     parts: tuple[Part, ...] = ()
     short: Part | None = None
@@ -82,8 +82,8 @@ class Shape(NamedTuple):
         return next((part for part in self.parts if part.key == key), None)
 
 
-_PARAMETERS = Part("parameters", Role.PARAMETERS, "", "parameters", needed=False)
-_WITH = Part("with", Role.BODY, "", "body", needed=False)
+_PARAMETERS = Part("parameters", Role.PARAMETERS, "", "parameters", required=False)
+_WITH = Part("with", Role.BODY, "", "body", required=False)
 _IS = Part("is", Role.VALUE, "=", "value")
 _IN = Part("in", Role.EXPRESSION, "in", "values")
 _TARGET = Part("to", Role.NAME, "->", "target")
@@ -92,7 +92,7 @@ _CONDITION = Part("", Role.CONDITION, "", "condition")
 FILE = (
     Shape(
         "let", ast.Let,
-        parts=(Part("type", Role.NAME, ":", "annotation", needed=False), _IS, _WITH), short=_IS,
+        parts=(Part("type", Role.NAME, ":", "annotation", required=False), _IS, _WITH), short=_IS,
     ),
     Shape("traffic", ast.Traffic, parts=(_PARAMETERS, _IS, _WITH), short=_IS),
     Shape("device", ast.Device, parts=(_PARAMETERS,), block=True),
@@ -101,17 +101,17 @@ FILE = (
     Shape("property", ast.Property, block=True),
     Shape("reference", ast.Reference, parts=(Part("title", Role.TEXT, "", "title"),), block=True),
 )  # fmt: skip
-"""What stands in a file, below its first key and its imports."""
+"""The keys of a file, after its first key and its imports."""
 
 BIND = Shape("", ast.Bind, name=Role.NAMES, parts=(_IS, _WITH), short=_IS)
-"""What stands in a block under a key that is no keyword."""
+"""A key of a block that is not a keyword."""
 
 BLOCK = (
     FILE[0],
     Shape("port", ast.Port, name=Role.PORTS, short=Part("", Role.NAME, ":", "carries")),
-    Shape("->", ast.Wire, Way.LISTED, short=Part("", Role.WIRE)),
+    Shape("->", ast.Wire, Grouping.LISTED, short=Part("", Role.WIRE)),
     Shape(
-        "link", ast.Link, Way.LISTED,
+        "link", ast.Link, Grouping.LISTED,
         parts=(Part("between", Role.ENDS), Part("via", Role.BASE, "via", "medium"), _WITH),
         short=Part("", Role.LINK),
     ),
@@ -125,33 +125,33 @@ BLOCK = (
     ),
     Shape(
         "sweep", ast.Sweep, name=Role.NAMES,
-        parts=(_IN, Part("where", Role.EXPRESSION, "where", "where", needed=False)), short=_IN,
+        parts=(_IN, Part("where", Role.EXPRESSION, "where", "where", required=False)), short=_IN,
     ),
     Shape("control", ast.Control, short=Part("", Role.BASE, "=", "topology")),
     Shape("search", ast.Search, parts=(_IN,), block=True),
     Shape("goal", ast.Goal, block=True),
-    Shape("run", ast.Run, Way.ALONE, block=True),
+    Shape("run", ast.Run, Grouping.ALONE, block=True),
     Shape("machine", ast.Machine, block=True),
     Shape("state", ast.State, block=True),
     Shape("on", ast.Transition, parts=(_TARGET, _WITH), short=_TARGET),
-    Shape("require", ast.Criterion, Way.LABELLED, short=_CONDITION),
-    Shape("expect", ast.Criterion, Way.LABELLED, short=_CONDITION),
-    Shape("invariant", ast.Criterion, Way.LABELLED, short=_CONDITION),
-    Shape("report", ast.Report, Way.LABELLED, short=Part("", Role.SHOWN, "", "value")),
+    Shape("require", ast.Criterion, Grouping.LABELLED, short=_CONDITION),
+    Shape("expect", ast.Criterion, Grouping.LABELLED, short=_CONDITION),
+    Shape("invariant", ast.Criterion, Grouping.LABELLED, short=_CONDITION),
+    Shape("report", ast.Report, Grouping.LABELLED, short=Part("", Role.SHOWN, "", "value")),
     Shape(
         "forall", ast.ForAll, name=Role.VARIABLE,
         parts=(Part("is", Role.VALUE, "in", "values"), _WITH),
         short=Part("is", Role.VALUE, "in", "values"),
     ),
     Shape(
-        "skip", ast.Skip, Way.LISTED,
+        "skip", ast.Skip, Grouping.LISTED,
         parts=(
             Part("unless", Role.EXPRESSION, "unless", "condition"),
             Part("because", Role.TEXT, "", "reason"),
         ),
     ),
 )  # fmt: skip
-"""What stands in a block under a keyword; a keyword that may be a field is one before a value."""
+"""The keywords of a block; one that may be a field is a field before a value."""
 
 
 def shape_of(node: ast.Node) -> Shape:

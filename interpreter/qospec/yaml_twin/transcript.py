@@ -1,4 +1,4 @@
-"""A text of the language under construction, with a map from it to the YAML that it is made of."""
+"""The text of the language that a YAML file becomes, with a source map back to the YAML."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _Piece(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """How far a transcript has come, so that it can be taken back to there."""
+    """A position in a transcript to rewind to."""
 
     parts: int
     pieces: int
@@ -40,8 +40,8 @@ class Mark(NamedTuple):
 class Transcript:
     """Takes words, scalars and comments in the order of the text.
 
-    Comments are put between the words by where they stand in the YAML: before a statement, behind
-    one on its line, or before the end of a block whose column they keep.
+    Comments are placed by their position in the YAML: before a statement, after one on its line, or
+    before the end of a block if they are indented like it.
     """
 
     def __init__(self, source: Source, comments: Sequence[Comment]) -> None:
@@ -58,33 +58,33 @@ class Transcript:
 
     @property
     def text(self) -> str:
-        """Return all that was written."""
+        """Return the text so far."""
         return "".join(self._parts)
 
     @property
     def length(self) -> int:
-        """Return how many characters were written."""
+        """Return the length of the text so far."""
         return self._length
 
     # ---- writing
 
     def word(self, text: str, start: int, end: int | None = None) -> None:
-        """Write what is not in the YAML, or is in a key: a keyword, a sign."""
+        """Write a token that is not in the YAML, or is in a key: a keyword, an operator."""
         self._write(text, _Piece(start, start if end is None else end, None))
         self._last = max(self._last, end or 0)
 
-    def said(self, text: str, start: int, end: int, offsets: Sequence[int] | None) -> int:
-        """Write what a scalar says; return where it begins."""
+    def scalar(self, text: str, start: int, end: int, offsets: Sequence[int] | None) -> int:
+        """Write the text of a scalar; return its offset."""
         self._write(text, _Piece(start, end, offsets))
         self._last = max(self._last, self._trimmed(start, end))
         return self._length - len(text)
 
     def joined(self, text: str, start: int) -> None:
-        """Write what is not in the YAML without a blank before it."""
+        """Write a token that is not in the YAML, without a space before it."""
         self._raw(text, _Piece(start, start, None))
 
     def glue(self) -> None:
-        """Let what is written next stand without a blank before it."""
+        """Write the next token without a space before it."""
         self._glued = True
 
     def line(self) -> None:
@@ -94,13 +94,13 @@ class Transcript:
             self._fresh = True
 
     def begin(self, start: int) -> None:
-        """Begin a statement that begins there in the YAML: its comments first."""
+        """Begin a statement, with the comments before it in the YAML."""
         self.comments_until(start)
         self.line()
         self._blank_line(start)
 
     def comments_until(self, limit: int) -> bool:
-        """Write the comments that stand before a place; return whether there are any."""
+        """Write the comments before an offset; return whether there are any."""
         first = self._next
         while self._next < len(self._comments) and self._comments[self._next].start < limit:
             self._comment(self._comments[self._next])
@@ -112,7 +112,7 @@ class Transcript:
         self.comments_until(block.end)
         while not block.flow and self._next < len(self._comments):
             comment = self._comments[self._next]
-            if comment.behind > block.end or not (
+            if comment.previous_end > block.end or not (
                 self._is_behind(comment) or self._column(comment.start) >= self._column(block.start)
             ):
                 break
@@ -160,22 +160,22 @@ class Transcript:
     def _trimmed(self, start: int, end: int) -> int:
         return start + len(self._source.text[start:end].rstrip())
 
-    # ---- going back
+    # ---- rewinding
 
     def mark(self) -> Mark:
-        """Return how far this has come."""
+        """Return the current position."""
         parts, pieces = len(self._parts), len(self._pieces)
         return Mark(parts, pieces, self._length, self._fresh, self._last, self._next)
 
-    def back_to(self, mark: Mark) -> None:
-        """Forget what was written since."""
+    def rewind(self, mark: Mark) -> None:
+        """Drop what was written since a mark."""
         del self._parts[mark.parts :], self._starts[mark.pieces :], self._pieces[mark.pieces :]
         self._length, self._fresh, self._last, self._next = mark[2:]
 
     # ---- from the text to the YAML
 
-    def place(self, start: int, end: int) -> Span:
-        """Return where in the YAML a stretch of the text comes from."""
+    def yaml_span(self, start: int, end: int) -> Span:
+        """Return where in the YAML a range of tokens of the text comes from."""
         if start == end:
             there = self._end_of(end)
             return Span(self._source, there, there)

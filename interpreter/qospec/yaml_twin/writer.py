@@ -1,8 +1,8 @@
 """From a `.qos` file to the same in YAML.
 
-What is written is the file in its one layout: each statement becomes an entry of its shape, with
-the comments around it. Entries of one keyword that follow each other stand together below it, and
-where a keyword comes again later the block becomes a list of mappings.
+The formatted file is written: each statement becomes an entry of its shape, with its comments.
+Consecutive statements of one keyword are grouped below it; if a keyword comes again later, the
+block becomes a list of mappings.
 """
 
 from __future__ import annotations
@@ -11,168 +11,171 @@ from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
 from qospec.diagnostics import Problems
-from qospec.formatting import Damaged, formatted, read
+from qospec.formatting import MeaningChangedError, formatted, read
 from qospec.source import Source
 from qospec.syntax import ast
 from qospec.syntax.limits import too_long
 from qospec.syntax.parser import EDITION
-from qospec.yaml_twin.layout import Above, Entry, Page, flat, have_places, written
+from qospec.yaml_twin.layout import CommentLine, Content, Entry, can_place_comments, flat, render
 from qospec.yaml_twin.reader import text_of
-from qospec.yaml_twin.shapes import Role, Shape, Way, shape_of
+from qospec.yaml_twin.shapes import Grouping, Role, Shape, shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from qospec.formatting import Written
+    from qospec.formatting import ParsedSource
     from qospec.yaml_twin.shapes import Part
 
-    Block = Callable[[Sequence[ast.Node], list[Entry], set[str]], Page]
+    Block = Callable[[Sequence[ast.Node], list[Entry], set[str]], Content]
     from collections.abc import Sequence
 
     from qospec.syntax import ast
 
 
-class Entries:
-    """Makes the entries of one file; `block` makes the page of a block."""
+class EntryBuilder:
+    """Builds the entries of one file; `block` builds the content of a block."""
 
-    def __init__(self, written: Written, block: Block) -> None:
-        self._written = written
-        self._tokens = written.tokens
-        self._trivia = written.trivia
+    def __init__(self, parsed: ParsedSource, block: Block) -> None:
+        self._parsed = parsed
+        self._tokens = parsed.tokens
+        self._trivia = parsed.trivia
         self._block = block
 
     def entry(self, node: Any) -> Entry:
-        """Return a statement's entry; one without a place for its comments is text as it stands."""
+        """Return a statement's entry; one without places for its comments stays text."""
         shape = shape_of(node)
-        first, last = self._written.stretch(node)
-        one_line = self._written.may_be_one_line(first, last)
-        if _may_be_keys(node) and (one_line or have_places(node, self._written)):
+        first, last = self._parsed.token_range(node)
+        one_line = self._parsed.may_be_one_line(first, last)
+        if _may_be_keys(node) and (one_line or can_place_comments(node, self._parsed)):
             entry = Entry(self._page(shape, node), self._name(shape, node))
-            self.around(entry, first, last)
+            self.with_comments(entry, first, last)
             if shape.block:
                 entry.opening = self._opening(node.body)
-            if self._ends(entry, last):
+            if self._place_trailing_comment(entry, last):
                 return entry
-        raw = self.around(Entry(Page("lines", self.slice(first, last))), first, last)
-        raw.page.text += f"  {raw.behind}" if raw.behind else ""
-        raw.behind = ""
+        raw = self.with_comments(Entry(Content("lines", self.slice(first, last))), first, last)
+        raw.content.text += f"  {raw.trailing}" if raw.trailing else ""
+        raw.trailing = ""
         return raw
 
-    def around(self, entry: Entry, first: int, last: int) -> Entry:
-        """Give an entry what stands above a stretch and behind it."""
-        behind = self._trivia.behind
+    def with_comments(self, entry: Entry, first: int, last: int) -> Entry:
+        """Give an entry what stands above a range of tokens and behind it."""
+        behind = self._trivia.trailing
         comma = last + (self._tokens.kinds[last + 1] == "COMMA")
         entry.above = self.above(first)
-        entry.parted = first in self._trivia.parted
-        entry.behind = behind.get(last) or behind.get(comma, "")
-        if entry.behind and entry.page.is_lines:
-            entry.page.text += f"  {entry.behind}"
-            entry.behind = ""
+        entry.blank_above = first in self._trivia.blank_above
+        entry.trailing = behind.get(last) or behind.get(comma, "")
+        if entry.trailing and entry.content.is_lines:
+            entry.content.text += f"  {entry.trailing}"
+            entry.trailing = ""
         return entry
 
-    def above(self, at: int) -> list[Above]:
+    def above(self, at: int) -> list[CommentLine]:
         """Return the comments above a token."""
-        return [Above(each.text, each.parted) for each in self._trivia.above.get(at, ())]
+        return [CommentLine(each.text, each.blank_above) for each in self._trivia.above.get(at, ())]
 
     def slice(self, first: int, last: int) -> str:
-        """Return a stretch: on one line, or on several if it takes several in the text."""
+        """Return a range of tokens: on one line, or on several if it takes several in the text."""
         text = self._tokens.source.text
         start, end = self._tokens.starts[first], self._tokens.ends[last]
         if "\n" not in text[start:end]:
-            return self._written.text(first, last)
+            return self._parsed.text(first, last)
         # A long head goes on further in than its statement, and what it opens closes at the margin.
         lines = (text[text.rfind("\n", 0, at) + 1 : end] for at in (start, end))
         margin = min((each[: len(each) - len(each.lstrip())] for each in lines), key=len)
         return dedent(margin + text[start:end])
 
-    def behind(self, first: int, last: int) -> str:
-        """Return a stretch on its lines, but for its first word."""
+    def all_but_first_word(self, first: int, last: int) -> str:
+        """Return a range of tokens on its lines, but for its first word."""
         text = self._tokens.source.text[self._tokens.ends[first] : self._tokens.ends[last]]
         line, _, lines = text.partition("\n")
         return f"{line.strip()}\n{dedent(lines)}"
 
-    def _ends(self, entry: Entry, last: int) -> bool:
+    def _place_trailing_comment(self, entry: Entry, last: int) -> bool:
         """Put the comment behind a statement where it ends; return whether there is a place."""
-        page = entry.page
-        if not entry.behind or (not entry.opening and flat(page) is not None):
+        content = entry.content
+        if not entry.trailing or (not entry.opening and flat(content) is not None):
             return True
         if self._tokens.kinds[last] == "RBRACE":
             return False
-        end, entry.behind, behind = page.entries[-1], "", entry.behind
-        if end.page.is_lines:
-            end.page.text += f"  {behind}"
+        end, entry.trailing, behind = content.entries[-1], "", entry.trailing
+        if end.content.is_lines:
+            end.content.text += f"  {behind}"
         else:
-            end.behind = behind
+            end.trailing = behind
         return True
 
     def _opening(self, body: ast.Body) -> str:
-        return self._trivia.behind.get(self._written.stretch(body)[0], "")
+        return self._trivia.trailing.get(self._parsed.token_range(body)[0], "")
 
     # ---- names
 
     def _name(self, shape: Shape, node: Any) -> str | None:
-        if shape.way is Way.LABELLED:
+        if shape.grouping is Grouping.LABELLED:
             return None if node.label is None else str(node.label.text)
-        if shape.way is not Way.NAMED:
+        if shape.grouping is not Grouping.NAMED:
             return None
-        first, _ = self._written.stretch(node)
-        return self._written.text(first + bool(shape.key), self._end_of_name(node))
+        first, _ = self._parsed.token_range(node)
+        return self._parsed.text(first + bool(shape.key), self._end_of_name(node))
 
     def _end_of_name(self, node: Any) -> int:
         """Return the last token of what a statement is called, or of what it turns through."""
         if isinstance(node, ast.Loop):
-            return self._written.stretch(node.values, node)[1]
+            return self._parsed.token_range(node.values, node)[1]
         if isinstance(node, ast.ForAll):
-            return self._written.stretch(node.annotation or node.name)[1]
+            return self._parsed.token_range(node.annotation or node.name)[1]
         if isinstance(node, ast.Bind | ast.Sweep | ast.Port):
-            last = self._written.stretch(node.names[-1])[1]
+            last = self._parsed.token_range(node.names[-1])[1]
             return last + (self._tokens.kinds[last + 1] == "RPAR")
-        return self._written.stretch(node.name)[1]
+        return self._parsed.token_range(node.name)[1]
 
     # ---- parts
 
-    def _page(self, shape: Shape, node: Any) -> Page:
+    def _page(self, shape: Shape, node: Any) -> Content:
         """Return what stands behind a statement's name."""
         short = shape.short
         if short is not None and not short.key and getattr(node, "body", None) is None:
-            return Page("text", self._from(short, shape, node))
+            return Content("text", self._from(short, shape, node))
         entries = [entry for part in shape.parts if (entry := self._part(part, node)) is not None]
         if shape.block:
-            page = self._block(node.body.statements, entries, {part.key for part in shape.parts})
-            page.opened |= not isinstance(node, ast.Run | ast.Goal) and bool(page.entries)
-            page.end = self.above(self._written.stretch(node.body)[1])
-            return page
+            content = self._block(node.body.statements, entries, {part.key for part in shape.parts})
+            content.opened |= not isinstance(node, ast.Run | ast.Goal) and bool(content.entries)
+            content.end = self.above(self._parsed.token_range(node.body)[1])
+            return content
         if short is not None and [entry.key for entry in entries] == [short.key]:
-            return entries[0].page
-        return Page("mapping", entries=entries)
+            return entries[0].content
+        return Content("mapping", entries=entries)
 
     def _from(self, short: Part, shape: Shape, node: Any) -> str:
         """Return all of a statement from a part on; without a field, behind the keyword."""
-        first, last = self._written.stretch(node)
+        first, last = self._parsed.token_range(node)
         if short.field:
-            first, _ = self._written.stretch(getattr(node, short.field), node)
+            first, _ = self._parsed.token_range(getattr(node, short.field), node)
             return self.slice(first, last)
         return self.slice(first + shape.key.isalpha(), last)
 
     def _part(self, part: Part, node: Any) -> Entry | None:
-        """Return the entry of a part, or None if it is not there."""
+        """Return the entry of a part, or None if there is none."""
         if part.role is Role.PARAMETERS:
             return self._parameters(node)
         if part.role is Role.ENDS:
-            first, last = self._written.stretch(node.left)[0], self._written.stretch(node.right)[1]
-            return Entry(Page("text", self._written.text(first, last)), part.key)
+            first, last = (
+                self._parsed.token_range(node.left)[0],
+                self._parsed.token_range(node.right)[1],
+            )
+            return Entry(Content("text", self._parsed.text(first, last)), part.key)
         value = self._value(part, node)
         if value is None:
             return None
         if part.role is Role.BODY:
-            page = self._block(value.statements, [], set())
-            page.end = self.above(self._written.stretch(value)[1])
-            return Entry(page, part.key, opening=self._opening(value))
+            content = self._block(value.statements, [], set())
+            content.end = self.above(self._parsed.token_range(value)[1])
+            return Entry(content, part.key, opening=self._opening(value))
         text = value.text if part.role is Role.TEXT else None
         if text is None:
             within = node if value is getattr(node, part.field) else None
-            text = self.slice(*self._written.stretch(value, within))
-        return Entry(Page("text", text), part.key)
+            text = self.slice(*self._parsed.token_range(value, within))
+        return Entry(Content("text", text), part.key)
 
     def _value(self, part: Part, node: Any) -> Any:
         """Return the node of a part; a record is two, what it is of and what it has."""
@@ -182,23 +185,23 @@ class Entries:
         whole = getattr(node, "values" if isinstance(node, ast.ForAll) else "value", None)
         if not isinstance(whole, ast.Record):
             return value
-        if self._written.stretch(whole, node) != self._written.stretch(whole):
+        if self._parsed.token_range(whole, node) != self._parsed.token_range(whole):
             return value
         return whole.base if part.role is Role.VALUE else whole.body
 
     def _parameters(self, node: Any) -> Entry | None:
-        opener = self._written.stretch(node.name)[1] + 1
+        opener = self._parsed.token_range(node.name)[1] + 1
         if self._tokens.kinds[opener] != "LPAR":
             return None
-        page = Page("mapping")
+        content = Content("mapping")
         for each in node.parameters:
-            first, last = self._written.stretch(each)
-            start, _ = self._written.stretch(each.annotation)
-            entry = Entry(Page("text", self.slice(start, last)), each.name.text)
-            page.entries.append(self.around(entry, first, last))
+            first, last = self._parsed.token_range(each)
+            start, _ = self._parsed.token_range(each.annotation)
+            entry = Entry(Content("text", self.slice(start, last)), each.name.text)
+            content.entries.append(self.with_comments(entry, first, last))
             comma = last + (self._tokens.kinds[last + 1] == "COMMA")
-            page.end = self.above(comma + 1)
-        return Entry(page, "parameters", opening=self._trivia.behind.get(opener, ""))
+            content.end = self.above(comma + 1)
+        return Entry(content, "parameters", opening=self._trivia.trailing.get(opener, ""))
 
 
 def _may_be_keys(node: Any) -> bool:
@@ -209,168 +212,174 @@ def _may_be_keys(node: Any) -> bool:
 
 
 def yaml_of(source: Source, problems: Problems) -> str | None:
-    """Return a `.qos` file as YAML; None where a mistake is told.
+    """Return a `.qos` file as YAML; None if there are errors in it.
 
     Raises:
-        Damaged: If the result would say something else than the file.
+        MeaningChangedError: If the result would say something else than the file.
     """
     text = formatted(source, problems)
     laid_out = read(Source(source.name, text), Problems()) if text is not None else None
     if laid_out is None:
         return None
-    made = written(_Writer(laid_out).file())
-    beyond = too_long(Source(f"{source.name} as YAML", made))
+    yaml = render(_Writer(laid_out).file())
+    beyond = too_long(Source(f"{source.name} as YAML", yaml))
     if beyond is not None:
         problems.add(beyond)
         return None
-    again = text_of(Source(source.name, made), Problems())
+    again = text_of(Source(source.name, yaml), Problems())
     if again is None or formatted(again, Problems()) != text:
-        raise Damaged(f"{source.name}: as YAML the file would say something else")
-    return made
+        raise MeaningChangedError(f"{source.name}: as YAML the file would say something else")
+    return yaml
 
 
 class _Writer:
-    """Makes the pages of one file."""
+    """Builds the content of one file."""
 
-    def __init__(self, written: Written) -> None:
-        self._written = written
-        self._entries = Entries(written, self._block)
+    def __init__(self, parsed: ParsedSource) -> None:
+        self._parsed = parsed
+        self._entries = EntryBuilder(parsed, self._block)
 
     # ---- the file
 
-    def file(self) -> Page:
-        edition = Entry(Page("edition", EDITION), "qos", self._entries.above(0))
-        edition.parted = 0 in self._written.trivia.parted
-        edition.page.end = self._entries.above(1)
-        edition.page.opened = 1 in self._written.trivia.parted
-        edition.opening = self._written.trivia.behind.get(0, "")
-        edition.behind = self._written.trivia.behind.get(1, "")
+    def file(self) -> Content:
+        edition = Entry(Content("edition", EDITION), "qos", self._entries.above(0))
+        edition.blank_above = 0 in self._parsed.trivia.blank_above
+        edition.content.end = self._entries.above(1)
+        edition.content.opened = 1 in self._parsed.trivia.blank_above
+        edition.opening = self._parsed.trivia.trailing.get(0, "")
+        edition.trailing = self._parsed.trivia.trailing.get(1, "")
         heads = [edition, *self._imports()]
-        page = self._block(self._written.tree.declarations, heads, set())
-        page.opened = True
-        page.end = self._entries.above(len(self._written.tokens.kinds) - 1)
-        return page
+        content = self._block(self._parsed.tree.declarations, heads, set())
+        content.opened = True
+        content.end = self._entries.above(len(self._parsed.tokens.kinds) - 1)
+        return content
 
     def _imports(self) -> list[Entry]:
         """Return the imports: those of one line are items, those of several are lists of items."""
         lines: list[Entry] = []
-        kinds, begin = self._written.tokens.kinds, 2
-        for node in self._written.tree.imports:
-            _, last = self._written.stretch(node)
+        kinds, begin = self._parsed.tokens.kinds, 2
+        for node in self._parsed.tree.imports:
+            _, last = self._parsed.token_range(node)
             if kinds[last + 1] != "COMMA":
                 lines.append(self._import(begin, last))
                 begin = last + 1
-        if len(lines) == 1 and not (lines[0].above or lines[0].behind):
+        if len(lines) == 1 and not (lines[0].above or lines[0].trailing):
             (only,) = lines
-            return [Entry(only.page, "import", parted=only.parted)]
+            return [Entry(only.content, "import", blank_above=only.blank_above)]
         for line in lines:
-            line.page.opened = False
-        page = Page("list", entries=lines, opened=True)
-        return [Entry(page, "import", parted=_hoisted(lines[0]))] if lines else []
+            line.content.opened = False
+        content = Content("list", entries=lines, opened=True)
+        return [Entry(content, "import", blank_above=_take_blank_above(lines[0]))] if lines else []
 
     def _import(self, first: int, last: int) -> Entry:
-        items = self._written.text(first + 1, last).split(", ")
-        if not self._written.may_be_one_line(first, last):
-            items = [self._entries.behind(first, last)]
-        entry = Entry(Page("list", entries=[Entry(Page("text", item)) for item in items]))
-        self._entries.around(entry, first, last)
-        if entry.behind and flat(entry.page) is None:
-            entry.page.entries[0].page.text += f"  {entry.behind}"
-            entry.behind = ""
+        items = self._parsed.text(first + 1, last).split(", ")
+        if not self._parsed.may_be_one_line(first, last):
+            items = [self._entries.all_but_first_word(first, last)]
+        entry = Entry(Content("list", entries=[Entry(Content("text", item)) for item in items]))
+        self._entries.with_comments(entry, first, last)
+        if entry.trailing and flat(entry.content) is None:
+            entry.content.entries[0].content.text += f"  {entry.trailing}"
+            entry.trailing = ""
         return entry
 
     # ---- blocks
 
-    def _block(self, nodes: Sequence[ast.Node], heads: list[Entry], taken: set[str]) -> Page:
-        """Return the page of a block: a mapping, or a list of them where a key comes again.
+    def _block(self, nodes: Sequence[ast.Node], heads: list[Entry], taken: set[str]) -> Content:
+        """Return the content of a block: a mapping, or a list of them where a key comes again.
 
         Args:
             nodes: The statements.
             heads: What stands before them in the first mapping.
             taken: The keys that mean something else in the first mapping.
         """
-        items = [Entry(Page("mapping", entries=list(heads)))]
+        items = [Entry(Content("mapping", entries=list(heads)))]
         used = {entry.key or "" for entry in heads} | taken
         group: Entry | None = None
         for node in nodes:
             shape, entry = shape_of(node), self._entries.entry(node)
-            if entry.page.kind == "lines":
-                items += [entry, Entry(Page("mapping"))]
+            if entry.content.kind == "lines":
+                items += [entry, Entry(Content("mapping"))]
                 used, group = set(), None
                 continue
             if group is not None and _joins(shape, group, entry):
-                group.page.entries.append(entry)
+                group.content.entries.append(entry)
                 continue
             key = shape.key or entry.key or ""
             if key in used:
-                items.append(Entry(Page("mapping")))
+                items.append(Entry(Content("mapping")))
                 used = set()
             used.add(key)
-            made = _group(shape, entry)
-            items[-1].page.entries.append(made)
-            group = made if shape.key else None
+            transcription = _group(shape, entry)
+            items[-1].content.entries.append(transcription)
+            group = transcription if shape.key else None
         first, *others = items
-        kept = [each for each in others if each.page.kind == "lines" or each.page.entries]
-        if kept and (first.page.entries or taken):
+        kept = [each for each in others if each.content.kind == "lines" or each.content.entries]
+        if kept and (first.content.entries or taken):
             kept.insert(0, first)
         return _mapping_or_list(kept or [first])
 
 
 def _joins(shape: Shape, group: Entry, entry: Entry) -> bool:
     """Return whether a statement goes into the group of the statement before."""
-    if shape.key != group.key or shape.way is Way.ALONE:
+    if shape.key != group.key or shape.grouping is Grouping.ALONE:
         return False
-    return shape.way is not Way.NAMED or all(each.key != entry.key for each in group.page.entries)
+    return shape.grouping is not Grouping.NAMED or all(
+        each.key != entry.key for each in group.content.entries
+    )
 
 
 def _group(shape: Shape, entry: Entry) -> Entry:
     """Return a statement below its keyword, where others may join it."""
     if not shape.key:
         return entry
-    if shape.way is Way.ALONE:
+    if shape.grouping is Grouping.ALONE:
         entry.key = shape.key
         return entry
-    kind = {Way.NAMED: "mapping", Way.LISTED: "list", Way.LABELLED: "labelled"}[shape.way]
-    page = Page(kind, entries=[entry], opened=True)
-    return Entry(page, shape.key, parted=_hoisted(entry))
+    kind = {Grouping.NAMED: "mapping", Grouping.LISTED: "list", Grouping.LABELLED: "labelled"}[
+        shape.grouping
+    ]
+    content = Content(kind, entries=[entry], opened=True)
+    return Entry(content, shape.key, blank_above=_take_blank_above(entry))
 
 
-def _hoisted(entry: Entry) -> bool:
+def _take_blank_above(entry: Entry) -> bool:
     """Take away the blank line above an entry, which goes above its key; return if there is one."""
     if entry.above:
-        parted, entry.above[0].parted = entry.above[0].parted, False
+        blank_above, entry.above[0].blank_above = entry.above[0].blank_above, False
     else:
-        parted, entry.parted = entry.parted, False
-    return parted
+        blank_above, entry.blank_above = entry.blank_above, False
+    return blank_above
 
 
-def _mapping_or_list(items: list[Entry]) -> Page:
+def _mapping_or_list(items: list[Entry]) -> Content:
     for item in items:
-        for entry in item.page.entries:
+        for entry in item.content.entries:
             _settle(entry)
-    if len(items) == 1 and items[0].page.kind == "mapping":
-        return items[0].page
+    if len(items) == 1 and items[0].content.kind == "mapping":
+        return items[0].content
     for item in items:
-        if item.page.entries:
-            first = item.page.entries[0]
-            item.page.opened = True
-            item.above, item.parted = first.above, first.parted
-            first.above, first.parted = [], False
-    return Page("list", entries=items, opened=True)
+        if item.content.entries:
+            first = item.content.entries[0]
+            item.content.opened = True
+            item.above, item.blank_above = first.above, first.blank_above
+            first.above, first.blank_above = [], False
+    return Content("list", entries=items, opened=True)
 
 
 def _settle(entry: Entry) -> None:
     """Make a group of labelled statements a mapping, or a list where one lacks a label."""
-    page = entry.page
-    if page.kind == "labelled":
-        labels = [each.key for each in page.entries]
-        page.kind = "list" if None in labels or len({*labels}) < len(labels) else "mapping"
-        if page.kind == "list":
-            page.entries = [_labelled_item(each) for each in page.entries]
+    content = entry.content
+    if content.kind == "labelled":
+        labels = [each.key for each in content.entries]
+        content.kind = "list" if None in labels or len({*labels}) < len(labels) else "mapping"
+        if content.kind == "list":
+            content.entries = [_labelled_item(each) for each in content.entries]
 
 
 def _labelled_item(entry: Entry) -> Entry:
     if entry.key is None:
         return entry
-    page = Page("mapping", entries=[Entry(entry.page, entry.key, behind=entry.behind)], opened=True)
-    return Entry(page, above=entry.above, parted=entry.parted)
+    content = Content(
+        "mapping", entries=[Entry(entry.content, entry.key, trailing=entry.trailing)], opened=True
+    )
+    return Entry(content, above=entry.above, blank_above=entry.blank_above)

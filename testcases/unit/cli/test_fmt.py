@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 from qospec import cli
 from qospec.check.modules.project import fingerprint
-from qospec.formatting.printer import Pen
+from qospec.formatting.printer import Printer
 
 UNTIDY = "qos 1\nlet a=1 s # kept\n"
 TIDY = "qos 1\n\nlet a = 1 s  # kept\n"
@@ -156,16 +156,16 @@ def test_a_file_that_cannot_be_written_is_told(here: Path, monkeypatch) -> None:
 def test_what_would_say_something_else_is_not_written_and_the_others_are(
     here: Path, monkeypatch
 ) -> None:
-    def finished(pen: Pen) -> str:
-        text = right(pen)
+    def spoilt(printer: Printer) -> str:
+        text = right(printer)
         return text.replace("2 s", "3 s")
 
-    right = Pen.finished
+    right = Printer.result
     (here / "other.qos").write_text(UNTIDY.replace("1 s", "2 s"), encoding="utf-8")
-    monkeypatch.setattr(Pen, "finished", finished)
+    monkeypatch.setattr(Printer, "result", spoilt)
     result = fmt("other.qos", "untidy.qos")
     assert result.exit_code == 4
-    assert "internal error in qospec: Damaged: other.qos" in result.stderr
+    assert "internal error in qospec: MeaningChangedError: other.qos" in result.stderr
     assert "2 s" in (here / "other.qos").read_text(encoding="utf-8")
     assert (here / "untidy.qos").read_text(encoding="utf-8") == TIDY
 

@@ -39,7 +39,7 @@ def test_two_blanks_stand_before_a_comment_behind(laid_out) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "shown"),
+    ("parsed", "shown"),
     [
         ("a { b = 1, # x\nc = 2 }", "a {\n  b = 1  # x\n  c = 2\n}"),
         ("a { b = 1 # x\n, c = 2 }", "a {\n  b = 1  # x\n  c = 2\n}"),
@@ -62,10 +62,10 @@ def test_two_blanks_stand_before_a_comment_behind(laid_out) -> None:
         ("a[1 # x\n]", "a[1  # x\n  ]"),
     ],
 )
-def test_a_comment_within_a_value_breaks_it(laid_out, written: str, shown: str) -> None:
-    assert laid_out(f"let x = {written}\n") == f"let x = {shown}\n".replace(
-        "=   #", "=  #"
-    ).replace("= \n", "=\n")
+def test_a_comment_within_a_value_breaks_it(laid_out, parsed: str, shown: str) -> None:
+    assert laid_out(f"let x = {parsed}\n") == f"let x = {shown}\n".replace("=   #", "=  #").replace(
+        "= \n", "=\n"
+    )
 
 
 def test_blank_lines_between_statements_stay_but_one_at_a_time(in_test) -> None:

@@ -3,9 +3,9 @@
 import pytest
 
 from qospec.diagnostics import Problems
-from qospec.formatting import Damaged, formatted
+from qospec.formatting import MeaningChangedError, formatted
 from qospec.formatting.equivalence import same
-from qospec.formatting.printer import Pen
+from qospec.formatting.printer import Printer
 from qospec.source import Source
 from qospec.syntax.parser import parse
 
@@ -74,7 +74,7 @@ def test_a_file_that_would_be_too_long_to_read_is_told(monkeypatch) -> None:
     assert formatted(Source("a.qos", "qos 1\ntest t on n {x=1,y=1,z=1,a=1,b=1}"), problems) is None
     (error,) = problems.errors
     assert error.code == "E0012"
-    assert error.message == "laid out, this file has 63 characters, more than 40"
+    assert error.message == "formatted, this file has 63 characters, more than 40"
 
 
 DEEP = {
@@ -101,9 +101,9 @@ def test_what_is_as_deep_as_may_be_is_laid_out(whole, monkeypatch, value: str) -
     [("# c", ""), ("1 s", "2 s"), ("(b)", "b.c"), ("## d", "#"), ("let x", "let")],
 )
 def test_a_result_that_says_something_else_is_not_given(monkeypatch, lost, instead) -> None:
-    right = Pen.finished
-    monkeypatch.setattr(Pen, "finished", lambda pen: right(pen).replace(lost, instead))
-    with pytest.raises(Damaged, match="would change what"):
+    right = Printer.result
+    monkeypatch.setattr(Printer, "result", lambda printer: right(printer).replace(lost, instead))
+    with pytest.raises(MeaningChangedError, match="would change what"):
         formatted(Source("a.qos", "qos 1\n\n## d\nlet x = 1 s + (b)  # c\n"), Problems())
 
 

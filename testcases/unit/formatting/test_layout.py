@@ -10,15 +10,15 @@ LONG = "a_name_of_some_length"
 
 
 @pytest.mark.parametrize(
-    "written",
+    "parsed",
     [
         "traffic t = ubr { pcr = 1 cell/s, connections = 3 }",
         "traffic t = ubr {\n  pcr = 1 cell/s\n  connections = 3\n}",
         "traffic t =\n  ubr { pcr = 1 cell/s,\n\n connections\n = 3, }",
     ],
 )
-def test_the_old_lines_do_not_matter(laid_out, written: str) -> None:
-    assert laid_out(written) == "traffic t = ubr { pcr = 1 cell/s, connections = 3 }\n"
+def test_the_old_lines_do_not_matter(laid_out, parsed: str) -> None:
+    assert laid_out(parsed) == "traffic t = ubr { pcr = 1 cell/s, connections = 3 }\n"
 
 
 def test_a_line_is_filled_and_no_more(laid_out) -> None:

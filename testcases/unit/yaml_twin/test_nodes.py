@@ -6,7 +6,7 @@ import pytest
 
 from qospec.diagnostics import Problems
 from qospec.source import Source
-from qospec.yaml_twin.nodes import LEVELS, Mapping, Scalar, document
+from qospec.yaml_twin.nodes import LEVELS, Mapping, Scalar, compose
 
 Told = Callable[[str], list[str]]
 HEAD = 'qos: "1"\n'
@@ -16,7 +16,7 @@ INVISIBLE = "this line contains an invisible character"
 
 def scalars(text: str) -> list[Scalar]:
     """Return all scalars of a text, in order."""
-    found = document(Source("a.yaml", text), Problems())
+    found = compose(Source("a.yaml", text), Problems())
     assert found is not None
     waiting, scalars = [found.root], []
     while waiting:
@@ -46,7 +46,7 @@ def test_every_scalar_is_text_and_knows_where_it_stands(mark: str, end: str) -> 
 
 def test_comments_are_found_between_scalars_and_only_there() -> None:
     text = "# one\na: 'b # no' # two\nc: | # head\n  # no\nd: [e, # three\n  f]\n  # four"
-    found = document(Source("a.yaml", text), Problems())
+    found = compose(Source("a.yaml", text), Problems())
     assert found is not None
     shown = [text[each.start : each.end] for each in found.comments]
     assert shown == ["# one", "# two", "# head", "# three", "# four"]

@@ -1,11 +1,11 @@
-"""From text to YAML: the one way in which each thing is written."""
+"""From text to YAML: the one form in which each statement is written."""
 
 from collections.abc import Callable
 
 import pytest
 
 from qospec.diagnostics import Problems
-from qospec.formatting import Damaged
+from qospec.formatting import MeaningChangedError
 from qospec.source import Source
 from qospec.yaml_twin import writer
 from qospec.yaml_twin.layout import quoted
@@ -202,7 +202,7 @@ def test_an_import_with_comments_may_name_files_like_keywords(as_yaml: AsYaml) -
 
 @pytest.mark.parametrize("body", ["a = host", "port p: cell", "a = delay"])
 def test_a_key_too_long_for_yaml_is_marked(as_yaml: AsYaml, body: str) -> None:
-    """What is written is read again, or it would be damaged."""
+    """What is written is read again, or it would be an error."""
     names = ", ".join(f"name_{number}" for number in range(200))
     text = body.replace("a =", f"{names} =").replace("p:", f"{names}:")
     shown = as_yaml(f"qos 1\n\ndevice d {{\n  {text}\n}}\n")
@@ -234,16 +234,18 @@ def test_in_a_flow_more_is(text: str) -> None:
 
 
 def test_what_would_say_something_else_is_never_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writer, "written", lambda _: 'qos: "1"\nlet: {a: 2 s}\n')
-    with pytest.raises(Damaged, match="as YAML the file would say something else"):
+    monkeypatch.setattr(writer, "render", lambda _: 'qos: "1"\nlet: {a: 2 s}\n')
+    with pytest.raises(MeaningChangedError, match="as YAML the file would say something else"):
         yaml_of(Source("a.qos", "qos 1\nlet a = 1 s\n"), Problems())
 
 
 def test_several_lines_behind_a_head_of_several_lines_close_at_their_margin() -> None:
     names = ", ".join(f"variable_{n}" for n in range(20))
     rows = "[\n(1, 2),  # one\n(3, 4)\n]"
-    made = yaml_of(
+    transcription = yaml_of(
         Source("a.qos", f"qos 1\ntest t on line {{\nsweep ({names}) in {rows}\n}}\n"), Problems()
     )
-    assert made is not None
-    assert made.endswith("|-\n        [\n          (1, 2),  # one\n          (3, 4)\n        ]\n")
+    assert transcription is not None
+    assert transcription.endswith(
+        "|-\n        [\n          (1, 2),  # one\n          (3, 4)\n        ]\n"
+    )
