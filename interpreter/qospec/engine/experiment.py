@@ -134,5 +134,5 @@ class Experiment(NamedTuple):
     sources: tuple[Source, ...]
     nodes: tuple[Node, ...]
     wires: tuple[Wire, ...]
-    watch: MeasurementSpec
+    measurement: MeasurementSpec
     seed: tuple[str, ...]

@@ -155,7 +155,7 @@ def _network(
         sources=tuple(_sources(case.flows, members, lowered)),
         nodes=lowered.nodes,
         wires=lowered.wires,
-        watch=_watch(case, name, connections, members),
+        measurement=_measurement(case, name, connections, members),
         seed=seed,
     )
     return Planned(
@@ -187,10 +187,10 @@ def _sources(
         )
 
 
-# ---- what is watched
+# ---- what is recorded
 
 
-def _watch(
+def _measurement(
     case: Case, network: str, connections: Connections, members: tuple[Member, ...]
 ) -> MeasurementSpec:
     """Give each flow, each flow's OAM cells and each member that a statement names a histogram."""

@@ -1,7 +1,7 @@
-"""A user's template has a process of its own: limited in time, memory and output.
+"""Renders a user's template in a process of its own, limited in time, memory and output.
 
-A template is a program by somebody whom nobody knows. Jinja's sandbox keeps it from what is not
-its business, and this from taking all that the machine has.
+A template is a program that may come from anywhere. Jinja's sandbox limits what it can access, and
+this module what it can consume.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 MIB = 2**20
 AGAIN_S = 0.2
 PER_CHARACTER = 20
-"""Bytes of memory that a character of a record may come to."""
+"""Bytes of memory that a character of a record may need."""
 
 
 class Limits(NamedTuple):
-    """What a template may take: time of a processor in seconds, memory in MiB, MiB of output.
+    """What a template may use: CPU time in seconds, memory in MiB, output in MiB.
 
-    What is in one long call cannot be told that its time is over; it is killed `grace_s` later.
+    A long call cannot be interrupted when its time is over; its process is killed `grace_s` later.
     """
 
     time_s: int = 60
@@ -44,7 +44,7 @@ def rendered(path: Path, document: Mapping[str, Any], timing: Mapping[str, Any])
 
 
 def checked(path: Path) -> None:
-    """Raise ReportError for a mistake of syntax in a user's template or in a part of it."""
+    """Raise ReportError for a syntax error in a user's template or in a part of it."""
     _asked({"path": str(path)})
 
 
@@ -76,12 +76,12 @@ def _asked(request: dict[str, Any]) -> str:
 
 
 def too_long(limits: Limits) -> str:
-    """Return what is said of a template that does not end."""
+    """Return the message for a template that does not end."""
     return f"takes more than {limits.time_s} s, the most that a template may"
 
 
 def _confine(limits: Limits, characters: int) -> None:
-    """Limit this process; what can be caught is raised as LimitError or MemoryError."""
+    """Limit this process; if possible, exceeding a limit raises LimitError or MemoryError."""
     import resource
     import signal
 
@@ -96,7 +96,7 @@ def _confine(limits: Limits, characters: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (killed_s, killed_s))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGPROF, end)
-    # Again and again, for here and there Jinja takes any error for something else.
+    # Repeatedly, because in some places Jinja takes any exception for a missing attribute.
     signal.setitimer(signal.ITIMER_PROF, limits.time_s, AGAIN_S)
 
 

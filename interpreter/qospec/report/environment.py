@@ -1,6 +1,6 @@
-"""Jinja as templates of reports get it: sandboxed, strict, without chance, errors with places.
+"""The Jinja environment of reports: sandboxed, strict, without randomness, errors with places.
 
-With `bytecode.py` the only module that imports Jinja.
+Only this module and `bytecode` import Jinja.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ FILTERS = {
 }
 """What a template may pipe a value through."""
 
-# What a template can raise by itself, or reading one of its parts, beside Jinja's own errors.
+# What a template or reading one of its parts can raise, besides Jinja's own errors.
 _MISTAKES = (
     ArithmeticError,
     AttributeError,
@@ -87,7 +87,7 @@ _FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 class Missing(StrictUndefined):
-    """A name that is not there: any use of it is an error, in words that help."""
+    """An undefined name: any use of it is an error with a helpful message."""
 
     @property
     def _undefined_message(self) -> str:
@@ -102,16 +102,16 @@ class Missing(StrictUndefined):
 
 
 class LimitError(Exception):
-    """A template took more than it may; the message is for who writes it."""
+    """A template exceeded a limit; the message is for its author."""
 
 
 def rendered(
     report: Format, document: Mapping[str, Any], timing: Mapping[str, Any], most: int = 0
 ) -> str:
-    """Return the report, of at `most` so many characters, if it is not 0.
+    """Return the report; it may have at `most` so many characters, unless that is 0.
 
     Raises:
-        ReportError: The template has a mistake.
+        ReportError: The template has an error.
     """
     try:
         fingerprint = sha256(_clean(text.as_json(document)).encode()).hexdigest()
@@ -127,7 +127,7 @@ def rendered(
 
 
 def _limited(pieces: Iterator[str], most: int) -> str:
-    """Return pieces together; what would be too long is raised where the last of them was made."""
+    """Return the pieces joined; raise LimitError in the template's own line if it gets too long."""
     made = []
     for piece in pieces:
         made.append(piece)
@@ -138,9 +138,9 @@ def _limited(pieces: Iterator[str], most: int) -> str:
 
 
 def checked(report: Format) -> None:
-    """Raise ReportError for a mistake of syntax in a template or in a part that it names.
+    """Raise ReportError for a syntax error in a template or in a part that it names.
 
-    A part that is not there may be one that is never asked for, so only rendering refuses it.
+    A part that does not exist may never be needed, so only rendering reports it.
     """
     environment = _environment(report)
     waiting, seen = [report.path.name], set[str]()
@@ -153,7 +153,7 @@ def checked(report: Format) -> None:
 
 
 def _parts(environment: ImmutableSandboxedEnvironment, name: str) -> set[str]:
-    """Return what a template names, after compiling it; nothing if it is not there."""
+    """Return the parts that a template names, after compiling it; none if it does not exist."""
     try:
         filename = str(environment.get_template(name).filename)
     except TemplateNotFound:
@@ -163,15 +163,15 @@ def _parts(environment: ImmutableSandboxedEnvironment, name: str) -> set[str]:
 
 
 def _clean(made: str) -> str:
-    """Return a text without the controls and lone surrogates that a damaged record may hold."""
+    """Return a text without control characters and lone surrogates of a damaged record."""
     return _FORBIDDEN.sub("\ufffd", made)
 
 
 class _Folder(FileSystemLoader):
-    """Finds the templates of a folder, and follows no link out of it."""
+    """A loader for the templates of a folder, which follows no link out of it."""
 
     def __init__(self, folder: Path, named: str = "") -> None:
-        """Serve a folder; the template that the user `named` may be a link to anywhere."""
+        """Serve a folder; the template that the user `named` may itself be a link."""
         super().__init__(folder)
         self._folder = folder
         self._named = named
@@ -186,17 +186,17 @@ class _Folder(FileSystemLoader):
 
 
 def _leaves(path: Path, folder: Path) -> bool:
-    """Return whether a path is in truth elsewhere than in a folder."""
+    """Return whether a path, with links resolved, is outside a folder."""
     return not path.resolve().is_relative_to(folder.resolve())
 
 
 class _Sandbox(ImmutableSandboxedEnvironment):
-    """Knows how large a product may become before it is worked out."""
+    """A sandbox that refuses operators with very large results before evaluating them."""
 
     intercepted_binops = frozenset(("*", "**", "%"))
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
-        """Return what a template asks for; raises SecurityError if it would be too large."""
+        """Return the result of an operator; raises SecurityError if it would be too large."""
         if _size(operator, left, right) > MOST:
             raise SecurityError(f"make anything so large by `{operator}`")
         return super().call_binop(context, operator, left, right)
@@ -209,7 +209,7 @@ MOST = 10**7
 
 
 def _size(operator: str, left: Any, right: Any) -> float:
-    """Return about how many characters, items or bits an operator would make."""
+    """Return roughly how many characters, items or bits the result of an operator would have."""
     if operator == "%":
         return max(map(float, _WIDTH.findall(left)), default=0) if isinstance(left, str) else 0
     if isinstance(left, int) and isinstance(right, int):
@@ -246,24 +246,24 @@ _OF_JINJA = ("range", "dict", "namespace", "joiner", "cycler")
 def _explained(error: Exception, report: Format) -> ReportError:
     if isinstance(error, TemplateSyntaxError):
         name = _name(error.filename or report.path)
-        return ReportError(error.message or "is not a template", name, error.lineno)
+        return ReportError(error.message or "not a template", name, error.lineno)
     return ReportError(_words(error), *_place(error, report))
 
 
 def _words(error: Exception) -> str:
     if isinstance(error, TemplateNotFound):
-        return f"no template is named `{error.name}`"
+        return f"there is no template `{error.name}`"
     if isinstance(error, SecurityError):
         return f"templates may not do this: {error.message}"
     if isinstance(error, MemoryError):
-        return "takes more memory than a template may"
+        return "uses more memory than a template may"
     if isinstance(error, TemplateError):
         return error.message or "something is not defined"
     return str(error) if isinstance(error, LimitError) else f"{type(error).__name__}: {error}"
 
 
 def _place(error: BaseException, report: Format) -> tuple[str, int]:
-    """Return the template and the line that ran last; Jinja puts them in the traceback."""
+    """Return the template and line of an error, from the traceback."""
     place = (report.path.name, 0)
     trace = error.__traceback__
     while trace is not None:

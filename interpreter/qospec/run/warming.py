@@ -42,8 +42,8 @@ def _signature(plan: CasePlan) -> object:
             parts.add(re.sub(r"\d+", "", repr((node.element, node.queues, node.clock))))
         for source in experiment.sources:
             parts.add(re.sub(r"\d+", "", repr((source.arrivals, source.sizes, source.phases))))
-        parts.update(need for need, _, _ in experiment.watch.followed)
-        parts.update("series" for _ in experiment.watch.series)
+        parts.update(need for need, _, _ in experiment.measurement.followed)
+        parts.update("series" for _ in experiment.measurement.series)
     return frozenset(parts)
 
 
@@ -85,7 +85,9 @@ def _shortened(planned: Planned) -> Planned:
 def shortened(experiment: Experiment) -> Experiment:
     """Return the beginning of an experiment, in which about `ITEMS` items are sent."""
     rates = [each.arrivals.mean_cell_rate(each.connections) for each in experiment.sources]
-    rate, watch = sum(rates), experiment.watch
-    stop_ps = min(watch.stop_ps, int(ITEMS * PS_PER_S / rate)) if rate else watch.stop_ps
-    start_ps = min(watch.start_ps, stop_ps // 2)
-    return experiment._replace(watch=watch._replace(start_ps=start_ps, stop_ps=stop_ps))
+    rate, measurement = sum(rates), experiment.measurement
+    stop_ps = (
+        min(measurement.stop_ps, int(ITEMS * PS_PER_S / rate)) if rate else measurement.stop_ps
+    )
+    start_ps = min(measurement.start_ps, stop_ps // 2)
+    return experiment._replace(measurement=measurement._replace(start_ps=start_ps, stop_ps=stop_ps))

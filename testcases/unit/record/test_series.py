@@ -110,7 +110,7 @@ def test_a_batch_may_end_anywhere(planned, monkeypatch):
 
 def test_only_what_is_asked_for_is_counted(planned):
     (plan,) = planned(CELLS + "report f.lost\nreport f.sent every 1 ms when 1 > 2\n}\n")
-    assert plan.networks[""].experiment.watch.series == ()
+    assert plan.networks[""].experiment.measurement.series == ()
     result = trial.run(plan, discover(), lambda _: None)
     assert all("series" not in each for each in case_document(plan, result, "")["statements"])
 

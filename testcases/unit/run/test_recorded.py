@@ -79,7 +79,7 @@ def test_latency_is_asked_for_alone(planned):
 
 def test_a_control_is_asked_for_apart(planned):
     (case,) = planned(text("bare.voice.jitter.mean < 1 s", "control bare = narrow"))
-    watched = {name: made.experiment.watch.followed for name, made in case.networks.items()}
+    watched = {name: made.experiment.measurement.followed for name, made in case.networks.items()}
     assert watched == {"": (), "bare": (("variation", 0, 1),)}
 
 
@@ -107,7 +107,7 @@ def test_a_criterion_asks_for_a_queue_of_a_device(planned, condition, verdict):
 
 def test_queues_are_watched_that_statements_name(planned):
     (case,) = planned(text("box.q[0].occupancy.max < 8 pkt"))
-    assert case.networks[""].experiment.watch.queues == ("box.q[0]", "box.q[1]")
+    assert case.networks[""].experiment.measurement.queues == ("box.q[0]", "box.q[1]")
 
 
 def test_fairness_is_among_the_members_of_a_group(planned):

@@ -57,6 +57,6 @@ def test_what_is_run_is_short_and_nothing_of_it_goes_wrong(
     )
     results = list(warming.warm_all(warming.distinct_cases(planned(TEXT)), 1))
     assert [result.document["name"] for result in results] == ["one:rate=10_000cell_per_s", "other"]
-    first, second = (experiment.watch for experiment in seen)
+    first, second = (experiment.measurement for experiment in seen)
     assert (first.start_ps, first.stop_ps) == (PS_PER_S // 10, PS_PER_S // 5)
     assert (second.start_ps, second.stop_ps) == (0, PS_PER_S // 1_000)

@@ -82,7 +82,7 @@ def run(
     recorder = Recorder(experiment)
     draws = Draws(experiment.seed)
     network = _Network(experiment, recorder, draws)
-    stop_ps = experiment.watch.stop_ps
+    stop_ps = experiment.measurement.stop_ps
     for until_ps in _windows(experiment, chunk):
         watermark_ps = until_ps if until_ps < stop_ps else FOREVER_PS
         for origin in network.origins:
@@ -112,7 +112,7 @@ def keep_memory() -> None:
 
 def _windows(experiment: Experiment, chunk: int) -> Iterator[int]:
     """Yield the end of each window, the last at the time when the sources stop."""
-    stop_ps = experiment.watch.stop_ps
+    stop_ps = experiment.measurement.stop_ps
     rates = [source.arrivals.mean_cell_rate(source.connections) for source in experiment.sources]
     cell_rate = Fraction(sum(rates))
     length_ps = max(1, int(chunk * PS_PER_S / cell_rate)) if cell_rate else stop_ps

@@ -80,7 +80,7 @@ def fuse_classifiers(experiment: Experiment) -> Experiment:
         alone = {wire.to for wire in ways} == {to} and feeding[to] == {number}
         if not (classifier.element.only_splits and alone and to >= 0):
             continue
-        if not _can_fuse_into(nodes[to], ways, experiment.watch) or not _is_fully_wired(
+        if not _can_fuse_into(nodes[to], ways, experiment.measurement) or not _is_fully_wired(
             classifier, ways
         ):
             continue
@@ -92,9 +92,9 @@ def fuse_classifiers(experiment: Experiment) -> Experiment:
     return experiment._replace(nodes=tuple(nodes), wires=tuple(wires))
 
 
-def _can_fuse_into(node: Node, ways: list[Wire], watch: MeasurementSpec) -> bool:
+def _can_fuse_into(node: Node, ways: list[Wire], measurement: MeasurementSpec) -> bool:
     """Return whether a node is an unobserved scheduler with at most one wire at each input."""
-    watched = {queue.element for queue in node.queues} & set(watch.queues)
+    watched = {queue.element for queue in node.queues} & set(measurement.queues)
     once = len({wire.input for wire in ways}) == len(ways)
     told_apart = isinstance(node.element, Scheduler) and len(node.element.inputs) <= MAX_OUTPUTS
     return told_apart and once and not watched

@@ -77,7 +77,7 @@ class Latencies:
         """Return whether these are asked for in a stretch whose delays are not enough."""
         return any(
             first < mine.stop and mine.start < stop and self._less_ps(slice(first, stop)) is None
-            for first, stop in experiment.watch.ranges("latencies")
+            for first, stop in experiment.measurement.ranges("latencies")
         )
 
     def _less_ps(self, part: slice) -> int | None:

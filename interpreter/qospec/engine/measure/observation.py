@@ -48,7 +48,7 @@ class Observation(NamedTuple):
         departed: By element's path, how many cells left it in the whole trial, warmup and all.
         ended: By (element's path, cause), how many cells ended there in the whole trial.
         volumes: The bytes of `sent` and `carried`; None where there are cells.
-        watch: What was to be recorded.
+        measurement: What was to be recorded.
         latencies: Of what a statement asks for; None where nothing was to be recorded.
         variations: Likewise, how times vary from packet to packet.
         occupancies: By path of the queues that were asked for, what waited there.
@@ -70,7 +70,7 @@ class Observation(NamedTuple):
     departed: dict[str, int] = {}  # noqa: RUF012 -- a NamedTuple's default, which nobody changes
     ended: dict[tuple[str, str], int] = {}  # noqa: RUF012
     volumes: Volumes | None = None
-    watch: MeasurementSpec | None = None
+    measurement: MeasurementSpec | None = None
     latencies: Latencies | None = None
     variations: Variations | None = None
     occupancies: dict[str, Occupancy] = {}  # noqa: RUF012
@@ -117,7 +117,9 @@ class Observation(NamedTuple):
     def _recorded(self, first: int, stop: int, shares: tuple[int, ...]) -> frozenset[str]:
         """Return what was recorded of some connections, by the names that metrics have for it."""
         always = frozenset({"histogram", "shares"} if len(shares) > 1 else {"histogram"})
-        return always if self.watch is None else always | self.watch.recorded(first, stop)
+        return (
+            always if self.measurement is None else always | self.measurement.recorded(first, stop)
+        )
 
     def _one_point_variation_ps(self, part: slice) -> tuple[int | None, int | None]:
         if self.one_point_variation_ps is None:
@@ -138,11 +140,11 @@ class Recorder:
     """
 
     def __init__(self, experiment: Experiment) -> None:
-        connections, self._watch = experiment.connections, experiment.watch
+        connections, self._measurement = experiment.connections, experiment.measurement
         self._connections = connections
         indices = connections.indices
         rows = np.full(indices, -1, np.int64)
-        rows[: len(self._watch.histogram_row)] = self._watch.histogram_row
+        rows[: len(self._measurement.histogram_row)] = self._measurement.histogram_row
         self._planned = np.zeros(indices, np.int64)
         self._sent = np.zeros(indices, np.int64)
         self._astride = np.zeros(indices, np.int64)
@@ -150,14 +152,14 @@ class Recorder:
         self._histogram = delays.Histogram(int(rows.max(initial=-1)) + 1)
         self._losses: dict[tuple[str, str], Whole] = {}
         self._ended: Counter[tuple[str, str]] = Counter()
-        self._has_one_point_variation = bool(self._watch.ranges("one_point_variation"))
+        self._has_one_point_variation = bool(self._measurement.ranges("one_point_variation"))
         self._one_point_variation: dict[int, Whole] = {}
         self._size_bytes = np.full(indices, CELL_BYTES, np.int64)
         self._volumes = Volumes(experiment)
         self._latencies = Latencies(experiment, rows)
         self._variations = Variations(experiment, rows)
-        self._series = Series(self._watch, self._volumes.around)
-        self.occupancies = Occupancies(self._watch)
+        self._series = Series(self._measurement, self._volumes.around)
+        self.occupancies = Occupancies(self._measurement)
         for source in experiment.sources:
             mean = source.sizes.mean_of(lambda size: size)
             self._size_bytes[source.first : source.first + source.connections] = int(mean)
@@ -165,7 +167,9 @@ class Recorder:
     def planned(self, batch: Batch, *, alone: bool = False) -> None:
         """Count cells that a source has ready; at least one; `alone`: all of one connection."""
         if alone:
-            first, last = batch.at_ps.searchsorted((self._watch.start_ps, self._watch.stop_ps))
+            first, last = batch.at_ps.searchsorted(
+                (self._measurement.start_ps, self._measurement.stop_ps)
+            )
             self._planned[batch.connection[0]] += last - first
             return
         self._count(batch.connection, batch.at_ps, self._planned, latest_ps=batch.at_ps[-1])
@@ -272,12 +276,12 @@ class Recorder:
             losses={name: counts for name, counts in sorted(self._losses.items()) if counts.any()},
             one_point_variation_ps=self._one_point_variation_ps(),
             size_bytes=self._size_bytes,
-            window_ps=self._watch.stop_ps - self._watch.start_ps,
+            window_ps=self._measurement.stop_ps - self._measurement.start_ps,
             cell_hops=cell_hops,
             departed=dict(departed),
             ended=dict(self._ended),
             volumes=self._volumes if self._volumes.needed else None,
-            watch=self._watch,
+            measurement=self._measurement,
             latencies=self._latencies,
             variations=self._variations,
             occupancies=self.occupancies.seen,
@@ -311,13 +315,14 @@ class Recorder:
 
     def _wholly_inside(self, time_ps: Times, latest_ps: int) -> bool:
         """Return whether no time lies outside of the window; none is above `latest_ps`."""
-        watch = self._watch
+        measurement = self._measurement
         return bool(
-            latest_ps < watch.stop_ps and (watch.start_ps <= 0 or time_ps.min() >= watch.start_ps)
+            latest_ps < measurement.stop_ps
+            and (measurement.start_ps <= 0 or time_ps.min() >= measurement.start_ps)
         )
 
     def _inside(self, time_ps: Times) -> Truths:
-        inside: Truths = time_ps < self._watch.stop_ps
-        if self._watch.start_ps > 0:
-            inside &= time_ps >= self._watch.start_ps
+        inside: Truths = time_ps < self._measurement.stop_ps
+        if self._measurement.start_ps > 0:
+            inside &= time_ps >= self._measurement.start_ps
         return inside

@@ -53,9 +53,9 @@ class Occupancies:
         seen: By the path of a queue.
     """
 
-    def __init__(self, watch: MeasurementSpec) -> None:
-        self._watch = watch
-        self.seen = dict.fromkeys(watch.queues, Occupancy())
+    def __init__(self, measurement: MeasurementSpec) -> None:
+        self._measurement = measurement
+        self.seen = dict.fromkeys(measurement.queues, Occupancy())
 
     def watching(self, process: Process, node: Node) -> Process:
         """Return a node's `process`, watched if one of its queues is asked for."""
@@ -73,7 +73,9 @@ class Occupancies:
                 path = paths[number]
                 if path in self.seen:
                     queue = service.queues[number]
-                    self.seen[path] = queue.waited(at_ps, began_ps, self._watch, self.seen[path])
+                    self.seen[path] = queue.waited(
+                        at_ps, began_ps, self._measurement, self.seen[path]
+                    )
             return step
 
         return watched
@@ -89,7 +91,7 @@ class Occupancies:
         def telling(arrivals: tuple[Batch, ...], until_ps: int) -> Step:
             step = process(arrivals, until_ps)
             if step.waits is not None and len(step.waits[0]):
-                self.seen[path] = queue.waited(*step.waits, self._watch, self.seen[path])
+                self.seen[path] = queue.waited(*step.waits, self._measurement, self.seen[path])
             return step
 
         return telling
@@ -108,10 +110,10 @@ class _Queue:
         self._at_the_start = 0
 
     def waited(
-        self, at_ps: Times, began_ps: Times, watch: MeasurementSpec, seen: Occupancy
+        self, at_ps: Times, began_ps: Times, measurement: MeasurementSpec, seen: Occupancy
     ) -> Occupancy:
         """Return `seen` with items that came and began then, in order."""
-        start_ps, stop_ps = watch.start_ps, watch.stop_ps
+        start_ps, stop_ps = measurement.start_ps, measurement.stop_ps
         before = len(self._began_ps)
         began = np.maximum.accumulate(np.concatenate([self._began_ps, began_ps]))
         place = np.arange(before + 1, before + 1 + len(at_ps))

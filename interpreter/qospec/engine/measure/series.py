@@ -34,12 +34,12 @@ NO_DELAY_PS = 2**62
 class Series:
     """Counts by intervals; costs nothing where no series is asked for."""
 
-    def __init__(self, watch: MeasurementSpec, around: Whole) -> None:
+    def __init__(self, measurement: MeasurementSpec, around: Whole) -> None:
         """Take what to record; (indices, 4) what is around packets, without rows where none are."""
-        self._watch = watch
+        self._measurement = measurement
         self._around = around
-        length_ps = watch.stop_ps - watch.start_ps
-        self._counts = {each: _rows(-(-length_ps // each.every_ps)) for each in watch.series}
+        length_ps = measurement.stop_ps - measurement.start_ps
+        self._counts = {each: _rows(-(-length_ps // each.every_ps)) for each in measurement.series}
         self._bytes = {each: np.zeros((len(of), 4), np.int64) for each, of in self._counts.items()}
 
     @property
@@ -73,11 +73,11 @@ class Series:
                 _weigh(at_ps, mine, batch.size_bytes, *ends, *cut, self._around, self._bytes[each])
 
     def _cut(self, each: Intervals) -> tuple[int, int, int]:
-        return self._watch.start_ps, self._watch.stop_ps, each.every_ps
+        return self._measurement.start_ps, self._measurement.stop_ps, each.every_ps
 
     def tallies(self, each: Intervals, size_bytes: int) -> Iterator[Tally]:
         """Yield the counts of one interval after another; the last may be shorter than others."""
-        length_ps = self._watch.stop_ps - self._watch.start_ps
+        length_ps = self._measurement.stop_ps - self._measurement.start_ps
         rows = zip(self._counts[each].tolist(), self._bytes[each].tolist(), strict=True)
         for number, (row, weights) in enumerate(rows):
             yield Tally(

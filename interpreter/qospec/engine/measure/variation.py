@@ -38,7 +38,7 @@ class Variations:
     """Follows the packets of some sources."""
 
     def __init__(self, experiment: Experiment, histogram_row: Whole) -> None:
-        ranges = experiment.watch.ranges("variation")
+        ranges = experiment.measurement.ranges("variation")
         asked: list[tuple[Whole, Source]] = []
         for source in experiment.sources:
             times_ps = sending_times(experiment, source)

@@ -36,7 +36,7 @@ CLASSES = ("ef", "af", "be")
 WIRES = (*(Wire(0, n, 1, n) for n in range(3)), Wire(1, 0, END))
 
 
-def experiment(listed, scheduler, arrivals, *, queues=(), watch=(), wires=WIRES):
+def experiment(listed, scheduler, arrivals, *, queues=(), recorded=(), wires=WIRES):
     """Return three sources at a classifier, the n-th of class n, and a scheduler behind it."""
     contract = Contract("packets", Fraction(1_000), 0)
     waiting = tuple(Waiting(name, Buffer(2, "cell"), *queues) for name in CLASSES)
@@ -62,7 +62,7 @@ def experiment(listed, scheduler, arrivals, *, queues=(), watch=(), wires=WIRES)
         )
         for n, (name, times) in enumerate(zip(CLASSES, arrivals, strict=True))
     )
-    seen = MeasurementSpec(0, STOP_PS, (0, 1, 2), queues=watch)
+    seen = MeasurementSpec(0, STOP_PS, (0, 1, 2), queues=recorded)
     connections = Connections((contract,) * 3, (0,) * 3)
     return Experiment(connections, sources, nodes, wires, seen, ("s",))
 
@@ -96,7 +96,7 @@ def test_what_is_seen_is_the_same(listed, arrivals, scheduler, chunk, drop):
 
 
 @pytest.mark.parametrize(
-    ("wires", "watch"),
+    ("wires", "recorded"),
     [
         (WIRES, ("af",)),
         ((Wire(0, 0, 1, 0), Wire(0, 1, 1, 0), Wire(0, 2, 1, 2), Wire(1, 0, END)), ()),
@@ -104,8 +104,8 @@ def test_what_is_seen_is_the_same(listed, arrivals, scheduler, chunk, drop):
     ],
     ids=["who looks on sees each queue", "two classes share a queue", "one goes elsewhere"],
 )
-def test_it_parts_where_it_must(listed, wires, watch):
-    trial = experiment(listed, SCHEDULERS[0], ([1], [2], [3]), wires=wires, watch=watch)
+def test_it_parts_where_it_must(listed, wires, recorded):
+    trial = experiment(listed, SCHEDULERS[0], ([1], [2], [3]), wires=wires, recorded=recorded)
     assert fuse_classifiers(trial) == trial
 
 

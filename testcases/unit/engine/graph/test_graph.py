@@ -58,7 +58,7 @@ def source(listed: Any, cells: list[tuple[int, int]], node: int = 0, first: int 
 FOLLOWED = (("one_point_variation", 0, 12), ("variation", 0, 6))
 
 
-def watch(vcs: int) -> MeasurementSpec:
+def measurement(vcs: int) -> MeasurementSpec:
     return MeasurementSpec(0, STOP_PS, (0,) * vcs)
 
 
@@ -67,8 +67,8 @@ def same(one: Observation, other: Observation) -> bool:
 
     def flat(seen: Observation) -> list[Any]:
         losses = [(name, *counts.tolist()) for name, counts in seen.losses.items()]
-        plain = seen._replace(watch=None, latencies=None, variations=None, series=None)
-        series = [list(seen.series.tallies(each, 53)) for each in seen.watch.series]
+        plain = seen._replace(measurement=None, latencies=None, variations=None, series=None)
+        series = [list(seen.series.tallies(each, 53)) for each in seen.measurement.series]
         columns = [losses if isinstance(v, dict) else np.asarray(v).tolist() for v in plain]
         return [*columns, *series, *(seen.tally(i, i + 1) for i in range(len(seen.sent)))]
 
@@ -79,7 +79,7 @@ def test_a_cell_takes_the_time_of_each_line_and_delay(vcs: Vcs, listed: Any) -> 
     nodes = (line("tx", stamps=True), Node("pipe", Delay(7_000)), line("out", 16))
     wires = (Wire(0, 0, 1), Wire(1, 0, 2), Wire(2, 0, END))
     sources = (source(listed, [(100, 0)]),)
-    seen = emulation.run(Experiment(vcs(1), sources, nodes, wires, watch(1), ("s",)))
+    seen = emulation.run(Experiment(vcs(1), sources, nodes, wires, measurement(1), ("s",)))
     tally = seen.tally(0, 1)
     assert (tally.planned, tally.sent, tally.received, tally.lost) == (1, 1, 1, {})
     assert tally.delays.min_ps == CELL_PS + 7_000 + CELL_PS // 2
@@ -91,7 +91,9 @@ def test_cells_that_were_ready_in_the_window_but_sent_after_it_do_not_count(
 ) -> None:
     sources = (source(listed, [(STOP_PS - 1, 0), (STOP_PS - 1, 0), (STOP_PS, 0)]),)
     wires = (Wire(0, 0, END),)
-    experiment = Experiment(vcs(1), sources, (line("tx", stamps=True),), wires, watch(1), ("s",))
+    experiment = Experiment(
+        vcs(1), sources, (line("tx", stamps=True),), wires, measurement(1), ("s",)
+    )
     tally = emulation.run(experiment).tally(0, 1)
     assert (tally.planned, tally.sent, tally.received) == (2, 1, 1)
 
@@ -106,7 +108,7 @@ def test_ties_go_to_sources_in_order_then_to_wires_in_order(vcs: Vcs, listed: An
         source(listed, [(50, 0)], node=0, first=3),
     )
     wires = (Wire(2, 0, 0), Wire(1, 0, 0), Wire(0, 0, END))
-    seen = emulation.run(Experiment(vcs(4), sources, nodes, wires, watch(4), ("s",)))
+    seen = emulation.run(Experiment(vcs(4), sources, nodes, wires, measurement(4), ("s",)))
     waits = [seen.tally(vc, vc + 1).delays.min_ps for vc in range(4)]
     assert waits == [50 + 4 * CELL_PS, 50 + 3 * CELL_PS, CELL_PS, 2 * CELL_PS]
 
@@ -116,7 +118,7 @@ def test_what_is_thrown_away_is_lost_there(vcs: Vcs, listed: Any) -> None:
     nodes = (line("tx", stamps=True), Node("split", VcSwitch(2), outputs=table))
     wires = (Wire(0, 0, 1), Wire(1, 0, END), Wire(1, 1, DISCARD))
     sources = (source(listed, [(0, 0), (0, 1), (9, 1)]),)
-    seen = emulation.run(Experiment(vcs(2), sources, nodes, wires, watch(2), ("s",)))
+    seen = emulation.run(Experiment(vcs(2), sources, nodes, wires, measurement(2), ("s",)))
     assert seen.tally(1, 2).lost == {("split", "discarded"): 2}
     assert seen.tally(0, 1).lost == {}
     assert seen.received.tolist() == [1, 0]
@@ -183,7 +185,7 @@ def test_progress_is_told_at_the_end_of_each_window(
 ) -> None:
     sources = (source(listed, [(at_ps, 0) for at_ps in range(0, STOP_PS, 1_000)]),)
     nodes, wires = (line("tx", stamps=True),), (Wire(0, 0, END),)
-    experiment = Experiment(vcs(1), sources, nodes, wires, watch(1), ("s",))
+    experiment = Experiment(vcs(1), sources, nodes, wires, measurement(1), ("s",))
     told: list[tuple[int, int]] = []
     monkeypatch.setenv("QOS_CHUNK", "400")
     emulation.run(experiment, on_progress=lambda now_ps, stop_ps: told.append((now_ps, stop_ps)))
@@ -200,7 +202,7 @@ def test_a_chunk_holds_at_least_one_cell(vcs: Vcs, listed: Any) -> None:
 
 def test_an_output_that_is_not_wired_may_not_be_used(vcs: Vcs, listed: Any) -> None:
     sources = (source(listed, [(0, 0)]),)
-    experiment = Experiment(vcs(1), sources, (line("tx"),), (), watch(1), ("s",))
+    experiment = Experiment(vcs(1), sources, (line("tx"),), (), measurement(1), ("s",))
     with pytest.raises(ValueError, match=r"tx\.out, which leads nowhere"):
         emulation.run(experiment)
 
@@ -209,7 +211,7 @@ def test_an_output_is_wired_once(vcs: Vcs, listed: Any) -> None:
     wires = (Wire(0, 0, END), Wire(0, 0, DISCARD))
     sources = (source(listed, [(0, 0)]),)
     with pytest.raises(ValueError, match="wired twice at tx"):
-        emulation.run(Experiment(vcs(1), sources, (line("tx"),), wires, watch(1), ("s",)))
+        emulation.run(Experiment(vcs(1), sources, (line("tx"),), wires, measurement(1), ("s",)))
 
 
 class Forgetful(Delay):
@@ -224,7 +226,7 @@ def test_a_broken_promise_names_the_element(vcs: Vcs, listed: Any) -> None:
     nodes, wires = (Node("dev.box", Forgetful(0)),), (Wire(0, 0, END),)
     sources = (source(listed, [(0, 0), (5, 0)]),)
     with pytest.raises(BrokenPromiseError, match=r"dev\.box kept 2 cells"):
-        emulation.run(Experiment(vcs(1), sources, nodes, wires, watch(1), ("s",)))
+        emulation.run(Experiment(vcs(1), sources, nodes, wires, measurement(1), ("s",)))
 
 
 class Curious(Delay):
@@ -245,7 +247,7 @@ def test_an_element_starts_with_its_own_draws_and_clock(vcs: Vcs, listed: Any) -
     sources, wires = (source(listed, [(0, 0)]),), (Wire(0, 0, END),)
     nodes = (Node("a.b", Curious(0), clock),)
     Curious.met.clear()
-    emulation.run(Experiment(vcs(1), sources, nodes, wires, watch(1), ("s", "1")))
+    emulation.run(Experiment(vcs(1), sources, nodes, wires, measurement(1), ("s", "1")))
     (setting,) = [setting for setting, _ in Curious.met if setting is not None]
     assert setting.draws.path == ("s", "1", "element", "a.b")
     assert {met for _, met in Curious.met} == {clock}
@@ -273,7 +275,7 @@ def test_an_element_may_write_over_the_times_of_what_comes(
     nodes = tuple(Node(path, Overwriter(time)) for path, time in (("a", 5), ("b", 7)))
     cells = [(at_ps, 0) for at_ps in range(0, 90, 3)]
     sources, wires = (source(listed, cells),), (Wire(0, 0, 1), Wire(1, 0, END))
-    experiment = Experiment(vcs(1), sources, nodes, wires, watch(1), ("s",))
+    experiment = Experiment(vcs(1), sources, nodes, wires, measurement(1), ("s",))
     delays = emulation.run(experiment, chunk=chunk).tally(0, 1).delays
     assert (delays.count, delays.min_ps, delays.max_ps) == (30, 12, 12)
 
@@ -282,5 +284,5 @@ def test_sizes_that_differ_are_not_told(vcs: Vcs, listed: Any) -> None:
     nodes = (Node("a", Curious(0)),)
     sources = (source(listed, [(0, 0)])._replace(sizes=Sizes((53, 64), (1, 1))),)
     Curious.met.clear()
-    emulation.run(Experiment(vcs(1), sources, nodes, (Wire(0, 0, END),), watch(1), ("s",)))
+    emulation.run(Experiment(vcs(1), sources, nodes, (Wire(0, 0, END),), measurement(1), ("s",)))
     assert [setting.size_bytes for setting, _ in Curious.met if setting is not None] == [0]

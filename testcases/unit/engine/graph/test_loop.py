@@ -84,8 +84,10 @@ def ring(vcs: Vcs, listed: Any, cells: Cells, *, leave: bool = True) -> Experime
         Source(f"f{host}", listed(cells[host], stop_ps), 2 * host, 2, "even", CELLS, 0, 3 * host)
         for host in range(HOSTS)
     )
-    watch = MeasurementSpec(0, stop_ps, (0,) * len(MAX_OUTPUTS))
-    return Experiment(vcs(len(MAX_OUTPUTS)), sources, tuple(nodes), tuple(wires), watch, ("s",))
+    measurement = MeasurementSpec(0, stop_ps, (0,) * len(MAX_OUTPUTS))
+    return Experiment(
+        vcs(len(MAX_OUTPUTS)), sources, tuple(nodes), tuple(wires), measurement, ("s",)
+    )
 
 
 def drawn(seed: int, count: int, mean_gap_ps: int) -> Cells:

@@ -29,8 +29,8 @@ def recorder(vcs: Callable[..., Connections], listed: Any) -> Callable[..., Reco
             Source("f", listed([(0, 0)]), 0, 2, "even", CELLS, 0, 0),
             Source("g", listed([(0, 0)]), 2, 1, "even", Sizes((64,)), 0, 0),
         )
-        watch = MeasurementSpec(*WINDOW, histogram_row=(0, 0, 1))._replace(**changed)
-        return Recorder(Experiment(vcs(3, has_oam=True), sources, (), (), watch, ("seed",)))
+        measurement = MeasurementSpec(*WINDOW, histogram_row=(0, 0, 1))._replace(**changed)
+        return Recorder(Experiment(vcs(3, has_oam=True), sources, (), (), measurement, ("seed",)))
 
     return make
 

@@ -62,7 +62,7 @@ def coming(draw, inputs: int = 1, clock: Clock = CLOCK):
     return arrivals, sorted(draw(st.lists(st.integers(0, 45 * slot_ps), max_size=3)))
 
 
-def watch_of(clock: Clock, queues=()) -> MeasurementSpec:
+def measurement_of(clock: Clock, queues=()) -> MeasurementSpec:
     """Return one that begins and ends amid what is drawn."""
     return MeasurementSpec(int(5 * clock.slot_ps), int(100 * clock.slot_ps), (), queues=queues)
 
@@ -70,7 +70,7 @@ def watch_of(clock: Clock, queues=()) -> MeasurementSpec:
 def carried(node: Node, arrivals, cuts, queues):
     """Return what was seen of the queues, the departures, and who was lost."""
     assert node.clock is not None
-    watched = Occupancies(watch_of(node.clock, queues))
+    watched = Occupancies(measurement_of(node.clock, queues))
     setting = Setting(CONNECTIONS, Draws(("s",)), node.clock, node.queues, owns_times=True)
     state = node.element.start(setting)
     process = watched.watching(lambda came, until: node.element.process(state, came, until), node)
@@ -105,18 +105,18 @@ def begun(arrivals, left, clock: Clock) -> list[tuple[int, int, Fraction]]:
 
 def by_the_book(items, left, clock: Clock, arrivals=()) -> Occupancy:
     """Return the most that wait at once and for how long, item by item."""
-    watch, mine = watch_of(clock), {number for _, number, _, _ in items}
+    measurement, mine = measurement_of(clock), {number for _, number, _, _ in items}
     all_waits = begun(arrivals or [items], left, clock)
     waits = [(at_ps, ceil(began)) for number, at_ps, began in all_waits if number in mine]
     most = max(
         (
             sum(came <= now < began for came, began in waits)
-            for now in {watch.start_ps, *(came for came, _ in waits)}
-            if watch.start_ps <= now < watch.stop_ps
+            for now in {measurement.start_ps, *(came for came, _ in waits)}
+            if measurement.start_ps <= now < measurement.stop_ps
         ),
         default=0,
     )
-    inside = [(max(a, watch.start_ps), min(b, watch.stop_ps)) for a, b in waits]
+    inside = [(max(a, measurement.start_ps), min(b, measurement.stop_ps)) for a, b in waits]
     return Occupancy(most, sum(max(0, end - start) for start, end in inside))
 
 
