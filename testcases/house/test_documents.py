@@ -1,4 +1,4 @@
-"""The documents agree with the tree: links, files that are named, and the rooms with their order."""
+"""The documents agree with the tree: links, files that are named, rooms and their order."""
 
 import configparser
 import re
