@@ -12,7 +12,7 @@ from qospec.check.evaluate.scope import Scope
 from qospec.check.records import record
 from qospec.check.records.fields import convert
 from qospec.diagnostics import Problems
-from qospec.reference.kinds import SORTS, kind_document
+from qospec.reference.kinds import LABELS, kind_document
 from qospec.source import Source
 from qospec.syntax import ast
 from qospec.syntax.parser import parse
@@ -76,7 +76,7 @@ def test_every_domain_has_its_words() -> None:
         for kind in CATALOGUE.kinds.values()
         for parameter in kind.parameters.values()
     }
-    assert used <= set(SORTS)
+    assert used <= set(LABELS)
 
 
 @pytest.mark.parametrize("kind", FOR_BOTH)
