@@ -1,8 +1,8 @@
-"""Books of schedulers, in exact fractions, as tests of schedulers and of drop policies ask them.
+"""Reference models of schedulers, in exact fractions, for tests of schedulers and drop policies.
 
-A book has `inputs`, each of which says how many wait (`count`) and who would be sent next (`next`).
-It is told who comes, and what is sent until when; whenever the line is free it may `settle`, and is
-asked whom it would serve if anybody waits. An input may be a queue or another scheduler.
+A model has `inputs`, each with the number of waiting packets (`count`) and the one to be sent next
+(`next`). It is notified of arrivals, and of what is sent until when; whenever the line is free it
+may `settle`, and chooses the input to serve. An input may be a queue or another scheduler.
 """
 
 import math
@@ -14,7 +14,7 @@ FINE = 2**16
 
 
 class First:
-    """Strict priority; and what a book has that has nothing to remember."""
+    """Strict priority; also the base of models without state."""
 
     inputs: Any
 
@@ -38,7 +38,7 @@ class First:
 
 
 class Turns(First):
-    """A turn each, of so many packets."""
+    """A turn for each input, of a number of packets."""
 
     def __init__(self, numbers: Any, _clock: Any) -> None:
         self.numbers, self.current, self.left = numbers, -1, 0
@@ -61,16 +61,16 @@ class Turns(First):
 
 
 class Bytes(Turns):
-    """A turn each, of so many bytes, the last packet of which may overshoot."""
+    """A turn for each input, of a number of bytes, which the last packet may exceed."""
 
     def cost(self, size: int) -> int:
         return size
 
 
 class Deficits(First):
-    """Shreedhar and Varghese: a list of those who have something, each with its deficit.
+    """Shreedhar and Varghese: a list of backlogged inputs, each with its deficit.
 
-    One whose only packet was turned away again goes off the list in its turn.
+    An input whose only packet was dropped leaves the list at its turn.
     """
 
     def __init__(self, numbers: Any, _clock: Any) -> None:
@@ -103,7 +103,7 @@ class Deficits(First):
 
 
 class Virtual(First):
-    """One that begins anew with each busy period; `starts`: from when on each input may go on."""
+    """A model that restarts with each busy period; `starts`: when each input may continue."""
 
     def __init__(self, numbers: Any, clock: Any) -> None:
         self.weights, self.clock = numbers, clock
@@ -135,14 +135,14 @@ class Tags(Virtual):
 
 
 class Paced(Virtual):
-    """One that knows how far it is within a packet: as far as the line is with its frame."""
+    """A model that knows the progress within a packet: that of the line with its frame."""
 
     def begin(self) -> None:
         super().begin()
         self.work, self.end, self.size = Fraction(0), Fraction(0), 0
 
     def done(self, now: int) -> Fraction:
-        """Return how many bytes have been sent by now in this busy period."""
+        """Return how many bytes have been sent so far in this busy period."""
         left = math.floor(max(0, math.ceil(self.end) - now) / self.clock.byte_time_ps * FINE)
         framing = self.clock.encapsulation
         if framing is not None and self.size:
@@ -154,7 +154,7 @@ class Paced(Virtual):
 
 
 class Eligible(Paced):
-    """Bennett and Zhang: of those whose start virtual time has passed, who should end first."""
+    """Bennett and Zhang: of packets that have started in virtual time, the first to finish."""
 
     def begin(self) -> None:
         super().begin()
@@ -200,7 +200,7 @@ class Fluid:
         return [k for k, tag in enumerate(self.last) if tag > self.virtual]
 
     def flow(self, until: Fraction) -> None:
-        """Work until so many bytes are done since the busy period began."""
+        """Advance until this many bytes are done since the busy period began."""
         while self.busy() and self.done < until:
             together = sum(self.weights[k] for k in self.busy())
             least = min(self.last[k] for k in self.busy())
@@ -218,7 +218,7 @@ class Fluid:
 
 
 class Fair(Paced):
-    """Parekh and Gallager: beside a fluid server, a packet begins when it came or behind the last.
+    """Parekh and Gallager: in the fluid server, a packet begins on arrival or after the last one.
 
     Which packet an input has next may change until it is sent, where that is a scheduler; so what
     is kept of each is the virtual time at which it came.

@@ -1,4 +1,4 @@
-"""Published results as tests: each case of a .qos file under suites/ is an item of its own."""
+"""Published results as tests: each case of a .qos file in suites/ is a test item."""
 
 import os
 from collections.abc import Callable, Collection, Iterator
@@ -20,9 +20,9 @@ from qospec.record import outcome
 from qospec.rendering import render_all
 from qospec.run import trial
 
-# How many examples are drawn of what is cheap: said here and nowhere else. Where one takes long, a
-# test takes a share of `settings().max_examples`. A change is judged by the same examples each
-# time; at night others are drawn. Under coverage kernels run as Python, to see their lines.
+# The number of examples of cheap tests, defined only here. A test whose examples take long uses a
+# share of `settings().max_examples`. A change is judged by the same examples each time; at night
+# others are drawn. Under coverage kernels run as Python, so that their lines are seen.
 settings.register_profile("ordinary", max_examples=200, deadline=None, derandomize=True)
 settings.register_profile("nightly", max_examples=2_000, deadline=None)
 settings.register_profile("quick", max_examples=20, deadline=None, derandomize=True)
@@ -55,7 +55,7 @@ def name_of(case: Suite) -> str:
 
 
 def outcome_of(case: Suite, seed: str = "0") -> Document:
-    """Plan and run a case; return what it gave. Whatever planning has to say is a failure."""
+    """Plan and run a case; return its outcome. Any diagnostic of planning is a failure."""
     problems = Problems()
     plans = plan(case, seed, Bounds(), problems)
     for warning in evidence.planned(plans):
@@ -66,7 +66,7 @@ def outcome_of(case: Suite, seed: str = "0") -> Document:
 
 
 def outcomes_of(path: Path, names: Collection[str]) -> list[Document]:
-    """Run the cases of these names of a specification; return what each gave."""
+    """Run the cases of a specification with these names; return their outcomes."""
     cases = {name_of(case): case for case in cases_of(path)}
     return [outcome_of(cases[name]) for name in names]
 

@@ -1,4 +1,4 @@
-"""Digests of what the cases of the shipped suites give at the default seed, each on a line.
+"""Digests of the results of the shipped suites' cases at the default seed, one per line.
 
 They guard changes that should change no result: a case fails if one bit of its document differs.
 Run as a program, reads the document of a run from standard input and stores its digests.

@@ -1,4 +1,4 @@
-"""A report as people see it: in Chromium, on a screen, on a telephone and on paper.
+"""A report as people see it: in Chromium, on a screen, on a phone and on paper.
 
 Run by `make test-browser`, which needs the package chromium and the extra `browser`.
 """
@@ -58,7 +58,7 @@ def address(document, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def with_everything(tmp_path_factory):
-    """Return the address of a report that has all that a report can show."""
+    """Return the address of a report with everything that a report can show."""
     made = runpy.run_path(str(RECORDS))["made_document"]()
     return written(made, tmp_path_factory)
 

@@ -1,4 +1,4 @@
-"""What is asked of a queue whose truth is known, and what is true of it."""
+"""Criteria about queues whose true values are known."""
 
 from __future__ import annotations
 

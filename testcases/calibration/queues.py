@@ -1,4 +1,4 @@
-"""Queues of which the truth is known, with room for all or for so much work.
+"""Queues whose true values are known, with unlimited or limited room.
 
 Times are in units of a mean service.
 """

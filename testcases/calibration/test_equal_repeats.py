@@ -1,8 +1,8 @@
-"""A network of which most repeats are the same, and few have another mean: phases drawn once.
+"""A network in which most repeats are equal and few have another mean: phases drawn once.
 
-Two flows of 1,000-byte frames share a line of which each takes a tenth. A frame and what is round
-it take S = 81.6 us of each T = 816 us, so in one of ten repeats every frame of `f` finds one of `g`
-on the line, and waits for what is left of it: 0 to S. The mean over all phases is S² / 2T = 4.08 us
+Two flows of 1,000-byte frames share a line of which each takes a tenth. A frame with preamble and
+gap takes S = 81.6 us of each T = 816 us, so in one of ten repeats every frame of `f` finds one of
+`g` on the line, and waits for the rest of it: 0 to S. The mean over all phases is S² / 2T = 4.08 us
 above the 160.64 us of a repeat in which none waits.
 """
 

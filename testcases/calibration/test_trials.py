@@ -1,4 +1,4 @@
-"""False criteria pass no more often than their confidence says, and true ones are decided.
+"""False criteria pass no more often than their confidence allows, and true ones are decided.
 
 The draws are fixed, so a row's counts are the same in every run. `make calibration` prints the
 whole table.
@@ -48,7 +48,7 @@ def test_a_confidence_is_kept(row: Row, decided: int) -> None:
 
 @pytest.mark.slow
 def test_quantiles_judged_by_the_mean_of_repeats_would_be_seen() -> None:
-    """The rule that was here first: Student's t over the quantiles of the repeats."""
+    """The former rule: Student's t over the quantiles of the repeats."""
     row, wrong = Row(0.9, 0, 9_000, 20, "p99_9", DEFAULT_CONFIDENCE), 0
     truth = queues.waiting_quantile(0.999, row.load)
     stream = np.random.default_rng(1)

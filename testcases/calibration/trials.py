@@ -1,4 +1,4 @@
-"""How often a criterion with confidence is wrong about a queue of which the truth is known."""
+"""How often a criterion with a confidence is wrong about a queue whose true values are known."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SPAN = Span(Source("calibration.qos", "expect\n"), 0, 6)
 
 
 class Count(NamedTuple):
-    """What came of trials.
+    """The results of trials.
 
     Attributes:
         trials: How many there were.
@@ -87,7 +87,7 @@ def delays_of(services: np.ndarray) -> Delays:
 
 
 def count(row: Row, trials: int) -> Count:
-    """Return how many of so many trials were wrong, and how many decided."""
+    """Return how many of the trials were wrong, and how many were decided."""
     asked, truth, clear = question(row)
     condition = Operation("<", (asked, Constant(Fraction(0), asked.dimension)))
     statement = Statement("expect", "", "", condition, SPAN, row.confidence)

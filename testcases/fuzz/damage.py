@@ -1,4 +1,4 @@
-"""Ways to spoil a text: a few words, a subtree, a few bytes, or the whole."""
+"""Ways to damage a text: a few words, a subtree, a few bytes, or the whole."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ VALUES = (
 
 
 class Damage:
-    """Spoils texts, with words and subtrees of other texts."""
+    """Damages texts, with words and subtrees of other texts."""
 
     def __init__(self, random: Random, texts: Sequence[str]) -> None:
         self._random = random
@@ -55,7 +55,7 @@ class Damage:
                 self._nodes.setdefault(type(node), []).append(node)
 
     def ways(self, *, yaml: bool) -> list[Callable[[str], str]]:
-        """Return ways to spoil a text; those first that leave it likely to be read."""
+        """Return ways to damage a text; first those after which it can likely still be parsed."""
         return [
             *[self.yaml if yaml else self.subtrees] * 6, self.numbers, self.words, self.words,
             self.splice, self.characters, self.truncate, self.nest, self.repeat, self.lines,
@@ -78,7 +78,7 @@ class Damage:
         return "".join(pieces)
 
     def subtrees(self, text: str) -> str:
-        """Put other subtrees of the same sort, or other values, into the text's tree."""
+        """Put other subtrees of the same type, or other values, into the text's tree."""
         random = self._random
         for _ in range(random.randint(1, 3)):
             tree = _tree(text)
@@ -114,7 +114,7 @@ class Damage:
         return text
 
     def lines(self, text: str) -> str:
-        """End the lines as other systems do, or leave out or exchange some."""
+        """Use the line ends of other systems, or delete or exchange some lines."""
         kind = self._random.randrange(4)
         if kind == 0:
             return text.replace("\n", "\r\n")
@@ -134,7 +134,7 @@ class Damage:
         )
 
     def yaml(self, text: str) -> str:
-        """Put what only YAML knows somewhere: anchors and aliases, tags, other styles, tabs."""
+        """Insert features of YAML: anchors and aliases, tags, other styles, tabs."""
         for _ in range(self._random.randint(1, 3)):
             found = list(AFTER_COLON.finditer(text))
             at = self._random.choice(found).end() if found else 0
@@ -155,7 +155,7 @@ class Damage:
         return text[:at] + left * deep + text[at:other] + right * deep + text[other:]
 
     def repeat(self, text: str) -> str:
-        """Repeat some of the text very often: what is not linear shows."""
+        """Repeat some of the text very often, to find nonlinear time."""
         at = self._random.randint(0, len(text))
         some = text[at : at + self._random.choice((1, 3, 10, 80, 400))]
         times = self._random.choice((2, 30, 1_000, LONGEST // (len(some) or 1)))

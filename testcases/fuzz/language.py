@@ -1,8 +1,8 @@
-"""Feeds spoilt and drawn files to the language front for a while: python language.py --help.
+"""Feeds damaged and random files to the language front for a while: python language.py --help.
 
-The inputs are tried in a child process with a bound on its memory, each within a time limit. What
-raises, hangs or takes too much is kept as a folder under `found/`. The same seed gives the same
-inputs, one behind the other, however many are tried.
+The inputs are tried in a child process with limited memory, each within a time limit. An input that
+raises, hangs or takes too much is kept as a folder in `found/`. The same seed gives the same inputs
+in the same order, however many are tried.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ MEMORY_BYTES = 2 * 1024**3
 
 
 class TooSlow(Exception):  # noqa: N818 -- it is what is looked for
-    """An input took longer than its limit. Caught by nobody but this file."""
+    """An input took longer than its limit. Caught only in this file."""
 
 
 def inputs(seed: int) -> Iterator[tuple[str, str, bytes]]:
-    """Yield inputs without end: how each was made, its file's name, and what it is."""
+    """Yield inputs without end: how each was made, its file's name, and its content."""
     from damage import Damage, spoilt_bytes
     from sentences import sentence
 
@@ -78,7 +78,7 @@ def inputs(seed: int) -> Iterator[tuple[str, str, bytes]]:
 
 
 def as_yaml(text: str) -> str:
-    """Return a text in YAML, or as it is where it cannot be read."""
+    """Return a text in YAML, or unchanged if it cannot be parsed."""
     from qospec.diagnostics import Problems
     from qospec.source import Source
     from qospec.yaml_twin.writer import yaml_of
@@ -87,7 +87,7 @@ def as_yaml(text: str) -> str:
 
 
 def child(seed: int, seconds: float, most: int, folder: Path) -> None:
-    """Try inputs, and print what came of them as one JSON document."""
+    """Try inputs, and print the results as one JSON document."""
     from reading import attempt
 
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
@@ -124,14 +124,14 @@ def _too_slow(_signal: int, _frame: object) -> NoReturn:
 
 
 def _words(stage: str, error: BaseException) -> str:
-    """Return what came of an input, alike for all that come to it at the same place."""
+    """Return the result of an input, the same for all that end at the same place."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [f"{Path(f.filename).name}:{f.lineno}" for f in frames if "qospec" in f.filename]
     return f"{stage} {type(error).__name__} {error} at {ours[-1:]}"
 
 
 def _kept(folder: Path, stage: str, error: BaseException | None) -> str:
-    """Keep an input that does harm; return where it is."""
+    """Keep a harmful input; return its path."""
     number = 1
     while (kept := FOUND / f"{stage}-{number}").exists():
         number += 1
@@ -142,7 +142,7 @@ def _kept(folder: Path, stage: str, error: BaseException | None) -> str:
 
 
 def run(seed: int, seconds: float, most: int) -> int:
-    """Try inputs in children until the time is over; return 1 if one did harm."""
+    """Try inputs in child processes until the time is over; return 1 if one was harmful."""
     tried: Counter[str] = Counter()
     failures: dict[str, str] = {}
     slowest = (0.0, "")
@@ -173,7 +173,7 @@ def run(seed: int, seconds: float, most: int) -> int:
 
 
 def main() -> int:
-    """Run as the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description="Feed spoilt files to the language front.")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--inputs", type=int, default=10**9, help="try at most so many")

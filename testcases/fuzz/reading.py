@@ -1,5 +1,5 @@
-"""What is done with an input: read, check, plan, show,
-lay out, write in the other form; nothing of it may raise, hang or grow."""
+"""What is done with an input: parse, check, plan, show, format,
+convert to the other form; none of it may raise, hang or grow."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STAGES = ("refused", "checked", "planned")
 
 
 def attempt(path: Path) -> str:
-    """Return how far a file came: one of `STAGES`. Raises whatever must not be raised."""
+    """Return the stage that a file reached: one of `STAGES`. Raises whatever must not be raised."""
     problems = Problems()
     suite = check([path], CATALOGUE, problems, limits=LIMITS)
     stage = "refused"

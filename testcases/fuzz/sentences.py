@@ -1,4 +1,4 @@
-"""Files drawn from the grammar: every rule of it, with words that mean something now and then."""
+"""Random files from the grammar: all its rules, with words that sometimes have a meaning."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ ON_A_NEW_LINE = frozenset(
 
 
 class Language(NamedTuple):
-    """The grammar's expansions by rule, the shortest depth of each, and how words are spelt."""
+    """The grammar's expansions by rule, the shortest depth of each, and the spelling of words."""
 
     expansions: dict[str, list[list[str]]]
     depths: dict[str, int]

@@ -1,4 +1,4 @@
-"""What can be named is documented: kinds, diagnostic codes, and the test of each."""
+"""What can be named is documented and tested: kinds and diagnostic codes."""
 
 import importlib
 import re

@@ -1,4 +1,4 @@
-"""What is shipped is in the one layout: `.qos` files but those that show mistakes, and examples."""
+"""Shipped `.qos` files and examples are formatted, except those that show mistakes."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The Makefile calls the command as it is."""
+"""The Makefile calls commands that exist, on paths that exist."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""What this checkout ships, taken as one project: `qos check` has no problems found."""
+"""This checkout as one project: `qos check` finds no problems."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What is checked in works for everybody and stays small."""
+"""Files in the repository work on every machine and stay small."""
 
 import re
 import shutil

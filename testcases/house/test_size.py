@@ -1,4 +1,4 @@
-"""The house stays small: short files, short functions; the size of the whole is printed."""
+"""Files, functions and folders stay small; the size of the package is printed."""
 
 import ast
 from collections import Counter

@@ -1,8 +1,8 @@
-"""The tutorial is run: its files are checked, and its commands print what it says they print.
+"""The tutorial is run: its files are checked, and its commands print what it shows.
 
-A block marked `qos NAME` is the whole file of that name; with `wrong` behind it, it is refused. In
-a block marked `console` each line that begins with `$ ` is a command, and what it prints follows.
-There, `…` stands for what changes, such as times and paths.
+A block marked `qos NAME` is the whole file of that name; one marked `wrong`, too, is refused. In a
+block marked `console` each line that begins with `$ ` is a command, followed by its output; `…`
+stands for what varies, such as times and paths.
 """
 
 import re

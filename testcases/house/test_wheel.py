@@ -1,4 +1,4 @@
-"""The wheel is whole: what runs in the checkout runs where it is installed."""
+"""The wheel is complete: what runs in the checkout also runs when installed."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Each folder of suites has a wrong device, and each wrong device is put to a suite."""
+"""Each folder of suites has a wrong device, and each wrong device is used in a suite."""
 
 from pathlib import Path
 

@@ -1,7 +1,7 @@
-"""What is accepted is also understood: the files of `accept` say what they mean.
+"""What is accepted is also understood: the files of `accept` state what they mean.
 
-A comment `# = 42 cell` says what the `let`, or the field of traffic, on its line is worth. One like
-`# name = text` says something of the declaration that it stands in, several are parted by `; `:
+A comment `# = 42 cell` states the value of the `let`, or the field of traffic, on its line. A
+comment `# name = text` states a fact of the declaration around it; several are separated by `; `:
 
 - of traffic and of a line: the value of the field, `kind`
 - of a device: `ports`, `elements`, `machines`; of a topology: `nodes`, `links`, a value by its name

@@ -3,13 +3,13 @@
 Each file of `accept` has its equal in YAML in `twins`. A missing one is made by
 `qos convert testcases/language/accept/NAME.qos --to yaml -o testcases/language/twins/NAME.yaml`.
 
-An expectation stands on the line of its mistake: `# error: [E0101] "a piece of the message"`.
-Where a comment cannot follow, as behind a text without an end, it stands above it: `# error below:
-…`. What only a plan tells is expected `by plan`: `# error by plan: …`. A mistake that nobody
-expected fails, and so does an expected one that did not come.
+An expectation is on the line of its error: `# error: [E0101] "a part of the message"`. Where no
+comment can follow, as after an unterminated text, it precedes the line: `# error below: …`. What is
+reported only with a plan is expected by `# error by plan: …`. An unexpected error fails, and so
+does a missing one.
 
-A folder of `reject` is one text of several files, checked from its `main.qos`; any of them may hold
-what is expected. What no file of this repository can show is made: `MADE`.
+A folder of `reject` is one text of several files, checked from its `main.qos`; any of them may have
+expectations. Files that cannot be kept in this repository are generated: `MADE`.
 """
 
 import re
@@ -228,7 +228,7 @@ def test_what_is_made_is_refused(code: str, make: Callable[[Path], None], tmp_pa
 
 
 def test_every_code_is_shown() -> None:
-    """Each section of spec/errors.md has a file of `reject` that pins its words, or it is made."""
+    """Each section of spec/errors.md has a file that pins its message, in `reject` or generated."""
     shown = {
         mistake.code
         for path in refused_ones()

@@ -1,6 +1,6 @@
-"""Elements, what they find and what comes to them, drawn from what each kind declares.
+"""Random elements, settings and arrivals, drawn from the declaration of each kind.
 
-Bounds are among what is drawn, so a new element is tried at them without a line.
+Bounds are drawn, too, so a new element is tested at them without further code.
 """
 
 from fractions import Fraction
@@ -32,7 +32,7 @@ NAMES = ("a", "b", "c")
 
 
 class Example(NamedTuple):
-    """An element, what it finds, what comes to each input, and where time is cut."""
+    """An element, its setting, the arrivals at each input, and where time is cut."""
 
     element: Any
     setting: Setting
@@ -121,7 +121,7 @@ def policies(draw: st.DrawFn, limit: Buffer) -> Any:
 
 @st.composite
 def elements(draw: st.DrawFn, kind: Kind) -> Any:
-    """Draw an element whose fields do not contradict each other."""
+    """Draw an element with consistent fields."""
     fields = {name: draw(values(parameter)) for name, parameter in kind.parameters.items()}
     if kind.open_fields:
         fields["classes"] = NAMES

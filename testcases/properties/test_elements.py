@@ -1,7 +1,7 @@
 """Every element of the catalogue keeps every promise of `engine/element.py`.
 
-`conftest.py` draws them, what they find and what comes to them; a new element is tested here
-without a line.
+`conftest.py` draws elements, settings and arrivals; a new element is tested here without further
+code.
 """
 
 import functools

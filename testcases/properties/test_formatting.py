@@ -1,4 +1,4 @@
-"""However a file was laid out and wherever its comments stand, formatting keeps what it says."""
+"""Whatever the layout of a file and the places of its comments, formatting keeps its meaning."""
 
 from pathlib import Path
 

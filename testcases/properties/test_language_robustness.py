@@ -1,7 +1,7 @@
-"""Whatever a file holds, it is read, checked, planned and rewritten without harm.
+"""Whatever a file contains, it is parsed, checked, planned and rewritten without harm.
 
-The inputs are those of `make fuzz-language`, here a fixed number of them from a fixed seed. What
-watches over them is tested by things that do go wrong.
+The inputs are those of `make fuzz-language`, here a fixed number of them from a fixed seed. The
+detection of harm is tested by inputs that do go wrong.
 """
 
 import importlib

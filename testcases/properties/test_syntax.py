@@ -1,4 +1,4 @@
-"""Whatever the text, reading it ends, and what is wrong is told and never raised."""
+"""Whatever the text, parsing ends, and errors are reported and never raised."""
 
 import re
 import time
@@ -26,7 +26,7 @@ WORDS = sorted({piece for pieces in PIECES for piece in pieces})
 
 
 def read(text: str) -> None:
-    """Read a text as the command does, down to what is printed."""
+    """Parse a text as the command does, up to what is printed."""
     problems = Problems()
     file = parse(Source("a.qos", text), problems)
     assert file is not None or problems.errors

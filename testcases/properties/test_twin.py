@@ -1,4 +1,4 @@
-"""YAML and back is the same file, wherever comments stand; and any YAML at all is borne."""
+"""YAML and back is the same file, wherever comments are; and any YAML is handled."""
 
 import importlib.util
 import re

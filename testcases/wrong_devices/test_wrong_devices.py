@@ -1,8 +1,8 @@
-"""Devices that contradict a publication, put into its suite: none passes, and by which criteria.
+"""Devices that contradict a publication, in its suite: none passes, and certain criteria fail.
 
-A wrong device's module declares all that the module it stands for does: the wrong device, and the
-others as they are. The suite runs in a project of its own, in which it imports the one in place of
-the other.
+A wrong device's module declares everything that the module it replaces does: the wrong device, and
+the others unchanged. The suite runs in a project of its own, in which it imports that module in
+place of the original.
 """
 
 import re

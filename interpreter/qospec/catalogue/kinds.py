@@ -158,8 +158,8 @@ class Kind:
         summary: First line of the class's docstring.
         source: The standard and section that it implements.
         parameters: Its fields by name.
-        build: Makes the object from arguments by field name; raises ValueError with words for the
-            author.
+        build: The class: makes the object from arguments by field name, or raises ValueError with
+            words for the author. Its other facts are those of its role's base class.
         open_fields: Whether the author may add fields of their own (a classifier's outputs).
         aliases: Other spellings of its name (`clr` for `cell_loss_ratio`).
         renamed: Its fields' former names, each with today's, so that `qos check --fix` can correct

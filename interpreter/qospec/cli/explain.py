@@ -22,16 +22,16 @@ def explain(name: str, *, as_json: bool) -> None:
     """  # noqa: D301 -- click reads \b as a sign
     from qospec.catalogue.kinds import discover
     from qospec.diagnostics import Problems, SpecificationError
-    from qospec.reference.explanation import Unknown, explained
+    from qospec.reference.explanation import UnknownNameError, explained
     from qospec.reference.listing import in_full
 
     problems = Problems()
     try:
         found = explained(name, discover(), problems)
-    except Unknown as unknown:
+    except UnknownNameError as error:
         if problems.errors:
             loading.report(problems, as_json=as_json)
-        exits.user_error(str(unknown))
+        exits.user_error(str(error))
     except SpecificationError:
         loading.report(problems, as_json=as_json)
         return

@@ -21,34 +21,34 @@ _HELP = {
 }
 
 
-def _command(noun: str) -> click.Command:
-    @click.command(noun, help=f"{_HELP[noun]}\n\nWith a NAME, describe that one in full.")
+def _command(plural: str) -> click.Command:
+    @click.command(plural, help=f"{_HELP[plural]}\n\nWith a NAME, describe that one in full.")
     @click.argument("name", required=False, default="")
     @options.as_json
     def show(name: str, *, as_json: bool) -> None:
         from qospec.catalogue.kinds import discover
-        from qospec.reference.listing import NOUNS, in_full, overview
+        from qospec.reference.listing import COLLECTIONS, in_full, overview
 
-        of = next(each for each in NOUNS if each.name == noun)
+        collection = next(each for each in COLLECTIONS if each.name == plural)
         catalogue = discover()
         if not name:
-            documents = of.documents(catalogue)
+            documents = collection.documents(catalogue)
             if as_json:
-                output.say_json({"schema": 1, noun: documents})
+                output.say_json({"schema": 1, plural: documents})
             else:
                 output.say_text(overview(documents, output.width()))
             return
-        found = of.find(name, catalogue)
+        found = collection.find(name, catalogue)
         if found is None:
-            near = of.nearest(name, catalogue)
-            way_out = f"did you mean `{near}`?" if near else f"`qos {noun}` lists them all"
-            exits.user_error(f"no {of.one} is named `{name}`: {way_out}")
+            near = collection.nearest(name, catalogue)
+            hint = f"did you mean `{near}`?" if near else f"`qos {plural}` lists them all"
+            exits.user_error(f"no {collection.singular} is named `{name}`: {hint}")
         if as_json:
-            output.say_json({"schema": 1, noun: [found]})
+            output.say_json({"schema": 1, plural: [found]})
         else:
             output.say_text(in_full(found, output.width()))
 
     return show
 
 
-COMMANDS = tuple(_command(noun) for noun in _HELP)
+COMMANDS = tuple(_command(plural) for plural in _HELP)

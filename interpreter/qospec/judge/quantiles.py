@@ -18,12 +18,14 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from qospec.catalogue.kinds import discover
+from qospec.engine.measure.metric import Metric
 from qospec.judge.distribution import Distribution
 from qospec.judge.repeats import decide, repeats_to_decide
 from qospec.judge.statistics import binomial_critical_value
 from qospec.judge.verdict import MIRRORED
 from qospec.model.bounds import Bounds, bounds
-from qospec.model.expression import Operation, evaluate, measurements
+from qospec.model.expression import Measured, Operation, evaluate, measurements
 from qospec.units import PS_PER_S, number_text
 
 if TYPE_CHECKING:
@@ -31,10 +33,8 @@ if TYPE_CHECKING:
 
     from qospec.engine.measure.tally import Delays
     from qospec.judge.repeats import ConfidenceLevels
-    from qospec.model.expression import Counted, Expression, Leaf, Measured
+    from qospec.model.expression import Counted, Expression, Leaf
 
-DELAYS = frozenset({"transfer_delay", "latency"})
-"""Metrics whose values are called delays; those of all others are called values."""
 LEVELS = 2
 """Thresholds beyond which enough items must lie to estimate the design effect."""
 
@@ -266,7 +266,9 @@ def needed_bounds(comparison: Operation, leaf: Measured | Counted) -> NeededBoun
 
 def item_noun(leaf: Measured | Counted) -> str:
     """Return what the values of a metric are called: delays, or just values."""
-    return "delays" if getattr(leaf, "metric", "") in DELAYS else "values"
+    kind = discover().find("metric", leaf.metric) if isinstance(leaf, Measured) else None
+    noun: str = Metric.noun if kind is None else kind.build.noun
+    return noun
 
 
 def minimum_sample_size(beyond: Fraction, confidence: Fraction) -> int:

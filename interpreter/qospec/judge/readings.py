@@ -87,7 +87,8 @@ class Readings:
             return self._count(leaf)
         tally = self._tally(leaf)
         if tally is None:  # OAM cells of a network in which nothing makes any
-            return Fraction(0) if leaf.metric in ("sent", "planned") else None
+            absent = self._metric(leaf.metric).when_absent
+            return None if absent is None else Fraction(absent)
         bound_ps = bound_of(leaf.statistic)
         if bound_ps is not None:
             return _share_above(self.delays(leaf), bound_ps)
@@ -100,11 +101,8 @@ class Readings:
 
     def delays(self, leaf: Measured) -> Delays | None:
         """Return the delays of which a metric gives quantiles; for others, the transfer delays."""
-        tally, kind = self._tally(leaf), self._catalogue.find("metric", leaf.metric)
-        if tally is None or kind is None:
-            return None
-        metric: Metric = kind.build()
-        return metric.delays(tally)
+        tally = self._tally(leaf)
+        return None if tally is None else self._metric(leaf.metric).delays(tally)
 
     def series(self, expression: Expression, every_ps: int) -> list[Value]:
         """Return the value of an expression in each interval in order; None without data."""
@@ -145,13 +143,17 @@ class Readings:
         return Fraction(sum(observation.ended.get((leaf.path, each), 0) for each in leaf.causes))
 
     def _measure(self, metric: str, tally: Tally, statistic: str) -> Fraction | None:
-        kind = self._catalogue.find("metric", metric)
-        if kind is None:
-            raise KeyError(metric)
-        instance: Metric = kind.build()
+        instance = self._metric(metric)
         value = instance.measure(tally, statistic)
         _, scale = DIMENSIONS[instance.dimension]
         return None if value is None else Fraction(value) / scale
+
+    def _metric(self, name: str) -> Metric:
+        kind = self._catalogue.find("metric", name)
+        if kind is None:
+            raise KeyError(name)
+        metric: Metric = kind.build()
+        return metric
 
     def all(self) -> Iterator[tuple[str, str, Fraction | None, Dimension]]:
         """Yield population, metric with statistic, value and dimension of everything measured."""

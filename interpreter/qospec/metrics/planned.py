@@ -21,6 +21,7 @@ class Planned(Metric):
     dimension = "cells"
     better = "more"
     least = 0
+    when_absent = 0
     exact = True
 
     def measure(self, tally: Tally, _statistic: str = "") -> int:

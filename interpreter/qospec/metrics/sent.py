@@ -22,6 +22,7 @@ class Sent(Metric):
     dimension = "cells"
     better = "more"
     least = 0
+    when_absent = 0
     exact = True
     series = ("",)
 

@@ -24,6 +24,7 @@ class TransferDelay(Metric):
     """
 
     dimension = "time"
+    noun = "delays"
     least = 0
     statistics = ("mean", "min", "max", "std", "p*")
     series = ("mean", "min", "max")

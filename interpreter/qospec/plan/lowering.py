@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from qospec.engine.items.connections import Connections
     from qospec.model.suite import Network
     from qospec.plan.assembly import Drafts
-    from qospec.plan.survey import Survey
-    from qospec.plan.tables import Member, Table
+    from qospec.plan.tables import Member, Survey, Table
 
 
 MembersByElement = dict[int, set[int]]

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from qospec.engine.source.sizes import mean_bytes
 from qospec.plan import feasibility, tolerances, warnings
 from qospec.plan.assembly import assemble
 from qospec.plan.paths import route_members
-from qospec.plan.tables import AmbiguousRouteError, Member, NoPathError
+from qospec.plan.tables import AmbiguousRouteError, Member, NoPathError, Survey
 from qospec.plan.warnings import Classes
 from qospec.protocol.atm import CELL_BYTES
 from qospec.protocol.marks import marked
@@ -26,24 +26,6 @@ if TYPE_CHECKING:
     from qospec.engine.line.clock import Clock
     from qospec.model.expression import Value
     from qospec.model.suite import Case, Flow, Network, Suite
-    from qospec.plan.assembly import Drafts
-    from qospec.plan.tables import Reach, Table
-
-
-class Survey(NamedTuple):
-    """A network with the routes of a case's items.
-
-    Attributes:
-        members: Each origin and target of each flow.
-        drafts: The elements in place.
-        tables: The output tables of routers and classifiers.
-        reach: Where items pass.
-    """
-
-    members: tuple[Member, ...]
-    drafts: Drafts
-    tables: dict[int, Table]
-    reach: Reach
 
 
 def survey_network(case: Case, name: str, problems: Problems) -> Survey | None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Marks
     from qospec.engine.items.connections import Connections, Contract
     from qospec.model.expression import Value
+    from qospec.plan.assembly import Drafts
 
 NO_OUTPUT = MAX_OUTPUTS
 """Stands for no output."""
@@ -156,3 +157,19 @@ class Table:
 def members_using(output: int, members: set[int], table: Table | None) -> set[int]:
     """Return the members whose items may take this output."""
     return {n for n in members if table is None or output in table.outputs(n)}
+
+
+class Survey(NamedTuple):
+    """A network with the routes of a case's items.
+
+    Attributes:
+        members: Each origin and target of each flow.
+        drafts: The elements in place.
+        tables: The output tables of routers and classifiers.
+        reach: Where items pass.
+    """
+
+    members: tuple[Member, ...]
+    drafts: Drafts
+    tables: dict[int, Table]
+    reach: Reach

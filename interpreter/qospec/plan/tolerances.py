@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
     from qospec.engine.line.clock import Clock
     from qospec.model.suite import Case
-    from qospec.plan.survey import Survey
-    from qospec.plan.tables import Member
+    from qospec.plan.tables import Member, Survey
 
 _ROUNDING_PS = 2
 """What rounding slots to whole picoseconds may add."""

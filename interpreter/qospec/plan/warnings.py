@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from qospec.engine.scheduler.scheduler import Scheduler
     from qospec.model.suite import Case, Instance, Network
     from qospec.plan.assembly import Draft
-    from qospec.plan.survey import Survey
+    from qospec.plan.tables import Survey
     from qospec.source import Span
 
     Level = tuple[Scheduler, list[int]]

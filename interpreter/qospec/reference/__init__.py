@@ -1,4 +1,4 @@
-"""What exists, as data: kinds, units, the library, keywords, errors, and where a field came from.
+"""Reference documents: kinds, units, the library, keywords, errors, and where a field came from.
 
-Nothing is listed here: all of it is read from the declarations themselves.
+Nothing is listed here: everything is read from the declarations themselves.
 """

@@ -1,6 +1,6 @@
 """Topologies and tests as documents: hosts, devices, links; cases, networks, flows.
 
-The fields of flows and of `run` are those of the first case, each with where it came from.
+The fields of flows and of `run` are those of the first case, each with its origin.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from qospec.reference.declarations import Declarations, Declared
 
 
-def laid_document(declared: Declared, declarations: Declarations) -> Document:
-    """Return what is in a topology, with its defaults or else with its parameters unknown."""
+def topology_document(declared: Declared, declarations: Declarations) -> Document:
+    """Return the nodes and links of a topology, with its defaults or with unknown parameters."""
     value = declarations.value(declared)
     if not isinstance(value, TopologyValue):
         return {}
@@ -43,7 +43,7 @@ def laid_document(declared: Declared, declarations: Declarations) -> Document:
     return {
         "hosts": list(_nodes(made, value.node, declarations, devices=False)),
         "devices": list(_nodes(made, value.node, declarations, devices=True)),
-        "links": listed([_link(each, declarations) for each in made.cables], "links"),
+        "links": truncated([_link(each, declarations) for each in made.cables], "links"),
     }
 
 
@@ -72,13 +72,13 @@ def _link(cable: Cable, declarations: Declarations) -> Document:
 
 
 MOST_SHOWN = 20
-"""Of cases, and of what else may be many."""
+"""The most cases, links and so on that are listed."""
 FEW = 3
 """Members of a flow."""
 
 
-def tested_document(declared: Declared, declarations: Declarations) -> Document:
-    """Return the cases, networks, flows and fields of a test; mistakes are reported."""
+def test_document(declared: Declared, declarations: Declarations) -> Document:
+    """Return the cases, networks, flows and fields of a test; errors are reported."""
     node = declared.node
     assert isinstance(node, ast.Test)  # noqa: S101 -- the caller's choice
     home, evaluator = declarations.scope(declared.unit), declarations.evaluator
@@ -88,15 +88,15 @@ def tested_document(declared: Declared, declarations: Declarations) -> Document:
     if not cases:
         return {}
     return {
-        "cases": listed([{"name": case.name, "type": case.skip} for case in cases], "cases"),
+        "cases": truncated([{"name": case.name, "type": case.skip} for case in cases], "cases"),
         "networks": [_network(name, each, node) for name, each in cases[0].networks.items()],
         "flows": [_flow(each) for each in cases[0].flows],
         "origins": list(_origins(declared, declarations, networks)),
     }
 
 
-def listed(entries: list[Document], what: str) -> list[Document]:
-    """Return the first entries, and a last one that says how many more there are."""
+def truncated(entries: list[Document], what: str) -> list[Document]:
+    """Return the first entries, and one with the number of the others."""
     more = len(entries) - MOST_SHOWN
     if more <= 1:
         return entries

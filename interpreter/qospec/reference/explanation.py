@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.dimensions import TYPES, named
 from qospec.check.modules.files import root_of
-from qospec.check.suite import NOUNS as DECLARED
+from qospec.check.suite import NOUNS as DECLARATIONS
 from qospec.diagnostics import Problems, did_you_mean
-from qospec.reference import modules, words
+from qospec.reference import builtins, modules
 from qospec.reference.declarations import Declarations, module_file
-from qospec.reference.describe import laid_document, tested_document
+from qospec.reference.describe import test_document, topology_document
+from qospec.reference.error_pages import page, titles
 from qospec.reference.library import (
     declared_document,
     device_document,
@@ -19,9 +20,8 @@ from qospec.reference.library import (
     parameter_documents,
     place_of,
 )
-from qospec.reference.listing import NOUNS, spellings
+from qospec.reference.listing import COLLECTIONS, spellings
 from qospec.reference.origins import origins
-from qospec.reference.pages import page, titles
 from qospec.reference.values import value_text, written_text
 from qospec.syntax import ast
 from qospec.syntax.grammar import keywords
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     from qospec.reference.declarations import Declared
 
 
-class Unknown(Exception):  # noqa: N818 -- it is no error of ours
-    """Nothing is known by that name; the message is for the user."""
+class UnknownNameError(Exception):
+    """No such name is known; the message is for the user."""
 
 
 def explained(what: str, catalogue: Catalogue, problems: Problems) -> list[Document]:
-    """Return what is known by a name: mostly one document, several for a name of many uses.
+    """Return the documents about a name: one for each of its uses, mostly one.
 
-    Mistakes in the files that were read for it are in `problems`. Raises Unknown.
+    Errors in the files that were read for it are added to `problems`. Raises UnknownNameError.
     """
     path, separator, name = what.partition("::")
     if separator:
@@ -55,10 +55,10 @@ def explained(what: str, catalogue: Catalogue, problems: Problems) -> list[Docum
     found = [*_built_in(what, catalogue), *_modules([*module, name], catalogue, problems)]
     if not found:
         near = did_you_mean(what, dict.fromkeys(_names(catalogue)))
-        way_out = f"did you mean `{near}`?"
+        hint = f"did you mean `{near}`?"
         if not near:
-            way_out = "a declaration is named as `FILE.qos::name`"
-        raise Unknown(f"nothing is named `{what}`: {way_out}")
+            hint = "name a declaration as `FILE.qos::name`"
+        raise UnknownNameError(f"nothing is named `{what}`: {hint}")
     return found
 
 
@@ -73,11 +73,11 @@ def _built_in(what: str, catalogue: Catalogue) -> Iterator[Document]:
     if what in TYPES:
         meaning = "a whole number" if what == "Int" else named(TYPES[what])
         yield {"sort": "type", "name": what, "summary": meaning, "description": ""}
-    yield from words.words(what, catalogue)
-    for noun in NOUNS:
-        known = noun.find(what, catalogue)
+    yield from builtins.builtin_documents(what, catalogue)
+    for collection in COLLECTIONS:
+        known = collection.find(what, catalogue)
         if known is not None:
-            yield {"sort": noun.one, **known}
+            yield {"sort": collection.singular, **known}
 
 
 def _modules(parts: list[str], catalogue: Catalogue, problems: Problems) -> Iterator[Document]:
@@ -94,18 +94,18 @@ def _names(catalogue: Catalogue) -> Iterator[str]:
     yield from TYPES
     for table in keywords().values():
         yield from table
-    yield from words.names(catalogue)
+    yield from builtins.names(catalogue)
     yield from modules.names(library(catalogue))
-    for noun in NOUNS:
-        for document in noun.documents(catalogue):
+    for collection in COLLECTIONS:
+        for document in collection.documents(catalogue):
             yield from spellings(document)
 
 
 def _in_file(file: Path, path: list[str], catalogue: Catalogue, problems: Problems) -> Document:
-    """Explain a declaration; mistakes that do not touch it are no hindrance."""
-    told = Problems()
-    declarations = Declarations([file], catalogue, told)
-    before = told.all
+    """Explain a declaration; errors elsewhere in the file do not matter."""
+    found_problems = Problems()
+    declarations = Declarations([file], catalogue, found_problems)
+    before = found_problems.all
     trees = [unit.tree for unit in declarations.units if unit.named and unit.tree is not None]
     if not trees:
         _pass_on(before, problems)
@@ -117,11 +117,11 @@ def _in_file(file: Path, path: list[str], catalogue: Catalogue, problems: Proble
         known = [node.name.text for tree in trees for node in tree.declarations]
         near = did_you_mean(path[-1], known)
         listed = f"it declares {' '.join(known)}" if known else "it declares nothing"
-        way_out = f"did you mean `{near}`?" if near else listed
-        raise Unknown(f"{file} knows no `{'.'.join(path)}`: {way_out}")
+        hint = f"did you mean `{near}`?" if near else listed
+        raise UnknownNameError(f"{file} does not declare `{'.'.join(path)}`: {hint}")
     document = declaration_document(declared, declarations)
     whole = declared.node.span
-    touching = [each for each in told.all if each not in before or each.span in whole]
+    touching = [each for each in found_problems.all if each not in before or each.span in whole]
     _pass_on(touching, problems)
     return document
 
@@ -133,26 +133,26 @@ def _pass_on(mistakes: Iterable[Diagnostic], problems: Problems) -> None:
 
 def declaration_document(declared: Declared, declarations: Declarations) -> Document:
     """Return what is known of a declaration, and where each of its fields came from."""
-    noun = DECLARED[type(declared.node)]
+    collection = DECLARATIONS[type(declared.node)]
     if isinstance(declared.node, ast.Device):
-        return {"sort": noun, **device_document(declared, declarations)}
-    document = {"sort": noun, **declared_document(declared)}
+        return {"sort": collection, **device_document(declared, declarations)}
+    document = {"sort": collection, **declared_document(declared)}
     if isinstance(declared.node, ast.Test):
-        return {**document, **tested_document(declared, declarations)}
+        return {**document, **test_document(declared, declarations)}
     parameters = parameter_documents(declared, declarations)
     if isinstance(declared.node, ast.Topology):
-        document |= laid_document(declared, declarations)
+        document |= topology_document(declared, declarations)
     if parameters:
         document["parameters"] = parameters
     made = origins(declared, declarations)
     if made is not None:
         document |= {"kind": made["kind"], "chain": made["chain"], "origins": made["fields"]}
     elif isinstance(declared.node, ast.Let):
-        document["origins"] = [_let(declared, declarations)]
+        document["origins"] = [_let_document(declared, declarations)]
     return document
 
 
-def _let(declared: Declared, declarations: Declarations) -> Document:
+def _let_document(declared: Declared, declarations: Declarations) -> Document:
     node = declared.node
     assert isinstance(node, ast.Let)  # noqa: S101 -- the caller's choice
     shown, written = value_text(declarations.value(declared)), written_text(node.value)

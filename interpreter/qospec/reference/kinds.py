@@ -1,4 +1,4 @@
-"""The kinds of the catalogue, with the words of their own declarations."""
+"""The kinds of the catalogue as documents, with the text of their declarations."""
 
 from __future__ import annotations
 
@@ -21,64 +21,68 @@ if TYPE_CHECKING:
     from qospec.document import Document
 
 
-class Sort(NamedTuple):
-    """What a domain of the catalogue is called, and a value of it as an author writes it."""
+class DomainLabel(NamedTuple):
+    """The name of a domain for readers, and an example of a value."""
 
     name: str
     example: str
 
 
-SORTS = {
-    "time": Sort("a time", "250 us"),
-    "data": Sort("an amount of data", "48 B @payload"),
-    "rate": Sort("a rate", "149.76 Mbit/s @cell"),
-    "cell rate": Sort("a cell rate", "30_000 cell/s"),
-    "length": Sort("a length", "50 km"),
-    "cells": Sort("a number of cells", "200 cell"),
-    "ratio": Sort("a ratio", "10%"),
-    "integer": Sort("a whole number", "4"),
-    "truth": Sort("true or false", "true"),
-    "choice": Sort("one of", ""),
-    "names": Sort("a list of names", "[high, low]"),
-    "weights": Sort("a map from names to numbers", "{ high: 3, low: 1 }"),
-    "counts": Sort("a map from names to whole numbers", "{ high: 3, low: 1 }"),
-    "sizes": Sort("a map from names to sizes", "{ high: 3_000 B, low: 1_500 B }"),
-    "codes": Sort("a whole number, or a map from colours", "{ green: 1, yellow: 2, red: 3 }"),
-    "buffer": Sort("a number of cells or packets or a size", "64 cell"),
-    "load": Sort("a rate of bits or packets", "64 kbit/s @ip"),
-    "size mix": Sort("a size or a mix of sizes", "mix { 40 B: 7, 576 B: 4, 1_500 B: 1 } @ip"),
-    "duration": Sort("a time, or a random one", "exponential(16 ms)"),
-    "address": Sort("an address", '"10.1.0.7"'),
-    "times": Sort("a list of times", "[6.72 us, 6.80 us]"),
-    "delay per length": Sort("a delay per length", "5 us/km"),
-    "limits by mark": Sort("a map from marks to limits", "{ green: 192 pkt, yellow: 128 pkt }"),
-    "ratios by mark": Sort("a map from marks to ratios", "{ green: 5%, yellow: 10% }"),
-    "arrivals": Sort("an arrival process", "constant { rate = 30_000 cell/s }"),
-    "dropping": Sort("a drop policy", "red { low = 64 pkt, high = 192 pkt, p = 10% }"),
+LABELS = {
+    "time": DomainLabel("a time", "250 us"),
+    "data": DomainLabel("an amount of data", "48 B @payload"),
+    "rate": DomainLabel("a rate", "149.76 Mbit/s @cell"),
+    "cell rate": DomainLabel("a cell rate", "30_000 cell/s"),
+    "length": DomainLabel("a length", "50 km"),
+    "cells": DomainLabel("a number of cells", "200 cell"),
+    "ratio": DomainLabel("a ratio", "10%"),
+    "integer": DomainLabel("a whole number", "4"),
+    "truth": DomainLabel("true or false", "true"),
+    "choice": DomainLabel("one of", ""),
+    "names": DomainLabel("a list of names", "[high, low]"),
+    "weights": DomainLabel("a map from names to numbers", "{ high: 3, low: 1 }"),
+    "counts": DomainLabel("a map from names to whole numbers", "{ high: 3, low: 1 }"),
+    "sizes": DomainLabel("a map from names to sizes", "{ high: 3_000 B, low: 1_500 B }"),
+    "codes": DomainLabel("a whole number or a map from colours", "{ green: 1, yellow: 2, red: 3 }"),
+    "buffer": DomainLabel("a number of cells or packets, or a size", "64 cell"),
+    "load": DomainLabel("a rate of bits or packets", "64 kbit/s @ip"),
+    "size mix": DomainLabel(
+        "a size or a mix of sizes", "mix { 40 B: 7, 576 B: 4, 1_500 B: 1 } @ip"
+    ),
+    "duration": DomainLabel("a time, possibly random", "exponential(16 ms)"),
+    "address": DomainLabel("an address", '"10.1.0.7"'),
+    "times": DomainLabel("a list of times", "[6.72 us, 6.80 us]"),
+    "delay per length": DomainLabel("a delay per length", "5 us/km"),
+    "limits by mark": DomainLabel(
+        "a map from marks to limits", "{ green: 192 pkt, yellow: 128 pkt }"
+    ),
+    "ratios by mark": DomainLabel("a map from marks to ratios", "{ green: 5%, yellow: 10% }"),
+    "arrivals": DomainLabel("an arrival process", "constant { rate = 30_000 cell/s }"),
+    "dropping": DomainLabel("a drop policy", "red { low = 64 pkt, high = 192 pkt, p = 10% }"),
 }
-"""Per domain; one that is not here is shown by its own name."""
+"""By domain; one that is missing here is shown by its own name."""
 
 
-def _source_words(kind: Kind) -> str:
+def _source_comment(kind: Kind) -> str:
     otherwise = "by `gaps`" if "packet" in kind.carries else "as much as the contract allows"
-    return f"What is emitted; left out, {otherwise}."
+    return f"What is emitted; by default {otherwise}."
 
 
-def _following(kind: Kind) -> set[str]:
-    """Return the fields of an arrival process that may follow from what the traffic says."""
+def _derived_fields(kind: Kind) -> set[str]:
+    """Return the fields of an arrival process that default to those of the traffic."""
     rate = {kind.build.rate_field} if kind.role == "arrivals" else set()
     return {*kind.from_contract, *rate}
 
 
 def kind_document(kind: Kind) -> Document:
-    """Return what is known of a kind: its words, its fields, and what a metric says of itself."""
-    words = documentation(kind.build)
+    """Return the document of a kind: its text, its fields, and the traits of a metric."""
+    text = documentation(kind.build)
     described: Document = {
         "name": kind.name,
         "aliases": list(kind.aliases),
         "role": kind.role,
         "summary": kind.summary,
-        "description": words.partition("\n")[2].strip(),
+        "description": text.partition("\n")[2].strip(),
         "source": kind.source,
         "fields": [field_document(each, kind) for each in _fields(kind)],
     }
@@ -110,30 +114,30 @@ def _measured(kind: Kind) -> Document:
 
 
 def field_document(parameter: Parameter, kind: Kind) -> Document:
-    """Return what is known of a field; bounds and default as an author writes them."""
+    """Return the document of a field; bounds and default as an author writes them."""
     domain = parameter.domain
-    sort = SORTS.get(domain.name, Sort(domain.name, ""))
-    example = sort.example
+    label = LABELS.get(domain.name, DomainLabel(domain.name, ""))
+    example = label.example
     if domain.name == "rate":
         example = example.replace("@cell", f"@{domain.layers[0]}")
     return {
         "name": parameter.alias or parameter.name,
         "meaning": parameter.name.replace("_", " ") if parameter.alias else "",
-        "type": _type(domain, sort),
-        "required": parameter.default is REQUIRED and parameter.name not in _following(kind),
+        "type": _type(domain, label),
+        "required": parameter.default is REQUIRED and parameter.name not in _derived_fields(kind),
         "default": default_text(parameter),
         "least": _bound(domain, domain.low),
         "most": _bound(domain, domain.high),
         "choices": list(domain.choices),
         "example": default_text(parameter) or (*domain.choices, example)[0],
-        "description": field_words(kind).get(
-            parameter.name, _source_words(kind) if parameter is SOURCE else ""
+        "description": field_comments(kind).get(
+            parameter.name, _source_comment(kind) if parameter is SOURCE else ""
         ),
     }
 
 
-def _type(domain: Domain, sort: Sort) -> str:
-    return f"{sort.name} {' '.join(domain.choices)}" if domain.choices else sort.name
+def _type(domain: Domain, label: DomainLabel) -> str:
+    return f"{label.name} {' '.join(domain.choices)}" if domain.choices else label.name
 
 
 def _bound(domain: Domain, bound: Any) -> str:
@@ -158,17 +162,17 @@ def default_text(parameter: Parameter) -> str:
     return default if isinstance(default, str) else written_in(default, parameter.domain.name)  # type: ignore[arg-type]
 
 
-def field_words(kind: Kind) -> dict[str, str]:
-    """Return the text below each field of a kind's class, and of the classes it is made of."""
+def field_comments(kind: Kind) -> dict[str, str]:
+    """Return the docstring of each field of a kind's class, inherited fields included."""
     found: dict[str, str] = {}
     for cls in reversed(inspect.getmro(kind.build)):
-        found |= _words_below(cls)
+        found |= _comments_below(cls)
     return found
 
 
 @cache
-def _words_below(cls: type) -> Mapping[str, str]:
-    """Return the text below each field of a class; to parse its source takes a while."""
+def _comments_below(cls: type) -> Mapping[str, str]:
+    """Return the docstring of each field of a class, cached because parsing its source is slow."""
     try:
         (tree,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
     except (OSError, TypeError):  # built in, or its text was not shipped

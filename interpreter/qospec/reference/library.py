@@ -1,6 +1,6 @@
 """Devices and media of the library, read from its files: values, elements and wires as written.
 
-Loops are not unrolled: how many turns they have may depend on a parameter.
+Loops are not unrolled: their iterations may depend on a parameter.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _media(declarations: Declarations) -> Iterator[Document]:
 
 
 def declared_document(declared: Declared) -> Document:
-    """Return how a declaration is called, what its comment says, and where it stands."""
+    """Return the name of a declaration, its comment and its place."""
     summary, description = declared.comment
     return {
         "name": f"{module_name(declared.unit.path)}.{declared.name}",
@@ -73,7 +73,7 @@ def declared_document(declared: Declared) -> Document:
 
 
 def module_name(path: Path) -> str:
-    """Return what a file is imported as: `std.devices.sitline`, or its own name."""
+    """Return the name by which a file is imported: `std.devices.sitline`, or its own name."""
     inside = path.resolve()
     if not inside.is_relative_to(STDLIB.resolve()):
         return visible(path.stem)
@@ -97,7 +97,7 @@ def device_document(declared: Declared, declarations: Declarations) -> Document:
     ]
     parameters = parameter_documents(declared, declarations)
     outside = {**declared_document(declared), "parameters": parameters, "ports": ports}
-    return {**outside, **inside_document(declared, declarations)}
+    return {**outside, **body_document(declared, declarations)}
 
 
 def parameter_documents(declared: Declared, declarations: Declarations) -> list[Document]:
@@ -128,7 +128,7 @@ def parameter_documents(declared: Declared, declarations: Declarations) -> list[
 def _calibration(
     default: ast.Expression | None, declared: Declared, declarations: Declarations
 ) -> str:
-    """Return what is said above the `let` that a default names."""
+    """Return the comment of the `let` that a default names."""
     if not isinstance(default, ast.Path):
         return ""
     trail = [each.text for each in default.trail if isinstance(each, ast.Name)]
@@ -146,33 +146,33 @@ def place_of(node: ast.Node) -> str:
     return f"{visible(shown)}:{line}"
 
 
-def inside_document(declared: Declared, declarations: Declarations) -> Document:
+def body_document(declared: Declared, declarations: Declarations) -> Document:
     """Return what is in a device, in the order of its text."""
     node = declared.node
     assert isinstance(node, ast.Device)  # noqa: S101 -- the caller's choice
     found: Document = {"values": [], "elements": [], "wires": []}
     for statement, loops in _statements(node.body.statements, ()):
-        stands: Document = {"loops": list(loops)}
+        place: Document = {"loops": list(loops)}
         if isinstance(statement, ast.Let):
-            said: Document = {"value": written_text(statement.value), "description": statement.doc}
-            found["values"].append({"name": statement.name.text, **said, **stands})
+            entry: Document = {"value": written_text(statement.value), "description": statement.doc}
+            found["values"].append({"name": statement.name.text, **entry, **place})
         elif isinstance(statement, ast.Bind):
             named = declarations.named_by(declared.unit, statement.value)
             comment = statement.doc or (named.comment[0] if named else "")
-            said = {"type": written_text(statement.value), "description": comment}
-            found["elements"] += [{"name": name.text, **said, **stands} for name in statement.names]
+            entry = {"type": written_text(statement.value), "description": comment}
+            found["elements"] += [{"name": name.text, **entry, **place} for name in statement.names]
         elif isinstance(statement, ast.Machine):
-            said = {"type": "machine", "description": statement.doc}
-            found["elements"].append({"name": statement.name.text, **said, **stands})
+            entry = {"type": "machine", "description": statement.doc}
+            found["elements"].append({"name": statement.name.text, **entry, **place})
         elif isinstance(statement, ast.Wire):
-            found["wires"].append({"name": written_text(statement), **stands})
+            found["wires"].append({"name": written_text(statement), **place})
     return found
 
 
 def _statements(
     statements: Sequence[ast.Statement], loops: tuple[str, ...]
 ) -> Iterator[tuple[ast.Statement, tuple[str, ...]]]:
-    """Yield the statements of a body and of its loops, each with the loops that it stands in."""
+    """Yield the statements of a body and of its loops, each with the loops around it."""
     for each in statements:
         if isinstance(each, ast.Loop):
             loop = f"for {each.name.text} in {written_text(each.values)}"

@@ -1,6 +1,6 @@
-"""Lists: what can be asked for by the name of its sort, such as `elements` or `units`, as text.
+"""The collections that `qos elements`, `qos units` and so on list, as text.
 
-A list is in two or three columns; one thing is shown in full.
+A list has two or three columns; a single entry is shown in full.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Noun:
-    """One sort of things.
+class Collection:
+    """A collection of documents.
 
     Attributes:
-        name: Of all of them, as the command is called.
-        one: Of one of them, for messages.
-        documents: Returns all of them.
+        name: Of the collection and of its command.
+        singular: The name of one entry, for messages.
+        documents: Returns all entries.
     """
 
     name: str
-    one: str
+    singular: str
     documents: Callable[[Catalogue], list[Document]]
 
     def find(self, name: str, catalogue: Catalogue) -> Document | None:
-        """Return the one of a name: in full, its end behind a dot, or another spelling of it."""
+        """Return the entry with a name: in full, after its last dots, or an alias."""
         known = self.documents(catalogue)
         found = next((each for each in known if name in spellings(each)), None)
         return found or (unit_document(name) if self is UNITS else None)
@@ -50,7 +50,7 @@ class Noun:
 
 
 def spellings(document: Document) -> list[str]:
-    """Return the names that a thing can be asked for by, the longest first."""
+    """Return the names of an entry, the longest first."""
     parts = document["name"].split(".")
     ends = [".".join(parts[place:]) for place in range(len(parts))]
     return [*ends, *document.get("aliases", ())]
@@ -61,13 +61,13 @@ def _kinds(role: Role) -> Callable[[Catalogue], list[Document]]:
 
 
 def _measured(catalogue: Catalogue) -> list[Document]:
-    """Return the metrics of flows, and what is measured of an element in place."""
+    """Return the metrics of flows, and `occupancy`, which is measured of an element."""
     waiting: Document = {
         "name": "occupancy",
         "aliases": [],
         "role": "metric",
         "summary": "Count what waits in a queue, a shaper or a processor, over the time measured.",
-        "description": "It is asked of an element in its device and of no flow:"
+        "description": "It is measured of an element in its device, not of a flow:"
         " `dut.queue.occupancy.max`.\nThe mean is over time.",
         "source": "none: a count",
         "fields": [],
@@ -79,16 +79,16 @@ def _measured(catalogue: Catalogue) -> list[Document]:
     return sorted([*_kinds("metric")(catalogue), waiting], key=lambda each: str(each["name"]))
 
 
-DEVICES = Noun("devices", "device", lambda catalogue: device_documents(library(catalogue)))
-ELEMENTS = Noun("elements", "element", _kinds("element"))
-TRAFFIC = Noun("traffic", "kind of traffic", _kinds("traffic"))
-ARRIVALS = Noun("arrivals", "arrival process", _kinds("arrivals"))
-POLICIES = Noun("policies", "drop policy", _kinds("dropping"))
-METRICS = Noun("metrics", "metric", _measured)
-UNITS = Noun("units", "unit", lambda _: unit_documents())
-MEDIA = Noun("media", "medium", lambda catalogue: medium_documents(library(catalogue)))
+DEVICES = Collection("devices", "device", lambda catalogue: device_documents(library(catalogue)))
+ELEMENTS = Collection("elements", "element", _kinds("element"))
+TRAFFIC = Collection("traffic", "kind of traffic", _kinds("traffic"))
+ARRIVALS = Collection("arrivals", "arrival process", _kinds("arrivals"))
+POLICIES = Collection("policies", "drop policy", _kinds("dropping"))
+METRICS = Collection("metrics", "metric", _measured)
+UNITS = Collection("units", "unit", lambda _: unit_documents())
+MEDIA = Collection("media", "medium", lambda catalogue: medium_documents(library(catalogue)))
 
-NOUNS = (DEVICES, ELEMENTS, TRAFFIC, ARRIVALS, POLICIES, METRICS, UNITS, MEDIA)
+COLLECTIONS = (DEVICES, ELEMENTS, TRAFFIC, ARRIVALS, POLICIES, METRICS, UNITS, MEDIA)
 
 
 _FENCED = re.compile(r"^```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -118,7 +118,7 @@ def columns(rows: Sequence[Sequence[str]], width: int, margin: str = "") -> Iter
 
 
 def overview(documents: Iterable[Document], width: int) -> str:
-    """Return one line for each thing: its name, and what it is."""
+    """Return one line for each entry: its name and what it is."""
     return "\n".join(columns([_row(each) for each in documents], width))
 
 
@@ -135,7 +135,7 @@ def _row(document: Document) -> tuple[str, ...]:
 
 
 def in_full(document: Document, width: int) -> str:
-    """Return all that is known of one thing."""
+    """Return an entry in full."""
     return "\n".join(_full(document, width))
 
 
@@ -177,7 +177,7 @@ def _unit_rows(document: Document) -> Iterator[tuple[str, str]]:
 
 
 def _paragraphs(text: str, width: int) -> Iterator[str]:
-    """Yield prose wrapped, and what stands between fences as it is; blank lines between them."""
+    """Yield prose wrapped and fenced blocks unchanged, with blank lines between them."""
     parts = [
         code
         for place, part in enumerate(_FENCED.split(text))
@@ -203,16 +203,16 @@ def _facts(document: Document) -> Iterator[tuple[str, str]]:
     if "chain" in document:
         copies = [f"{each['name']} ({each['place']})" for each in document["chain"][1:]]
         made = [f"a copy of {each}" for each in copies]
-        yield "made as", ", ".join([*made, f"of the kind {document['kind']}"])
+        yield "made from", ", ".join([*made, f"the kind {document['kind']}"])
     if document.get("dimension"):
-        exact = "exact" if document["exact"] else "measured: compare it with `within`, `<`, `>`"
+        exact = "exact" if document["exact"] else "measured: compare it using `within`, `<` or `>`"
         yield "is", f"{document['dimension']}, {exact}"
     if document.get("statistics"):
         yield "statistics", " ".join(document["statistics"])
     if document.get("series"):
         yield "every …", " ".join(document["series"])
     if document.get("open"):
-        yield "fields", "any, by names of your own"
+        yield "fields", "any, with names of your choice"
 
 
 def _entries(entries: Sequence[Document], width: int) -> Iterator[str]:
@@ -230,7 +230,7 @@ def _entries(entries: Sequence[Document], width: int) -> Iterator[str]:
 
 
 def _traits(entry: Document) -> Iterator[str]:
-    """Yield what is said of a field, a port, an element … on its first line."""
+    """Yield the traits of a field, a port, an element … on its first line."""
     yield entry.get("meaning", "")
     yield entry.get("type", "")
     if "carries" in entry:
@@ -251,7 +251,7 @@ def _traits(entry: Document) -> Iterator[str]:
 
 
 def _origin(field: Document) -> tuple[str, str, str]:
-    """Return a field, its value, and where that is from."""
+    """Return a field, its value, and where the value comes from."""
     if field["required"]:
         return field["name"], "missing", field["description"]
     if field["default"]:

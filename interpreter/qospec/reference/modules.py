@@ -1,4 +1,4 @@
-"""What a name of a module stands for: a file by what it declares, a folder by its modules."""
+"""Modules: a file with what it declares, a folder with its modules."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 def module(
     parts: Sequence[str], root: Path, catalogue: Catalogue, problems: Problems
 ) -> Document | None:
-    """Return what the file of `import a.b` declares, seen from a root; None if there is none."""
+    """Return what the file of `import a.b` declares, relative to a root; None if there is none."""
     file = module_file(parts, root)
     if file is None:
         return None
     declarations = Declarations([file], catalogue, problems)
-    said = f"a module: `import {'.'.join(parts)}`"
-    return {**_document(parts, said), "declares": list(_entries(declarations))}
+    summary = f"a module: `import {'.'.join(parts)}`"
+    return {**_document(parts, summary), "declares": list(_entries(declarations))}
 
 
 def _entries(declarations: Declarations) -> Iterator[Document]:

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 _DIGITS = 6
 _COMMENT = re.compile(r'("[^"\n]*")|#[^\n]*')
-"""A comment, or a text, which may have a `#` in it."""
+"""A comment, or a text, which may contain a `#`."""
 
 
 def value_text(value: Value | None) -> str:
-    """Return a known number, truth, word or text as it would be written; else nothing."""
+    """Return a known number, boolean, word or text as it would be written; else nothing."""
     if isinstance(value, Amount) and value.value is not None:
         shown = value.text or text_of(value.value, value.dimension, digits=_DIGITS)
         return f"{shown} @{value.layer}" if value.layer and "@" not in shown else shown
@@ -33,10 +33,10 @@ def value_text(value: Value | None) -> str:
 
 
 def written_text(node: ast.Node) -> str:
-    """Return what an author wrote, on one line: without comments, its statements parted by `,`."""
+    """Return what an author wrote on one line, without comments and with `,` between statements."""
     span = _as_text(node.span)
     text, begin, line = span.source.text, span.start, ""
-    for end in [*_parted(node), span.end]:
+    for end in [*_statement_starts(node), span.end]:
         kept = _COMMENT.sub(r"\1", text[begin:end])
         parted = ", " if line and not line.endswith(",") else " "
         line = f"{line}{parted}{' '.join(kept.split())}"
@@ -44,8 +44,8 @@ def written_text(node: ast.Node) -> str:
     return line.strip()
 
 
-def _parted(node: ast.Node) -> list[int]:
-    """Return where the statements in a node begin that follow another."""
+def _statement_starts(node: ast.Node) -> list[int]:
+    """Return the starts of all statements in a node that follow another."""
     waiting, found = [node], []
     while waiting:
         each = waiting.pop()
@@ -56,7 +56,7 @@ def _parted(node: ast.Node) -> list[int]:
 
 
 def _as_text(span: Span) -> Span:
-    """Return where something stands in a text of the language, which YAML is read as."""
+    """Return the span in the text of the language, which YAML is transcribed to."""
     return span.text_span if isinstance(span, TranscribedSpan) else span
 
 

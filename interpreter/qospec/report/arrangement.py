@@ -1,7 +1,7 @@
-"""Tables that fit a page: cases as rows or as columns, and in parts where neither fits.
+"""Tables that fit a page: cases as rows or as columns, and in parts if neither fits.
 
-Nothing here knows a font. Widths are counted in characters of a table's text, of which a page of A4
-or Letter has `ROOM` beside each other; the browser's test sees to it that this is so.
+Widths are estimated in characters, whatever the font; a line on a page of A4 or Letter has `ROOM`
+of them, which the browser's test verifies.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ from qospec.report.words import measured, needed, shown
 Record = Mapping[str, Any]
 
 ROOM = 100
-"""Characters of a table across a page."""
+"""The width of a page."""
 AIR = 2.5
-"""Characters' worth of empty room beside each column."""
+"""The empty room beside each column."""
 SMALL = 0.85
-"""How wide a character of a heading, and of what stands small below a value, is."""
+"""The width of a character in a heading, or in the small text below a value."""
 SIGN = 3
-"""The sign of a verdict before a value."""
+"""The width of a verdict's sign before a value."""
 BADGE = 10
-"""A verdict in a word."""
+"""The width of a verdict as a word."""
 LONGEST_WORD = 22
-"""Names break there; so does the label of a statement at the start of a row."""
+"""The width at which names break, and so do the labels of statements at the start of a row."""
 KIND = 6
-"""The word `report` below a heading."""
+"""The width of the word `report` below a heading."""
 MOST_BESIDE = 6
-"""With more cases, each is a row: people compare down a column."""
+"""With more cases each is a row, because people compare along a column."""
 
 
 def arrangement(columns: Sequence[Record], cases: Sequence[Record]) -> list[dict[str, Any]]:
     """Return the tables in which the statements of a test's cases fit a page.
 
-    Each has `beside` (whether its cases are columns), `cases`, and `columns` as those of
-    `columns()`, with the statements of these cases. Few cases with many statements are read best
-    side by side; else a case is a row, unless that takes more tables.
+    Each has `beside` (whether its cases are columns), `cases`, and `columns` like those of
+    `columns()`, with the statements of these cases. Few cases with many statements are side by
+    side; otherwise a case is a row, unless that takes more tables.
     """
     names = varying(cases) or ["case"]
     by_row = _row_parts(columns, cases, names)
@@ -95,11 +95,11 @@ def _side_parts(
 
 
 def parts(widths: Sequence[float], fixed: float) -> list[list[int]]:
-    """Return the indices of columns, in parts that fit beside what every part begins with.
+    """Return the indices of columns, in parts that fit beside the columns each part begins with.
 
     Args:
-        widths: Of each column, in characters.
-        fixed: Of the columns that each part begins with, with their air.
+        widths: The width of each column, in characters.
+        fixed: The width of the columns that each part begins with, including the room between.
     """
     found: list[list[int]] = []
     left = 0.0
@@ -124,7 +124,7 @@ def _heading(column: Record) -> float:
 
 
 def _longest(text: str, width: float = SMALL) -> float:
-    """Return the width of the longest piece of a name, which breaks after dots and underscores."""
+    """Return the width of the longest part of a name; names break after dots and underscores."""
     pieces = (len(piece) for piece in re.split(r"(?<=[\s._])", text))
     return min(LONGEST_WORD, max(pieces, default=0)) * width
 
@@ -140,7 +140,7 @@ def _cell(statement: Record | None, column: Record) -> float:
 
 
 def _ends(statement: Record) -> Iterator[int]:
-    """Yield how long each end of an interval is; they stand below each other where need be."""
+    """Yield the length of each end of an interval; they may be on separate lines."""
     found = statement.get("interval") or {}
     for name in ("lower", "upper"):
         if found.get(name):
@@ -152,7 +152,7 @@ def value_parts(names: Sequence[str], rows: Sequence[tuple[str, Record]]) -> lis
 
     Args:
         names: The columns.
-        rows: Pairs of what stands at the start of a row and its quantities by column.
+        rows: Pairs of the text that starts a row and its quantities by column.
     """
     fixed = max((min(len(head), LONGEST_WORD) for head, _ in rows), default=0) + AIR
     widths = [

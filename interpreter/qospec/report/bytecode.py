@@ -1,4 +1,4 @@
-"""Compiled templates in the user's cache folder: to compile them takes longer than all else."""
+"""A cache of compiled templates in the user's folder: compiling takes longer than all the rest."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ DIGEST_BYTES = 16
 
 
 class Bytecode(BytecodeCache):
-    """Keeps what was compiled under a digest of all that it depends on; no trouble is an error.
+    """A cache of bytecode, by a digest of everything it depends on; failures are never errors.
 
-    Python believes bytecode whatever it says. So each file begins with the digest of the rest, and
-    one that is damaged is compiled again.
+    Python runs any bytecode, damaged or not. So each file begins with a digest of the rest, and a
+    damaged one is compiled again.
     """
 
     def __init__(self, environment: Environment, *, markup: bool) -> None:
-        """Serve an environment; in `markup` text is escaped, which is compiled in."""
+        """Serve an environment; whether text is escaped for `markup` is part of the bytecode."""
         self._folder = platformdirs.user_cache_path("qospec") / "templates"
         parts = [str(markup), *sorted(environment.filters), *sorted(environment.tests)]
         made_by = Path(compiler.__file__).read_bytes()
         self._base = blake2b("\0".join(parts).encode() + made_by)
 
     def get_cache_key(self, name: str, filename: str | None = None) -> str:
-        """Return what tells a template from all others."""
+        """Return a key that identifies a template and its content."""
         key = self._base.copy()
         key.update(f"{name}\0{filename}".encode())
         return key.hexdigest()[: 2 * DIGEST_BYTES]
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        """Take what is kept of a template, if it is whole."""
+        """Load a template's bytecode, if it is cached and undamaged."""
         with suppress(OSError):
             written = self._path(bucket).read_bytes()
             digest, code = written[:DIGEST_BYTES], written[DIGEST_BYTES:]
@@ -47,7 +47,7 @@ class Bytecode(BytecodeCache):
                 bucket.bytecode_from_string(code)
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        """Keep a template, whole from the moment it has its name, if that can be done."""
+        """Cache a template's bytecode, if possible; a file with its name is always complete."""
         path, code = self._path(bucket), bucket.bytecode_to_string()
         temporary = path.with_suffix(f".{os.getpid()}")
         with suppress(OSError):

@@ -1,6 +1,6 @@
-"""Why a case is not well: what was discarded where, over all its repeats at once.
+"""Why a case did not pass: what was discarded where, over all its repeats.
 
-And how sure all criteria of a record are together that were judged with confidence.
+And the joint confidence of all criteria of a record that were judged with one.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ Record = Mapping[str, Any]
 
 
 def discarded(case: Record) -> list[dict[str, Any]]:
-    """Return where items of a flow ended, each place and cause once over all repeats.
+    """Return where items were discarded, each flow, place and cause once over all repeats.
 
-    Each has `flow`, `element`, `cause`, `carries` ("" if that is not known), the `least` and `most`
-    that a repeat lost there, if it did, and `when`: in which repeats, "" if there is only one.
+    Each has `flow`, `element`, `cause`, `carries` ("" if unknown), the `least` and `most` lost
+    there in any repeat with losses, and `when`: in how many repeats, "" if there is only one.
     """
     found: dict[tuple[str, str, str], list[Record]] = {}
     for loss in case["losses"]:
@@ -49,11 +49,11 @@ def _when(seen: int, repeats: int) -> str:
 
 
 def reasons(case: Record) -> list[str]:
-    """Return why a case is not well, in sentences: those of its record, repeats taken together.
+    """Return why a case did not pass, in the sentences of its record, repeats taken together.
 
-    Of what was discarded only that is told which concerns the flows that its criteria name, unless
-    nothing does; then this is said first. A record whose losses do not say what was lost, cells or
-    packets, is told as it is.
+    Of what was discarded, only that of the flows named by unmet criteria is included. If nothing of
+    these was discarded, a sentence says so first, and everything else is included. A record whose
+    losses do not state what was lost, cells or packets, keeps its own sentences.
     """
     if any("carries" not in loss for loss in case["losses"]):
         return list(case["why"])
@@ -70,8 +70,8 @@ def reasons(case: Record) -> list[str]:
 def unmet(case: Record) -> list[dict[str, Any]]:
     """Return the criteria of a case that did not hold: errors, then fails, then inconclusive ones.
 
-    Each has `apart`, its verdict where that is not the case's own, so that nobody takes what is
-    inconclusive for what failed; else "".
+    Each has `apart`: its verdict if that differs from the case's, so that an inconclusive criterion
+    is not mistaken for one that failed; otherwise "".
     """
     found = [each for each in case["statements"] if each["verdict"] in PROBLEMS]
     found.sort(key=lambda each: PROBLEMS.index(each["verdict"]))
@@ -82,7 +82,7 @@ def unmet(case: Record) -> list[dict[str, Any]]:
 
 
 def _named(case: Record) -> list[str]:
-    """Return the flows that criteria name which did not hold; none if one of them names none."""
+    """Return the flows named by unmet criteria; none if one of these names no flow."""
     texts = [each["text"] for each in case["statements"] if each["verdict"] in PROBLEMS]
     flows = set(map(_root, case["metrics"]))
     by_text = [[name for name in _names(text) if name in flows] for text in texts]
@@ -90,7 +90,7 @@ def _named(case: Record) -> list[str]:
 
 
 def _names(text: str) -> Iterator[str]:
-    """Yield the names in a text, and of dotted ones each beginning: `bare`, `bare.ab`, …."""
+    """Yield the names in a text, and each prefix of dotted ones: `bare`, `bare.ab`, …."""
     for dotted in re.findall(r"(?<![\w.])\w+(?:\.\w+)*", text):
         parts = dotted.split(".")
         yield from (".".join(parts[: count + 1]) for count in range(len(parts)))
@@ -109,14 +109,14 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 TOGETHER = Fraction(95, 100)
-"""How sure one mostly wants to be of all criteria at once."""
+"""The joint confidence that is usually wanted of all criteria."""
 
 
 def with_confidence(document: Record) -> dict[str, Any]:
-    """Return how many criteria were judged with confidence: `count`, and a `sentence` of it.
+    """Return how many criteria were judged with confidence, as `count` and in a `sentence`.
 
-    Many of them together are wrong more often than one; how often is said, and how sure each would
-    have to be for all to be sure. Source: Bonferroni's inequality.
+    The sentence states how many wrong decisions to expect, and the confidence that each would need
+    for a joint one. Source: Bonferroni's inequality.
     """
     found = [
         statement["confidence"]

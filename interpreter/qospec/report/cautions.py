@@ -1,4 +1,4 @@
-"""Criteria of a record that pass, and have shown less than they say: too few items were counted."""
+"""Criteria of a record that pass but show less than they state, on too few items."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Record = Mapping[str, Any]
 
 
 def cautions(document: Record) -> list[dict[str, Any]]:
-    """Return each such criterion once: `label`, `text`, `place`, `why`, `cases` and `of` so many.
+    """Return each such criterion once: `label`, `text`, `place`, `why`, and `cases` out of `of`.
 
     `why` is that of the first case.
     """
@@ -32,7 +32,7 @@ def cautions(document: Record) -> list[dict[str, Any]]:
 
 
 def caution_sentence(caution: Record) -> str:
-    """Return why a criterion has shown less than it says, and in how many cases."""
+    """Return why a criterion shows less than it states, and in how many cases."""
     where = f", in {caution['cases']} of {caution['of']} cases" if caution["of"] > 1 else ""
     return f"{caution['why']}{where}"
 

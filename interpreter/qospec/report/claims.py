@@ -1,4 +1,4 @@
-"""What the criteria of a record claim of publications: how many of each kind, and of which none."""
+"""What the criteria of a record claim about publications, counted by kind."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _SAID = {
     "calibrated": "calibrated (not counted as reproduced)",
     "range": "in range",
     "shape": "shape",
-    UNCLAIMED: "that claim nothing",
+    UNCLAIMED: "without a claim",
 }
 
 
 def is_calibrated_only(counts: Mapping[str, int]) -> bool:
-    """Return whether all that is claimed of a publication was calibrated: nothing is reproduced."""
+    """Return whether all claims are of calibrated values, so that nothing is reproduced."""
     claimed = [claim for claim in CLAIMS if counts[claim]]
     return claimed == ["calibrated"]
 
 
 def claimed(counts: Mapping[str, int]) -> str:
-    """Return counts in words: `3 exact, 1 shape; 2 not applicable`; "" of criteria like any."""
+    """Return counts in words: `3 exact, 1 shape; 2 not applicable`; "" without any of these."""
     idle = counts[NOT_APPLICABLE]
     if not idle and not any(counts[claim] for claim in CLAIMS):
         return ""
@@ -36,13 +36,13 @@ def claimed(counts: Mapping[str, int]) -> str:
 
 
 def claims_sentence(document: Record) -> str:
-    """Return what all criteria claim, in one line; "" where none claims anything or is left out."""
+    """Return the claims of all criteria in one line; "" without claims, if all criteria apply."""
     words = claimed(count_by_claim(document["cases"]))
     return f"criteria: {words}" if words else ""
 
 
 def not_reproduced(document: Record) -> list[dict[str, Any]]:
-    """Return what of publications is not reproduced: `what`, `why`, and which `tests` say so."""
+    """Return what is not reproduced of publications: `what`, `why`, and the `tests` stating it."""
     found: dict[tuple[str, str], list[str]] = {}
     for test in document["tests"]:
         for each in test.get("not_reproduced", ()):

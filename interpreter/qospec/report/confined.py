@@ -1,7 +1,7 @@
-"""A user's template has a process of its own: limited in time, memory and output.
+"""Renders a user's template in a process of its own, limited in time, memory and output.
 
-A template is a program by somebody whom nobody knows. Jinja's sandbox keeps it from what is not
-its business, and this from taking all that the machine has.
+A template is a program that may come from anywhere. Jinja's sandbox limits what it can access, and
+this module what it can consume.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MIB = 2**20
-AGAIN_S = 0.2
-PER_CHARACTER = 20
-"""Bytes of memory that a character of a record may come to."""
+SIGNAL_INTERVAL_S = 0.2
+BYTES_PER_CHARACTER = 20
+"""Bytes of memory that a character of a record may need."""
 
 
 class Limits(NamedTuple):
-    """What a template may take: time of a processor in seconds, memory in MiB, MiB of output.
+    """What a template may use: CPU time in seconds, memory in MiB, output in MiB.
 
-    What is in one long call cannot be told that its time is over; it is killed `grace_s` later.
+    A long call cannot be interrupted when its time is over; its process is killed `grace_s` later.
     """
 
     time_s: int = 60
@@ -38,17 +38,17 @@ class Limits(NamedTuple):
 LIMITS = Limits()
 
 
-def rendered(path: Path, document: Mapping[str, Any], timing: Mapping[str, Any]) -> str:
+def render(path: Path, document: Mapping[str, Any], timing: Mapping[str, Any]) -> str:
     """Return the report of a user's template; raises ReportError."""
-    return _asked({"path": str(path), "document": document, "timing": timing})
+    return _run_process({"path": str(path), "document": document, "timing": timing})
 
 
-def checked(path: Path) -> None:
-    """Raise ReportError for a mistake of syntax in a user's template or in a part of it."""
-    _asked({"path": str(path)})
+def check_syntax(path: Path) -> None:
+    """Raise ReportError for a syntax error in a user's template or in a part of it."""
+    _run_process({"path": str(path)})
 
 
-def _asked(request: dict[str, Any]) -> str:
+def _run_process(request: dict[str, Any]) -> str:
     name = request["path"].rpartition("/")[2]
     try:
         text = json.dumps({**request, "limits": LIMITS}).encode()
@@ -63,9 +63,9 @@ def _asked(request: dict[str, Any]) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise ReportError(too_long(LIMITS), name) from None
+        raise ReportError(timeout_message(LIMITS), name) from None
     if done.returncode < 0:
-        raise ReportError(f"{too_long(LIMITS)}, or too much memory", name)
+        raise ReportError(f"{timeout_message(LIMITS)}, or too much memory", name)
     if done.returncode:
         (why,) = done.stderr.decode(errors="replace").splitlines()[-1:] or [""]
         raise ReportError(f"its process cannot run: {why}", name)
@@ -75,32 +75,32 @@ def _asked(request: dict[str, Any]) -> str:
     raise ReportError(*answer["error"])
 
 
-def too_long(limits: Limits) -> str:
-    """Return what is said of a template that does not end."""
+def timeout_message(limits: Limits) -> str:
+    """Return the message for a template that does not end."""
     return f"takes more than {limits.time_s} s, the most that a template may"
 
 
 def _confine(limits: Limits, characters: int) -> None:
-    """Limit this process; what can be caught is raised as LimitError or MemoryError."""
+    """Limit this process; if possible, exceeding a limit raises LimitError or MemoryError."""
     import resource
     import signal
 
     from qospec.report.environment import LimitError
 
     def end(*_: object) -> None:
-        raise LimitError(too_long(limits))
+        raise LimitError(timeout_message(limits))
 
-    memory = limits.memory_mib * MIB + PER_CHARACTER * characters
+    memory = limits.memory_mib * MIB + BYTES_PER_CHARACTER * characters
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     killed_s = limits.time_s + limits.grace_s
     resource.setrlimit(resource.RLIMIT_CPU, (killed_s, killed_s))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGPROF, end)
-    # Again and again, for here and there Jinja takes any error for something else.
-    signal.setitimer(signal.ITIMER_PROF, limits.time_s, AGAIN_S)
+    # Repeatedly, because in some places Jinja takes any exception for a missing attribute.
+    signal.setitimer(signal.ITIMER_PROF, limits.time_s, SIGNAL_INTERVAL_S)
 
 
-def _answer() -> dict[str, Any]:
+def _serve() -> dict[str, Any]:
     from pathlib import Path
 
     from qospec.report import environment
@@ -113,17 +113,17 @@ def _answer() -> dict[str, Any]:
     try:
         report = format_at(Path(request["path"]))
         if "document" not in request:
-            environment.checked(report)
+            environment.check_syntax(report)
             return {"made": ""}
         most = limits.output_mib * MIB
-        made = environment.rendered(report, request["document"], request["timing"], most)
+        made = environment.render_template(report, request["document"], request["timing"], most)
     except ReportError as error:
         return {"error": [error.message, error.template, error.line]}
     return {"made": made}
 
 
 if __name__ == "__main__":
-    answer = _answer()
+    answer = _serve()
     import signal
 
     signal.setitimer(signal.ITIMER_PROF, 0)

@@ -1,6 +1,6 @@
-"""Jinja as templates of reports get it: sandboxed, strict, without chance, errors with places.
+"""The Jinja environment of reports: sandboxed, strict, without randomness, errors with places.
 
-With `bytecode.py` the only module that imports Jinja.
+Only this module and `bytecode` import Jinja.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ FILTERS = {
 }
 """What a template may pipe a value through."""
 
-# What a template can raise by itself, or reading one of its parts, beside Jinja's own errors.
-_MISTAKES = (
+# What a template or reading one of its parts can raise, besides Jinja's own errors.
+_TEMPLATE_ERRORS = (
     ArithmeticError,
     AttributeError,
     LookupError,
@@ -82,12 +82,12 @@ _MISTAKES = (
     ValueError,
 )
 
-_CHANCE = ("random",)
-_FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_RANDOM_FILTERS = ("random",)
+_CONTROL_CHARACTERS = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
-class Missing(StrictUndefined):
-    """A name that is not there: any use of it is an error, in words that help."""
+class StrictName(StrictUndefined):
+    """An undefined name: any use of it is an error with a helpful message."""
 
     @property
     def _undefined_message(self) -> str:
@@ -102,32 +102,32 @@ class Missing(StrictUndefined):
 
 
 class LimitError(Exception):
-    """A template took more than it may; the message is for who writes it."""
+    """A template exceeded a limit; the message is for its author."""
 
 
-def rendered(
+def render_template(
     report: Format, document: Mapping[str, Any], timing: Mapping[str, Any], most: int = 0
 ) -> str:
-    """Return the report, of at `most` so many characters, if it is not 0.
+    """Return the report; it may have at `most` so many characters, unless that is 0.
 
     Raises:
-        ReportError: The template has a mistake.
+        ReportError: The template has an error.
     """
     try:
-        fingerprint = sha256(_clean(text.as_json(document)).encode()).hexdigest()
+        fingerprint = sha256(_without_controls(text.as_json(document)).encode()).hexdigest()
     except RecursionError:
         raise ReportError(NESTED) from None
     try:
         template = _environment(report).get_template(report.path.name)
         given = {"document": document, "timing": timing, "fingerprint": fingerprint}
-        made = _limited(template.generate(given), most) if most else template.render(given)
-    except (TemplateError, LimitError, MemoryError, *_MISTAKES) as error:
-        raise _explained(error, report) from error
+        made = _joined(template.generate(given), most) if most else template.render(given)
+    except (TemplateError, LimitError, MemoryError, *_TEMPLATE_ERRORS) as error:
+        raise _report_error(error, report) from error
     return visible_lines(made)
 
 
-def _limited(pieces: Iterator[str], most: int) -> str:
-    """Return pieces together; what would be too long is raised where the last of them was made."""
+def _joined(pieces: Iterator[str], most: int) -> str:
+    """Return the pieces joined; raise LimitError in the template's own line if it gets too long."""
     made = []
     for piece in pieces:
         made.append(piece)
@@ -137,10 +137,10 @@ def _limited(pieces: Iterator[str], most: int) -> str:
     return "".join(made)
 
 
-def checked(report: Format) -> None:
-    """Raise ReportError for a mistake of syntax in a template or in a part that it names.
+def check_syntax(report: Format) -> None:
+    """Raise ReportError for a syntax error in a template or in a part that it names.
 
-    A part that is not there may be one that is never asked for, so only rendering refuses it.
+    A part that does not exist may never be needed, so only rendering reports it.
     """
     environment = _environment(report)
     waiting, seen = [report.path.name], set[str]()
@@ -148,12 +148,12 @@ def checked(report: Format) -> None:
         while waiting:
             seen.add(name := waiting.pop())
             waiting.extend(_parts(environment, name) - seen)
-    except (TemplateError, LimitError, MemoryError, *_MISTAKES) as error:
-        raise _explained(error, report) from error
+    except (TemplateError, LimitError, MemoryError, *_TEMPLATE_ERRORS) as error:
+        raise _report_error(error, report) from error
 
 
 def _parts(environment: ImmutableSandboxedEnvironment, name: str) -> set[str]:
-    """Return what a template names, after compiling it; nothing if it is not there."""
+    """Return the parts that a template names, after compiling it; none if it does not exist."""
     try:
         filename = str(environment.get_template(name).filename)
     except TemplateNotFound:
@@ -162,16 +162,16 @@ def _parts(environment: ImmutableSandboxedEnvironment, name: str) -> set[str]:
     return {part for part in find_referenced_templates(tree) if part}
 
 
-def _clean(made: str) -> str:
-    """Return a text without the controls and lone surrogates that a damaged record may hold."""
-    return _FORBIDDEN.sub("\ufffd", made)
+def _without_controls(made: str) -> str:
+    """Return a text without control characters and lone surrogates of a damaged record."""
+    return _CONTROL_CHARACTERS.sub("\ufffd", made)
 
 
 class _Folder(FileSystemLoader):
-    """Finds the templates of a folder, and follows no link out of it."""
+    """A loader for the templates of a folder, which follows no link out of it."""
 
     def __init__(self, folder: Path, named: str = "") -> None:
-        """Serve a folder; the template that the user `named` may be a link to anywhere."""
+        """Serve a folder; the template that the user `named` may itself be a link."""
         super().__init__(folder)
         self._folder = folder
         self._named = named
@@ -180,36 +180,36 @@ class _Folder(FileSystemLoader):
         self, environment: Environment, template: str
     ) -> tuple[str, str, Callable[[], bool]]:
         path = self._folder / template
-        if template != self._named and _leaves(path, self._folder):
+        if template != self._named and _is_outside(path, self._folder):
             raise SecurityError(f"follow the link `{template}` out of their folder")
         return super().get_source(environment, template)
 
 
-def _leaves(path: Path, folder: Path) -> bool:
-    """Return whether a path is in truth elsewhere than in a folder."""
+def _is_outside(path: Path, folder: Path) -> bool:
+    """Return whether a path, with links resolved, is outside a folder."""
     return not path.resolve().is_relative_to(folder.resolve())
 
 
 class _Sandbox(ImmutableSandboxedEnvironment):
-    """Knows how large a product may become before it is worked out."""
+    """A sandbox that refuses operators with very large results before evaluating them."""
 
     intercepted_binops = frozenset(("*", "**", "%"))
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
-        """Return what a template asks for; raises SecurityError if it would be too large."""
-        if _size(operator, left, right) > MOST:
+        """Return the result of an operator; raises SecurityError if it would be too large."""
+        if _result_size(operator, left, right) > MAX_RESULT:
             raise SecurityError(f"make anything so large by `{operator}`")
         return super().call_binop(context, operator, left, right)
 
 
 _WIDTH = re.compile(r"%(?:\(.*?\))?[-+ #0]*(?:\d*\.)?(\d+)")
 
-MOST = 10**7
+MAX_RESULT = 10**7
 """Characters, items or bits of a number that an operator of a template may make."""
 
 
-def _size(operator: str, left: Any, right: Any) -> float:
-    """Return about how many characters, items or bits an operator would make."""
+def _result_size(operator: str, left: Any, right: Any) -> float:
+    """Return roughly how many characters, items or bits the result of an operator would have."""
     if operator == "%":
         return max(map(float, _WIDTH.findall(left)), default=0) if isinstance(left, str) else 0
     if isinstance(left, int) and isinstance(right, int):
@@ -225,45 +225,45 @@ def _environment(report: Format) -> ImmutableSandboxedEnvironment:
     beside = _Folder(report.path.parent, report.path.name)
     environment = _Sandbox(
         loader=ChoiceLoader([beside, _Folder(REPORTS)]),
-        undefined=Missing,
+        undefined=StrictName,
         autoescape=report.is_markup,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
         cache_size=-1,
     )
-    environment.globals = {**FUNCTIONS, **{n: environment.globals[n] for n in _OF_JINJA}}
+    environment.globals = {**FUNCTIONS, **{n: environment.globals[n] for n in _BUILT_IN}}
     environment.filters.update(FILTERS)
-    for name in _CHANCE:
+    for name in _RANDOM_FILTERS:
         del environment.filters[name]
     environment.bytecode_cache = Bytecode(environment, markup=report.is_markup)
     return environment
 
 
-_OF_JINJA = ("range", "dict", "namespace", "joiner", "cycler")
+_BUILT_IN = ("range", "dict", "namespace", "joiner", "cycler")
 
 
-def _explained(error: Exception, report: Format) -> ReportError:
+def _report_error(error: Exception, report: Format) -> ReportError:
     if isinstance(error, TemplateSyntaxError):
         name = _name(error.filename or report.path)
-        return ReportError(error.message or "is not a template", name, error.lineno)
-    return ReportError(_words(error), *_place(error, report))
+        return ReportError(error.message or "not a template", name, error.lineno)
+    return ReportError(_message(error), *_place(error, report))
 
 
-def _words(error: Exception) -> str:
+def _message(error: Exception) -> str:
     if isinstance(error, TemplateNotFound):
-        return f"no template is named `{error.name}`"
+        return f"there is no template `{error.name}`"
     if isinstance(error, SecurityError):
         return f"templates may not do this: {error.message}"
     if isinstance(error, MemoryError):
-        return "takes more memory than a template may"
+        return "uses more memory than a template may"
     if isinstance(error, TemplateError):
         return error.message or "something is not defined"
     return str(error) if isinstance(error, LimitError) else f"{type(error).__name__}: {error}"
 
 
 def _place(error: BaseException, report: Format) -> tuple[str, int]:
-    """Return the template and the line that ran last; Jinja puts them in the traceback."""
+    """Return the template and line of an error, from the traceback."""
     place = (report.path.name, 0)
     trace = error.__traceback__
     while trace is not None:

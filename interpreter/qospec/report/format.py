@@ -26,9 +26,9 @@ class ReportError(Exception):
     """A report cannot be made.
 
     Attributes:
-        message: What is wrong, in the words of who writes templates.
-        template: The template's name, "" if it is not a template's fault.
-        line: In the template, from 1; 0 if no line is to blame.
+        message: What is wrong, for the author of a template.
+        template: The template's name; "" if the error is not in a template.
+        line: In the template, from 1; 0 if unknown.
     """
 
     def __init__(self, message: str, template: str = "", line: int = 0) -> None:
@@ -45,7 +45,7 @@ class Format:
 
     Attributes:
         name: The file's name without `.j2`.
-        media_type: Such as text/html; from it follows how text is escaped.
+        media_type: Such as text/html; it decides how text is escaped.
         extension: Of the files written, without a dot.
         summary: One line for `qos report --help`.
         path: The template.
@@ -58,8 +58,8 @@ class Format:
     path: Path
 
     @property
-    def is_users(self) -> bool:
-        """Return whether it is none of the library's."""
+    def is_custom(self) -> bool:
+        """Return whether it is a user's own, not one of the library."""
         return self.path.parent != REPORTS
 
     @property

@@ -1,4 +1,4 @@
-"""One sentence that says how a run went, made from its record."""
+"""The headline of a report: one sentence on how the run went."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from qospec.report.words import measured, needed
 
 
 def headline(document: Record) -> str:
-    """Return one sentence that says how it went."""
+    """Return one sentence on how the run went."""
     ended = [case for case in document["cases"] if ran(case)]
     of = counts(ended)
     whole = document["state"] != "interrupted"
@@ -21,10 +21,13 @@ def headline(document: Record) -> str:
     if not ended:
         return start + "No case was run."
     if worst(of) not in PROBLEMS:
-        return _all_well(document, of) if whole else f"{start}Of these, {_so_far(of)}."
+        return (
+            _all_well(document, of) if whole else f"{start}Of these, {_interrupted_sentence(of)}."
+        )
     groups = [_group(verdict, count) for verdict, count in of.items() if verdict in _ENDINGS]
     passed = f"; {of['pass']} pass" if "pass" in of else ""
-    return f"{start}Of {plural(len(ended), 'case')}, {_listed(groups)}{passed}. {_first(document)}"
+    problems = f"Of {plural(len(ended), 'case')}, {_listed(groups)}{passed}."
+    return f"{start}{problems} {_first_problem(document)}"
 
 
 _ENDINGS = {
@@ -43,24 +46,31 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _all_well(document: Record, of: Mapping[str, int]) -> str:
-    besides = _besides(of)
+    besides = _not_judged(of)
     if "pass" not in of:
         return f"Nothing was judged: {_listed(besides)}."
-    held = sum(s["kind"] == "expect" for case in document["cases"] for s in case["statements"])
+    statements = [each for case in document["cases"] for each in case["statements"]]
+    held = sum(each["kind"] == "expect" and each["verdict"] == "pass" for each in statements)
     tested = len({case["test"] for case in document["cases"]})
     every = f"All {of['pass']} cases" if of["pass"] > 1 else "The one case"
     ran = f"{every} of {plural(tested, 'test')} {'pass' if of['pass'] > 1 else 'passes'}"
-    return f"{'; '.join([f'{ran}: every expectation holds, {held} in number', *besides])}."
+    return f"{'; '.join([ran + _expectations(held), *besides])}."
 
 
-def _so_far(of: Mapping[str, int]) -> str:
-    """Return how many pass and were skipped, of a run of which nothing more can be said."""
+def _expectations(count: int) -> str:
+    if count == 1:
+        return ": the one expectation holds"
+    return f": all {count} expectations hold" if count else ""
+
+
+def _interrupted_sentence(of: Mapping[str, int]) -> str:
+    """Return how many cases pass or were skipped in an interrupted run without problems."""
     passed = [f"{of['pass']} {'pass' if of['pass'] > 1 else 'passes'}"] if "pass" in of else []
-    return _listed([*passed, *_besides(of)])
+    return _listed([*passed, *_not_judged(of)])
 
 
-def _besides(of: Mapping[str, int]) -> list[str]:
-    """Return how many cases were only measured, and how many skipped."""
+def _not_judged(of: Mapping[str, int]) -> list[str]:
+    """Return how many cases were only measured, and how many were skipped."""
     words = {"measured": "only measured", "skip": "skipped"}
     return [
         f"{plural(of[verdict], 'case')} {'was' if of[verdict] == 1 else 'were'} {said}"
@@ -69,11 +79,11 @@ def _besides(of: Mapping[str, int]) -> list[str]:
     ]
 
 
-def _first(document: Record) -> str:
+def _first_problem(document: Record) -> str:
     """Return what is wrong in the first of the worst cases."""
     case = attention(document)[0]
     reasons = [*case["errors"], *map(_short, reasons_of(case))]
-    start = f"First to look at: {case['name']}"
+    start = f"Look first at {case['name']}"
     for statement in case["statements"]:
         if statement["verdict"] == case["verdict"] and statement["measured"]:
             got = f"{measured(statement)} measured, {needed(statement)} needed"
@@ -83,7 +93,7 @@ def _first(document: Record) -> str:
 
 
 def _short(reason: str) -> str:
-    """Return a reason with no more than three of the items that it lists."""
+    """Return a reason with at most three of the items that it lists."""
     head, items = enumeration(reason)
     more = len(items) - 3
     return f"{head} {', '.join(items[:3])} and {more} more" if more > 0 else reason

@@ -1,4 +1,4 @@
-"""Texts of a record made fit for where they go: Markdown, JSON, numbered lines of a source."""
+"""Texts of a record in the form of a report: Markdown, JSON, CSV, lines of a source."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ _PIECES = re.compile(
 
 
 def as_json(value: object) -> str:
-    """Return a value as the record's files hold it, with a line's end."""
+    """Return a value as JSON like that of the record's files, with a newline."""
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
 
 
 def markdown(text: object) -> str:
-    """Return a text for one line of Markdown in which nothing of it is markup or calls anybody."""
+    """Return a text escaped for one line of Markdown, without markup and mentions."""
     escaped = _MARKDOWN.sub(r"\\\1", " ".join(str(text).split()))
     return escaped.replace("@", "@\u200b")
 
 
 def code(text: object) -> str:
-    """Return a text as code in one line of Markdown, fit for a table's cell."""
+    """Return a text as code in one line of Markdown, safe in a table's cell."""
     line = " ".join(str(text).split()).replace("|", "\\|")
     ticks = "`" * (1 + max((len(run) for run in _TICKS.findall(line)), default=0))
     space = " " if line.startswith("`") or line.endswith("`") else ""
@@ -47,18 +47,18 @@ def code(text: object) -> str:
 
 
 def csv(value: object) -> str:
-    """Return a value as one field of CSV (RFC 4180), in quotes where it needs them."""
+    """Return a value as one field of CSV (RFC 4180), quoted if needed."""
     field = str(value)
     return '"' + field.replace('"', '""') + '"' if re.search('[,"\r\n]', field) else field
 
 
 def paragraphs(text: str) -> list[str]:
-    """Return the paragraphs of a text, which blank lines part."""
+    """Return the paragraphs of a text, which are separated by blank lines."""
     return [" ".join(part.split()) for part in re.split(r"\n\s*\n", text) if part.strip()]
 
 
 def fitting(texts: Iterable[str], most: int) -> list[str]:
-    """Return the first texts, as many as have no more than `most` characters together."""
+    """Return the first texts, as many as have at most `most` characters together."""
     fit: list[str] = []
     for text in texts:
         most -= len(text)
@@ -69,13 +69,13 @@ def fitting(texts: Iterable[str], most: int) -> list[str]:
 
 
 def enumeration(text: str) -> tuple[str, list[str]]:
-    """Return what a sentence says before its colon, and the items of the list that follows."""
+    """Return the part of a sentence up to its colon, and the items of the list after it."""
     head, colon, tail = text.partition(": ")
     return head + colon.strip(), [part.strip() for part in _parted(tail, ",") if part.strip()]
 
 
 def pairs(text: str) -> list[tuple[str, str]]:
-    """Return the keys and values of a written map, `{ 1: 20.2 us }`; nothing of other texts."""
+    """Return the keys and values of a map as text, `{ 1: 20.2 us }`; none of other texts."""
     inner = text.strip()
     if not (inner.startswith("{") and inner.endswith("}")):
         return []
@@ -86,7 +86,7 @@ def pairs(text: str) -> list[tuple[str, str]]:
 
 
 def _parted(text: str, separator: str) -> list[str]:
-    """Return the parts of a text between separators that stand in no brackets and no quotes."""
+    """Return the parts of a text between separators outside of brackets and quotes."""
     parts, depth, quoted = [""], 0, False
     for character in text:
         quoted ^= character == '"'
@@ -102,7 +102,7 @@ def _parted(text: str, separator: str) -> list[str]:
 def source_lines(source: Record, document: Record) -> list[dict[str, Any]]:
     """Return a source's lines, each with `pieces` and the `verdict` of its statements.
 
-    A piece is a pair of kind and text; a kind is "comment", "text", "number" or "" for all else.
+    A piece is a pair of kind and text; the kind is "comment", "text", "number" or "".
     """
     verdicts = _verdicts_by_line(source["name"], document)
     return [
@@ -130,7 +130,7 @@ def _pieces(line: str) -> list[tuple[str, str]]:
 
 
 def listed(text: str) -> list[str]:
-    """Return the items of a written list, `[20.2 us, 21.1 us]`; any other text is one item."""
+    """Return the items of a list as text, `[20.2 us, 21.1 us]`; any other text is one item."""
     inner = text.strip()
     if not (inner.startswith("[") and inner.endswith("]")):
         return [text]
@@ -138,13 +138,13 @@ def listed(text: str) -> list[str]:
 
 
 def unquoted(text: str) -> str:
-    """Return what a written text says: without its quotes, if it has any."""
+    """Return a text without its quotes, if it has any."""
     whole = re.fullmatch(r'"(.*)"', text.strip(), re.DOTALL)
     return re.sub(r"\\(.)", r"\1", whole[1]) if whole else text
 
 
 def typeset(text: str) -> str:
-    """Return a text with quantities as print has them, `352 720 cell/s`, and a true minus."""
+    """Return a text with quantities as in print, `352 720 cell/s`, and a real minus sign."""
     return _MINUS.sub("\u2212", _MICRO.sub("µs", _GROUP.sub("\u202f", text)))
 
 

@@ -1,7 +1,7 @@
-"""Views of a record: what a template would otherwise have to count, group and sort.
+"""Views of a record: what templates would otherwise have to count, group and sort.
 
-Each takes and gives plain values in the record's own shape, with a few keys added, so that a
-template need not care whether it reads the record or a view of it.
+Each takes and returns plain values in the record's own shape, with a few keys added, so that a
+template reads a view like the record itself.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ def worst(verdicts: Iterable[str]) -> str:
 
 
 def ran(case: Record) -> bool:
-    """Return whether a case ended, in whatever way, before the run was interrupted."""
+    """Return whether a case ended before the run was interrupted."""
     return not any(error.startswith("not run:") for error in case.get("errors", ()))
 
 
 def counts(cases: Iterable[Record]) -> dict[str, int]:
-    """Return how many cases have each verdict, worst first, without zeros; "" if not run."""
+    """Return the number of cases by verdict, worst first, without zeros; those not run are ""."""
     found = [case["verdict"] if ran(case) else "" for case in cases]
     return {verdict: found.count(verdict) for verdict in (*VERDICTS[::-1], "") if verdict in found}
 
 
 def place(written: str) -> dict[str, Any]:
-    """Return path and line of `path:line:column`."""
+    """Return the path and line of `path:line:column`."""
     path, line, _ = written.rsplit(":", 2)
     return {"path": path, "line": int(line)}
 
@@ -62,7 +62,7 @@ def tests(document: Record) -> list[dict[str, Any]]:
 
 
 def _belongs(case: Record, test: Record) -> bool:
-    """Return whether a case is of this test and not of its namesake in another file."""
+    """Return whether a case is of this test, not of one with its name in another file."""
     return bool(case.get("place", test["place"]) == test["place"])
 
 
@@ -90,7 +90,7 @@ def files(document: Record) -> list[dict[str, Any]]:
 
 
 def _mentioned(document: Record, path: str, text: str) -> list[Record]:
-    """Return the references that a file holds or names."""
+    """Return the references that a file declares or names."""
     return [
         reference
         for reference in document["references"]
@@ -100,13 +100,13 @@ def _mentioned(document: Record, path: str, text: str) -> list[Record]:
 
 
 def unmentioned(document: Record) -> list[Record]:
-    """Return the references that no file with tests speaks of."""
+    """Return the references that no file with tests declares or names."""
     mentioned = [r["name"] for file in files(document) for r in file["references"]]
     return [r for r in document["references"] if r["name"] not in mentioned]
 
 
 def title(document: Record) -> str:
-    """Return a name for the whole: the file of the tests, or the folder that holds them all."""
+    """Return a name for the whole: the file of the tests, or the folder that contains them all."""
     paths = {PurePosixPath(place(test["place"])["path"]) for test in document["tests"]}
     if len(paths) == 1:
         return paths.pop().stem
@@ -142,18 +142,18 @@ def requirements(document: Record) -> list[dict[str, Any]]:
 
 
 def attention(document: Record) -> list[dict[str, Any]]:
-    """Return the cases that need a look: errors, then fails, then inconclusive ones.
+    """Return the cases that need attention: errors, then fails, then inconclusive ones.
 
-    Those that were not run are not among them: there is nothing to see.
+    Cases that were not run are not among them.
     """
     found = [case for case in cases(document) if case["ran"] and case["verdict"] in PROBLEMS]
     return sorted(found, key=lambda case: PROBLEMS.index(case["verdict"]))
 
 
 def alike(its: Iterable[Record]) -> list[list[Record]]:
-    """Return cases in groups of one test in which the same statements failed for the same causes.
+    """Return groups of cases of one test in which the same statements failed for the same causes.
 
-    What was measured may differ between them, by how much they failed.
+    The values that were measured may differ.
     """
     found: dict[tuple[Any, ...], list[Record]] = {}
     for case in its:
@@ -169,15 +169,15 @@ def alike(its: Iterable[Record]) -> list[list[Record]]:
 
 
 MOST_DETAILED = 200
-"""Cases whose metrics, losses and delays a page shows."""
+"""The most cases whose metrics, losses and delays a page shows."""
 MOST_FLOWS = 100
-"""Of a case, flows whose metrics a page shows."""
+"""The most flows of a case whose metrics a page shows."""
 MOST_VALUES = 8_000
-"""Of metrics on a page; each takes some 120 bytes."""
+"""The most values of metrics on a page; each takes some 120 bytes."""
 
 
 def detailed(document: Record) -> list[str]:
-    """Return the ids of the cases to show in detail, those to look at first, as many as fit."""
+    """Return the ids of the cases to show in detail, as many as fit: first those in `attention`."""
     ended = [case for case in cases(document) if case["ran"]]
     its = {case["id"]: case for case in (*attention(document), *ended)}
     room = MOST_VALUES
@@ -198,12 +198,11 @@ def first_flows(metrics: Record) -> dict[str, Any]:
 def columns(
     its: Sequence[Record], kinds: Sequence[str] = ("require", "expect")
 ) -> list[dict[str, Any]]:
-    """Return the statements of like cases side by side.
+    """Return the statements of a test's cases side by side.
 
-    A statement that joins several terms has a column for each. Each column has `kind`, `label`,
-    `text` and `subject` (what is measured), both "" if they
-    differ, `statements` (one per case, None where the case has none), `bound` (what all of them
-    need, None if that differs) and `verdict`.
+    A statement that joins several terms has a column for each. A column has `kind`, `label`, `text`
+    and `subject` (what is measured), both "" if they differ, `statements` (one per case, None if
+    the case has none), `bound` (what all of them need, None if that differs) and `verdict`.
     """
     found: dict[tuple[str, str, int, int], list[Record | None]] = {}
     for index, case in enumerate(its):
@@ -212,15 +211,15 @@ def columns(
             if statement["kind"] in kinds:
                 name = (statement["kind"], statement["label"])
                 seen[name] = seen.get(name, 0) + 1
-                for term, part in enumerate(_measured_apart(statement)):
+                for term, part in enumerate(_terms(statement)):
                     place = (*name, seen[name], term)
                     column = found.setdefault(place, [None] * len(its))
                     column[index] = part
     return [_column(kind, label, of) for (kind, label, *_), of in found.items()]
 
 
-def _measured_apart(statement: Record) -> list[Record]:
-    """Return a statement once for each term that it measures: one by itself, if it is single."""
+def _terms(statement: Record) -> list[Record]:
+    """Return a statement once for each of its terms, with that term; just itself without terms."""
     return [{**statement, **term} for term in statement.get("terms", ())] or [statement]
 
 
@@ -275,7 +274,7 @@ def _table(metrics: Record, names: list[str], prefix: str) -> dict[str, Any]:
 
 
 def differing(repeats: Sequence[Record]) -> list[tuple[str, str, list[Any]]]:
-    """Return flow, metric and its value in each repeat, for the metrics that are not all equal."""
+    """Return the metrics that differ between repeats, as flow, metric and its value in each."""
     if not repeats:
         return []
     rows = [
@@ -283,21 +282,21 @@ def differing(repeats: Sequence[Record]) -> list[tuple[str, str, list[Any]]]:
         for flow, of in repeats[0].items()
         for metric in of
     ]
-    return [row for row in rows if len({_exact(value) for value in row[2]}) > 1]
+    return [row for row in rows if len({_value(value) for value in row[2]}) > 1]
 
 
-def _exact(quantity: Record | None) -> tuple[Any, ...]:
+def _value(quantity: Record | None) -> tuple[Any, ...]:
     return (quantity["value"], quantity["unit"]) if quantity else ()
 
 
 def seconds_of(its: Iterable[Record], timing: Record) -> float:
-    """Return the wall time of some cases together, as far as it is known."""
+    """Return the wall time of cases together in seconds, as far as it is known."""
     known = timing.get("cases", {})
     return float(sum(known.get(case["name"], 0) for case in its))
 
 
 def elapsed_s(timing: Record) -> float | None:
-    """Return the seconds from `started` to `finished`, None where one is missing."""
+    """Return the seconds from `started` to `finished`; None if one is missing."""
     if not (timing.get("started") and timing.get("finished")):
         return None
     ends = [datetime.fromisoformat(timing[key]) for key in ("started", "finished")]

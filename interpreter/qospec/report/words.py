@@ -1,4 +1,4 @@
-"""Quantities and statements of a record in words, for templates and charts alike."""
+"""Quantities and statements of a record in words, for templates and charts."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _HOLDS = {"pass": "holds", "fail": "does not hold"}
 
 
 def shown(quantity: Record) -> str:
-    """Return a quantity's text, with "≈" where the record says that it has an error."""
+    """Return a quantity's text, after "≈" if it has an error."""
     return f"≈ {quantity['text']}" if quantity.get("error") else str(quantity["text"])
 
 
 def percent(ratio: str) -> str:
-    """Return an exact positive ratio as a percentage of one digit that is no less: `0.1 %`."""
+    """Return an exact positive ratio as a percentage, rounded up to one digit: `0.1 %`."""
     value = 100 * Fraction(ratio)
     step = Fraction(10) ** decade(value)
     return f"{number(math.ceil(value / step) * step)} %"
 
 
 def needed(statement: Record) -> str:
-    """Return what a statement asks for, `≤ 1 ms`; its text where it has no single bound."""
+    """Return what a statement requires, `≤ 1 ms`; its text if it has no single bound."""
     bound, comparison = statement["bound"], statement["comparison"]
     if statement["kind"] == "report":
         return ""
@@ -42,9 +42,9 @@ def needed(statement: Record) -> str:
 
 
 def subject(statement: Record) -> str:
-    """Return what a statement is about, `f.delay.p99`: its text ahead of the comparison.
+    """Return the subject of a statement, `f.delay.p99`: its text before the comparison.
 
-    Of alternatives it is that of the last, for the others say when it is not asked.
+    Of alternatives it is that of the last, because the others are conditions for it.
     """
     text, comparison = str(statement["text"]), statement["comparison"]
     if statement["kind"] == "report":
@@ -57,7 +57,7 @@ def subject(statement: Record) -> str:
 
 
 def measured(statement: Record) -> str:
-    """Return what was measured in words; of a condition without one number, whether it holds."""
+    """Return what was measured in words; of a condition without one value, whether it holds."""
     if statement["measured"]:
         return f"{shown(statement['measured'])}{interval(statement)}"
     if statement["verdict"] == NOT_APPLICABLE:
@@ -68,13 +68,13 @@ def measured(statement: Record) -> str:
 
 
 def interval(statement: Record) -> str:
-    """Return ` (960 us to 1.022 ms, 95 %)`, where repeats were judged together; else nothing."""
+    """Return the confidence interval, ` (960 us to 1.022 ms, 95 %)`; "" if there is none."""
     found = statement.get("interval")
     return f" ({ends(found)}, {statement['confidence']})" if found else ""
 
 
 def ends(found: Record) -> str:
-    """Return `960 us to 1.022 ms`; of a quantile that too few items lie beyond, `above 960 us`."""
+    """Return `960 us to 1.022 ms`; of a quantile without an upper bound, `above 960 us`."""
     lower, upper = found["lower"], found["upper"]
     if lower and upper:
         return f"{lower['text']} to {upper['text']}"
@@ -84,7 +84,7 @@ def ends(found: Record) -> str:
 
 
 def confidence(statement: Record) -> str:
-    """Return ` with 95 % confidence` of a criterion that asks for it; else nothing."""
+    """Return ` with 95 % confidence` of a criterion that has one; otherwise ""."""
     asks = statement["kind"] != "report" and statement.get("confidence")
     return f" with {asks} confidence" if asks else ""
 

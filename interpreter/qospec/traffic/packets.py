@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from qospec.catalogue.kinds import Domain, Load, PacketSizes, traffic
 from qospec.dataclass import dataclass
 from qospec.engine.items.connections import Contract
-from qospec.engine.source.contract import Count, Phases, Stream, check_exact
+from qospec.engine.source.contract import Count, Phases, check_exact
 from qospec.engine.source.sizes import LARGEST_WEIGHT, Sizes, mean_bytes
-from qospec.engine.source.traffic import PacketTraffic
+from qospec.engine.source.traffic import PacketTraffic, Stream
 from qospec.protocol.encapsulation import Encapsulation
 from qospec.protocol.ip import (
     FAMILY_EXTRA_BYTES,

@@ -13,8 +13,8 @@ from qospec.check.device.observables import observed
 from qospec.check.device.predicates import ATTRIBUTES
 from qospec.check.evaluate.functions import FUNCTIONS
 from qospec.protocol.encapsulation import LAYERS
-from qospec.reference.asked import asked
-from qospec.reference.words import BUILT_IN
+from qospec.reference.builtins import BUILT_IN
+from qospec.reference.members import member_documents
 
 ADVISED = """qos 1
 
@@ -61,12 +61,12 @@ def test_a_code_shows_its_page(code: str) -> None:
         ("delay.p99", "99 % of the cells or packets"),
         ("kbit/s", "a rate"),
         ("CellRate", "a cell rate"),
-        ("quantile", "what so many of the cells or packets do not exceed"),
-        ("confidence", "judged of all repeats"),
+        ("quantile", "the value that this share of cells or packets does not exceed"),
+        ("confidence", "over all repeats"),
         ("occupancy", "Count what waits in a queue"),
-        ("covers", "what a test answers to"),
-        ("not_reproduced", "what of a publication a test does not show"),
-        ("inconclusive", "nothing was decided"),
+        ("covers", "what a test covers"),
+        ("not_reproduced", "what a test does not reproduce of a publication"),
+        ("inconclusive", "undecided"),
         ("not applicable", "never counts as a pass"),
         ("forerunner_le155", "oam_policing"),
         ("std.media.oc3", "a copy of stm1"),
@@ -94,7 +94,7 @@ def test_a_name_of_several_things_shows_all() -> None:
         ("std.traffic.imx", "did you mean `std.traffic.imix`?"),
         ("std.trafic.imix.simple", "did you mean `std.traffic.imix.simple`?"),
         ("std.traffic.imix.simpel", "did you mean `simple`?"),
-        ("xyzzy", "a declaration is named as `FILE.qos::name`"),
+        ("xyzzy", "name a declaration as `FILE.qos::name`"),
         ("", "nothing is named ``"),
         ("..", "nothing is named `..`"),
         ("nowhere.qos::a", "nowhere.qos cannot be read"),
@@ -118,7 +118,7 @@ def test_the_lines_of_its_help_stay_apart() -> None:
     [
         ("host", "a port of the tester"),
         ("flows", "list of all flows"),
-        ("worst", "greatest"),
+        ("worst", "largest"),
         ("p99", "99 % of"),
         ("p99_9", "99.9 % of"),
         ("pcr", "cbr"),
@@ -139,11 +139,11 @@ def test_what_stands_in_every_file_is_known(name: str, piece: str) -> None:
     ("name", "piece"),
     [
         ("vc", "vc.category vc.path"),
-        ("pkt.dscp", "of a packet: a whole number from 0 to 63"),
-        ("dscp", "a class asks `pkt.dscp` of a packet"),
-        ("vc.category", "of a cell: a service category"),
-        ("pkt.input", "a port of the device"),
-        ("cell.oam", "of a cell: true or false"),
+        ("pkt.dscp", "in a class: a whole number from 0 to 63"),
+        ("dscp", "an attribute of a packet, `pkt.dscp`"),
+        ("vc.category", "in a class: a service category"),
+        ("pkt.input", "the port of the device"),
+        ("cell.oam", "in a class: true or false"),
         ("source_address", "an address"),
         ("green", "a colour"),
         ("udp", "`pkt.protocol`"),
@@ -155,15 +155,15 @@ def test_what_stands_in_every_file_is_known(name: str, piece: str) -> None:
         ("occupancy", "of fifo"),
         ("occupancy.max", "of fifo"),
         ("fifo.occupancy.mean", "what waits in a queue, a shaper or a processor"),
-        ("fifo.lost", "the items that end there"),
-        ("gcra.policed", "the items that end there"),
+        ("fifo.lost", "the number of items lost there"),
+        ("gcra.policed", "the number of items lost there"),
         ("fifo.limit", "from 1 to"),
         ("search.method", "mlrsearch"),
         ("machine.messages", "a field of machine"),
         ("lost.overflow", "counted by `lost.overflow`"),
         ("delay.p99_9", "99.9 %"),
-        ("rx", "items come in"),
-        ("rx.count", "observed of a port"),
+        ("rx", "items enter"),
+        ("rx.count", "measured of a port"),
         ("discard", "on purpose"),
         ("oam", "OAM cells of a flow"),
     ],
@@ -190,7 +190,7 @@ def test_what_is_said_of_flows_can_be_written(tmp_path: Path) -> None:
 
 
 def test_the_worst_is_not_always_the_greatest() -> None:
-    assert "the least, else the greatest" in " ".join(explain("worst").stdout.split())
+    assert "the smallest if more is better" in " ".join(explain("worst").stdout.split())
 
 
 def test_a_module_is_explained_by_what_it_declares() -> None:
@@ -214,4 +214,4 @@ def test_all_that_is_observed_of_an_element_is_explained() -> None:
     below += [".".join(pair) for pair in ATTRIBUTES]
     assert "fifo.occupancy.max" in below
     for name in below:
-        assert list(asked(name, catalogue)), name
+        assert list(member_documents(name, catalogue)), name

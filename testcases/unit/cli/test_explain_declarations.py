@@ -253,7 +253,7 @@ def test_a_test_with_a_mistake_is_refused_with_it(folder: Path) -> None:
     ("name", "words"),
     [
         ("traffic.qos::vidoe", "did you mean `video`?"),
-        ("traffic.qos::video.x", "traffic.qos knows no `video.x`"),
+        ("traffic.qos::video.x", "traffic.qos does not declare `video.x`"),
     ],
 )
 @pytest.mark.usefixtures("folder")

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from qospec import cli
 from qospec.catalogue.kinds import discover
 from qospec.cli.listing import COMMANDS
-from qospec.reference.listing import NOUNS
+from qospec.reference.listing import COLLECTIONS
 
 HEAVY = {"numpy", "numba", "jinja2", "rich", "lark", "cryptography", "hypothesis"}
 DRIVER = """
@@ -29,10 +29,10 @@ def qos(*arguments: str) -> Result:
 
 
 def test_there_is_a_command_for_each_noun() -> None:
-    assert [command.name for command in COMMANDS] == [noun.name for noun in NOUNS]
+    assert [command.name for command in COMMANDS] == [noun.name for noun in COLLECTIONS]
 
 
-@pytest.mark.parametrize("noun", NOUNS, ids=lambda noun: noun.name)
+@pytest.mark.parametrize("noun", COLLECTIONS, ids=lambda noun: noun.name)
 def test_everything_is_listed(noun) -> None:
     known = noun.documents(discover())
     listed = qos(noun.name)
@@ -41,7 +41,7 @@ def test_everything_is_listed(noun) -> None:
     assert all(each["name"] in listed.stdout for each in known)
 
 
-@pytest.mark.parametrize("noun", NOUNS, ids=lambda noun: noun.name)
+@pytest.mark.parametrize("noun", COLLECTIONS, ids=lambda noun: noun.name)
 def test_the_document_holds_what_the_list_shows(noun) -> None:
     document = json.loads(qos(noun.name, "--json").stdout)
     assert document["schema"] == 1

@@ -179,7 +179,7 @@ def test_gaps_between_drops_are_uniform(average):
         ),
         (
             lambda: Red(Buffer(64, "byte"), Buffer(192, "packet"), Fraction(1, 2)),
-            "low: is in bytes, and the limit in packets",
+            "low: expected packets, as in the limit, found bytes",
         ),
         (lambda: red(64, 192, "0.1", weight=Fraction(1, 500)), "weight: expected 1, 1/2, 1/4"),
         (lambda: red(64, 192, "0.1", weight=Fraction(3, 512)), "weight: expected 1, 1/2, 1/4"),

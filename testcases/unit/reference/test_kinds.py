@@ -12,7 +12,7 @@ from qospec.check.evaluate.scope import Scope
 from qospec.check.records import record
 from qospec.check.records.fields import convert
 from qospec.diagnostics import Problems
-from qospec.reference.kinds import SORTS, kind_document
+from qospec.reference.kinds import LABELS, kind_document
 from qospec.source import Source
 from qospec.syntax import ast
 from qospec.syntax.parser import parse
@@ -76,7 +76,7 @@ def test_every_domain_has_its_words() -> None:
         for kind in CATALOGUE.kinds.values()
         for parameter in kind.parameters.values()
     }
-    assert used <= set(SORTS)
+    assert used <= set(LABELS)
 
 
 @pytest.mark.parametrize("kind", FOR_BOTH)
@@ -90,7 +90,7 @@ def test_what_is_for_both_speaks_of_packets_too(kind: Kind) -> None:
 
 def test_what_a_class_inherits_is_described_too() -> None:
     described = kind_document(CATALOGUE.kinds["traffic", "vbr_rt"])
-    assert described["fields"][0]["description"] == "At most so many cells/s, PCR."
+    assert described["fields"][0]["description"] == "The peak cell rate in cells/s, PCR."
 
 
 def test_the_long_text_is_apart_from_the_summary() -> None:

@@ -59,7 +59,7 @@ def test_the_headline_says_what_went_wrong_first(page):
     assert (
         "Of 10 cases, 1 ends in an error of the tester, 2 fail and 1 is inconclusive" in page.text
     )
-    assert "First to look at: crashes (the engine lost track" in page.text
+    assert "Look first at crashes (the engine lost track" in page.text
 
 
 def test_a_failing_case_is_told_with_measured_needed_why_and_again(page):
@@ -67,7 +67,7 @@ def test_a_failing_case_is_told_with_measured_needed_why_and_again(page):
         "Measured 1320 cell",
         "Needed = 0 cell",
         "Why 1320 cells of ab: le155.upc[0] (policed)",
-        "Again qos run testcases/suites/eantc/data_plane.qos::cdvt:tolerance=4us",
+        "Rerun qos run testcases/suites/eantc/data_plane.qos::cdvt:tolerance=4us",
     ):
         assert words in page.text
 
@@ -123,7 +123,7 @@ def test_networks_and_charts_are_drawn(page):
 def test_published_numbers_stand_in_a_table_with_their_errata(page):
     assert "average 1 20.2 µs 20.2 µs 2 20.6 µs 21.1 µs 3 27.6 µs 23.4 µs" in page.text
     assert "Erratum. The link is called 99.9999 % utilised" in page.text
-    assert "Published data that no test speaks of unused_table lost 1 cell, 7 cell" in page.text
+    assert "Published data that no test refers to unused_table lost 1 cell, 7 cell" in page.text
 
 
 def test_the_specification_is_there_with_the_verdict_of_each_line(document, timing):
@@ -134,7 +134,7 @@ def test_the_specification_is_there_with_the_verdict_of_each_line(document, timi
 
 
 def test_repeats_show_only_what_differs(page):
-    assert "What differs between repeats 1 2 3 ab transfer delay min 38 µs 39 µs 40 µs" in page.text
+    assert "Differs between repeats 1 2 3 ab transfer delay min 38 µs 39 µs 40 µs" in page.text
     assert "ab sent" not in page.text
 
 
@@ -144,14 +144,14 @@ def test_repeats_of_a_case_that_passed_are_counted_and_not_listed(document, timi
     passed["repeats"] = repeats
     text = Page(render(document, timing, "html")).text
     assert "metrics differ between the 3 repeats; the record has them all." in text
-    assert text.count("What differs between repeats") == 1
+    assert text.count("Differs between repeats") == 1
 
 
 def test_when_all_is_well_one_line_says_so(document):
     document["cases"] = document["cases"][:4]
     document |= {"verdict": "pass", "tests": document["tests"][:1]}
     text = Page(render(document, {}, "html")).text
-    assert "All 4 cases of 1 test pass: every expectation holds, 20 in number." in text
+    assert "All 4 cases of 1 test pass: all 20 expectations hold." in text
     assert "Nothing: no case failed, none was inconclusive, none ended in an error." in text
 
 
@@ -199,7 +199,7 @@ def test_a_long_list_of_reasons_is_folded(document):
         ({"carries": "packet"}, (1_320,), "policed 1320 packets"),
         ({"carries": "packet"}, (1, 2), "policed 1 to 2 packets"),
         ({"carries": "cell"}, (1,), "policed 1 cell "),
-        ({}, (1_320,), "policed 1320 Again"),
+        ({}, (1_320,), "policed 1320 Rerun"),
     ],
 )
 def test_a_loss_is_counted_in_what_was_lost(document, carries, counts, shown):
@@ -228,7 +228,7 @@ def test_the_only_case_of_a_test_says_what_confidence_was_needed(document):
 
 
 def test_cases_that_draw_alike_are_said_to(document, timing):
-    words = "all draw the same random numbers"
+    words = "all use the same random numbers"
     assert words not in Page(render(document, timing, "html")).text
     for case in document["cases"]:
         case["run"]["common_draws"] = True
@@ -295,11 +295,11 @@ def test_a_thousand_cases_stay_small(large):
     text = render(large, {}, "html")
     page = Page(text)
     assert len(text.encode()) < 5_000_000
-    folded = 1  # the names of the cases that failed alike
+    folded = 1  # the names of the cases that failed in the same way
     assert page.tags.count("details") == 200 + folded + len(large["provenance"]["sources"])
     assert page.tags.count("article") == 1
-    assert "499 more cases failed alike" in page.text
-    assert "those of the other 800 are in the record" in page.text
+    assert "499 more cases failed in the same way" in page.text
+    assert "record has those of the other 800" in page.text
     assert page.text.count("✗ 900 cell") == 500, "the table has them all"
 
 
@@ -318,7 +318,7 @@ def test_failures_that_are_alike_are_told_once_with_their_number(large):
     large["cases"][5]["errors"] = ["it broke"]
     page = Page(render(large, {}, "html"))
     assert page.tags.count("article") == 2
-    assert "1 more case failed alike" in page.text
+    assert "1 more case failed in the same way" in page.text
     assert "have their numbers: cdvt:n=3" in page.text
 
 

@@ -57,7 +57,7 @@ def test_a_failure_tells_place_reason_and_the_command(junit):
     (result,) = cases(junit)["cdvt:tolerance=4us,switch=switches.forerunner_le155"].result
     assert "at        testcases/suites/eantc/traffic_management.qos:3:3" in result.text
     assert "why: 1320 cells of ab: le155.upc[0] (policed)" in result.text
-    assert "again: qos run" in result.text
+    assert "rerun: qos run" in result.text
 
 
 def test_control_characters_are_replaced(junit):

@@ -78,7 +78,7 @@ def test_what_was_not_run_is_one_line(interrupted):
     )
     assert "| `cdvt` | 3 not run | ~ inconclusive |" in text
     assert "Not run, because the run was interrupted: `cdvt:tolerance=0us`, `cdvt:" in text
-    assert "What to look at" not in text
+    assert "Needs attention" not in text
 
 
 def test_an_inconclusive_criterion_of_a_failed_case_is_told_apart_and_last(document):

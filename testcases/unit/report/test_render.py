@@ -12,7 +12,7 @@ import pytest
 from qospec.record.schema import OUTCOME, violations
 from qospec.report import bytecode, confined
 from qospec.report import render as module
-from qospec.report.environment import FILTERS, FUNCTIONS, checked
+from qospec.report.environment import FILTERS, FUNCTIONS, check_syntax
 from qospec.report.format import ReportError, extension, format_named, formats
 from qospec.report.render import check_template, render
 
@@ -96,7 +96,7 @@ def test_a_template_may_use_parts_that_lie_beside_it(document, template):
         ("{{ dokument }}", 2, "`dokument` is not defined; did you mean `document`?"),
         ("{{ document.cases[0].metrics.ab.lost.valu }}", 2, "did you mean `value`?"),
         ("{{ document | jsn }}", 2, "No filter named 'jsn'"),
-        ('\n{% include "none.j2" %}', 3, "no template is named `none.j2`"),
+        ('\n{% include "none.j2" %}', 3, "there is no template `none.j2`"),
         ("{{ document.seed / 2 }}", 2, "TypeError: unsupported operand"),
         ("{{ document.__class__.__mro__ }}", 2, "templates may not do this"),
         ("{{ document.update(seed=1) }}", 2, "templates may not do this"),
@@ -127,8 +127,8 @@ LOOPS = "{% for a in range(90000) %}{% for b in range(90000) %}{% endfor %}{% en
         ("\n{{ 10**(10**8) }}", 3, "templates may not do this: make anything so large by `**`"),
         ("\n{{ 'ab' * 10**8 }}", 3, "templates may not do this: make anything so large by `*`"),
         ("{{ '%999999999d' % 1 }}", 2, "templates may not do this: make anything so large by `%`"),
-        ("\n{{ '{:999999999}'.format(1) | length }}", 3, "takes more memory than a template may"),
-        ("{{ 'a' | center(10**10) }}", 2, "takes more memory than a template may"),
+        ("\n{{ '{:999999999}'.format(1) | length }}", 3, "uses more memory than a template may"),
+        ("{{ 'a' | center(10**10) }}", 2, "uses more memory than a template may"),
         ("\n\n{% for _ in range(90000) %}{{ 'a' * 1000 }}{% endfor %}", 4, "makes more text"),
     ],
 )
@@ -266,7 +266,7 @@ def test_a_template_that_cannot_be_read_is_an_error(tmp_path):
 @pytest.mark.parametrize("name", ["csv", "html", "json", "junit", "markdown"])
 def test_the_library_s_templates_can_be_checked_without_a_record(name):
     check_template(name)
-    checked(format_named(name))
+    check_syntax(format_named(name))
 
 
 @pytest.mark.parametrize(

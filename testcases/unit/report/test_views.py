@@ -158,15 +158,13 @@ def test_times_are_summed_as_far_as_they_are_known(document, timing):
 
 def test_the_headline_of_a_pass_counts_what_held(document):
     document["cases"] = document["cases"][:1]
-    assert (
-        headline(document) == "The one case of 1 test passes: every expectation holds, 5 in number."
-    )
+    assert headline(document) == "The one case of 1 test passes: all 5 expectations hold."
 
 
 def test_the_headline_of_a_fail_tells_the_first(document):
     document["cases"] = document["cases"][:6]
     assert headline(document) == (
-        "Of 6 cases, 2 fail; 4 pass. First to look at: "
+        "Of 6 cases, 2 fail; 4 pass. Look first at "
         "cdvt:tolerance=4us,switch=switches.forerunner_le155 "
         "(no_loss, 1320 cell measured, = 0 cell needed; 1320 cells of ab: le155.upc[0] (policed))."
     )
@@ -174,7 +172,7 @@ def test_the_headline_of_a_fail_tells_the_first(document):
 
 def test_the_headline_counts_skips_apart(document):
     document["cases"] = [document["cases"][0], document["cases"][-1]]
-    assert headline(document).endswith("5 in number; 1 case was skipped.")
+    assert headline(document).endswith("all 5 expectations hold; 1 case was skipped.")
     document["cases"] = document["cases"][1:]
     assert headline(document) == "Nothing was judged: 1 case was skipped."
 
@@ -198,7 +196,7 @@ def test_the_headline_of_an_interrupted_run_tells_the_first_that_failed(interrup
     interrupted["cases"][0] |= {"verdict": "fail", "statements": [], "why": ["it rained"]}
     assert headline(interrupted) == (
         "4 of 7 cases ended; the run was interrupted. Of 4 cases, 1 fails; 3 pass. "
-        "First to look at: data_plane:scenario=1,pvcs=4_000 (it rained)."
+        "Look first at data_plane:scenario=1,pvcs=4_000 (it rained)."
     )
 
 

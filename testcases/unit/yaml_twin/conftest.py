@@ -1,4 +1,4 @@
-"""Small files in YAML, read and parsed."""
+"""Small files in YAML, read and written."""
 
 from collections.abc import Callable
 from textwrap import dedent

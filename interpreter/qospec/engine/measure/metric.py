@@ -47,6 +47,10 @@ class Metric(ABC):
     """What it is never above, likewise."""
     counting: ClassVar[Counting | None] = None
     """What it counts, if it is a number of some items out of all, or their share: for the judge."""
+    noun: ClassVar[str] = "values"
+    """What its values are called, in the plural: for notes of the judge."""
+    when_absent: ClassVar[int | None] = None
+    """Its value of OAM cells that nothing makes; None: no data. For the judge."""
     series: ClassVar[tuple[str, ...]] = ()
     """Those of its statistics that a report may show by intervals; "" if it is one number.
 

@@ -128,8 +128,8 @@ def _verify_curve(curve: Curve, limit: Buffer) -> None:
         raise ValueError(f"low: {low.amount} is not below high, {high.amount}")
     if high.amount > limit.amount:
         raise ValueError(
-            f"high: an average of {high.amount} is never reached, as at most {limit.amount} may wait;"
-            " lower it, or raise the limit"
+            f"high: an average of {high.amount} is never reached, as at most {limit.amount} may"
+            " wait; lower it, or raise the limit"
         )
 
 

@@ -27,7 +27,7 @@ from qospec.engine.queue.losses import losses_of
 from qospec.engine.scheduler.arrivals import by_input, in_arrival_order
 from qospec.engine.scheduler.policy import Policy, scheduling_loop
 from qospec.engine.scheduler.serve import Held, Service, nothing_held
-from qospec.engine.scheduler.tree import NO_LIMIT, build_tree
+from qospec.engine.scheduler.tree import NO_LIMIT, NUMBERS, ROW
 from qospec.engine.scheduler.virtual_time import rebase
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class Scheduler(Element):
         """Return its state at the beginning of a trial."""
         line = transmission.line_of(setting.clock)
         assert setting.clock is not None  # noqa: S101 -- or there were no line
-        tree, leaves, policies = build_tree(self, setting.clock)
+        tree, leaves, policies = _build_tree(self, setting.clock)
         inputs = len(leaves)
         queues = setting.queues or (Waiting("", None),) * inputs
         limits = [NO_LIMIT if queue.limit is None else queue.limit.amount for queue in queues]
@@ -143,6 +143,47 @@ class Scheduler(Element):
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         """Carry `arrivals`, a batch per input."""
         return serve_arrivals(state, by_input(arrivals), until_ps)
+
+
+def _build_tree(root: Scheduler, clock: Clock) -> tuple[Tree, list[int], tuple[Policy, ...]]:
+    """Return the tree of a scheduler, the row of each of its inputs, and its policies."""
+    rows: list[tuple[Scheduler | None, int, int]] = [(root, 0, -1)]
+    first: dict[int, int] = {}
+    for row, (scheduler, _, above) in enumerate(rows):
+        if scheduler is not None:
+            first[row] = len(rows)
+            level = above + scheduler.policy.keeps_tags
+            rows += [(branch, row, level) for branch in scheduler.branches]
+    schedulers = {row: each for row, (each, _, _) in enumerate(rows) if each is not None}
+    found = {each.policy.name: each.policy for each in schedulers.values()}
+    policies = tuple(found[name] for name in sorted(found))
+    fields = sorted({field for policy in policies for field in policy.fields})
+    numbers = {*NUMBERS, *(field for policy in policies for field in policy.rows)}
+    kinds = {name: "u4" if name in numbers else "i8" for name in (*NUMBERS, *ROW, *fields)}
+    tree = np.zeros(len(rows), np.dtype(list(kinds.items()), align=True))
+    tree["parent"] = [parent for _, parent, _ in rows]
+    tree["level"], tree["limit"] = -1, NO_LIMIT
+    below = sorted(schedulers)[:0:-1]
+    for row, after in zip((0, *below), (*below, 0), strict=True):
+        tree["inner"][row] = after
+    for row, scheduler in schedulers.items():
+        last = first[row] + len(scheduler.branches)
+        tree["first"][row], tree["last"][row] = first[row], last
+        tree["policy"][row] = policies.index(scheduler.policy)
+        if scheduler.policy.keeps_tags:
+            tree["level"][row] = rows[row][2] + 1
+        for name, value in scheduler.fields(clock).items():
+            own = isinstance(value, int)
+            tree[name][slice(row, row + 1) if own else slice(first[row], last)] = value
+    return tree, list(_leaves(0, first, schedulers)), policies
+
+
+def _leaves(row: int, first: Mapping[int, int], schedulers: Mapping[int, Scheduler]) -> list[int]:
+    """Return the rows of the queues below a row, in order of inputs."""
+    if row not in schedulers:
+        return [row]
+    below = range(first[row], first[row] + len(schedulers[row].branches))
+    return [leaf for each in below for leaf in _leaves(each, first, schedulers)]
 
 
 def serve_arrivals(state: State, incoming: Incoming, until_ps: int) -> Step:

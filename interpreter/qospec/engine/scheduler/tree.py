@@ -7,17 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qospec.engine.arrays import np
-
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy import void
     from numpy.typing import NDArray
-
-    from qospec.engine.line.clock import Clock
-    from qospec.engine.scheduler.policy import Policy
-    from qospec.engine.scheduler.scheduler import Scheduler
 
     Tree = NDArray[void]
     """Records of the fields of NUMBERS and ROW, and of those that the policies add."""
@@ -51,44 +43,3 @@ ROW = (
     "amount",  # how many bytes wait, if it does
 )
 """The other fields."""
-
-
-def build_tree(root: Scheduler, clock: Clock) -> tuple[Tree, list[int], tuple[Policy, ...]]:
-    """Return the tree of a scheduler, the row of each of its inputs, and its policies."""
-    rows: list[tuple[Scheduler | None, int, int]] = [(root, 0, -1)]
-    first: dict[int, int] = {}
-    for row, (scheduler, _, above) in enumerate(rows):
-        if scheduler is not None:
-            first[row] = len(rows)
-            level = above + scheduler.policy.keeps_tags
-            rows += [(branch, row, level) for branch in scheduler.branches]
-    schedulers = {row: each for row, (each, _, _) in enumerate(rows) if each is not None}
-    found = {each.policy.name: each.policy for each in schedulers.values()}
-    policies = tuple(found[name] for name in sorted(found))
-    fields = sorted({field for policy in policies for field in policy.fields})
-    numbers = {*NUMBERS, *(field for policy in policies for field in policy.rows)}
-    kinds = {name: "u4" if name in numbers else "i8" for name in (*NUMBERS, *ROW, *fields)}
-    tree = np.zeros(len(rows), np.dtype(list(kinds.items()), align=True))
-    tree["parent"] = [parent for _, parent, _ in rows]
-    tree["level"], tree["limit"] = -1, NO_LIMIT
-    below = sorted(schedulers)[:0:-1]
-    for row, after in zip((0, *below), (*below, 0), strict=True):
-        tree["inner"][row] = after
-    for row, scheduler in schedulers.items():
-        last = first[row] + len(scheduler.branches)
-        tree["first"][row], tree["last"][row] = first[row], last
-        tree["policy"][row] = policies.index(scheduler.policy)
-        if scheduler.policy.keeps_tags:
-            tree["level"][row] = rows[row][2] + 1
-        for name, value in scheduler.fields(clock).items():
-            own = isinstance(value, int)
-            tree[name][slice(row, row + 1) if own else slice(first[row], last)] = value
-    return tree, list(_leaves(0, first, schedulers)), policies
-
-
-def _leaves(row: int, first: Mapping[int, int], schedulers: Mapping[int, Scheduler]) -> list[int]:
-    """Return the rows of the queues below a row, in order of inputs."""
-    if row not in schedulers:
-        return [row]
-    below = range(first[row], first[row] + len(schedulers[row].branches))
-    return [leaf for each in below for leaf in _leaves(each, first, schedulers)]

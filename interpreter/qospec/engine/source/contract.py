@@ -1,12 +1,9 @@
-"""What kinds of traffic share: types of fields, variable bit rate, and what a flow sends.
-
-A `Stream` is what a flow sends on its first link, as the planner hands it to the engine.
-"""
+"""What kinds of cell traffic share: the types of their fields, and variable bit rate."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from qospec.catalogue.kinds import CellRate, Cells, Domain, Time
 from qospec.dataclass import dataclass
@@ -20,8 +17,6 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from qospec.engine.items.connections import Contract
-    from qospec.engine.source.sizes import Sizes
-    from qospec.protocol.encapsulation import Encapsulation
 
 Count = Annotated[int, Domain("integer", 1, 2**20)]
 """How many connections are alike."""
@@ -108,25 +103,3 @@ class VariableBitRate(CellTraffic):
         every_ps = self.maximum_burst_size * PS_PER_S / Fraction(self.sustainable_cell_rate)
         size = self.maximum_burst_size
         return "burst", {"size": size, "every": every_ps, "at": Fraction(self.peak_cell_rate)}
-
-
-class Stream(NamedTuple):
-    """Packets of one flow.
-
-    Attributes:
-        contract: What stands for a contract: the rate that is planned.
-        source: The arrival process, by name and arguments.
-        sizes: Of IP packets.
-        marks: Of all of them.
-        asked: What a classifier may ask for that no element changes, by name.
-        encapsulation: That of the first link.
-        transport_bytes: Headers in each packet, besides the 20 bytes of IPv4's.
-    """
-
-    contract: Contract
-    source: tuple[str, Mapping[str, object]]
-    sizes: Sizes
-    marks: int
-    asked: Mapping[str, Fraction | str]
-    encapsulation: Encapsulation
-    transport_bytes: int

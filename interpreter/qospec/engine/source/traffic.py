@@ -1,16 +1,42 @@
-"""What every kind of traffic is: what is declared of a flow, apart from when it sends."""
+"""The bases of traffic kinds: what a flow declares, apart from when it sends.
+
+A `Stream` is what a flow of packets sends on its first link, as the engine takes it.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from fractions import Fraction
 
     from qospec.engine.items.connections import Contract
-    from qospec.engine.source.contract import Stream
+    from qospec.engine.source.sizes import Sizes
     from qospec.protocol.encapsulation import Encapsulation
+
+
+class Stream(NamedTuple):
+    """Packets of one flow.
+
+    Attributes:
+        contract: What stands for a contract: the rate that is planned.
+        source: The arrival process, by name and arguments.
+        sizes: Of IP packets.
+        marks: Of all of them.
+        asked: What a classifier may ask for that no element changes, by name.
+        encapsulation: That of the first link.
+        transport_bytes: Headers in each packet, besides the 20 bytes of IPv4's.
+    """
+
+    contract: Contract
+    source: tuple[str, Mapping[str, object]]
+    sizes: Sizes
+    marks: int
+    asked: Mapping[str, Fraction | str]
+    encapsulation: Encapsulation
+    transport_bytes: int
 
 
 class CellTraffic(ABC):

@@ -1,4 +1,4 @@
-"""What may be asked of things by names below them: `pkt.dscp`, `fifo.occupancy.max`, `fifo.limit`.
+"""Members by their names: `pkt.dscp`, `fifo.occupancy.max`, `fifo.limit`.
 
 The names come from the tables of the checker and from the catalogue.
 """
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from qospec.document import Document
 
 
-def kinds(catalogue: Catalogue) -> Iterator[tuple[str, Kind]]:
-    """Yield what has fields, by its names."""
+def kinds_with_fields(catalogue: Catalogue) -> Iterator[tuple[str, Kind]]:
+    """Yield the kinds that have fields, with their names."""
     for role in RECORDS:
         yield from sorted(catalogue.of(role).items())
     yield from ((kind.name, kind) for kind in (RUN, SEARCH, GOAL, MACHINE, TRANSITION))
 
 
-def asked(what: str, catalogue: Catalogue) -> Iterator[Document]:
-    """Yield what a name asks for, once for each of its uses."""
+def member_documents(what: str, catalogue: Catalogue) -> Iterator[Document]:
+    """Yield the members of a name, one for each of its uses."""
     yield from _attributes(what)
     yield from _choices(what, catalogue)
     yield from _causes(what, catalogue)
@@ -49,7 +49,7 @@ def names(catalogue: Catalogue) -> Iterator[str]:
     for _, _, choices in WORDS.values():
         yield from choices
     yield from (*catalogue.causes, DISCARDED, *OF_PORTS)
-    for name, kind in kinds(catalogue):
+    for name, kind in kinds_with_fields(catalogue):
         for each in kind.parameters.values():
             yield from (f"{name}.{each.alias or each.name}", *each.domain.choices)
     for name, kind in catalogue.of("element").items():
@@ -58,64 +58,66 @@ def names(catalogue: Catalogue) -> Iterator[str]:
 
 
 def _attributes(what: str) -> Iterator[Document]:
-    """Yield what a class of a classifier asks for: by its whole name, or by either part."""
+    """Yield the attributes of items in classifiers: by the whole name, or by either part."""
     below = [".".join(pair) for pair in ATTRIBUTES if pair[0] == what]
     if below:
-        yield _document("of a class", what, f"what a classifier sorts by: {' '.join(below)}")
+        yield _document(
+            "of a class", what, f"attributes that a classifier can test: {' '.join(below)}"
+        )
     for pair, attribute in ATTRIBUTES.items():
         name = ".".join(pair)
         if what in (name, pair[1]):
             whose = carrier(attribute)
-            asks = f"a class asks `{name}` of a {whose}: {_sort(attribute)}"
+            asks = f"an attribute of a {whose}, `{name}` in a class: {_comparison(attribute)}"
             yield _document("of a class", what, asks)
 
 
-def _sort(attribute: str) -> str:
-    """Return what a class compares an attribute with."""
+def _comparison(attribute: str) -> str:
+    """Return the type of an attribute's values."""
     if attribute in WORDS:
         what, _, choices = WORDS[attribute]
         return f"{what}, {' '.join(choices)}"
     if attribute in MAX_VALUES:
         return f"a whole number from 0 to {MAX_VALUES[attribute]:_}"
     if attribute in ADDRESSES:
-        return "an address, or a network"
-    others = {"oam": "true or false", "input": "a port of the device that it came in by"}
+        return "an address or a network"
+    others = {"oam": "true or false", "input": "the port of the device where it entered"}
     return others.get(attribute, "a whole number")
 
 
 def _choices(what: str, catalogue: Catalogue) -> Iterator[Document]:
-    """Yield what holds one of a few words, of which this is one."""
+    """Yield the attributes and fields that have this word as a value."""
     for attribute, (meaning, _, choices) in WORDS.items():
         if what in choices:
             spelt = [".".join(pair) for pair, name in ATTRIBUTES.items() if name == attribute]
-            said = f"{meaning}, as a class may ask for with {_quoted(spelt)}"
-            yield _document("choice", what, said)
+            summary = f"{meaning}, as a class can test with {_quoted(spelt)}"
+            yield _document("choice", what, summary)
     fields = [
         f"{name}.{each.alias or each.name}"
-        for name, kind in kinds(catalogue)
+        for name, kind in kinds_with_fields(catalogue)
         for each in kind.parameters.values()
         if what in each.domain.choices
     ]
     if fields:
-        yield _document("choice", what, f"one of the words of {_quoted(fields)}")
+        yield _document("choice", what, f"a value of {_quoted(fields)}")
 
 
 def _causes(what: str, catalogue: Catalogue) -> Iterator[Document]:
     if what == DISCARDED:
-        said = f"what is wired to `discard` ends so, thrown away on purpose: `lost.{what}`"
-        yield _document("cause", what, said)
+        summary = f"the cause of loss of items discarded on purpose, by `discard`: `lost.{what}`"
+        yield _document("cause", what, summary)
     if what in catalogue.causes:
         elements = [
             name
             for name, kind in sorted(catalogue.of("element").items())
             if loss_causes(kind, what)
         ]
-        said = f"why items are lost, counted by `lost.{what}`: in {' '.join(elements)}"
-        yield _document("cause", what, said)
+        summary = f"a cause of loss, counted by `lost.{what}`, of {' '.join(elements)}"
+        yield _document("cause", what, summary)
 
 
 def _observed(what: str, catalogue: Catalogue) -> Iterator[Document]:
-    """Yield what criteria ask of an element in place, or of a port."""
+    """Yield what criteria can measure of an element in its device, or of a port."""
     found: dict[str, list[str]] = {}
     for name, kind in sorted(catalogue.of("element").items()):
         for each in observed(kind):
@@ -125,22 +127,26 @@ def _observed(what: str, catalogue: Catalogue) -> Iterator[Document]:
     for below, elements in found.items():
         kind = catalogue.of("element")[elements[0]]
         waits = [each for each in observed(kind) if each.startswith(f"{below}.")]
-        said = f"{Occupancy.what}, {_quoted(waits)}" if waits else "the items that end there"
+        summary = (
+            f"{Occupancy.what}, {_quoted(waits)}" if waits else "the number of items lost there"
+        )
         yield _document(
-            "observed", what, f"observed of {' '.join(dict.fromkeys(elements))}: {said}"
+            "observed", what, f"measured of {' '.join(dict.fromkeys(elements))}: {summary}"
         )
     for each in OF_PORTS:
         if what in (each, each.rpartition(".")[2]):
-            yield _document("observed", what, f"observed of a port: how many items pass, `{each}`")
+            yield _document(
+                "observed", what, f"measured of a port: the number of items that pass, `{each}`"
+            )
 
 
 def _fields(thing: str, below: str, catalogue: Catalogue) -> Iterator[Document]:
     """Yield a field of a kind in full."""
-    for name, kind in kinds(catalogue):
+    for name, kind in kinds_with_fields(catalogue):
         parameter = kind.parameter(below) if thing in (name, *kind.aliases) else None
         if parameter is not None:
-            said = _document("field", f"{thing}.{below}", f"a field of {name}")
-            yield {**said, "fields": [field_document(parameter, kind)]}
+            summary = _document("field", f"{thing}.{below}", f"a field of {name}")
+            yield {**summary, "fields": [field_document(parameter, kind)]}
 
 
 def _quoted(every: list[str]) -> str:

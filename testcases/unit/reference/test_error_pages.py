@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from qospec.reference.pages import page, titles
+from qospec.reference.error_pages import page, titles
 from qospec.resources import SPEC
 
 HEADINGS = re.findall(r"^### ([EW]\d{4}):", (SPEC / "errors.md").read_text("utf-8"), re.MULTILINE)

@@ -18,7 +18,7 @@ def _text() -> str:
 
 @functools.cache
 def titles() -> dict[str, str]:
-    """Return every code with the words of its heading."""
+    """Return every code with its title."""
     return dict(_HEADING.findall(_text()))
 
 

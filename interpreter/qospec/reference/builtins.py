@@ -1,0 +1,165 @@
+"""Built-in names that are neither keywords nor kinds: layers, functions, fields, statistics.
+
+The names come from the tables of the checker; here are only their meanings.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from qospec.catalogue.statistics import QUANTILE, offers, packet_of
+from qospec.check.device.ports import SIDES
+from qospec.check.device.wiring import ENDINGS
+from qospec.check.evaluate.functions import FUNCTIONS
+from qospec.check.test.measurements import CAUSES, DISCARDED
+from qospec.model.suite import CLAIMS
+from qospec.protocol.encapsulation import LAYERS
+from qospec.reference.kinds import field_document
+from qospec.reference.members import kinds_with_fields, member_documents
+from qospec.reference.members import names as member_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from qospec.catalogue.kinds import Catalogue, Kind
+    from qospec.document import Document
+
+MEANINGS: dict[str, str] = {
+    "discard": "the end of a wire: items that reach it are discarded on purpose and count as lost",
+    "terminate": "the end of a wire: items that reach it have arrived",
+    "rx": "the side of a port where items enter, as in `west.rx -> queue`",
+    "tx": "the side of a port where items leave, as in `queue -> east.tx`",
+    "oam": "the OAM cells of a flow, as in `user.oam.delay.p99`",
+    "host": "a port of the tester, as in `a, b = host` or `a = host(count = 4, slotted = false)`",
+    "flows": "the list of all flows of a test, as in `for f in flows { report f.delay.p99 }`",
+    "line": "all bits on the line, its own overhead included",
+    "frame": "the bits of frames",
+    "ip": "the bits of IP packets, headers included",
+    "payload": "the payload bits of a cell or packet: 48 bytes of a cell",
+    "cell": "the bits of cells: 53 bytes each",
+    "min": "the smallest of several values",
+    "max": "the largest of several values",
+    "abs": "the absolute value",
+    "worst": "the worst of the same measurement of each member of a group: the smallest if more is"
+    " better, as of `received`, else the largest",
+    "exponential": "a random time with this mean, as in `exponential(16 ms)`, or a random size"
+    " within limits, as in `exponential(500 B, min = 40 B, max = 1_500 B) @ip`",
+}
+"""By name."""
+
+BUILT_IN = (*ENDINGS, *SIDES, "host", "flows", "oam")
+"""Names with one meaning in every file."""
+STATISTICS = {
+    "mean": "the mean of all cells or packets",
+    "min": "the smallest value of all cells or packets",
+    "max": "the largest value of all cells or packets",
+    "std": "the standard deviation of all cells or packets",
+    "above": "the share of delays above a bound, as a ratio, as in `user.delay.above(1 ms)`",
+    "sample_std": "the standard deviation of a sample, over n - 1",
+}
+CONCEPTS = {
+    "quantile": "the value that this share of cells or packets does not exceed: 99 % for"
+    " `user.delay.p99`, 99.9 % for `p99_9`; with a confidence it is judged by order statistics"
+    " (spec/7-verdicts.md)",
+    "percentile": "a quantile named by a percentage: `user.delay.p99`",
+    "confidence": "how sure a criterion has to be: `user.delay.mean < 1 ms with 95% confidence` is"
+    " judged by a confidence interval over all repeats; where nothing is random, by the value of"
+    " each repeat (spec/7-verdicts.md)",
+    "interval": "the range that contains a value with the given confidence; the criterion passes if"
+    " all of it is on the good side of the bound, fails if all of it is on the bad side, and is"
+    " inconclusive otherwise",
+}
+TEST_FIELDS = {
+    "covers": 'what a test covers, such as requirements: `covers = ["REQ-17"]`',
+    "not_reproduced": "what a test does not reproduce of a publication, and why:"
+    ' `not_reproduced = ["figure 3: no legible curve"]`',
+}
+VERDICTS = {
+    "pass": "every criterion holds, and was measured",
+    "fail": "an `expect` does not hold: the device does not meet it",
+    "inconclusive": "undecided: a `require` does not hold, there is no data, or too little for the"
+    " confidence that is required",
+    "error": "the tester failed, or an invariant of a device does not hold",
+    "measured": "a case that only reports and has no criteria",
+    "not applicable": "a statement that does not apply to a case, by its `when` or by what is known"
+    " before the run; it has no verdict and never counts as a pass",
+}
+TABLES: dict[str, dict[str, str]] = {
+    "field of a test": TEST_FIELDS,
+    "verdict": VERDICTS,
+    "built in": {name: MEANINGS[name] for name in BUILT_IN},
+    "function": {name: MEANINGS[name] for name in FUNCTIONS},
+    "statistic": STATISTICS,
+    "concept": CONCEPTS,
+    "claim": {name: f"after `as`: {meaning}" for name, meaning in CLAIMS.items()},
+}
+"""The meanings of names, by their sort."""
+
+
+def builtin_documents(what: str, catalogue: Catalogue) -> Iterator[Document]:
+    """Yield the meanings of a name, one for each of its uses."""
+    bare = what.removeprefix("@")
+    if bare in LAYERS:
+        yield _document("layer", f"@{bare}", MEANINGS[bare])
+    for sort, known in TABLES.items():
+        if what in known:
+            yield _document(sort, what, known[what])
+    if QUANTILE.fullmatch(what):
+        share = what[1:].replace("_", ".")
+        yield _document(
+            "statistic", what, f"the quantile that {share} % of the cells or packets do not exceed"
+        )
+    number = packet_of(what)
+    if number is not None:
+        yield _document("statistic", what, f"the value of the flow's packet number {number}")
+    yield from _fields(what, catalogue)
+    yield from member_documents(what, catalogue)
+    thing, _, below = what.partition(".")
+    metric = catalogue.find("metric", thing)
+    if metric is not None and "." not in below and below and _offers(metric, below, catalogue):
+        for each in builtin_documents(below, catalogue):
+            if each["sort"] in ("statistic", "cause"):
+                yield {**each, "sort": "statistic", "name": what}
+
+
+def names(catalogue: Catalogue) -> Iterator[str]:
+    """Yield all these names except quantiles, of which there are too many."""
+    yield from (
+        *LAYERS,
+        *FUNCTIONS,
+        *BUILT_IN,
+        *STATISTICS,
+        *CONCEPTS,
+        *CLAIMS,
+        *TEST_FIELDS,
+        *VERDICTS,
+    )
+    yield from member_names(catalogue)
+    for _, kind in kinds_with_fields(catalogue):
+        for each in kind.parameters.values():
+            yield from (each.alias or each.name, each.name)
+
+
+def _offers(metric: Kind, name: str, catalogue: Catalogue) -> bool:
+    """Return whether a metric offers a statistic, of cells or of packets."""
+    offered = {each for carries in metric.carries for each in metric.statistics(carries)}
+    causes = (*catalogue.causes, DISCARDED) if CAUSES in offered else ()
+    return name in causes or offers(tuple(offered), name)
+
+
+def _fields(what: str, catalogue: Catalogue) -> Iterator[Document]:
+    """Yield a field once, with all kinds that declare it the same way."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for name, kind in kinds_with_fields(catalogue):
+        for each in kind.parameters.values():
+            if what and what in (each.name, each.alias):
+                field = field_document(each, kind)
+                meaning = field["meaning"] or each.name.replace("_", " ")
+                text = f"{meaning}, {field['type']}: {field['description']}".rstrip(": ")
+                found.setdefault((field["name"], text), []).append(name)
+    for (name, text), having in found.items():
+        yield _document("field", name, f"a field of {', '.join(having)}; {text}")
+
+
+def _document(sort: str, name: str, summary: str) -> Document:
+    return {"sort": sort, "name": name, "summary": summary, "description": ""}
