@@ -1,4 +1,4 @@
-"""A diagnostic as people read it: what is wrong, the line with a mark under it, and the way out."""
+"""Renders diagnostics as text: the message, the line with its mark, notes and help."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 _TAB = 4
 WIDEST = 160
 _LEAST = 20
-"""How many columns a line may have with its number, and how many are shown of it at least."""
+"""The widest text that is not wrapped, and the fewest columns that are shown of a line."""
 _BEFORE = 3
-"""Of a longer line, which part is shown before what is marked: a third."""
+"""The part of a longer line that is shown before the mark: a third."""
 _LONGEST = 1_000
-"""Of a message, a note or a help."""
+"""The most characters of a message, a note or a help."""
 
 _COLOURS = {
     "error": "\x1b[1;31m",
@@ -35,7 +35,7 @@ _RESET = "\x1b[0m"
 
 
 class _Mark(NamedTuple):
-    """What is underlined in a line, in columns from 0; the main one is the diagnostic's own."""
+    """A mark under a line, in columns from 0; the main one is the diagnostic's own."""
 
     start: int
     stop: int
@@ -44,17 +44,17 @@ class _Mark(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """A line as it is shown, and the column at which each of its characters stands."""
+    """A line as it is shown, and the column of each of its characters."""
 
     shown: str
     columns: list[int]
 
 
 def render(diagnostic: Diagnostic, *, colour: bool = False, width: int = WIDEST) -> str:
-    """Return a diagnostic as text, without a line end at its end.
+    """Return a diagnostic as text, without a final newline.
 
-    Of a line that is wider than `width` a part is shown, so that its mark stays below it. Words are
-    broken there if it is the width of a terminal, which is less than the widest.
+    Of a line wider than `width` only a part is shown, so that its mark stays below it. Text is
+    wrapped if the width is that of a terminal, which is less than the widest.
     """
     own = Label(diagnostic.span, diagnostic.label)
     labels = [own, *diagnostic.others]
@@ -80,7 +80,7 @@ def render(diagnostic: Diagnostic, *, colour: bool = False, width: int = WIDEST)
 def render_all(
     diagnostics: Iterable[Diagnostic], *, colour: bool = False, width: int = WIDEST
 ) -> str:
-    """Return diagnostics as text, at most 20 errors and 20 warnings of them, and their count."""
+    """Return diagnostics as text, at most 20 errors and 20 warnings, and their count."""
     found = list(diagnostics)
     shown, counts = [], []
     for severity in ("error", "warning"):
@@ -227,7 +227,7 @@ def _painted(mark: _Mark, text: str, paint: _Paint) -> str:
 
 
 def _broken(text: str, indent: int, width: int) -> list[str]:
-    """Return the lines of a text that stands behind so many columns; the first without them."""
+    """Return a text in lines, all but the first indented by so many columns."""
     if width >= WIDEST:
         return [_one_line(text)]
     room = max(_LEAST, width - indent)
@@ -237,5 +237,5 @@ def _broken(text: str, indent: int, width: int) -> list[str]:
 
 
 def _one_line(text: str) -> str:
-    """Return text that cannot break the form it is put in, nor fill a screen."""
+    """Return text on one line, with nothing hidden, and not too long."""
     return visible(text, _LONGEST)
