@@ -1,6 +1,8 @@
-"""The documents agree with the tree: links lead somewhere, files that are named exist."""
+"""The documents agree with the tree: links, files that are named, rooms and their order."""
 
+import configparser
 import re
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ PACKAGE = ROOT / "interpreter" / "qospec"
 OF_THE_TREE = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 DOCUMENTS = [*OF_THE_TREE, *sorted((ROOT / "spec").glob("*.md"))]
 DESIGN = ROOT / "docs" / "design.md"
+ARCHITECTURE = ROOT / "docs" / "architecture.md"
 
 BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^(#{1,6}) (.+)$", re.MULTILINE)
@@ -63,6 +66,34 @@ def test_the_contents_of_the_design_list_every_decision() -> None:
     assert [(3 if indent else 2, text) for indent, text, _ in listed] == sections
     assert [link for *_, link in listed] == [anchor(text) for _, text in sections]
     assert len({link for *_, link in listed}) == len(listed)
+
+
+def layers(contract: str) -> list[set[str]]:
+    """Return the modules of each layer of a contract, from the top."""
+    config = configparser.ConfigParser()
+    config.read(ROOT / "setup.cfg", encoding="utf-8")
+    lines = config[f"importlinter:contract:{contract}"]["layers"].split("\n")
+    return [set(re.findall(r"\w+", line)) for line in lines if line]
+
+
+def rooms(title: str) -> list[str]:
+    """Return what is named in the first column of the table with that title, row by row."""
+    table = prose(ARCHITECTURE).partition(f"| {title} |")[2].partition("\n\n")[0]
+    first = [line.split("|")[1] for line in table.splitlines()[2:]]
+    return [name for cell in first for name in re.findall(r"`(\w+)(?:\.py)?`", cell)]
+
+
+@pytest.mark.parametrize(
+    ("title", "contract"), [("room", "layers"), ("in `check`", "check"), ("in `engine`", "rooms")]
+)
+def test_the_architecture_shows_every_room_in_the_order_of_its_contract(
+    title: str, contract: str
+) -> None:
+    expected = layers(contract)
+    shown = rooms(title)
+    depth = {name: number for number, layer in enumerate(expected) for name in layer}
+    assert set(shown) == set(chain.from_iterable(expected))
+    assert shown == sorted(shown, key=depth.__getitem__)
 
 
 def test_a_broken_link_is_found(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from qospec.check.suite import NOUNS
 from qospec.documentation.sections import sections, value_of
 from qospec.reference.library import declared_document
 from qospec.reference.origins import origins
-from qospec.report.environment import rendered
+from qospec.report.environment import render_template
 from qospec.report.format import ReportError, format_at
 from qospec.resources import STDLIB
 from qospec.version import VERSION
@@ -37,7 +37,7 @@ def page(declarations: Declarations, title: str, name: str) -> str:
     known = formats()
     if name not in known:
         raise ReportError(f"there is no documentation format `{name}`")
-    return rendered(known[name], project_document(declarations, title), {})
+    return render_template(known[name], project_document(declarations, title), {})
 
 
 def project_document(declarations: Declarations, title: str) -> Document:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.statistics import from_histogram, share_of
 from qospec.judge import quantiles
 from qospec.judge.losses import as_ratios, compared_count, is_count, losses
-from qospec.judge.means import MeanConstraint, assumed_skewness
+from qospec.judge.means import MeanConstraint
 from qospec.judge.quantiles import (
     Quantile,
     bonferroni_level,
@@ -27,6 +27,7 @@ from qospec.judge.quantiles import (
     value_of,
 )
 from qospec.judge.repeats import ConfidenceLevels
+from qospec.judge.statistics import assumed_skewness
 from qospec.judge.verdict import MIRRORED, Interval, Judgement, Side, dimension_of, judge
 from qospec.model.bounds import bounds
 from qospec.model.expression import Counted, Measured, Operation, evaluate, measurements, observed

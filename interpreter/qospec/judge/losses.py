@@ -17,9 +17,8 @@ from qospec.catalogue.statistics import bound_of
 from qospec.engine.measure.metric import Counting
 from qospec.engine.measure.tally import Delays
 from qospec.judge.distribution import Distribution
-from qospec.judge.means import assumed_skewness, half_width
 from qospec.judge.repeats import interval_without_spread
-from qospec.judge.statistics import clopper_pearson
+from qospec.judge.statistics import assumed_skewness, clopper_pearson, half_width
 from qospec.model.bounds import Bounds
 from qospec.model.expression import Constant, Measured, Operation
 from qospec.units import CELLS, RATIO, number_text, text_of

@@ -11,54 +11,16 @@ differ show no spread: see `repeats.interval_without_spread`.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.judge.repeats import decide, interval_without_spread, repeats_to_decide
-from qospec.judge.statistics import square_root, student_quantile
+from qospec.judge.statistics import RESOLUTION, Values, half_width, mean, variance
 from qospec.model.bounds import ANYTHING, Bounds
 
 if TYPE_CHECKING:
     from qospec.judge.losses import Losses
     from qospec.judge.repeats import ConfidenceLevels
-
-RESOLUTION = 10**21
-"""Where repeats differ, their values are rounded to multiples of its inverse, in base units.
-
-Exact sums of thousands of fractions would have thousands of digits.
-"""
-
-SKEWNESS_PER_DEVIATION = 13
-"""The skewness of mean delays, per standard deviation over distance from the least delay.
-
-It is 5 to 10 for queues at loads of 0.5 to 0.9; the rest allows for few repeats, which tend to
-underestimate the deviation. Found by calibration: see docs/design.md.
-"""
-MAX_SKEWNESS = 4
-"""Twice as skewed as the exponential distribution."""
-
-Values = Sequence[Fraction]
-
-
-def assumed_skewness(values: Values, least: Fraction) -> Fraction:
-    """Return the skewness to assume for values that cannot be below `least`."""
-    deviation = square_root(_variance(values))
-    above = _mean(values) - least
-    if not deviation:
-        return Fraction(0)
-    if above <= 0:
-        return Fraction(MAX_SKEWNESS)
-    return min(Fraction(MAX_SKEWNESS), SKEWNESS_PER_DEVIATION * deviation / above)
-
-
-def half_width(values: Values, skewness: Fraction, confidence: Fraction, repeats: int) -> Fraction:
-    """Return the half width of the confidence interval of a mean of so many repeats like these."""
-    t = student_quantile(confidence, repeats - 1)
-    wider = skewness * (1 + 2 * t**2) / (6 * square_root(Fraction(repeats)))
-    exact = (t + wider) * square_root(_variance(values) / repeats)
-    return Fraction(math.ceil(exact * RESOLUTION), RESOLUTION)
 
 
 class MeanConstraint(NamedTuple):
@@ -99,12 +61,12 @@ class MeanConstraint(NamedTuple):
     @property
     def mean(self) -> Fraction:
         """Return the mean over the repeats."""
-        return _mean(self.values)
+        return mean(self.values)
 
     @property
     def variance(self) -> Fraction:
         """Return the sample variance."""
-        return _variance(self.values)
+        return variance(self.values)
 
     @property
     def identical(self) -> bool:
@@ -118,15 +80,15 @@ class MeanConstraint(NamedTuple):
 
     def interval(self, confidence: Fraction, repeats: int) -> Bounds:
         """Return the confidence interval of the mean of so many repeats like these."""
-        mean = self.mean
+        middle = self.mean
         if self.losses is not None:
             below, above = self.losses.margins_of_error(confidence, repeats)
             below, above = (below, above) if self.increasing else (above, below)
-            return Bounds(mean - below, mean + above)
+            return Bounds(middle - below, middle + above)
         if self.identical:
-            return interval_without_spread(mean, self.possible, confidence, repeats)
+            return interval_without_spread(middle, self.possible, confidence, repeats)
         wide = half_width(self.values, self.skewness, confidence, repeats)
-        return Bounds(mean - wide, mean + wide)
+        return Bounds(middle - wide, middle + wide)
 
     def holds(self, levels: ConfidenceLevels) -> bool | None:
         """Return whether the whole interval is on the good side; None if that is undecided."""
@@ -136,12 +98,3 @@ class MeanConstraint(NamedTuple):
     def more_repeats(self, levels: ConfidenceLevels) -> int | None:
         """Return how many more repeats like these would decide; None if too many."""
         return repeats_to_decide(self.interval, self.mean, levels, len(self.values))
-
-
-def _mean(values: Values) -> Fraction:
-    return sum(values, Fraction(0)) / len(values)
-
-
-def _variance(values: Values) -> Fraction:
-    mean = _mean(values)
-    return sum(((value - mean) ** 2 for value in values), Fraction(0)) / (len(values) - 1)

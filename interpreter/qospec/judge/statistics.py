@@ -1,4 +1,4 @@
-"""Student's t and binomial distributions, without a library and alike on all machines.
+"""Student's t and binomial distributions, and intervals of means; alike on all machines.
 
 Student's t: for whole degrees of freedom its distribution function is a finite sum of powers of a
 cosine, so neither a gamma function nor a library is needed. Source: Abramowitz and Stegun, Handbook
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from statistics import NormalDist
@@ -25,6 +26,23 @@ DIGITS = 9
 """Quantiles and ratios are rounded to so many digits, in which no two machines differ."""
 
 _HALVINGS = 50
+
+RESOLUTION = 10**21
+"""Where repeats differ, their values are rounded to multiples of its inverse, in base units.
+
+Exact sums of thousands of fractions would have thousands of digits.
+"""
+
+SKEWNESS_PER_DEVIATION = 13
+"""The skewness of mean delays, per standard deviation over distance from the least delay.
+
+It is 5 to 10 for queues at loads of 0.5 to 0.9; the rest allows for few repeats, which tend to
+underestimate the deviation. Found by calibration: see docs/design.md.
+"""
+MAX_SKEWNESS = 4
+"""Twice as skewed as the exponential distribution."""
+
+Values = Sequence[Fraction]
 
 
 def student_cdf(t: float, degrees: int) -> float:
@@ -176,3 +194,33 @@ def _ln_factorial(number: int) -> Decimal:
     n = Decimal(number)
     rest = sum((c / n ** (2 * power + 1) for power, c in enumerate(_SERIES)), Decimal(0))
     return (n + Decimal("0.5")) * n.ln() - n + _HALF_LN_TAU + rest
+
+
+def mean(values: Values) -> Fraction:
+    """Return the arithmetic mean."""
+    return sum(values, Fraction(0)) / len(values)
+
+
+def variance(values: Values) -> Fraction:
+    """Return the sample variance of at least two values."""
+    middle = mean(values)
+    return sum(((value - middle) ** 2 for value in values), Fraction(0)) / (len(values) - 1)
+
+
+def assumed_skewness(values: Values, least: Fraction) -> Fraction:
+    """Return the skewness to assume for values that cannot be below `least`."""
+    deviation = square_root(variance(values))
+    above = mean(values) - least
+    if not deviation:
+        return Fraction(0)
+    if above <= 0:
+        return Fraction(MAX_SKEWNESS)
+    return min(Fraction(MAX_SKEWNESS), SKEWNESS_PER_DEVIATION * deviation / above)
+
+
+def half_width(values: Values, skewness: Fraction, confidence: Fraction, repeats: int) -> Fraction:
+    """Return the half width of the confidence interval of a mean of so many repeats like these."""
+    t = student_quantile(confidence, repeats - 1)
+    wider = skewness * (1 + 2 * t**2) / (6 * square_root(Fraction(repeats)))
+    exact = (t + wider) * square_root(variance(values) / repeats)
+    return Fraction(math.ceil(exact * RESOLUTION), RESOLUTION)

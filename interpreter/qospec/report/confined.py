@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MIB = 2**20
-AGAIN_S = 0.2
-PER_CHARACTER = 20
+SIGNAL_INTERVAL_S = 0.2
+BYTES_PER_CHARACTER = 20
 """Bytes of memory that a character of a record may need."""
 
 
@@ -38,17 +38,17 @@ class Limits(NamedTuple):
 LIMITS = Limits()
 
 
-def rendered(path: Path, document: Mapping[str, Any], timing: Mapping[str, Any]) -> str:
+def render(path: Path, document: Mapping[str, Any], timing: Mapping[str, Any]) -> str:
     """Return the report of a user's template; raises ReportError."""
-    return _asked({"path": str(path), "document": document, "timing": timing})
+    return _run_process({"path": str(path), "document": document, "timing": timing})
 
 
-def checked(path: Path) -> None:
+def check_syntax(path: Path) -> None:
     """Raise ReportError for a syntax error in a user's template or in a part of it."""
-    _asked({"path": str(path)})
+    _run_process({"path": str(path)})
 
 
-def _asked(request: dict[str, Any]) -> str:
+def _run_process(request: dict[str, Any]) -> str:
     name = request["path"].rpartition("/")[2]
     try:
         text = json.dumps({**request, "limits": LIMITS}).encode()
@@ -63,9 +63,9 @@ def _asked(request: dict[str, Any]) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise ReportError(too_long(LIMITS), name) from None
+        raise ReportError(timeout_message(LIMITS), name) from None
     if done.returncode < 0:
-        raise ReportError(f"{too_long(LIMITS)}, or too much memory", name)
+        raise ReportError(f"{timeout_message(LIMITS)}, or too much memory", name)
     if done.returncode:
         (why,) = done.stderr.decode(errors="replace").splitlines()[-1:] or [""]
         raise ReportError(f"its process cannot run: {why}", name)
@@ -75,7 +75,7 @@ def _asked(request: dict[str, Any]) -> str:
     raise ReportError(*answer["error"])
 
 
-def too_long(limits: Limits) -> str:
+def timeout_message(limits: Limits) -> str:
     """Return the message for a template that does not end."""
     return f"takes more than {limits.time_s} s, the most that a template may"
 
@@ -88,19 +88,19 @@ def _confine(limits: Limits, characters: int) -> None:
     from qospec.report.environment import LimitError
 
     def end(*_: object) -> None:
-        raise LimitError(too_long(limits))
+        raise LimitError(timeout_message(limits))
 
-    memory = limits.memory_mib * MIB + PER_CHARACTER * characters
+    memory = limits.memory_mib * MIB + BYTES_PER_CHARACTER * characters
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     killed_s = limits.time_s + limits.grace_s
     resource.setrlimit(resource.RLIMIT_CPU, (killed_s, killed_s))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGPROF, end)
     # Repeatedly, because in some places Jinja takes any exception for a missing attribute.
-    signal.setitimer(signal.ITIMER_PROF, limits.time_s, AGAIN_S)
+    signal.setitimer(signal.ITIMER_PROF, limits.time_s, SIGNAL_INTERVAL_S)
 
 
-def _answer() -> dict[str, Any]:
+def _serve() -> dict[str, Any]:
     from pathlib import Path
 
     from qospec.report import environment
@@ -113,17 +113,17 @@ def _answer() -> dict[str, Any]:
     try:
         report = format_at(Path(request["path"]))
         if "document" not in request:
-            environment.checked(report)
+            environment.check_syntax(report)
             return {"made": ""}
         most = limits.output_mib * MIB
-        made = environment.rendered(report, request["document"], request["timing"], most)
+        made = environment.render_template(report, request["document"], request["timing"], most)
     except ReportError as error:
         return {"error": [error.message, error.template, error.line]}
     return {"made": made}
 
 
 if __name__ == "__main__":
-    answer = _answer()
+    answer = _serve()
     import signal
 
     signal.setitimer(signal.ITIMER_PROF, 0)

@@ -72,7 +72,7 @@ FILTERS = {
 """What a template may pipe a value through."""
 
 # What a template or reading one of its parts can raise, besides Jinja's own errors.
-_MISTAKES = (
+_TEMPLATE_ERRORS = (
     ArithmeticError,
     AttributeError,
     LookupError,
@@ -82,11 +82,11 @@ _MISTAKES = (
     ValueError,
 )
 
-_CHANCE = ("random",)
-_FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_RANDOM_FILTERS = ("random",)
+_CONTROL_CHARACTERS = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
-class Missing(StrictUndefined):
+class StrictName(StrictUndefined):
     """An undefined name: any use of it is an error with a helpful message."""
 
     @property
@@ -105,7 +105,7 @@ class LimitError(Exception):
     """A template exceeded a limit; the message is for its author."""
 
 
-def rendered(
+def render_template(
     report: Format, document: Mapping[str, Any], timing: Mapping[str, Any], most: int = 0
 ) -> str:
     """Return the report; it may have at `most` so many characters, unless that is 0.
@@ -114,19 +114,19 @@ def rendered(
         ReportError: The template has an error.
     """
     try:
-        fingerprint = sha256(_clean(text.as_json(document)).encode()).hexdigest()
+        fingerprint = sha256(_without_controls(text.as_json(document)).encode()).hexdigest()
     except RecursionError:
         raise ReportError(NESTED) from None
     try:
         template = _environment(report).get_template(report.path.name)
         given = {"document": document, "timing": timing, "fingerprint": fingerprint}
-        made = _limited(template.generate(given), most) if most else template.render(given)
-    except (TemplateError, LimitError, MemoryError, *_MISTAKES) as error:
-        raise _explained(error, report) from error
+        made = _joined(template.generate(given), most) if most else template.render(given)
+    except (TemplateError, LimitError, MemoryError, *_TEMPLATE_ERRORS) as error:
+        raise _report_error(error, report) from error
     return visible_lines(made)
 
 
-def _limited(pieces: Iterator[str], most: int) -> str:
+def _joined(pieces: Iterator[str], most: int) -> str:
     """Return the pieces joined; raise LimitError in the template's own line if it gets too long."""
     made = []
     for piece in pieces:
@@ -137,7 +137,7 @@ def _limited(pieces: Iterator[str], most: int) -> str:
     return "".join(made)
 
 
-def checked(report: Format) -> None:
+def check_syntax(report: Format) -> None:
     """Raise ReportError for a syntax error in a template or in a part that it names.
 
     A part that does not exist may never be needed, so only rendering reports it.
@@ -148,8 +148,8 @@ def checked(report: Format) -> None:
         while waiting:
             seen.add(name := waiting.pop())
             waiting.extend(_parts(environment, name) - seen)
-    except (TemplateError, LimitError, MemoryError, *_MISTAKES) as error:
-        raise _explained(error, report) from error
+    except (TemplateError, LimitError, MemoryError, *_TEMPLATE_ERRORS) as error:
+        raise _report_error(error, report) from error
 
 
 def _parts(environment: ImmutableSandboxedEnvironment, name: str) -> set[str]:
@@ -162,9 +162,9 @@ def _parts(environment: ImmutableSandboxedEnvironment, name: str) -> set[str]:
     return {part for part in find_referenced_templates(tree) if part}
 
 
-def _clean(made: str) -> str:
+def _without_controls(made: str) -> str:
     """Return a text without control characters and lone surrogates of a damaged record."""
-    return _FORBIDDEN.sub("\ufffd", made)
+    return _CONTROL_CHARACTERS.sub("\ufffd", made)
 
 
 class _Folder(FileSystemLoader):
@@ -180,12 +180,12 @@ class _Folder(FileSystemLoader):
         self, environment: Environment, template: str
     ) -> tuple[str, str, Callable[[], bool]]:
         path = self._folder / template
-        if template != self._named and _leaves(path, self._folder):
+        if template != self._named and _is_outside(path, self._folder):
             raise SecurityError(f"follow the link `{template}` out of their folder")
         return super().get_source(environment, template)
 
 
-def _leaves(path: Path, folder: Path) -> bool:
+def _is_outside(path: Path, folder: Path) -> bool:
     """Return whether a path, with links resolved, is outside a folder."""
     return not path.resolve().is_relative_to(folder.resolve())
 
@@ -197,18 +197,18 @@ class _Sandbox(ImmutableSandboxedEnvironment):
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         """Return the result of an operator; raises SecurityError if it would be too large."""
-        if _size(operator, left, right) > MOST:
+        if _result_size(operator, left, right) > MAX_RESULT:
             raise SecurityError(f"make anything so large by `{operator}`")
         return super().call_binop(context, operator, left, right)
 
 
 _WIDTH = re.compile(r"%(?:\(.*?\))?[-+ #0]*(?:\d*\.)?(\d+)")
 
-MOST = 10**7
+MAX_RESULT = 10**7
 """Characters, items or bits of a number that an operator of a template may make."""
 
 
-def _size(operator: str, left: Any, right: Any) -> float:
+def _result_size(operator: str, left: Any, right: Any) -> float:
     """Return roughly how many characters, items or bits the result of an operator would have."""
     if operator == "%":
         return max(map(float, _WIDTH.findall(left)), default=0) if isinstance(left, str) else 0
@@ -225,32 +225,32 @@ def _environment(report: Format) -> ImmutableSandboxedEnvironment:
     beside = _Folder(report.path.parent, report.path.name)
     environment = _Sandbox(
         loader=ChoiceLoader([beside, _Folder(REPORTS)]),
-        undefined=Missing,
+        undefined=StrictName,
         autoescape=report.is_markup,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
         cache_size=-1,
     )
-    environment.globals = {**FUNCTIONS, **{n: environment.globals[n] for n in _OF_JINJA}}
+    environment.globals = {**FUNCTIONS, **{n: environment.globals[n] for n in _BUILT_IN}}
     environment.filters.update(FILTERS)
-    for name in _CHANCE:
+    for name in _RANDOM_FILTERS:
         del environment.filters[name]
     environment.bytecode_cache = Bytecode(environment, markup=report.is_markup)
     return environment
 
 
-_OF_JINJA = ("range", "dict", "namespace", "joiner", "cycler")
+_BUILT_IN = ("range", "dict", "namespace", "joiner", "cycler")
 
 
-def _explained(error: Exception, report: Format) -> ReportError:
+def _report_error(error: Exception, report: Format) -> ReportError:
     if isinstance(error, TemplateSyntaxError):
         name = _name(error.filename or report.path)
         return ReportError(error.message or "not a template", name, error.lineno)
-    return ReportError(_words(error), *_place(error, report))
+    return ReportError(_message(error), *_place(error, report))
 
 
-def _words(error: Exception) -> str:
+def _message(error: Exception) -> str:
     if isinstance(error, TemplateNotFound):
         return f"there is no template `{error.name}`"
     if isinstance(error, SecurityError):

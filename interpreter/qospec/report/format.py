@@ -58,7 +58,7 @@ class Format:
     path: Path
 
     @property
-    def is_users(self) -> bool:
+    def is_custom(self) -> bool:
         """Return whether it is a user's own, not one of the library."""
         return self.path.parent != REPORTS
 

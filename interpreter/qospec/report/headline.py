@@ -21,10 +21,13 @@ def headline(document: Record) -> str:
     if not ended:
         return start + "No case was run."
     if worst(of) not in PROBLEMS:
-        return _all_well(document, of) if whole else f"{start}Of these, {_so_far(of)}."
+        return (
+            _all_well(document, of) if whole else f"{start}Of these, {_interrupted_sentence(of)}."
+        )
     groups = [_group(verdict, count) for verdict, count in of.items() if verdict in _ENDINGS]
     passed = f"; {of['pass']} pass" if "pass" in of else ""
-    return f"{start}Of {plural(len(ended), 'case')}, {_listed(groups)}{passed}. {_first(document)}"
+    problems = f"Of {plural(len(ended), 'case')}, {_listed(groups)}{passed}."
+    return f"{start}{problems} {_first_problem(document)}"
 
 
 _ENDINGS = {
@@ -43,7 +46,7 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _all_well(document: Record, of: Mapping[str, int]) -> str:
-    besides = _besides(of)
+    besides = _not_judged(of)
     if "pass" not in of:
         return f"Nothing was judged: {_listed(besides)}."
     statements = [each for case in document["cases"] for each in case["statements"]]
@@ -60,13 +63,13 @@ def _expectations(count: int) -> str:
     return f": all {count} expectations hold" if count else ""
 
 
-def _so_far(of: Mapping[str, int]) -> str:
+def _interrupted_sentence(of: Mapping[str, int]) -> str:
     """Return how many cases pass or were skipped in an interrupted run without problems."""
     passed = [f"{of['pass']} {'pass' if of['pass'] > 1 else 'passes'}"] if "pass" in of else []
-    return _listed([*passed, *_besides(of)])
+    return _listed([*passed, *_not_judged(of)])
 
 
-def _besides(of: Mapping[str, int]) -> list[str]:
+def _not_judged(of: Mapping[str, int]) -> list[str]:
     """Return how many cases were only measured, and how many were skipped."""
     words = {"measured": "only measured", "skip": "skipped"}
     return [
@@ -76,7 +79,7 @@ def _besides(of: Mapping[str, int]) -> list[str]:
     ]
 
 
-def _first(document: Record) -> str:
+def _first_problem(document: Record) -> str:
     """Return what is wrong in the first of the worst cases."""
     case = attention(document)[0]
     reasons = [*case["errors"], *map(_short, reasons_of(case))]

@@ -15,15 +15,15 @@ SCHEMA = 1
 
 
 def check_template(name_or_path: str | Path) -> None:
-    """Raise ReportError for an unknown format, and a template missing or of wrong syntax.
+    """Raise ReportError for an unknown format, a missing template, or a syntax error in it.
 
-    Those of the library are checked by its tests.
+    The templates of the library are checked by its tests.
     """
     report = format_named(name_or_path)
-    if report.is_users:
-        from qospec.report.confined import checked
+    if report.is_custom:
+        from qospec.report import confined
 
-        checked(report.path)
+        confined.check_syntax(report.path)
 
 
 def render(
@@ -37,16 +37,16 @@ def render(
         format_or_path: A format's name, or the path of a template.
 
     Raises:
-        ReportError: The format is unknown, the record too new, or the template has a mistake.
+        ReportError: The format is unknown, the record too new, or the template has an error.
     """
     if document.get("schema") != SCHEMA:
         has = document.get("schema")
         raise ReportError(f"the record has schema {has!r}, and this version reads {SCHEMA}")
     report = format_named(format_or_path)
-    if report.is_users:
+    if report.is_custom:
         from qospec.report import confined
 
-        return confined.rendered(report.path, document, timing)
-    from qospec.report.environment import rendered
+        return confined.render(report.path, document, timing)
+    from qospec.report.environment import render_template
 
-    return rendered(report, document, timing)
+    return render_template(report, document, timing)

@@ -1,6 +1,6 @@
-"""A topology as a drawing: layers from left to right, like members of an array as one box.
+"""The drawing of a topology: layers from left to right, equivalent members of an array as one box.
 
-Links have no direction, but authors write them from the sender's side; that order makes the layers.
+Links have no direction, but authors write them from the sender's side; that order gives the layers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LABEL = 15
 
 
 def drawing(links: Links) -> dict[str, Any]:
-    """Return where boxes and lines go, in pixels.
+    """Return the coordinates of boxes and lines, in pixels.
 
     `width`, `height`; `boxes` with `x`, `y` (of the corner), `width`, `height`, `label`, `end`
     (whether it has one neighbour); `lines` with `points` (x and y, from left to right) and
@@ -165,7 +165,7 @@ def _reaches(start: str, goal: str, after: Mapping[str, Sequence[str]]) -> bool:
 
 
 def _ways(edges: Iterable[Edge], layers: Mapping[str, int]) -> dict[Edge, list[str]]:
-    """Return what each edge passes from left to right: its ends, and a place in layers between."""
+    """Return the points of each edge from left to right: its ends, and one per layer between."""
     ways = {}
     for a, b in edges:
         left, right = (a, b) if layers[a] <= layers[b] else (b, a)
@@ -175,7 +175,7 @@ def _ways(edges: Iterable[Edge], layers: Mapping[str, int]) -> dict[Edge, list[s
 
 
 def _rows(ways: Mapping[Edge, Sequence[str]], layers: Mapping[str, int]) -> list[list[str]]:
-    """Return the boxes of each layer from top to bottom, neighbours' mean places deciding."""
+    """Return the boxes of each layer from top to bottom, by the mean position of neighbours."""
     rows: list[list[str]] = [[] for _ in range(1 + max(layers.values(), default=-1))]
     near: dict[str, list[str]] = {name: [] for name in layers}
     for name, number in layers.items():
@@ -197,7 +197,7 @@ def _rows(ways: Mapping[Edge, Sequence[str]], layers: Mapping[str, int]) -> list
 def _sorted(
     row: Sequence[str], fixed: Sequence[str], near: Mapping[str, Sequence[str]]
 ) -> list[str]:
-    """Return a row in the order of its boxes' neighbours in the row that is fixed."""
+    """Return a layer in the order of its boxes' neighbours in the layer that is fixed."""
     where = {name: _height(place, fixed) for place, name in enumerate(fixed)}
     means = {name: _mean([where[other] for other in near[name] if other in where]) for name in row}
     return sorted(row, key=means.__getitem__)
@@ -244,7 +244,7 @@ def _line(
     degree: Mapping[str, int],
     count: int,
 ) -> dict[str, Any]:
-    """Return a line, with its label at the end where fewer lines meet."""
+    """Return a line, with its label at the end with fewer lines."""
     points = []
     for place, name in enumerate(way):
         box = boxes[name]

@@ -211,14 +211,14 @@ def columns(
             if statement["kind"] in kinds:
                 name = (statement["kind"], statement["label"])
                 seen[name] = seen.get(name, 0) + 1
-                for term, part in enumerate(_measured_apart(statement)):
+                for term, part in enumerate(_terms(statement)):
                     place = (*name, seen[name], term)
                     column = found.setdefault(place, [None] * len(its))
                     column[index] = part
     return [_column(kind, label, of) for (kind, label, *_), of in found.items()]
 
 
-def _measured_apart(statement: Record) -> list[Record]:
+def _terms(statement: Record) -> list[Record]:
     """Return a statement once for each of its terms, with that term; just itself without terms."""
     return [{**statement, **term} for term in statement.get("terms", ())] or [statement]
 
@@ -282,10 +282,10 @@ def differing(repeats: Sequence[Record]) -> list[tuple[str, str, list[Any]]]:
         for flow, of in repeats[0].items()
         for metric in of
     ]
-    return [row for row in rows if len({_exact(value) for value in row[2]}) > 1]
+    return [row for row in rows if len({_value(value) for value in row[2]}) > 1]
 
 
-def _exact(quantity: Record | None) -> tuple[Any, ...]:
+def _value(quantity: Record | None) -> tuple[Any, ...]:
     return (quantity["value"], quantity["unit"]) if quantity else ()
 
 

@@ -15,7 +15,7 @@ from qospec.judge.confidence import (
     judge_repeats,
     mean_over_repeats,
 )
-from qospec.judge.means import RESOLUTION, assumed_skewness
+from qospec.judge.statistics import RESOLUTION, assumed_skewness
 from qospec.judge.verdict import Judgement, Side
 from qospec.model.expression import Constant, Expression, Measured, Operation
 from qospec.model.suite import Statement

@@ -164,7 +164,7 @@ def test_a_tolerance_has_two_sides():
 def test_a_bound_far_from_all_delays_is_told_and_not_drawn(charts):
     (chart,) = charts(([TAIL], criterion("max", "<", 1)))
     assert chart["limits"] == []
-    assert chart["note"] == "logarithmic axis; beyond it: max < 1e+06 us"
+    assert chart["note"] == "logarithmic axis; beyond the axis: max < 1e+06 us"
 
 
 def test_of_a_sweep_what_fails_is_drawn_and_then_the_highest_load(charts):

@@ -12,7 +12,7 @@ import pytest
 from qospec.record.schema import OUTCOME, violations
 from qospec.report import bytecode, confined
 from qospec.report import render as module
-from qospec.report.environment import FILTERS, FUNCTIONS, checked
+from qospec.report.environment import FILTERS, FUNCTIONS, check_syntax
 from qospec.report.format import ReportError, extension, format_named, formats
 from qospec.report.render import check_template, render
 
@@ -266,7 +266,7 @@ def test_a_template_that_cannot_be_read_is_an_error(tmp_path):
 @pytest.mark.parametrize("name", ["csv", "html", "json", "junit", "markdown"])
 def test_the_library_s_templates_can_be_checked_without_a_record(name):
     check_template(name)
-    checked(format_named(name))
+    check_syntax(format_named(name))
 
 
 @pytest.mark.parametrize(

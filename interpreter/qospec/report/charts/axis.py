@@ -1,4 +1,4 @@
-"""An axis: from where to where it goes, its ticks, and the unit that makes them short."""
+"""An axis of a chart: its range, its ticks, and the unit that makes their labels short."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ DECADES = 3
 """Positive values that span more than this many powers of ten get a logarithmic axis."""
 
 SWEPT_DECADES = 2
-"""So do those of a sweep through as many, if most of them lie in its first quarter."""
+"""So do the values of a sweep that spans as many, if most of them lie in its first quarter."""
 MOST_VALUES = 20
-"""Ticks stand at the values themselves up to so many."""
+"""Up to so many values, the ticks are at the values."""
 FEW_DECADES = 3
-"""With so many powers of ten or fewer, a logarithmic axis has ticks between them."""
+"""With at most so many powers of ten, a logarithmic axis has ticks between them."""
 AIR = Fraction(1, 25)
-"""Beyond the first and the last value, of the distance between them."""
+"""The margin beyond the first and the last value, as a part of the distance between them."""
 
 BELOW = Fraction(1, 4)
-"""So little of a step below zero gets no tick."""
+"""The part of a step below zero that gets no tick."""
 
 _TIMES = {Fraction(1, 1000**n): unit for n, unit in enumerate(["s", "ms", "µs", "ns", "ps"])}
 _LARGE = {Fraction(1000**n): prefix for n, prefix in ((3, "G"), (2, "M"), (1, "k"))}
@@ -43,7 +43,7 @@ class Axis:
         logarithmic: Whether equal distances are equal ratios.
         ticks: Values and their labels, upwards.
         unit: Of the labels.
-        note: What the reader must know: where it starts, that it is logarithmic.
+        note: For the reader: where it starts, or that it is logarithmic.
     """
 
     low: Fraction
@@ -54,7 +54,7 @@ class Axis:
     note: str
 
     def share(self, value: Fraction) -> Fraction | float:
-        """Return where a value stands, 0 at the lower and 1 at the upper end."""
+        """Return the position of a value: 0 at the lower end, 1 at the upper end."""
         if self.logarithmic:
             low, high = math.log10(self.low), math.log10(self.high)
             return (math.log10(value) - low) / (high - low)
@@ -62,7 +62,7 @@ class Axis:
 
 
 def axis_over(values: Sequence[Fraction], unit: str) -> Axis:
-    """Return an axis that holds all values, from zero unless that would press them together.
+    """Return an axis for all values, from zero unless that would compress them too much.
 
     The unit is the values' base unit; "%" means a ratio to be shown in percent.
     """
@@ -89,7 +89,7 @@ def axis_over(values: Sequence[Fraction], unit: str) -> Axis:
 
 
 def axis_through(values: Sequence[Fraction], unit: str) -> Axis:
-    """Return an axis from the least value to the greatest, with some air, and ticks at values.
+    """Return an axis from the least value to the greatest, with margins, and ticks at values.
 
     Values are in `unit`. Where there are very many, ticks are at round numbers between them.
     """
@@ -115,7 +115,7 @@ def axis_through(values: Sequence[Fraction], unit: str) -> Axis:
 
 
 def axis_between(low: Fraction, high: Fraction, unit: str) -> Axis:
-    """Return an axis from one positive value to a greater one, without air, ticks at round values.
+    """Return an axis from a positive value to a greater one, without margins, with round ticks.
 
     It is logarithmic from a power of ten on; then each tick has its own unit.
     """
@@ -149,7 +149,7 @@ def _labelled(value: Fraction, unit: str) -> tuple[Fraction, str]:
 
 
 def _crowded(known: Sequence[Fraction]) -> bool:
-    """Return whether a sweep through decades would press most of its values into one corner."""
+    """Return whether most values of a sweep through decades would be compressed into one corner."""
     ratio = known[-1] / known[0]
     crowded = known[len(known) // 2] <= (known[0] + known[-1]) / 4
     widest = max((b / a for a, b in pairwise(known)), default=Fraction(1))
@@ -174,19 +174,19 @@ def _logarithmic(low: Fraction, high: Fraction, unit: str) -> Axis:
 
 
 def decade(value: Fraction) -> int:
-    """Return the greatest power of ten that is not above a positive value."""
+    """Return the greatest power of ten that is at most a positive value."""
     power = len(str(value.numerator)) - len(str(value.denominator))
     return power if Fraction(10) ** power <= value else power - 1
 
 
 def _step(span: Fraction) -> Fraction:
-    """Return the least of 1, 2, 5, 10 … that cuts a span into no more than TICKS."""
+    """Return the least of 1, 2, 5, 10 … that divides a span into at most TICKS."""
     power = Fraction(10) ** decade(span / TICKS)
     return next(power * n for n in (1, 2, 5, 10) if span / (power * n) <= TICKS)
 
 
 def _scale(greatest: Fraction, unit: str) -> tuple[Fraction, str]:
-    """Return the factor and the name of the unit in which the greatest value is a short number."""
+    """Return the factor and name of the unit in which the greatest value is a short number."""
     if unit == "s":
         fitting = (item for item in _TIMES.items() if greatest >= item[0])
         return next(fitting, (Fraction(1, 10**12), "ps")) if greatest else (Fraction(1), "s")
@@ -206,7 +206,7 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def number(value: Fraction) -> str:
-    """Return a number of few digits in decimals, thousands apart."""
+    """Return a number of few digits as a decimal, with its thousands grouped."""
     text = f"{Decimal(value.numerator) / Decimal(value.denominator):,f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return text.replace(",", "\u202f")

@@ -1,4 +1,4 @@
-"""What a criterion about delays keeps out: beyond a bound, more than a share of them."""
+"""Criteria in charts of delays: a corner that the curve of longer delays must not cross."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Record = Mapping[str, Any]
 
 
 class Corner(NamedTuple):
-    """A bound in a chart of delays.
+    """A criterion in a chart of delays.
 
     Attributes:
         bound: In s.
-        level: The share that may be longer at most, or must be at least; None of a mean, which the
-            shares do not tell.
-        above: Whether too many may be longer; else too few.
-        words: What is asked, `p99 < 1 ms`.
+        level: The share of delays that may be longer at most, or must be longer at least; None of a
+            mean, which shares do not determine.
+        above: Whether it limits longer delays; otherwise shorter ones.
+        words: The criterion in words, `p99 < 1 ms`.
     """
 
     bound: Fraction
@@ -35,7 +35,7 @@ class Corner(NamedTuple):
 def corners(statement: Record) -> Iterator[Corner]:
     """Yield the bounds of a criterion on a quantile, an extreme, a mean, or a share above a time.
 
-    A spread has no place among delays, and a report has no bound.
+    A spread is no delay, and a report has no bound.
     """
     statistic = statement["measures"]["statistic"]
     bounds = sample(statement)
@@ -44,8 +44,8 @@ def corners(statement: Record) -> Iterator[Corner]:
     if time_ps is not None:
         if bounds.high is not None and 0 <= bounds.high <= 1:
             bound = Fraction(time_ps, PS_PER_S)
-            told = f"{needed(statement)} above {text_of(bound, TIME)}"
-            yield Corner(bound, bounds.high, above=True, words=told)
+            words = f"{needed(statement)} above {text_of(bound, TIME)}"
+            yield Corner(bound, bounds.high, above=True, words=words)
         return
     level = _level(statistic)
     if level is None and statistic != "mean":
@@ -56,7 +56,7 @@ def corners(statement: Record) -> Iterator[Corner]:
 
 
 def _level(statistic: str) -> Fraction | None:
-    """Return the share of delays that are longer than a statistic; None if that is not known."""
+    """Return the share of delays that are longer than a statistic; None if unknown."""
     if statistic in ("min", "max"):
         return Fraction(statistic == "min")
     share = share_of(statistic)

@@ -1,7 +1,7 @@
-"""Charts over a number: where a test sweeps one, each quantity is a line over it.
+"""Charts over a swept number: each quantity is a line over it.
 
-What else is swept tells the lines apart. As in `plot`, ticks and criteria are found in fractions
-and coordinates are rounded to a tenth of a pixel.
+The other swept parameters distinguish the lines. As in `plot`, ticks and criteria are computed as
+fractions, and coordinates are rounded to a tenth of a pixel.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ Record = Mapping[str, Any]
 WIDTH, HEIGHT = 500, 300
 LEFT, TOP, BELOW = 50, 24, 44
 MARGIN = 14
-"""Between the last mark and the right edge, or a line's name."""
+"""The distance from the last mark to the right edge, or to a line's name."""
 LINE = 13
-"""From the name of one line to that of the next."""
+"""The distance from one line's name to the next."""
 MOST_LINES = 8
-"""With more in one chart, there is a chart for each value of what was swept first."""
+"""With more lines, there is a chart for each value of the first swept parameter."""
 MOST_NAMES = 24
-"""More lines than that cannot be read in one chart."""
+"""The most lines that are readable in one chart."""
 LONGEST_NAME = 24
 DASHES = 4
 COLOURS = 8
 
 
 class _Mark(NamedTuple):
-    """A case in a chart: where it stands along the number, and what it measured there."""
+    """A case in a chart: its value of the swept number, and what it measured."""
 
     text: str
     x: Fraction
@@ -43,7 +43,7 @@ class _Mark(NamedTuple):
 
 
 class _Frame(NamedTuple):
-    """Where a chart's drawing begins and ends, and its axes."""
+    """The edges of a chart's drawing, and its axes."""
 
     left: float
     right: float
@@ -62,7 +62,7 @@ Lines = Mapping[str, Sequence[_Mark]]
 
 
 def curves(column: Record, cases: Sequence[Record]) -> list[dict[str, Any]]:
-    """Return a column of `columns()` as charts over a number; none where no number is swept.
+    """Return a column of `columns()` as charts over a number; none if no number is swept.
 
     A chart has `width`, `height`, `left`, `right`, `top`, `bottom`, `of` (the values that hold for
     all of it), `over` and `by` (what varies along it, and from line to line), `by_short` (cut so
@@ -105,7 +105,7 @@ def _marks(column: Record, cases: Sequence[Record], over: str, scale: Scale) -> 
 def _parted(
     marks: Sequence[_Mark], others: list[str]
 ) -> list[tuple[str, Sequence[_Mark], list[str]]]:
-    """Return the marks of each chart: all, or with too many lines one for each first value."""
+    """Return the marks of each chart: one for all or, with too many lines, one per first value."""
     if len(others) <= 1 or len(_lines(marks, others)) <= MOST_LINES:
         return [("", marks, others)]
     by_first: dict[str, list[_Mark]] = {}
@@ -119,7 +119,7 @@ def _parted(
 
 
 def _lines(marks: Sequence[_Mark], by: Sequence[str]) -> Lines:
-    """Return the marks by the name of their line, from left to right."""
+    """Return the marks by the name of their line, each from left to right."""
     found: dict[str, list[_Mark]] = {}
     for mark in marks:
         found.setdefault(point(mark.case, by) if by else "", []).append(mark)
@@ -175,7 +175,7 @@ def _line(name: str, marks: Sequence[_Mark], number: int, frame: _Frame) -> dict
 
 
 def _named(lines: list[dict[str, Any]], frame: _Frame) -> list[dict[str, Any]]:
-    """Return the lines with a place for each name: near the line's end, and apart from others."""
+    """Return the lines with a place for each name: near the line's end, without overlaps."""
     order = sorted(lines, key=lambda line: line["end"][1])
     places: list[float] = []
     for line in order:
@@ -191,7 +191,7 @@ def _named(lines: list[dict[str, Any]], frame: _Frame) -> list[dict[str, Any]]:
 
 
 def _criterion(lines: Lines, frame: _Frame) -> dict[str, Any]:
-    """Return the limits as paths and what lies beyond them as areas.
+    """Return the limits as paths and the areas beyond them.
 
     Lines that have the same limits share them; only those have areas, for others would overlap.
     """
@@ -214,7 +214,7 @@ def _criterion(lines: Lines, frame: _Frame) -> dict[str, Any]:
 
 
 def apart(labels: Sequence[tuple[float, str]]) -> list[dict[str, Any]]:
-    """Return the labels below the axis that do not touch each other, the outermost for sure."""
+    """Return labels below the axis that do not touch each other, always with the outermost."""
 
     def touching(a: tuple[float, str], b: tuple[float, str]) -> bool:
         return abs(a[0] - b[0]) < (len(a[1]) + len(b[1]) + 1) * CHARACTER / 2
@@ -227,7 +227,7 @@ def apart(labels: Sequence[tuple[float, str]]) -> list[dict[str, Any]]:
 
 
 def path(points: Sequence[tuple[float, float]]) -> str:
-    """Return a path through points, in as few steps as there are bends on a level."""
+    """Return a path through points, with horizontal runs merged."""
     (x, y), *rest = points
     text = f"M{x} {y}"
     for number, (right, level) in enumerate(rest):

@@ -1,6 +1,6 @@
-"""Charts of delays: how often each length is, and below it how many delays are longer.
+"""Charts of delays: their frequency and, below it, the share of longer delays.
 
-Both stand over one axis. The lower one is the complementary distribution function, on a logarithmic
+Both have the same axis. The lower one is the complementary distribution function, on a logarithmic
 axis where it has a tail, so that a criterion about a quantile is a corner that the curve must keep
 out of: `p99 < 1 ms` says that at most 1 % of all delays lie right of 1 ms.
 """
@@ -28,27 +28,27 @@ from qospec.units import PS_PER_S
 Record = Mapping[str, Any]
 
 MOST_CHARTS = 40
-"""On a page; each takes some 4,000 bytes."""
+"""The most charts on a page; each takes some 4,000 bytes."""
 MOST_OF_A_TEST = 6
 MOST_LINES = 4
-"""Cases in a chart: those to look at first."""
+"""The most cases in a chart: those that need attention first."""
 LEAST_STEPS = 3
-"""A distribution of fewer steps is as well read as numbers."""
+"""A distribution with fewer bins is just as readable as numbers."""
 LONGEST_NAME = 48
 
 WIDTH, LEFT, RIGHT = 500, 50, 486
 TOP, MIDDLE, GAP, BOTTOM = 24, 100, 14, 256
 BELOW = 44
 DECADES_BEYOND = 1
-"""A bound further from all delays than so many powers of ten is told and not drawn."""
+"""A bound further from all delays than so many powers of ten is named but not drawn."""
 TAIL = Fraction(1, 100)
-"""A share as small as that makes the axis of shares logarithmic."""
+"""The share from which down the axis of shares is logarithmic."""
 ROOM = Fraction(21, 20)
-"""How far the axis goes beyond what is on it, as a ratio."""
+"""The ratio by which the axis extends beyond its content."""
 
 
 class _Histogram(NamedTuple):
-    """A case's delays: where its steps start, and the last ends, in s, and the extremes."""
+    """A case's delays: the edges of its bins in s, and the extremes."""
 
     case: Record
     statements: tuple[Record, ...]
@@ -59,13 +59,13 @@ class _Histogram(NamedTuple):
 
     @property
     def edges(self) -> tuple[Fraction, ...]:
-        """Return where steps begin and end; the first and the last end at the extremes."""
+        """Return the edges of the bins; the first and last are the extremes."""
         inner = (min(max(each, self.least), self.greatest) for each in self.starts[1:-1])
         return (self.least, *inner, self.greatest)
 
     @property
     def beyond(self) -> list[Fraction]:
-        """Return by edge the share of delays that are not below it; 0 at the last."""
+        """Return for each edge the share of delays that are at least as long; 0 at the last."""
         longer = list(accumulate(reversed(self.counts), initial=0))
         return [Fraction(count, longer[-1]) for count in reversed(longer)]
 
@@ -88,7 +88,7 @@ class _Frame(NamedTuple):
 
 
 def distributions(document: Record) -> dict[str, list[dict[str, Any]]]:
-    """Return by test's id its charts of delays: those of criteria that fail first, as many as fit.
+    """Return the charts of delays by test's id: those of failed criteria first, as many as fit.
 
     A chart has `flow`, `metric` (in words), `note`, `names` (`text`, `style`, `dash`, of its lines,
     none if there is one), `left_out` (cases that it does not show), `width`, `height`, `left`,
@@ -125,7 +125,7 @@ def _by_flow(cases: Sequence[Record]) -> dict[tuple[str, str], list[_Histogram]]
 
 
 def _measuring(case: Record, flow: str, metric: str) -> Iterator[Record]:
-    """Yield the statements, or terms of them, that measure this by itself."""
+    """Yield the statements, or their terms, that measure only this."""
     for statement in case["statements"]:
         for each in statement.get("terms") or (statement,):
             of = each.get("measures", {})
@@ -193,7 +193,7 @@ def _chosen(its: Sequence[_Histogram]) -> list[_Histogram]:
 
 
 def _axis_along(its: Sequence[_Histogram], bounds: Sequence[Corner]) -> tuple[Axis, list[str]]:
-    """Return the axis of delays, and in words which bounds lie too far beyond it."""
+    """Return the axis of delays, and the bounds too far beyond it in words."""
     low = min(each.least or each.edges[1] for each in its)
     high = max(each.greatest for each in its)
     reach = Fraction(10) ** DECADES_BEYOND
@@ -205,7 +205,7 @@ def _axis_along(its: Sequence[_Histogram], bounds: Sequence[Corner]) -> tuple[Ax
         low, high = max(low - air, low / 2), high + air
     else:
         low, high = low / ROOM, high * ROOM
-    return axis_between(low, high, "s"), [f"beyond it: {words}" for words in far]
+    return axis_between(low, high, "s"), [f"beyond the axis: {words}" for words in far]
 
 
 def _axis_up(its: Sequence[_Histogram], bounds: Sequence[Corner]) -> Axis:
@@ -222,7 +222,7 @@ def _axis_up(its: Sequence[_Histogram], bounds: Sequence[Corner]) -> Axis:
 
 
 def _percent(power: int) -> str:
-    """Return a power of ten, 0 at most, in percent."""
+    """Return a power of ten with an exponent of at most 0, in percent."""
     percent = Fraction(10) ** (power + 2)
     return number(percent) if power > -7 else f"10{str(power + 2).translate(_RAISED)}"  # noqa: PLR2004
 
@@ -247,7 +247,7 @@ def _areas(its: Sequence[_Histogram], frame: _Frame) -> list[str]:
 
 
 def _heights(each: _Histogram, frame: _Frame) -> Iterator[tuple[float, float, float]]:
-    """Yield left and right of each step that can be seen, and how high it is.
+    """Yield the left and right edge and the height of each bin that is visible.
 
     That is the root of its share of all delays over its width; a share that is a hundred times
     another is ten times as high, so that both are seen. The first and the last step are cut at the
@@ -267,7 +267,7 @@ def _heights(each: _Histogram, frame: _Frame) -> Iterator[tuple[float, float, fl
 
 
 def _tail(each: _Histogram, frame: _Frame) -> str:
-    """Return the share of longer delays as a path, down to nothing at the greatest delay."""
+    """Return the share of longer delays as a path, down to 0 at the greatest delay."""
     points = [(frame.x(edge), frame.y(s)) for edge, s in zip(each.edges, each.beyond, strict=True)]
     end = points.pop()
     points = [(LEFT, frame.y(Fraction(1))), *points, (end[0], points[-1][1]), (end[0], BOTTOM)]
@@ -277,7 +277,7 @@ def _tail(each: _Histogram, frame: _Frame) -> str:
 def _criteria(
     its: Sequence[_Histogram], shown: Sequence[Corner], frame: _Frame
 ) -> dict[str, list[Any]]:
-    """Return what criteria keep delays out of; those of all lines together have areas."""
+    """Return the criteria as corners; those that all lines share have areas."""
     limits: list[dict[str, Any]] = []
     outside: list[str] = []
     for corner in shown:
@@ -300,7 +300,7 @@ def _criteria(
 
 
 def _names(its: Sequence[_Histogram], shown: Sequence[Corner]) -> list[dict[str, Any]]:
-    """Return what the lines are called, each with the criteria that not all have; none of one."""
+    """Return the names of several lines, each with the criteria that not all of them have."""
     if len(its) == 1:
         return []
     swept = varying([each.case for each in its])
@@ -314,7 +314,7 @@ def _names(its: Sequence[_Histogram], shown: Sequence[Corner]) -> list[dict[str,
 
 
 def _inside(x: float, text: str) -> float:
-    """Return where the middle of a text goes, near x, so that it does not leave the chart."""
+    """Return the middle of a text near x that keeps it within the chart."""
     half = len(text) * CHARACTER / 2
     return round(min(max(x, half), WIDTH - half), 1)
 

@@ -1,4 +1,4 @@
-"""What a sweep goes through, as numbers: `1_518B` of a case's name is 1518 with the unit B."""
+"""Swept parameters as numbers: `1_518B` in a case's name is 1518 with the unit B."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WRITTEN = re.compile(
     re.VERBOSE,
 )
 LEAST = 3
-"""So many values of a number make a line; two are read as well side by side."""
+"""The fewest values that make a line; two can just as well be compared side by side."""
 
 
 class Scale(NamedTuple):
@@ -29,7 +29,7 @@ class Scale(NamedTuple):
 
 
 def scale_of(cases: Sequence[Record], name: str) -> Scale | None:
-    """Return a parameter's values as numbers; None where one is no number, or of another sort.
+    """Return a parameter's values as numbers; None if one is not, or of another dimension.
 
     Whole numbers that follow each other, 1 to 4, number things and are names.
     """
@@ -57,7 +57,7 @@ def shown(text: str) -> str:
 
 
 def along(cases: Sequence[Record], names: Sequence[str]) -> tuple[str, Scale] | None:
-    """Return the parameter along which lines are drawn, with its values; None without one.
+    """Return the parameter on the axis of a chart with lines, with its values; None without one.
 
     That is a share in percent, such as a load, before all others; then the one of most values; of
     several, the last.

@@ -1,6 +1,6 @@
-"""Where the marks of a chart go: exact values to coordinates, ticks and criteria.
+"""The coordinates of a chart over cases: marks, ticks and criteria, from exact values.
 
-A template draws what it finds here. Ticks are found in fractions and coordinates are rounded to a
+A template draws them. Ticks are computed as fractions, and coordinates are rounded to a
 tenth of a pixel, so that a chart is the same on every machine.
 """
 
@@ -21,17 +21,17 @@ Record = Mapping[str, Any]
 WIDTH, HEIGHT = 320, 196
 LEFT, RIGHT, TOP, BOTTOM = 46, 314, 20, 156
 CHARACTER = 6.2
-"""How wide a character of a label is at most, with some air."""
+"""The width of a character of a label, at most."""
 MOST = 20
-"""Characters of a label below the axis."""
+"""The most characters of a label below the axis."""
 MOST_SLANTED = 16
-"""So many labels that do not fit side by side are slanted; of more, some are left out."""
+"""Up to so many labels that do not fit side by side are slanted; of more, some are omitted."""
 SLANT = Fraction(3, 5)
-"""How far a slanted label reaches down, of its length."""
+"""The height of a slanted label, as a part of its length."""
 
 
 def panel(column: Record, cases: Sequence[Record]) -> dict[str, Any] | None:
-    """Return a column of `columns()` as a chart over the cases; None if there is nothing to see.
+    """Return a column of `columns()` as a chart over the cases; None if there is nothing to show.
 
     The chart has `width`, `height`, `left`, `right`, `top`, `bottom`, `unit`, `note`, `ticks` (`y`,
     `label`), `dots` (`x`, `y`, `verdict`, `title`), `limits` (`x1`, `x2`, `y`), `outside` (areas
@@ -82,7 +82,7 @@ def _dot(statement: Record, case: Record, point: Sample, x: float, axis: Axis) -
 
 
 def _criterion(points: Sequence[Sample], step: Fraction, axis: Axis) -> dict[str, Any]:
-    """Return limits as lines and what lies beyond them as areas; equal neighbours share one."""
+    """Return limits as lines and the areas beyond them; equal neighbours share one."""
     limits: list[dict[str, float]] = []
     outside: list[dict[str, float]] = []
     start = 0
@@ -102,7 +102,7 @@ def _criterion(points: Sequence[Sample], step: Fraction, axis: Axis) -> dict[str
 
 
 def _thinned(marks: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the marks without those that would hide behind another, where there are very many."""
+    """Return the marks; of very many, only those not hidden behind another."""
     if len(marks) <= RIGHT - LEFT:
         return marks
     seen: dict[tuple[Any, ...], dict[str, Any]] = {}
@@ -115,7 +115,7 @@ def _thinned(marks: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _below(cases: Sequence[Record], middles: Sequence[Fraction], step: Fraction) -> dict[str, Any]:
-    """Return what stands below the axis: the parameter that varies, in groups of the others."""
+    """Return the labels below the axis: the parameter that varies, grouped by the others."""
     names = varying(cases)
     if not names:
         return {"labels": [], "slope": 0, "groups": [], "axis": "case"}
@@ -147,13 +147,13 @@ def _below(cases: Sequence[Record], middles: Sequence[Fraction], step: Fraction)
 
 
 def cut(text: str, width: Fraction | float) -> str:
-    """Return as much of a label as fits a width, which is at least one character."""
+    """Return a label cut to a width of at least one character."""
     most = max(1, int(width / CHARACTER))
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def varying(cases: Sequence[Record]) -> list[str]:
-    """Return the fewest parameters, in order, that tell the cases apart."""
+    """Return the fewest parameters, in order, that distinguish the cases."""
     chosen: list[str] = []
     apart = 1
     for name in dict.fromkeys(name for case in cases for name in case["parameters"]):
@@ -164,19 +164,19 @@ def varying(cases: Sequence[Record]) -> list[str]:
 
 
 def point(case: Record, names: Sequence[str]) -> str:
-    """Return a case's values of some parameters in one line, its name if there are none."""
+    """Return a case's values of some parameters in one line; its name if there are none."""
     values = [_short(case["parameters"].get(name, "")) for name in names]
     return " · ".join(values) or str(case["name"])
 
 
 def _short(value: str) -> str:
-    """Return the last part of a dotted name; a quantity with its unit apart."""
+    """Return the last part of a dotted name; a quantity with a space before its unit."""
     parts = value.split(".")
     return parts[-1] if all(part.isidentifier() for part in parts) else parameter.shown(value)
 
 
 def spans(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, float] | None]:
-    """Return distributions (least, mean, p99 …: quantities) as shares of the widest one's range.
+    """Return distributions (least, mean, p99 …: quantities) on the scale of the widest one.
 
     The range goes from 0 to the greatest `max` of all. None stands for one without `min` or `max`.
     """

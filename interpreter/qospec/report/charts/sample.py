@@ -1,4 +1,4 @@
-"""Numbers of a record for charts: what a case measured, and between what it had to be."""
+"""Numbers of a record for charts: what a case measured, and the limits it had to keep."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Record = Mapping[str, Any]
 
 
 def exact(quantity: Record | None) -> Fraction | None:
-    """Return a quantity's value in its base unit; None without data, and of a truth or a word."""
+    """Return a quantity's value in its base unit; None without data, and if it is not a number."""
     if quantity is None:
         return None
     try:
@@ -40,13 +40,13 @@ class Sample:
 
     @property
     def values(self) -> tuple[Fraction, ...]:
-        """Return all that an axis must hold."""
+        """Return all values that an axis must contain."""
         found = (self.measured, self.low, self.high, *(self.interval or ()))
         return tuple(value for value in found if value is not None)
 
 
 def sample(statement: Record | None) -> Sample:
-    """Return the numbers of a statement; of none, no number."""
+    """Return the numbers of a statement, if there is one."""
     if statement is None:
         return Sample()
     bound, comparison = exact(statement["bound"]), statement["comparison"]
@@ -61,7 +61,7 @@ def sample(statement: Record | None) -> Sample:
 
 
 def _width(tolerance: Record, bound: Fraction) -> Fraction:
-    """Return a tolerance as a distance; one that is written in percent is of the bound."""
+    """Return a tolerance as a width; one in percent is relative to the bound."""
     width = exact(tolerance) or Fraction(0)
     return width * abs(bound) if tolerance["text"].endswith("%") else width
 
@@ -75,14 +75,14 @@ def _interval(statement: Record) -> tuple[Fraction, Fraction] | None:
 
 
 def unit_of(statements: Sequence[Record | None]) -> str:
-    """Return the unit of what statements measured, "%" where it was written so."""
+    """Return the unit of what statements measured; "%" if it was written so."""
     measured = [each["measured"] for each in statements if each and each["measured"]]
     percent = any(quantity["text"].endswith("%") for quantity in measured)
     return "%" if percent else str(measured[0]["unit"])
 
 
 def worth_drawing(statements: Sequence[Record | None]) -> bool:
-    """Return whether statements measured one quantity, and there is anything to see in it.
+    """Return whether statements measured one quantity, and a chart of it would show anything.
 
     There is if values differ, or if a verdict is none to pass over.
     """
@@ -94,8 +94,8 @@ def worth_drawing(statements: Sequence[Record | None]) -> bool:
 
 
 def title_of(statement: Record, case: Record) -> str:
-    """Return what a case's mark says when it is pointed at."""
+    """Return the text of a case's mark on hover."""
     got = shown(statement["measured"]) if statement["measured"] else "no data"
-    wanted = f", needed {needed(statement)}" if statement["bound"] else ""
+    required = f", needed {needed(statement)}" if statement["bound"] else ""
     name = case["name"].partition(":")[2] or case["name"]  # its test is that of the whole chart
-    return f"{name}: {got}{wanted}"
+    return f"{name}: {got}{required}"

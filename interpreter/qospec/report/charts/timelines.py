@@ -1,4 +1,4 @@
-"""Charts over time: what a report shows interval by interval, a line for each case."""
+"""Charts over time: the values of a report by interval, a line for each case."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from qospec.report.views import tests
 Record = Mapping[str, Any]
 
 MOST_CHARTS = 24
-"""On a page."""
+"""The most charts on a page."""
 MOST_OF_A_TEST = 6
 MOST_LINES = 4
-"""Cases in a chart: those to look at first."""
+"""The most cases in a chart: those that need attention first."""
 LONGEST_NAME = 48
 WIDTH, LEFT, RIGHT, TOP, BOTTOM, BELOW = 500, 50, 486, 24, 200, 44
 COLUMNS = 200
-"""Of more intervals, the least and the greatest of those that fall in one column are drawn."""
+"""Columns of a chart; with more intervals, the least and greatest value of each are drawn."""
 
 
 class _Line(NamedTuple):
@@ -41,7 +41,7 @@ class _Line(NamedTuple):
 
 
 def timelines(document: Record) -> dict[str, list[dict[str, Any]]]:
-    """Return by test's id its charts over time, as many as fit.
+    """Return the charts over time by test's id, as many as fit.
 
     A chart has `label`, `text` (what is shown), `every` (text), `note`, `repeats` (how many there
     are, of which it shows the first), `names` (`text`, `style`,
@@ -59,7 +59,7 @@ def timelines(document: Record) -> dict[str, list[dict[str, Any]]]:
 
 
 def _by_label(cases: Sequence[Record]) -> list[list[_Line]]:
-    """Return the series that have any data, by what they show."""
+    """Return the series with any data, grouped by what they show."""
     found: dict[tuple[str, str], list[_Line]] = {}
     for case in cases:
         for statement in case["statements"]:
@@ -126,7 +126,7 @@ def _path(line: _Line, level: Axis, up: Axis) -> str:
 
 
 def _thinned(values: Sequence[Fraction | None]) -> list[tuple[int, Fraction | None]]:
-    """Return values with their numbers; of very many, the extremes of each column."""
+    """Return numbered values; of very many, the extremes of each column."""
     numbered = list(enumerate(values))
     if len(values) <= 2 * COLUMNS:
         return numbered
