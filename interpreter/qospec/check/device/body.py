@@ -126,14 +126,14 @@ class _Builder:
         if node.carries.text not in item_kinds.CARRIED:
             raise error(
                 "E0418",
-                f"`{node.carries.text}` is nothing that a port carries",
+                f"`{node.carries.text}` is not something a port can carry",
                 node.carries.span,
                 help="write `: cell` or `: packet`",
             )
         if turns:
             raise error(
                 "E0112",
-                "a port is declared outside of loops",
+                "a port must be declared outside of loops",
                 node.span,
                 help="declare an array: `port p[4]: cell`",
             )
@@ -147,7 +147,7 @@ class _Builder:
 
     def _machine(self, node: ast.Machine, scope: Scope, turns: tuple[str, ...]) -> None:
         if turns:
-            raise error("E0112", "a machine is declared outside of loops", node.name.span)
+            raise error("E0112", "a machine must be declared outside of loops", node.name.span)
         made = machine.machine(node, scope, self._evaluator)
         self._name(scope, node.name, "a machine", MachineValue())
         if made is not None:
@@ -181,7 +181,7 @@ class _Builder:
         if record.kind.role != "element":
             raise error(
                 "E0419",
-                f"`{record.kind.name}` is no element",
+                f"`{record.kind.name}` is not an element",
                 node.value.span,
                 help="write an element, such as `fifo { limit = 64 cell }`",
             )

@@ -102,10 +102,10 @@ def _report(
         context.report(
             error(
                 "E0425",
-                f"{message}, and {carries}s come from `{start.port[0]}`",
+                f"{message}, but {carries}s come from `{start.port[0]}`",
                 place,
                 help=help_text
-                or f"take one for {carries}s, or declare the port `: {opposite(carries)}`",
+                or f"use one for {carries}s, or declare the port `: {opposite(carries)}`",
             )
         )
 

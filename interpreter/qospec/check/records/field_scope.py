@@ -40,7 +40,7 @@ class FieldScope(Scope):
             return mine
         raise error(
             "E0113",
-            f"`{name}` may mean this name or the record's own field",
+            f"`{name}` is ambiguous: this name or the record's own field",
             self._record.given[self._current].value.span,
             secondary=(around.span, f"{around.what} of that name"),
             help="give the other one a different name",

@@ -60,7 +60,7 @@ def verify_amounts(record: Record, carried: Collection[str], evaluator: Evaluato
                 error(
                     "E0212",
                     f"`{parameter.alias or name}` counts the bytes of IP packets, @ip, "
-                    f"this counts @{other}",
+                    f"not @{other}",
                     each.value.span,
                     help="give the bytes of IP packets, `@ip` or without a layer",
                 )
@@ -82,9 +82,9 @@ def verify(value: Amount, parameter: Parameter, kind: Kind, span: Span) -> None:
         raise error(
             "E0212",
             f"`{parameter.alias or parameter.name}` counts the bits of "
-            f"{'cells' if cells else 'packets, @' + layers[0]}, this counts @{value.layer}",
+            f"{'cells' if cells else 'packets, @' + layers[0]}, not @{value.layer}",
             span,
-            help="give the rate that is left for cells, `@cell`; of packets, all that is sent, "
+            help="give the rate that is left for cells, `@cell`; for packets, all that is sent, "
             "`@line`"
             if cells
             else f"give the rate `@{layers[0]}`",

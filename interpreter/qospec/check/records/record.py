@@ -294,7 +294,7 @@ def _assignments(body: ast.Body, evaluator: Evaluator) -> list[tuple[ast.Name, a
             evaluator.context.report(
                 error(
                     "E0112",
-                    "a record holds fields only",
+                    "a record has only fields",
                     statement.span,
                     help="write `field = value`",
                 )
