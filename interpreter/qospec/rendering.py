@@ -1,4 +1,4 @@
-"""Renders diagnostics as text: the message, the line with its mark, notes and help."""
+"""Diagnostics as text: what is wrong, the source line with a mark under it, and the help."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 _TAB = 4
 WIDEST = 160
 _LEAST = 20
-"""The widest text that is not wrapped, and the fewest columns that are shown of a line."""
+"""How many columns a line may have with its number, and how many are shown of it at least."""
 _BEFORE = 3
-"""The part of a longer line that is shown before the mark: a third."""
+"""Of a longer line, which part is shown before what is marked: a third."""
 _LONGEST = 1_000
-"""The most characters of a message, a note or a help."""
+"""Of a message, a note or a help."""
 
 _COLOURS = {
     "error": "\x1b[1;31m",
@@ -35,7 +35,7 @@ _RESET = "\x1b[0m"
 
 
 class _Mark(NamedTuple):
-    """A mark under a line, in columns from 0; the main one is the diagnostic's own."""
+    """An underlined range of a line, in columns from 0; the main one is the diagnostic's own."""
 
     start: int
     stop: int
@@ -51,10 +51,10 @@ class _Line(NamedTuple):
 
 
 def render(diagnostic: Diagnostic, *, colour: bool = False, width: int = WIDEST) -> str:
-    """Return a diagnostic as text, without a final newline.
+    """Return a diagnostic as text, without a line end at its end.
 
-    Of a line wider than `width` only a part is shown, so that its mark stays below it. Text is
-    wrapped if the width is that of a terminal, which is less than the widest.
+    Of a line that is wider than `width` a part is shown, so that its mark stays below it. Words are
+    broken there if it is the width of a terminal, which is less than the widest.
     """
     own = Label(diagnostic.span, diagnostic.label)
     labels = [own, *diagnostic.others]
@@ -80,7 +80,7 @@ def render(diagnostic: Diagnostic, *, colour: bool = False, width: int = WIDEST)
 def render_all(
     diagnostics: Iterable[Diagnostic], *, colour: bool = False, width: int = WIDEST
 ) -> str:
-    """Return diagnostics as text, at most 20 errors and 20 warnings, and their count."""
+    """Return diagnostics as text, at most 20 errors and 20 warnings of them, and their count."""
     found = list(diagnostics)
     shown, counts = [], []
     for severity in ("error", "warning"):
@@ -103,7 +103,7 @@ class _Form(NamedTuple):
 
 
 class _Paint:
-    """Colours text, or leaves it as it is."""
+    """Colours text, or leaves it plain."""
 
     def __init__(self, severity: str, *, colour: bool) -> None:
         self._severity = severity
@@ -169,7 +169,7 @@ def _marked_line(
 
 
 def _line(text: str, first: int, stop: int) -> _Line:
-    """Return part of a line as a terminal shows it, with nothing hidden."""
+    """Return part of a line as a terminal shows it, with invisible characters replaced."""
     shown = "…" if first else ""
     columns, column = [], len(shown)
     for character in text[first:stop]:
@@ -227,7 +227,7 @@ def _painted(mark: _Mark, text: str, paint: _Paint) -> str:
 
 
 def _broken(text: str, indent: int, width: int) -> list[str]:
-    """Return a text in lines, all but the first indented by so many columns."""
+    """Return the lines of a text that stands behind so many columns; the first without them."""
     if width >= WIDEST:
         return [_one_line(text)]
     room = max(_LEAST, width - indent)
@@ -237,5 +237,5 @@ def _broken(text: str, indent: int, width: int) -> list[str]:
 
 
 def _one_line(text: str) -> str:
-    """Return text on one line, with nothing hidden, and not too long."""
+    """Return a text on one line of limited length."""
     return visible(text, _LONGEST)
