@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 import sys
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from qospec.cli import exits, loading, options
 from qospec.cli.output import say, say_json
-from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from qospec.diagnostics import Diagnostic
@@ -62,6 +60,8 @@ def plan(**asked: Any) -> None:
 
 
 def _row(plan: CasePlan) -> dict[str, Any]:
+    from qospec.units import PS_PER_S
+
     search = plan.case.search
     return {
         "name": plan.case.name,
@@ -86,8 +86,10 @@ def _search(search: Search) -> dict[str, Any]:
 
 
 def _goal(goal: Goal, search: Search) -> dict[str, Any]:
+    from fractions import Fraction
+
     from qospec.plan.plan import loads
-    from qospec.units import RATIO, TIME, text_of
+    from qospec.units import PS_PER_S, RATIO, TIME, text_of
 
     values = {
         "trial": text_of(Fraction(goal.trial_ps, PS_PER_S), TIME),
@@ -114,7 +116,9 @@ def _items(count: int, case: Case) -> str:
 def _duration(seconds: float) -> str:
     """Return a length of time: `2 h 11 min`, `1 min 3 s`, `500 ms`."""
     if seconds < MINUTE_S:
-        from qospec.units import TIME, text_of
+        from fractions import Fraction
+
+        from qospec.units import PS_PER_S, TIME, text_of
 
         return text_of(Fraction(round(seconds * PS_PER_S), PS_PER_S), TIME)
     whole = math.ceil(seconds)
