@@ -26,7 +26,7 @@ MINUTE_S, HOUR_S = 60, 3600
 @options.max_cells
 @options.as_json
 def plan(**asked: Any) -> None:
-    """Show what a run would do, and how much, without running anything.
+    """Show what a run would do, and how much. Nothing is run.
 
     What a run would refuse is reported after the plan, with the exit code that the run would have.
     """
@@ -47,7 +47,7 @@ def plan(**asked: Any) -> None:
         if row["search"]:
             trials = f"at most {trials}"
         most = "at most " if row["search"] else ""
-        emulated = f"{most}{_duration(row['seconds'])} emulated in all"
+        emulated = f"{most}{_duration(row['seconds'])} emulated in total"
         cells = f"{'at most' if row['bounded'] else 'about'} {_items(row['cells'], planned.case)}"
         say(f"{row['name']}: {trials}, {cells} each, {emulated}")
         for goal in (row["search"] or {}).get("goals", ()):
