@@ -13,7 +13,6 @@ from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.loops import as_let, count_of, declare_poisoned, iterations_of, misplaced
 from qospec.check.evaluate.scope import Binding, Scope, known_binding
 from qospec.check.evaluate.values import POISON, Poison, Value
-from qospec.check.records import layers
 from qospec.check.records.kinds import KindValue, not_built
 from qospec.check.records.parameters import let_value, placeholder
 from qospec.check.records.record import Record
@@ -196,7 +195,7 @@ class _Builder:
         if record.kind.duty == "line":
             item_kinds.carried_by_line(record, arguments, self._evaluator)
         passing = {ports.carries for ports in self.template.ports.values()} or {*item_kinds.CARRIED}
-        layers.verify_amounts(record, passing & {*record.kind.carries}, self._evaluator)
+        item_kinds.verify_amounts(record, passing & {*record.kind.carries}, self._evaluator)
         element = built(record, arguments, complete=complete, evaluator=self._evaluator)
         inputs = element.inputs if element is not None else ()
         outputs = element.outputs if element is not None else ()
