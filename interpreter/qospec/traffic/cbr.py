@@ -36,7 +36,7 @@ class Cbr(CellTraffic):
     cell_delay_variation_tolerance: Time
     """How much earlier a cell may arrive than its rate alone allows, CDVT."""
     connections: Count = 1
-    """The number of connections, all alike."""
+    """The number of identical connections."""
     phases: Phases = "random"
     """Whether they start at random, or evenly spread over a period."""
     clp: Priority = 0

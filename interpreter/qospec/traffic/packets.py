@@ -102,7 +102,7 @@ class Packets(PacketTraffic):
     destination_address: Address = None
     """The destination address; unspecified if left out. The path follows the flow regardless."""
     connections: Count = 1
-    """The number of connections, all alike."""
+    """The number of identical connections."""
     phases: Phases = "random"
     """Whether they start at random, or evenly spread over a period."""
 
