@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     "--fix", is_flag=True, help="Apply the fixes that are certain to be right, then check again."
 )
 def check(paths: tuple[str, ...], *, as_json: bool, fix: bool) -> None:
-    """Check names, units, types, wiring, paths and loads without running anything."""
+    """Check names, units, types, wiring, paths and loads. Nothing is run."""
     from qospec.diagnostics import Problems
 
     problems = Problems()
@@ -37,8 +37,8 @@ def check(paths: tuple[str, ...], *, as_json: bool, fix: bool) -> None:
         done = {"fixed": repaired.fixed, "files": repaired.files, "failed": repaired.failed}
         document |= done
         if repaired.fixed:
-            mistakes = loading.counted(repaired.fixed, "mistake")
-            output.say(f"fixed {mistakes} in {', '.join(repaired.files)}", err=True)
+            count = loading.counted(repaired.fixed, "problem")
+            output.say(f"fixed {count} in {', '.join(repaired.files)}", err=True)
         for failed in repaired.failed:
             output.say(f"error: {failed}", err=True)
     if as_json:
