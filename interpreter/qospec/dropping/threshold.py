@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 @dropping(source="RFC 2597, 2 (drop precedence); RFC 3290, 7.1.3 (droppers)")
 @dataclass(frozen=True)
 class Threshold(DropPolicy):
-    """Lose arrivals above a threshold, a separate one for each class.
+    """Drop arrivals once the queue reaches a threshold, which each class has of its own.
 
-    An item finds room if at most the threshold of its class waits including it, over all classes.
-    An item with a mark that has no threshold is subject to the limit of the queue.
+    An item is admitted if, with it, no more than the threshold of its class waits, of all classes
+    together. Items with a mark that has no threshold have the queue's limit.
     """
 
     by: ClassMark

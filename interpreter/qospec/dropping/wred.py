@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 )
 @dataclass(frozen=True)
 class Wred(Averaging, DropPolicy):
-    """Lose some arrivals early, at random, by the average of the whole queue and their class.
+    """Drop items early and at random, by the average of the whole queue and the item's class.
 
-    See `red`: here each class has its own `low`, `high` and `p`, and counts its own losses. An item
-    with a mark that has none is subject to the limit of the queue alone, but moves the average.
+    See `red`: here each class has its own `low`, `high` and `p`, and counts its own drops. Items
+    with a mark that has none are subject to the queue's limit only, but move the average.
     """
 
     by: ClassMark
     """The mark that determines the class."""
     low: LimitsByMark
-    """The average from which some are lost, by value of the mark."""
+    """The average from which some items are dropped, by value of the mark."""
     high: LimitsByMark
-    """The average from which all are lost, from twice that if `gentle`; for the same values."""
+    """The average from which all items are dropped, twice this if `gentle`; of the same values."""
     p: RatiosByMark
-    """The probability of loss just below `high`; for the same values."""
+    """The drop probability just below `high`; of the same values."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

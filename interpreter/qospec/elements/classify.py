@@ -20,11 +20,10 @@ if TYPE_CHECKING:
 class Classify(Element):
     """Send each cell or packet to the first class whose condition it meets.
 
-    Each field is a class: the author chooses its name and writes its condition. A condition may
-    test what all items of a connection share: for cells, category, path and whether they are OAM;
-    for packets, addresses, protocol, ports and the input. It may also test marks: CLP; DSCP,
-    precedence, priority, traffic class and colour. Marks have few values, so the planner turns
-    conditions into a table by connection and mark.
+    A condition can test what all items of a connection share: category and path of cells, and
+    whether they are OAM; addresses, protocol, ports and the input of packets. It can also test
+    marks: CLP; DSCP, precedence, priority, traffic class and colour. Those have few values, so the
+    planner compiles the conditions into a table by connection and mark.
     """
 
     keeps_spacing = True

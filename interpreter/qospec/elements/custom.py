@@ -29,13 +29,13 @@ def _on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int
 class Custom(Scheduler):
     """Serve the inputs in turn, each until it has sent its byte count.
 
-    Packets are sent whole. The last packet of a turn may exceed the byte count, and the next turn
-    does not make up for it: with packets that are large relative to the byte counts, shares differ
-    from those of the byte counts. A turn ends early when no packet waits at that input.
+    Packets are sent whole. The last one of a turn may exceed the byte count, which the next turn
+    does not make up for: if packets are large compared with the byte counts, shares differ from
+    theirs. A turn ends early when nothing waits at that input.
     """
 
     byte_counts: Sizes
-    """The number of bytes that each input may send in its turn; turns follow this order."""
+    """How much each input may send in its turn; turns are in this order."""
 
     policy = Policy(
         "custom",

@@ -39,12 +39,12 @@ class State:
 class Delays(Element):
     """Delay the k-th cell or packet by the k-th time of a list; after the last, start again.
 
-    An item that is delayed for longer than the next may be overtaken by it. Items that leave at the
-    same time leave in order of arrival. Any number may wait.
+    An item may be overtaken by one with a shorter delay. Of those that leave at the same time, the
+    one that arrived first goes first. Any number may wait.
     """
 
     each: Delaying
-    """The delays, in order."""
+    """The delays, in order of arrival."""
 
     def __post_init__(self) -> None:
         if not self.each:

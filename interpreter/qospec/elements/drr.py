@@ -80,18 +80,17 @@ def _on_idle(tree: Tree, scheduler: int, k: int) -> int:
 )
 @dataclass(frozen=True)
 class Drr(Weighted):
-    """Serve the inputs in turn, each with a quantum of bytes; an unused remainder is kept.
+    """Serve the inputs in turn, each with its quantum of bytes; what remains is carried over.
 
-    Inputs with waiting packets are on a list. In its turn, the deficit of an input grows by its
-    quantum, and its packets are sent as long as the deficit covers them. The input then moves to
-    the end of the list with its remaining deficit or, if no packet waits, leaves the list and loses
-    it.
+    An input with waiting packets is on a list. In its turn its deficit grows by its quantum, and
+    its packets are sent as long as the deficit covers them. Then it goes to the end of the list
+    with the remaining deficit or, if nothing waits, leaves the list and loses it.
 
     A quantum smaller than the largest packet costs turns in which nothing is sent, and delay.
     """
 
     weights: Weights
-    """The number of quanta that each input gets per turn."""
+    """Number of quanta of each input."""
 
     quantum: Data = 1_500
     """The number of bytes that an input of weight 1 may send in its turn."""

@@ -82,11 +82,10 @@ class State:
 @element(source="RFC 3290, 7.1.1 (FIFO queue) and 7.1.3 (tail drop)", duty="queue")
 @dataclass(frozen=True)
 class Fifo(Element):
-    """Queue cells or packets for the line, first in, first out; lose those that find no room.
+    """Queue cells or packets for the line, first come, first served; drop what finds no room.
 
-    The limit counts what waits, not what is being sent. An item whose transmission begins in the
-    very ps in which another arrives has made room for it; an item that is sent on arrival needs
-    none.
+    The limit counts what waits, not what is being sent. An item that begins in the same ps in which
+    another arrives has made room for it; one that can begin on arrival needs none.
 
     Not modelled: buffer space that is shared with other queues.
     """
@@ -94,7 +93,7 @@ class Fifo(Element):
     limit: Limit
     """How much may wait: cells, packets or bytes."""
     drop: Drop = None
-    """The drop policy, which may lose items before the limit is reached; `tail` if left out."""
+    """What is dropped before the queue is full; by default nothing: `tail`."""
 
     causes = admission.CAUSES[OVERFLOW:]
 

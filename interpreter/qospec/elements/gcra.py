@@ -64,7 +64,7 @@ class State(NamedTuple):
 @element(source="ITU-T I.371, Annex A; ATM Forum TM 4.1 (af-tm-0121): GCRA", carries=("cell",))
 @dataclass(frozen=True)
 class Gcra(Element):
-    """Police each connection against its contract: discard or tag cells that arrive too early.
+    """Police each connection by its contract: discard or tag cells that arrive too early.
 
     A cell at t conforms to GCRA(T, tau) unless t < TAT - tau; if it does, TAT = max(t, TAT) + T.
     The first test has T = 1/PCR and tau = CDVT, on all cells. VBR has a second, with T = 1/SCR and
@@ -79,12 +79,13 @@ class Gcra(Element):
     violate: Annotated[Literal["discard", "tag"], Domain("choice", choices=("discard", "tag"))] = (
         "discard"
     )
-    """The action for a cell that violates its contract; `tag` passes it with CLP 1."""
+    """What happens to a cell that violates its contract; `tag` passes it on with CLP 1."""
     oam: Annotated[
         Literal["joint", "separate", "exempt"],
         Domain("choice", choices=("joint", "separate", "exempt")),
     ] = "joint"
-    """Whether OAM cells count in their VC's own test, in a separate one like it, or in none."""
+    """Whether OAM cells are tested jointly with their VC's user cells, separately, or not at all.
+    """
     police: Names = ("cbr", "vbr_rt", "vbr_nrt")
     """The service categories that are policed; cells of others pass."""
 

@@ -42,9 +42,9 @@ def _judge(batch: Batch, state: State, colour: Marks) -> int:
 class Police(Meter):
     """Admit packets up to a rate and a burst, and drop or mark those that exceed them.
 
-    A bucket of CBS bytes, full at first, fills at CIR. If it has tokens for all bytes of a packet,
-    the packet takes them and is green. Otherwise the packet takes none and exceeds: it is lost, or
-    passes as red. All packets that arrive are metered together, whatever their connection.
+    A bucket of CBS bytes, full at first, gains CIR. A packet with enough tokens for all its bytes
+    takes them and is green; any other takes none and exceeds: it is dropped, or passed on red. All
+    packets are metered together, whatever their connection.
 
     Not modelled: loose conformance, in which a packet passes if any token is left.
     """
@@ -52,7 +52,7 @@ class Police(Meter):
     colours: ClassVar[tuple[int, ...]] = (GREEN, RED)
 
     exceed: Action = "drop"
-    """The action for a packet that exceeds."""
+    """What happens to a packet that exceeds."""
 
     @property
     def actions(self) -> dict[int, str]:

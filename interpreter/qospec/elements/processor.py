@@ -85,47 +85,47 @@ class State:
 )
 @dataclass(frozen=True)
 class Processor(Element):
-    """Process packets one at a time, first come, first served, each for a time that depends on it.
+    """Process packets one at a time, each for a time that depends on it; first come, first served.
 
-    The limit counts packets that wait, not the one that is processed. A packet whose processing
-    begins in the very ps in which another arrives has made room for it. A packet that arrives by
-    `entry[k]` leaves by `exit[k]`; of packets that arrive in the same ps, that of the lower input
-    goes first. Bytes are those of the IP packet.
+    The limit counts what waits, not what is being processed. A packet that is begun in the same ps
+    in which another arrives has made room for it. Packets that enter by `entry[k]` leave by
+    `exit[k]`; of those that arrive in the same ps, the lower input goes first. Bytes are those of
+    the IP packet.
 
     An interruption suspends the processing, and precedes a packet that could begin in the same ps.
     Interruptions that are due during another wait for its end. A processor with a watchdog that has
     been busy for longer than `watchdog_timeout` without a pause restarts: all waiting packets are
     lost, and so are all that arrive until it is up again.
 
-    Not modelled: several processors in parallel; packets that are abandoned midway.
+    Not modelled: several parallel processors; a packet that is abandoned halfway.
     """
 
     per_packet: PerPacket
     """The time for each packet; extra work, such as classification, is added here."""
     limit: Limit
-    """How much may wait: packets or bytes."""
+    """How much may wait, in packets or bytes."""
     ports: Ports = 1
-    """The number of inputs, and of outputs."""
+    """Number of inputs, and of outputs."""
     shared: Truth = True
-    """Whether all inputs share the limit, or each has its own."""
+    """Whether the limit is for all inputs together or for each."""
     per_byte: PerByte = 0
     """The time for each byte, as for copying."""
     segment: Segment = 65_535
-    """The size of one of its buffers; a packet occupies as many as it needs."""
+    """Size of one of its buffers; a packet occupies as many as it needs."""
     headroom: Headroom = 0
     """Bytes left free ahead of a packet in its first segment, as for the header of its frame."""
     per_segment: PerSegment = 0
-    """The time for each segment of a packet after the first."""
+    """The time for each segment of a packet except the first."""
     per_size_change: Extra = 0
-    """The extra time for a packet whose size differs from that of the one before it."""
+    """The extra time for a packet whose size differs from the one before it."""
     housekeeping: Time = 0
-    """Length of an interruption that occurs once a period; 0: none."""
+    """Length of an interruption that occurs once a period; 0: there are none."""
     housekeeping_every: Interval = 10**10
     """The period of `housekeeping`."""
     housekeeping_phase: Phase = None
-    """When the first one begins; at random within a period if left out."""
+    """When the first begins; by default at random within a period."""
     random_interruption: Time = 0
-    """Mean length of interruptions that occur at random; 0: none."""
+    """Mean length of interruptions that occur at random; 0: there are none."""
     random_interruption_every: Interval = 10**10
     """Mean interval between these; exponentially distributed."""
     random_interruption_lengths: Lengths = "constant"

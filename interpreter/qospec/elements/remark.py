@@ -33,10 +33,10 @@ Colour = Annotated[str | None, Domain("choice", choices=COLOURS)]
 )
 @dataclass(frozen=True)
 class Remark(Element):
-    """Set marks of each packet, whatever it bore; marks that are left out stay unchanged.
+    """Write marks into each packet, whatever it carried; marks that are not given stay unchanged.
 
-    A value is written into all packets, or `{ green: 10, yellow: 12, red: 14 }` by colour: packets
-    of a colour that is not named stay unchanged.
+    A single value is written into all packets; a map such as `{ green: 10, yellow: 12, red: 14 }`
+    gives one for each colour, and packets of other colours stay unchanged.
     """
 
     dscp: CodePoint = None
@@ -48,7 +48,7 @@ class Remark(Element):
     traffic_class: TrafficClass = None
     """The traffic class of an MPLS label, EXP."""
     colour: Colour = None
-    """The colour that later meters and classifiers of this device read; it stays in the device."""
+    """The mark that meters and classifiers of this device use; it does not leave the device."""
 
     def __post_init__(self) -> None:
         for name, codes in self._codes.items():

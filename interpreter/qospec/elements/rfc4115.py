@@ -20,17 +20,16 @@ if TYPE_CHECKING:
 class Rfc4115(ThreeColours):
     """Colour packets by a committed and an excess rate, each with a bucket of its own.
 
-    A bucket of CBS bytes fills at CIR, one of EBS bytes at EIR; both are full at first. A packet is
-    green if the committed bucket has tokens for all of it, else yellow if the excess bucket has,
-    and takes them there; otherwise it is red. So yellow packets never use up what green ones are
-    promised. If colour-aware, only green packets try the committed bucket, and red packets try
-    neither. All packets that arrive are metered together.
+    A bucket of CBS bytes gains CIR, one of EBS bytes gains EIR; both are full at first. A packet is
+    green if the first has tokens for all of it, else yellow if the second has; it takes them there;
+    else it is red. So yellow packets never use up the tokens of green ones. If aware, only a green
+    packet uses the first bucket, and a red one none. All packets are metered together.
     """
 
     excess_information_rate: TokenRate
-    """The rate of tokens for yellow packets, EIR."""
+    """Rate of tokens for yellow packets, EIR."""
     excess_burst_size: BucketSize
-    """The size of their bucket in bytes, EBS."""
+    """Maximum number of them in bytes, EBS."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

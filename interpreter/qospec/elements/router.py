@@ -15,16 +15,16 @@ from qospec.engine.switching import Fabric, Ports
 )
 @dataclass(frozen=True)
 class Router(Fabric):
-    """Forward each packet to the output of its destination, a constant time later, in order.
+    """Forward each packet to the output of its destination after a constant time, in order.
 
-    A packet is forwarded once it has arrived completely. Packets that arrive in the same ps leave
-    in the order of their inputs. Where they have to wait, place a queue behind the output.
+    It receives a packet completely before it forwards it. Packets that arrive in the same ps leave
+    in the order of their inputs. Queues are separate elements after the outputs.
 
-    Not modelled: routing protocols, as the planner fills the table with shortest paths; the
-    processing time of packets.
+    Not modelled: routing protocols, the planner fills the table with shortest paths; the time that
+    a processor spends on packets.
     """
 
     ports: Ports
-    """The number of inputs, and of outputs."""
+    """Number of inputs, and of outputs."""
     latency: Time = 0
-    """From the last bit in until the packet is ready for the output."""
+    """Time from the last bit in until the packet is ready for the output."""

@@ -20,15 +20,14 @@ if TYPE_CHECKING:
 class Srtcm(ThreeColours):
     """Colour packets by one rate and two bursts: green, yellow, red.
 
-    A bucket of CBS bytes fills at CIR; tokens that find no room go into one of EBS bytes. Both are
-    full at first. A packet is green if the committed bucket has tokens for all of it, else yellow
-    if the excess bucket has, and takes them there; otherwise it is red. If colour-aware, only green
-    packets try the committed bucket, and red packets try neither. All packets that arrive are
-    metered together.
+    A bucket of CBS bytes gains CIR, and what finds no room there goes into one of EBS bytes; both
+    are full at first. A packet is green if the first has tokens for all of it, else yellow if the
+    second has; it takes them there; else it is red. If aware, only a green packet uses the first
+    bucket, and a red one none. All packets are metered together.
     """
 
     excess_burst_size: BucketSize
-    """The size of the bucket for yellow packets in bytes, EBS."""
+    """Maximum number of tokens for yellow packets in bytes, EBS."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

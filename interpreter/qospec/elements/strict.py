@@ -26,17 +26,17 @@ def _select(tree: Tree, scheduler: int) -> int:
 @element(source="RFC 3290, 7.1.2 (scheduler, strict priority)", duty="scheduler")
 @dataclass(frozen=True)
 class Strict(Scheduler):
-    """Serve the first input at which a cell or packet waits; never interrupt one being sent.
+    """Serve the first input at which a cell or packet waits, without preemption.
 
-    The queues in front hold what waits, each up to its own limit, which counts what waits, not what
-    is being sent. When the line becomes free, items that arrive in that very ps are candidates too,
-    and an item that is chosen on arrival needs no room.
+    The queues before it hold what waits, each up to its own limit, which does not count what is
+    being sent. When the line becomes free, items that arrive in the same ps are candidates too, and
+    one that is chosen on arrival needs no room.
 
     Not modelled: buffer space that queues share; preemption.
     """
 
     order: Names
-    """The inputs, by falling priority."""
+    """The inputs, highest priority first."""
 
     policy = Policy("strict", _select)
 

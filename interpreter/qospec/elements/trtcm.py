@@ -55,17 +55,16 @@ def _judge(batch: Batch, state: State, is_colour_aware: bool, colour: Marks) -> 
 class Trtcm(ThreeColours):
     """Colour packets by a committed and a peak rate: green, yellow, red.
 
-    A bucket of CBS bytes fills at CIR, one of PBS bytes at PIR; both are full at first. A packet is
-    red if the peak bucket lacks tokens for all of it, else yellow if the committed bucket does. A
-    yellow packet takes tokens from the peak bucket, a green one from both. If colour-aware, a
-    packet that arrives red stays red, and one that arrives yellow is at best yellow. All packets
-    that arrive are metered together.
+    A bucket of CBS bytes gains CIR, one of PBS bytes gains PIR; both are full at first. A packet is
+    red if the peak's has no tokens for all of it, else yellow if the other has none; a yellow one
+    takes tokens of the peak, a green one of both. If aware, a packet that arrives red stays red,
+    and one that arrives yellow is at best yellow. All packets are metered together.
     """
 
     peak_information_rate: TokenRate
-    """The rate of tokens for green and yellow packets, PIR."""
+    """Rate of tokens for green and yellow packets, PIR."""
     peak_burst_size: BucketSize
-    """The size of their bucket in bytes, PBS."""
+    """Maximum number of them in bytes, PBS."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

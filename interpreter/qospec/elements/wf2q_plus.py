@@ -81,17 +81,17 @@ def _on_idle(tree: Tree, scheduler: int, k: int) -> int:  # noqa: ARG001
 class Wf2qPlus(Weighted):
     """Of the packets that are eligible by now, serve the one that should finish first.
 
-    The first packet at an input becomes eligible when the one before it should have finished or, if
-    there was none, on arrival; it should finish its length over its guaranteed rate later. Both
-    times are in virtual time, which advances with what the line has sent, and at least to the first
-    such start of all. Ties go to the first input. Virtual time starts anew with each busy period of
-    the line.
+    The first packet at an input should begin when the one before it should have ended or, if there
+    was none, when it arrives; and end its length over its guaranteed rate later. Both are in
+    virtual time, which advances with what the line has sent, and is at least the earliest start of
+    all. Among equals the first input goes first. Virtual time restarts with each busy period of the
+    line.
 
     Below another scheduler virtual time advances with what this one has sent.
     """
 
     weights: Weights
-    """The share of each input, relative to the others."""
+    """The relative share of each input."""
 
     policy = Policy(
         "wf2q_plus",

@@ -95,15 +95,15 @@ class Wfq(Weighted):
     """Serve the packet that a fluid server, serving all inputs at once by weight, finishes first.
 
     The fluid server is simulated exactly, event by event. Virtual time is a whole number: it is
-    rounded down, as a rule by less than 2^-16 of a byte, when an input becomes busy while others
-    are, as no fraction could hold it for ever. Ties go to the first input. Virtual time starts anew
-    with each busy period of the line.
+    rounded down, by less than 2^-16 of a byte as a rule, when an input becomes busy there while
+    others are, since no fixed fraction is always exact. Among equals the first input goes first.
+    Virtual time restarts with each busy period of the line.
 
-    Below another scheduler the fluid server works at the pace at which this one is served.
+    Below another scheduler the fluid server works at the rate at which this one is served.
     """
 
     weights: Weights
-    """The share of each input, relative to the others."""
+    """The relative share of each input."""
 
     policy = Policy(
         "wfq",

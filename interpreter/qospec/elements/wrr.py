@@ -30,14 +30,14 @@ def _on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int
 )
 @dataclass(frozen=True)
 class Wrr(Weighted):
-    """Serve the inputs in turn, each with its weight in packets per turn.
+    """Serve the inputs in turn, each with as many packets per turn as its weight.
 
-    A turn ends early when no packet waits at that input; the rest of the turn is lost. Shares are
-    those of the weights only if all packets have one size.
+    A turn ends early when nothing waits at that input; the rest of it is lost. Shares match the
+    weights only if all packets have the same size.
     """
 
     weights: Counts
-    """The number of packets that each input may send in its turn; turns follow this order."""
+    """Number of packets that each input may send in its turn; turns are in this order."""
 
     policy = Policy(
         "wrr",

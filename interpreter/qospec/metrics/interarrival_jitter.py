@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 class InterarrivalJitter(Metric):
     """Smooth the changes of the transfer delay, in ps: J += (|D| - J) / 16 with each packet.
 
-    D is the difference between the delays of a packet and of the one before it on the same
-    connection. `last` is J after the last packet and `max` its largest value, in order of arrival,
-    as in the RFC; `as_sent` is J after the last packet in order of sending. Lost packets are left
-    out. Of several connections the largest value counts. J is kept in sixteenths of a ps as in A.8,
-    with an error of up to 0.5 ps.
+    D is the difference between the delays of a packet and of the one before it, of one connection.
+    `last` is J after the last packet and `max` its largest value, in the order of arrival, as in
+    the RFC; `as_sent` is J after the last packet in the order in which they were sent. Lost packets
+    are left out. For several connections it is the largest. J is carried in sixteenths of a ps as
+    in A.8, so it is up to 0.5 ps off.
     """
 
     dimension = "time"

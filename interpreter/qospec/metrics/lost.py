@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class Lost(Metric):
     """Count the cells or packets sent within the window that were lost, whatever the cause.
 
-    `lost.CAUSE` counts those lost for one cause, such as `lost.overflow`. The causes are those of
-    the elements, and `discarded` for items that a device discards on purpose.
+    `lost.CAUSE` counts those lost for one cause, such as `lost.overflow`; causes are those of the
+    elements, and `discarded` for items discarded on purpose.
     """
 
     dimension = "cells"

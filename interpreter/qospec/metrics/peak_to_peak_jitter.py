@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class PeakToPeakJitter(Metric):
     """Subtract the smallest latency of all packets from the largest, in ps.
 
-    Lost packets have no latency, and the order does not matter. It does not distinguish one late
-    packet from many: a spike, a step and a sawtooth of one height give the same value.
+    Lost packets do not count, and the order does not matter. It does not distinguish one late
+    packet from many: a spike, a step and a sawtooth of the same height have the same value.
     """
 
     dimension = "time"

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class ReorderingExtent(Metric):
     """Count how many packets after the first that overtook it a reordered packet arrived.
 
-    A receiver must hold back at most that many packets to restore the order. It covers the packets
-    that are `reordered`, each within its connection; `mean` and `max` are exact.
+    A receiver must buffer at most this many to restore the order. Of the packets that are
+    `reordered`, each within its connection; `mean` and `max` are exact.
     """
 
     dimension = "cells"

@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 class Throughput(Metric):
     """Divide the cells or packets that arrived in the window by its length, in cell/s or pkt/s.
 
-    A cell or packet counts when it arrives, not when it was sent, so the value never exceeds what
-    the line carries. In RFC 1242 throughput is the highest such rate without loss; a search finds
-    that one.
+    Items count when they arrive, not when they are sent, so it never exceeds what the line carries.
+    In RFC 1242 throughput is the highest such rate without loss, which a search finds.
     """
 
     dimension = "cell rate"

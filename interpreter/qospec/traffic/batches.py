@@ -23,7 +23,7 @@ Rate = Annotated[Fraction, Domain("cell rate", Fraction(1, 1_000), 10**11)]
 @arrivals(source="Gross and Harris, Fundamentals of Queueing Theory (1998), 3.1 (bulk input)")
 @dataclass(frozen=True)
 class Batches(Arrivals):
-    """Generate batches of `size` cells at the instants of a Poisson process.
+    """Emit `size` cells at once, at the instants of a Poisson process.
 
     The times between batches are exponential, rounded down to whole ps. n connections are one
     process of n times the rate, and each batch belongs to a connection that is drawn uniformly. The
@@ -33,9 +33,9 @@ class Batches(Arrivals):
     rate_field = "rate"
 
     size: Cells
-    """The number of cells in a batch."""
+    """Number of cells in a batch."""
     rate: Rate
-    """The mean rate of each connection in cells/s: `size` times the rate of its batches."""
+    """Mean cells/s of each connection: `size` times the rate of batches."""
 
     def start(self, connections: int, phases: str, draws: Draws) -> State:
         batch_rate = self.mean_cell_rate(connections) / self.size

@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 )
 @dataclass(frozen=True)
 class Cbr(CellTraffic):
-    """Promise cells at a constant rate, policed with a tolerance."""
+    """A contract for cells at a constant rate, policed with a tolerance."""
 
     peak_cell_rate: CellRate
-    """The peak cell rate of each connection in cells/s, PCR."""
+    """Cells/s of each connection, PCR."""
     cell_delay_variation_tolerance: Time
     """How much earlier a cell may arrive than its rate alone allows, CDVT."""
     connections: Count = 1
-    """The number of identical connections."""
+    """Number of identical connections."""
     phases: Phases = "random"
     """Whether they start at random, or evenly spread over a period."""
     clp: Priority = 0

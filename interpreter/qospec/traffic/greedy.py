@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 )
 @dataclass(frozen=True)
 class Greedy(Arrivals):
-    """Generate cells at the peak rate all the time: one every 1/rate, whatever the contract.
+    """Emit at the peak rate all the time: a cell every 1/rate, whatever the contract says.
 
-    It differs from `constant` in its purpose, which is overload, not in its times.
+    It differs from `constant` only in its purpose, an overload.
     """
 
     rate: CellRate
-    """Cells/s of each connection; the peak rate of its contract if left out."""
+    """Cells/s of each connection; by default the peak rate of its contract."""
 
     def start(self, connections: int, phases: str, draws: Draws) -> Pattern:
         return pattern(PS_PER_S / Fraction(self.rate), Burst(), connections, phases, draws)

@@ -30,23 +30,24 @@ Stay = Annotated[int, Domain("time", 1, LONGEST_STAY_PS)]
 )
 @dataclass(frozen=True)
 class Mmpp(Arrivals):
-    """Generate cells at random, calm and busy in turn: a Poisson process of two rates.
+    """Emit cells at random, as a Poisson process that alternates between a calm and a busy rate.
 
     A Markov-modulated Poisson process of two states, each of which lasts for an exponential time.
-    Connections are independent, and start in the steady state. Times are drawn as doubles and
-    rounded down to whole ps, so that an interval is half a ps short on average.
+    Each connection is an independent process and begins in its steady state. Times are drawn as
+    doubles and rounded down to whole ps, so that an interval is half a ps short on average.
     """
 
     rate_field = "rate"
 
     rate: Rate
-    """The mean rate of each connection over both states, in cells/s."""
+    """Mean cells/s of each connection, over both states."""
     calm: Stay
-    """The mean duration of a calm period."""
+    """Mean time in the calm state."""
     busy: Stay
-    """The mean duration of a busy period."""
+    """Mean time in the busy state."""
     share: Ratio
-    """The share of all cells that are sent while busy; at 100 % none are while calm."""
+    """The share of all cells that are emitted in the busy state; at 100 % none are in the calm one.
+    """
 
     def __post_init__(self) -> None:
         rate = Fraction(self.rate)

@@ -22,7 +22,7 @@ Rate = Annotated[Fraction, Domain("cell rate", Fraction(1, 1_000), 10**11)]
 @arrivals(source="Kingman, Poisson Processes (1993), superposition and colouring")
 @dataclass(frozen=True)
 class Poisson(Arrivals):
-    """Generate cells at random times, as a Poisson process.
+    """Emit cells at random, with a mean rate.
 
     n connections are one process of n times the rate, and each cell belongs to a connection that is
     drawn uniformly. The time between two cells is exponential, drawn as a double and rounded down
@@ -32,7 +32,7 @@ class Poisson(Arrivals):
     rate_field = "rate"
 
     rate: Rate
-    """The mean rate of each connection in cells/s."""
+    """Mean cells/s of each connection."""
 
     def start(self, connections: int, phases: str, draws: Draws) -> State:
         return instants.start(self.mean_cell_rate(connections), connections, draws)

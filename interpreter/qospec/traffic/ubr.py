@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 )
 @dataclass(frozen=True)
 class Ubr(CellTraffic):
-    """Promise at most a peak cell rate, without any guarantee in return."""
+    """A contract for cells up to a peak rate, without any guarantee."""
 
     peak_cell_rate: CellRate
-    """The peak cell rate of each connection in cells/s, PCR."""
+    """Highest cells/s of each connection, PCR."""
     cell_delay_variation_tolerance: Time = 0
     """How much earlier a cell may arrive than its rate alone allows, CDVT."""
     connections: Count = 1
-    """The number of identical connections."""
+    """Number of identical connections."""
     phases: Phases = "random"
     """Whether they start at random, or evenly spread over a period."""
     clp: Priority = 0

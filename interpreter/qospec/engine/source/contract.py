@@ -66,7 +66,7 @@ class VariableBitRate(CellTraffic):
     conformance: Conformance = "vbr_1"
     """Whether SCR applies to all cells (vbr_1) or CLP 0; excess is discarded (vbr_2) or tagged."""
     connections: Count = 1
-    """The number of identical connections."""
+    """Number of identical connections."""
     phases: Phases = "random"
     """Whether they start at random, or evenly spread over a period."""
     clp: Priority = 0
