@@ -56,15 +56,16 @@ class Trtcm(ThreeColours):
     """Colour packets by a committed and a peak rate: green, yellow, red.
 
     A bucket of CBS bytes gains CIR, one of PBS bytes gains PIR; both are full at first. A packet is
-    red if the peak's has no tokens for all of it, else yellow if the other has none; a yellow one
-    takes tokens of the peak, a green one of both. If aware, a packet that arrives red stays red,
-    and one that arrives yellow is at best yellow. All packets are metered together.
+    red if the peak bucket lacks tokens for all of it, else yellow if the committed bucket does. A
+    yellow packet takes tokens of the peak bucket, a green one of both. If aware, a packet that
+    arrives red stays red, and one that arrives yellow is at best yellow. All packets are metered
+    together.
     """
 
     peak_information_rate: TokenRate
     """Rate of tokens for green and yellow packets, PIR."""
     peak_burst_size: BucketSize
-    """Maximum number of them in bytes, PBS."""
+    """Size of their bucket in bytes, PBS."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -34,7 +34,7 @@ class OnOff(Arrivals):
     Each connection goes on and off independently. Cells are 1/at of the time on apart, exactly:
     what remains of such an interval when a connection goes off is continued when it is on again, so
     that the mean rate is exactly that share of `at`. With random phases a connection begins in its
-    steady state; with even ones connection i of n goes on at i/n of a mean turn.
+    steady state; with even ones connection i of n goes on at i/n of a mean cycle.
     """
 
     rate_field = "at"

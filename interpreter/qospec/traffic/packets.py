@@ -94,14 +94,13 @@ class Packets(PacketTraffic):
     protocol: Protocol = "udp"
     """The transport protocol: its header has 8 bytes (udp), 20 (tcp) or none."""
     source_port: Port = 0
-    """Source or destination port of UDP or TCP."""
+    """Source port of UDP or TCP."""
     destination_port: Port = 0
-    """Source or destination port of UDP or TCP."""
+    """Destination port of UDP or TCP."""
     source_address: Address = None
-    """Address in the IP header; by default the unspecified one."""
+    """Source address in the IP header; by default unspecified."""
     destination_address: Address = None
-    """Address in the IP header; by default the unspecified one. Packets go where their flow does,
-    whatever it is.
+    """Destination address in the IP header; by default unspecified. It does not affect the path.
     """
     connections: Count = 1
     """Number of identical connections."""
