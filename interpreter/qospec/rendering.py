@@ -227,7 +227,7 @@ def _painted(mark: _Mark, text: str, paint: _Paint) -> str:
 
 
 def _broken(text: str, indent: int, width: int) -> list[str]:
-    """Return the lines of a text that stands behind so many columns; the first without them."""
+    """Return the lines of a text that is indented, the first one without its indent."""
     if width >= WIDEST:
         return [_one_line(text)]
     room = max(_LEAST, width - indent)
