@@ -110,7 +110,7 @@ def test_what_is_not_decided_has_no_caution(planned) -> None:
     assert (statement["verdict"], statement["caution"]) == ("inconclusive", "")
 
 
-def test_of_many_cases_one_warning_says_how_many_and_which_lacks_most(planned, problems) -> None:
+def test_one_warning_for_many_cases_counts_them_and_names_the_worst(planned, problems) -> None:
     swept = TEST.replace(
         "  flow f", "  sweep rate in [1_000 cell/s, 3_000 cell/s, 6_000 cell/s]\n  flow f"
     )

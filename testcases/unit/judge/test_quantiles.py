@@ -194,7 +194,7 @@ def test_within_is_judged_at_both_sides(width, verdict) -> None:
     assert judged("within", P90, ps(2), ps(50), repeats=repeats).verdict == "fail"
 
 
-def test_too_few_items_have_no_upper_bound_and_say_how_many_it_takes() -> None:
+def test_too_few_items_have_no_upper_bound_and_say_how_many_are_needed() -> None:
     shown = judged("<", P99, ps(10**6), repeats=agreeing(5, range(1, 41)))
     assert (shown.verdict, shown.interval.upper.value) == ("inconclusive", None)
     assert shown.note == (

@@ -453,7 +453,7 @@ test t on lab {{
 """
     [problem] = checked(text.format(size))[1]
     assert (problem.code, problem.span.text) == ("E0301", size)
-    assert problem.others[0].text == "linked here, where `f` begins"
+    assert problem.secondary[0].text == "linked here, where `f` begins"
     assert problem.help == f"the nearest size that fits is `{way_out}`"
     assert not checked(text.format(way_out))[1]
 
