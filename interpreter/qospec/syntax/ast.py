@@ -518,10 +518,10 @@ Declaration = Let | Traffic | Device | Topology | Test | Property | Reference
 class File(Documented):
     """One file. `edition` is its first line's number.
 
-    `unread` holds the names in what could not be read: they may have been declared there.
+    `unparsed` has the names in what could not be parsed: they may have been declared there.
     """
 
     edition: int
     imports: tuple[Import, ...]
     declarations: tuple[Declaration, ...]
-    unread: frozenset[str] = field(default=frozenset(), compare=False)
+    unparsed: frozenset[str] = field(default=frozenset(), compare=False)

@@ -231,7 +231,7 @@ def test_a_file_has_edition_imports_and_declarations() -> None:
     assert [each.name for each in file.imports] == ["media", "load", "lab"]
     assert [part.text for part in file.imports[0].path] == ["std", "media"]
     assert len(file.declarations) == 1
-    assert file.unread == frozenset()
+    assert file.unparsed == frozenset()
 
 
 def test_a_file_may_hold_nothing() -> None:

@@ -168,7 +168,7 @@ def test_one_slip_gives_one_error_and_the_rest_is_read() -> None:
     assert file is not None
     assert len(problems.errors) == 2
     assert [declaration.name.text for declaration in file.declarations] == ["b", "d"]
-    assert {"a", "c"} <= file.unread
+    assert {"a", "c"} <= file.unparsed
 
 
 def test_a_fix_is_offered_where_it_is_a_word_in_any_scalar() -> None:

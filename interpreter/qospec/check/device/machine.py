@@ -116,7 +116,7 @@ def machine(node: ast.Machine, scope: Scope, evaluator: Evaluator) -> Machine | 
 
 def _is_incomplete(scope: Scope | None) -> bool:
     """Return whether part of the file could not be parsed: what is missing may be there."""
-    return scope is not None and (bool(scope.unread) or _is_incomplete(scope.parent))
+    return scope is not None and (bool(scope.unparsed) or _is_incomplete(scope.parent))
 
 
 def _body(

@@ -301,7 +301,7 @@ class Evaluator:
         everything = [*scope.known(), *built_ins.names()]
         imported = built_ins.module_of(name.text) if within else ""
         if imported:  # a missing import is reported once
-            scope.outermost().unread |= {name.text}
+            scope.outermost().unparsed |= {name.text}
         help_text = "" if within else built_ins.help_for(name.text, scope.outermost().names)
         if help_text:
             raise error("E0101", f"nothing here is named `{name.text}`", name.span, help=help_text)

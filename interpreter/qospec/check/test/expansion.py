@@ -36,7 +36,7 @@ def expanded(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) 
             expansion = _Expansion(node, home, networks, evaluator)
             cases = expansion.cases(room)
             room -= len(cases)
-            if not (unit.tree and unit.tree.unread) and not all(map(_is_judged, cases)):
+            if not (unit.tree and unit.tree.unparsed) and not all(map(_is_judged, cases)):
                 evaluator.context.report(_unexpected(node, cases))
             if any(map(_is_judged, cases)):
                 for idle in (*tautologies.criteria(cases), *applicability.warnings(node, cases)):
