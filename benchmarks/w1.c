@@ -11,7 +11,7 @@
 typedef int64_t i64;
 typedef unsigned __int128 u128;
 
-struct flows { /* when each is ready first, in order, and how long until it is again */
+struct flows { /* when each is first ready, in order, and its interval */
     i64 count;
     const i64 *phase_ps;
     const int32_t *connection;
@@ -20,7 +20,7 @@ struct flows { /* when each is ready first, in order, and how long until it is a
 
 struct line {
     i64 cell_ps, cell_part, denominator; /* time of one cell */
-    i64 free_ps, part;                   /* when it is free next */
+    i64 free_ps, part;                   /* when it is next free */
 };
 
 struct row { /* one per connection */
@@ -35,7 +35,7 @@ struct trial {
     i64 *buckets; /* log-linear, 512 per octave */
 };
 
-/* Send one cell after the other; began_ps, if it is asked for, is when each began. */
+/* Send cells one after another; began_ps, unless NULL, receives the start of each. */
 static void hop(i64 n, i64 *at_ps, i64 *began_ps, struct line *line)
 {
     i64 free_ps = line->free_ps, part = line->part;

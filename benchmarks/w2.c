@@ -26,7 +26,7 @@ struct source {
 struct line {
     i64 byte_ps, byte_part, denominator;
     i64 header, least, extra, lead_ps, way_ps;
-    i64 free_ps, part; /* when it is free next */
+    i64 free_ps, part; /* when it is next free */
 };
 
 struct row { /* one per flow */
@@ -176,9 +176,9 @@ struct queue {
 struct scheduler {
     struct queue queues[CLASSES];
     i64 deficit[CLASSES];
-    int list[2], listed; /* the classes of the round robin at which something waits, in turn */
+    int list[2], listed; /* the backlogged classes of the round robin, in turn */
     int granted, on_list[CLASSES];
-    i64 next; /* number of the packet that comes next */
+    i64 next; /* number of the next packet to arrive */
 };
 
 static void enter(struct scheduler *s, int class, const struct packets *p, i64 i)
@@ -212,7 +212,7 @@ static void come(const struct trial *trial, struct scheduler *s, struct packets 
         int class = classes[i];
         if (class != CLASSES && s->queues[class].head == s->queues[class].tail) {
             enter(s, class, p, i);
-            classes[i] = CLASSES; /* is in already */
+            classes[i] = CLASSES; /* is listed already */
         }
     }
 }

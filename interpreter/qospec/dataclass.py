@@ -1,11 +1,11 @@
 """`dataclass` as in the standard library, with methods that are not compiled at each start.
 
-The standard one writes some six methods for each class and has their text compiled; a command of a
-few tenths of a second that declares two hundred classes spends a fifth of it so. Here classes
-with as many fields share the code of their initialiser, each with its own names in it, and a class
+The standard one compiles about six methods for each class; a command that takes a few tenths of a
+second and declares two hundred classes spends a fifth of its time on that. Here classes with the
+same number of fields share the code of their initialiser, each with its own names, and a class
 compares by one `attrgetter`. `field`, `fields` and `replace` are the standard library's.
 
-Left out is what nobody here needs: order, slots, weak references, `InitVar`, annotations of
+Not supported, because not needed here: order, slots, weak references, `InitVar`, annotations of
 `__init__`, and of `field` both `init` and `hash`. A standard frozen dataclass cannot derive from
 one of these, which the standard library takes for not frozen.
 """

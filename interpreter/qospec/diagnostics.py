@@ -1,4 +1,4 @@
-"""What is said to a person about their text: one form, all at once, in order of place."""
+"""Diagnostics: errors and warnings about a text, collected and reported together, by place."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
     from qospec.source import Span
 
 MOST = 20
-"""More errors than this help nobody."""
+"""The number of errors that are shown; more would not help."""
 
 
 NEAR = 0.66
-"""How like a known name must be to be offered: of three letters one may be wrong."""
+"""The similarity from which a known name is suggested: one of three letters may be wrong."""
 _SURE = 0.8
 _SHORT = 4
-"""How like it must be to be meant for sure, and how short a name may be a name of its own."""
+"""The similarity from which it is certainly meant, and the length below which it never is."""
 
 _COMPARED = 1_000
-"""With how many known names a misspelt one is compared: comparing takes longer than all else."""
+"""The number of known names that a misspelled one is compared with: comparing is slow."""
 
 
 class Edit(NamedTuple):
-    """A text to put in the place of a span."""
+    """A text that replaces a span."""
 
     span: Span
     text: str
@@ -36,7 +36,7 @@ class Edit(NamedTuple):
 
 @dataclass(frozen=True)
 class Label:
-    """A place with a few words: the caret's own, or another place that makes it wrong."""
+    """A place with a short text: a secondary place of a diagnostic."""
 
     span: Span
     text: str = ""
@@ -44,17 +44,17 @@ class Label:
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One mistake.
+    """One error or warning.
 
     Attributes:
         code: `E` for an error or `W` for a warning, and a number; `spec/errors.md` has its page.
-        message: What is wrong, in the reader's words.
+        message: What is wrong.
         span: Where.
-        label: A few words under the caret.
-        others: The other places that make it wrong.
+        label: A short text under the caret.
+        others: Secondary places, which explain the error.
         notes: Facts that help.
-        help: One way out that can be applied.
-        fix: The edits that apply it, where that cannot be wrong; `qos check --fix` makes them.
+        help: One remedy.
+        fix: The edits that apply it, if they are certain to be right; `qos check --fix` makes them.
     """
 
     code: str
@@ -68,12 +68,12 @@ class Diagnostic:
 
     @property
     def severity(self) -> Literal["error", "warning"]:
-        """Return what its code begins with, as a word."""
+        """Return the severity that the code begins with."""
         return "error" if self.code.startswith("E") else "warning"
 
 
 class SpecificationError(Exception):
-    """The specification is wrong; carries everything that is."""
+    """The specification is invalid; carries all its diagnostics."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)
@@ -87,20 +87,20 @@ class Problems:
         self._found: dict[tuple[str, str, int, int, str], Diagnostic] = {}
 
     def add(self, diagnostic: Diagnostic) -> None:
-        """Keep a diagnostic; the same one at the same place is kept once."""
+        """Add a diagnostic; the same one at the same place is kept once."""
         span = diagnostic.span
         key = (diagnostic.code, span.source.name, span.start, span.end, diagnostic.message)
         self._found.setdefault(key, diagnostic)
 
-    def take_fix_back(self, span: Span) -> None:
-        """Tell no way out of what was told of a span and can be fixed: the fix does not do."""
+    def withdraw_fix(self, span: Span) -> None:
+        """Remove the help and the fix of diagnostics at a span: the fix does not work."""
         for key, each in self._found.items():
             if each.fix and each.span == span:
                 self._found[key] = replace(each, help="", fix=())
 
     @property
     def all(self) -> tuple[Diagnostic, ...]:
-        """Return what was found, by file and place."""
+        """Return all diagnostics, by file and place."""
         return tuple(
             sorted(self._found.values(), key=lambda d: (d.span.source.name, d.span.start, d.code))
         )
@@ -117,7 +117,7 @@ class Problems:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return the known name that is near enough to be meant, or nothing."""
+    """Return the known name that is similar enough to be meant, or nothing."""
     from difflib import get_close_matches
 
     compared = list(islice(known, _COMPARED))
@@ -129,10 +129,10 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 def respelling(
     span: Span, written: str, known: Iterable[str], short: int = _SHORT
 ) -> tuple[Edit, ...]:
-    """Return the edit that spells a name right, if nothing else can have been meant.
+    """Return the edit that corrects the spelling of a name, if nothing else can have been meant.
 
-    So it is where a single known name is near and they differ by about one letter, or by capitals.
-    What has fewer letters than `short` may be a name of its own.
+    That is so if a single known name is similar and differs by about one letter, or by case. A name
+    with fewer letters than `short` may be a name of its own.
     """
     from difflib import get_close_matches
 

@@ -1,4 +1,4 @@
-"""What is written as JSON, for programs and for templates: an object of names and values."""
+"""Documents: JSON objects for programs and templates."""
 
 from __future__ import annotations
 

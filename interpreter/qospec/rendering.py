@@ -1,4 +1,4 @@
-"""A diagnostic as people read it: what is wrong, the line with a mark under it, and the way out."""
+"""Diagnostics as text: what is wrong, the source line with a mark under it, and the help."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _RESET = "\x1b[0m"
 
 
 class _Mark(NamedTuple):
-    """What is underlined in a line, in columns from 0; the main one is the diagnostic's own."""
+    """An underlined range of a line, in columns from 0; the main one is the diagnostic's own."""
 
     start: int
     stop: int
@@ -44,7 +44,7 @@ class _Mark(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """A line as it is shown, and the column at which each of its characters stands."""
+    """A line as it is shown, and the column of each of its characters."""
 
     shown: str
     columns: list[int]
@@ -103,7 +103,7 @@ class _Form(NamedTuple):
 
 
 class _Paint:
-    """Colours text, or leaves it as it is."""
+    """Colours text, or leaves it plain."""
 
     def __init__(self, severity: str, *, colour: bool) -> None:
         self._severity = severity
@@ -169,7 +169,7 @@ def _marked_line(
 
 
 def _line(text: str, first: int, stop: int) -> _Line:
-    """Return part of a line as a terminal shows it, with nothing hidden."""
+    """Return part of a line as a terminal shows it, with invisible characters replaced."""
     shown = "…" if first else ""
     columns, column = [], len(shown)
     for character in text[first:stop]:
@@ -237,5 +237,5 @@ def _broken(text: str, indent: int, width: int) -> list[str]:
 
 
 def _one_line(text: str) -> str:
-    """Return text that cannot break the form it is put in, nor fill a screen."""
+    """Return a text on one line of limited length."""
     return visible(text, _LONGEST)

@@ -1,8 +1,7 @@
-"""Applies the fixes that cannot be wrong, file by file, each file whole or not at all.
+"""Applies the fixes that are certain to be right, each file entirely or not at all.
 
-Only files that were named are touched, and never those of the library or of a package, which are
-pinned as they are. What a fix uncovers may be fixed in turn, so checking and fixing alternate a few
-times.
+Only files that were named are changed, never those of the library or of a package, which are
+pinned. A fix may uncover another error with a fix, so checking and fixing alternate a few times.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from qospec.source import Source
 
 ROUNDS = 10
-"""How often what was uncovered is fixed in turn."""
+"""The most passes of checking and fixing."""
 
 
 class RepairError(Exception):
@@ -32,7 +31,7 @@ class RepairError(Exception):
 
 
 class Repaired(NamedTuple):
-    """What was done: how many mistakes were fixed, in which files, and what is left.
+    """The result: how many problems were fixed, in which files, and what is left.
 
     `failed` says which files could not be changed, and why.
     """
@@ -44,11 +43,11 @@ class Repaired(NamedTuple):
 
 
 def repair(check: Callable[[], Problems], paths: Sequence[Path]) -> Repaired:
-    """Fix what can be fixed in the files named, and below the folders named.
+    """Apply all fixes in the files named, and in the folders named.
 
     Args:
-        check: Checks all of it anew.
-        paths: What was named; nothing stands for the project of the current folder.
+        check: Checks everything again.
+        paths: What was named; empty for the project of the current folder.
     """
     fixed, files, failed = 0, dict[str, None](), dict[str, str]()
     problems = check()
@@ -71,7 +70,7 @@ def repair(check: Callable[[], Problems], paths: Sequence[Path]) -> Repaired:
 
 
 def fixable(problems: Problems, paths: Sequence[Path]) -> int:
-    """Return how many mistakes `repair` would fix first."""
+    """Return how many errors `repair` would fix in its first pass."""
     return sum(len(fixes) for fixes in _changes(problems, paths).values())
 
 
@@ -130,13 +129,13 @@ def _has_ties(one: Edit, other: Edit) -> bool:
 
 
 def rewrite(source: Source, text: str) -> None:
-    """Put a text in place of what was read of a file; raises RepairError."""
+    """Replace the text of a file that was read; raises RepairError."""
     path = real(Path(source.name))
     if not os.access(path, os.W_OK):
-        raise RepairError(f"cannot change {source.name}: it may not be written to")
+        raise RepairError(f"cannot change {source.name}: it is not writable")
     try:
         if path.read_bytes() != source.text.encode("utf-8"):
-            raise RepairError(f"{source.name} was changed while it was checked: check it again")
+            raise RepairError(f"{source.name} changed while it was being checked: check it again")
         write_whole(path, text)
     except OSError as error:
         raise RepairError(f"cannot change {source.name}: {error.strerror or error}") from error

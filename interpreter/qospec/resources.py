@@ -1,4 +1,4 @@
-"""Where the language and the library live: one path in a checkout and in an installed wheel."""
+"""The paths of the specification and the library, the same in a checkout and a wheel."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Texts and places in them."""
+"""Source texts and spans in them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Source:
 
     @property
     def recorded_name(self) -> str:
-        """Return its path as records have it: `std/...` of the library, else in the project."""
+        """Return its path as in records: `std/...` in the library, else relative to the project."""
         return self.recorded_as or self.name
 
     @cached_property
@@ -52,7 +52,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Span:
-    """A stretch of a source, as two offsets in characters."""
+    """A range of a source, as two offsets in characters."""
 
     source: Source
     start: int
@@ -60,7 +60,7 @@ class Span:
 
     @property
     def text(self) -> str:
-        """Return what stands there."""
+        """Return the text of the span."""
         return self.source.text[self.start : self.end]
 
     @property

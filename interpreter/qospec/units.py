@@ -1,4 +1,4 @@
-"""Exact units: what each means, and a value as people write it.
+"""Exact units: what each means, and values as text.
 
 Values are fractions in base units: seconds, bits, metres, and counts of packets, frames, cells and
 calls. The units stand in `spec/units.toml`. A count is a dimension of its own, so cells per second
@@ -42,17 +42,17 @@ class Dimension:
 
     @property
     def is_ratio(self) -> bool:
-        """Return whether it has no unit at all."""
+        """Return whether it has no unit."""
         return not any(self.exponents)
 
     @property
     def has_data(self) -> bool:
-        """Return whether bits are in it, so that it matters where they are counted."""
+        """Return whether it contains bits, so that their layer matters."""
         return self.exponents[1] != 0
 
     @property
     def name(self) -> str:
-        """Return it in a reader's words: "a time", "a cell rate", "a count of cells"."""
+        """Return its name for readers: "a time", "a cell rate", "a count of cells"."""
         known = _NAMES.get(self)
         return known if known is not None else f"a quantity in {base_unit(self)}"
 
@@ -97,7 +97,7 @@ _NAMES = {
 
 
 class Unit(NamedTuple):
-    """A unit: its dimension, how many base units it is, and the spelling that is preferred."""
+    """A unit: its dimension, its value in base units, and its preferred spelling."""
 
     dimension: Dimension
     factor: Fraction
@@ -106,7 +106,7 @@ class Unit(NamedTuple):
 
 @functools.lru_cache(maxsize=1024)
 def unit(text: str) -> Unit | None:
-    """Return what a unit means, or None if there is no such unit."""
+    """Return a unit, or None if there is no such unit."""
     simple, alone = table()
     if text in simple:
         return simple[text]
@@ -127,7 +127,7 @@ def tables() -> dict[str, dict[str, dict[str, Any]]]:
 
 @functools.cache
 def table() -> tuple[dict[str, Unit], frozenset[str]]:
-    """Return the simple units by spelling, and which of them make no compounds."""
+    """Return the simple units by spelling, and those that cannot be part of a compound."""
     simple: dict[str, Unit] = {}
     alone = set()
     for dimension, rows in tables().items():
@@ -145,7 +145,7 @@ def table() -> tuple[dict[str, Unit], frozenset[str]]:
 
 
 def base_unit(dimension: Dimension) -> str:
-    """Return the unit that values of a dimension are kept in: `s`, `bit/s`, or `1` for a ratio."""
+    """Return the base unit of a dimension: `s`, `bit/s`, or `1` for a ratio."""
     return _compound(BASE_UNITS, dimension.exponents)
 
 
@@ -184,7 +184,7 @@ _FINEST = 15
 def text_of(
     value: Fraction | int, dimension: Dimension, *, digits: int = 4, exact: bool = False
 ) -> str:
-    """Return a value for people: `5.66 us`, `149.76 Mbit/s`, `352_720 cell/s`, `0.56 %`.
+    """Return a value as text: `5.66 us`, `149.76 Mbit/s`, `352_720 cell/s`, `0.56 %`.
 
     Args:
         value: In base units.
@@ -207,7 +207,7 @@ def text_of(
 
 
 def _fitting(value: Fraction, dimension: Dimension) -> list[tuple[str, Fraction]]:
-    """Return the unit that fits a value, last, behind those that are too large for it."""
+    """Return the units up to the one that fits a value, which is last."""
     spellings = _FITTING.get(dimension)
     if spellings is None:
         return [(base_unit(dimension), Fraction(1))]
@@ -223,7 +223,7 @@ def _fitting(value: Fraction, dimension: Dimension) -> list[tuple[str, Fraction]
 
 
 def number_text(value: Fraction | int, *, digits: int = 4, exact: bool = False) -> str:
-    """Return a number with few digits, grouped by `_` from 10_000 on; see `text_of`."""
+    """Return a number with few digits, grouped with `_` from 10_000 on; see `text_of`."""
     value = Fraction(value)
     sign, value = ("-", -value) if value < 0 else ("", value)
     if value.denominator == 1:
@@ -242,7 +242,7 @@ def number_text(value: Fraction | int, *, digits: int = 4, exact: bool = False) 
 
 
 def _decimals(value: Fraction) -> int | None:
-    """Return how many decimals show a value exactly; None if none do, or very many."""
+    """Return the number of decimals that show a value exactly; None if there are too many."""
     rest, twos, fives = value.denominator, 0, 0
     while rest % 2 == 0:
         rest, twos = rest // 2, twos + 1

@@ -1,7 +1,7 @@
-"""Which characters of a text cannot be seen, and what is shown in their place.
+"""Invisible characters of a text, and what is shown instead of them.
 
-What is hidden may make a text read otherwise than it is: it moves the cursor back over what stands
-there, turns the direction of what follows, or makes two names that look alike.
+An invisible character can make a text look like another: it can move the cursor back, reverse the
+direction of what follows, or make two names look alike.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 INSTEAD = "\ufffd"
-"""Is shown in the place of a hidden character."""
+"""Shown instead of an invisible character."""
 
 _PLAIN = "\t\n"
 _HIDDEN = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
@@ -33,7 +33,7 @@ _NONE = 0xFFFE
 
 
 def is_hidden(character: str) -> bool:
-    """Return whether a character other than a tab or the end of a line cannot be seen."""
+    """Return whether a character is invisible, other than a tab or a line end."""
     if character.isprintable() and not _IGNORED.match(character):
         return False
     import unicodedata
@@ -58,7 +58,7 @@ def hidden_in(text: str) -> Iterator[int]:
 
 
 def visible(text: str, most: int | None = None) -> str:
-    """Return a text on one line, with nothing hidden, and without its middle if it is too long."""
+    """Return a text on one line, all of it visible, without its middle if it is too long."""
     if most is not None and len(text) > most:
         text = f"{text[: most // 2]} … {text[-most // 2 :]}"
     if text.isprintable() and not _IGNORED.search(text):
@@ -69,7 +69,7 @@ def visible(text: str, most: int | None = None) -> str:
 
 
 def visible_lines(text: str) -> str:
-    """Return a text with its lines as they are, and nothing hidden in them."""
+    """Return a text with its lines, all of it visible."""
     found = [*hidden_in(text)]
     if not found:
         return text

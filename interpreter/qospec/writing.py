@@ -1,4 +1,4 @@
-"""Writes a file so that its name never stands for half of it."""
+"""Atomic writes: a file is replaced entirely or not at all."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ def write_whole(path: Path, text: str) -> None:
         if mode is None or stat.S_ISREG(mode):
             _replace(Path(os.path.realpath(path)), data, mode)
         else:
-            _pour(path, data)
+            _write_to_device(path, data)
     except OSError as error:
         raise WriteError(f"cannot write `{path}`: {reason(error)}") from error
 
 
 def reason(error: Exception) -> str:
-    """Return why something failed, in the system's words where it has any."""
+    """Return the reason for a failure, in the system's words if it has any."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror.lower()
     return str(error)
 
 
 def _mode(path: Path) -> int | None:
-    """Return what is there and its permissions; None if nothing is."""
+    """Return the type and permissions of a file; None if there is none."""
     try:
         return path.stat().st_mode
     except FileNotFoundError:
@@ -50,7 +50,7 @@ def _mode(path: Path) -> int | None:
 
 def _replace(path: Path, data: bytes, mode: int | None) -> None:
     if mode is not None and not os.access(path, os.W_OK):
-        raise PermissionError(errno.EACCES, "It may not be written to")
+        raise PermissionError(errno.EACCES, "It is not writable")
     import tempfile
 
     temporary = ""
@@ -69,13 +69,13 @@ def _replace(path: Path, data: bytes, mode: int | None) -> None:
                 Path(temporary).unlink(missing_ok=True)
 
 
-def _pour(path: Path, data: bytes) -> None:
-    """Write to a device or a pipe. A pipe that nobody reads is refused, not waited for."""
+def _write_to_device(path: Path, data: bytes) -> None:
+    """Write to a device or a pipe; a pipe without a reader is an error, not waited for."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
     except OSError as error:
         if error.errno == errno.ENXIO:
-            raise OSError(error.errno, "Nobody reads from it") from error
+            raise OSError(error.errno, "It has no reader") from error
         raise
     os.set_blocking(descriptor, True)
     with os.fdopen(descriptor, "wb") as file:
@@ -83,7 +83,7 @@ def _pour(path: Path, data: bytes) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the new name last; some file systems cannot, which loses nothing that was complete."""
+    """Make the new name durable; where that is not supported, no complete file is lost."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

@@ -81,7 +81,7 @@ def test_another_line_of_the_file_stands_in_order() -> None:
 def test_another_file_has_its_own_place() -> None:
     lab = Source("lab.qos", "qos 1\n" * 120 + "let x = 1 s\n")
     diagnostic = Diagnostic(
-        "E0102", "`x` is declared already", span("warmup"), others=(Label(span("x", lab), "here"),)
+        "E0102", "`x` is already declared", span("warmup"), others=(Label(span("x", lab), "here"),)
     )
     assert render(diagnostic).split("\n")[1:] == [
         "   --> tests.qos:14:9",

@@ -98,7 +98,7 @@ def test_the_library_is_never_changed() -> None:
 def test_what_changed_meanwhile_is_left(tmp_path: Path) -> None:
     path = tmp_path / "a.qos"
     path.write_text("new", encoding="utf-8")
-    with pytest.raises(RepairError, match="was changed while it was checked"):
+    with pytest.raises(RepairError, match="changed while it was being checked"):
         rewrite(Source(str(path), "old"), "mine")
     assert path.read_text(encoding="utf-8") == "new"
 

@@ -37,7 +37,7 @@ PACKAGES = ("qospec.elements", "qospec.traffic", "qospec.dropping", "qospec.metr
 
 
 class Buffer(NamedTuple):
-    """A limit on what waits: so many cells, packets or bytes."""
+    """A limit on what waits: a number of cells, packets or bytes."""
 
     amount: int
     unit: Literal["cell", "packet", "byte"]
@@ -51,9 +51,9 @@ class Load(NamedTuple):
 
 
 class SizeMix(NamedTuple):
-    """Sizes in bytes of one layer, each with its weight; if `in_order`, so many come in a row.
+    """Sizes in bytes of one layer, each with its weight; if `in_order`, weights count repetitions.
 
-    Where a law gives them, `law` is how it is written.
+    If a distribution gives them, `law` is how it is written.
     """
 
     parts: tuple[tuple[int, int], ...]
@@ -63,7 +63,7 @@ class SizeMix(NamedTuple):
 
 
 class Duration(NamedTuple):
-    """How long something lasts, in ps: always so long, or so long on average and at random."""
+    """How long something lasts, in ps: always, or on average if it is random."""
 
     mean_ps: int
     law: Literal["constant", "exponential"] = "constant"
@@ -212,7 +212,7 @@ class Catalogue:
 
     @cached_property
     def causes(self) -> frozenset[str]:
-        """Return for what elements lose items."""
+        """Return the causes for which elements lose items."""
         builds = (kind.build for kind in self.of("element").values())
         return frozenset(cause for each in builds for cause in each.causes)
 
@@ -231,7 +231,7 @@ class Catalogue:
 
 @dataclass(frozen=True, kw_only=True)
 class _Mark:
-    """What a declaration says of itself, by name."""
+    """What a class declares about itself."""
 
     role: Role
     source: str
@@ -309,7 +309,7 @@ def _kind(cls: type) -> Kind:
 
 
 def documentation(cls: Any) -> str:
-    """Return a class's docstring; where Python was told to strip those, that of its source."""
+    """Return a class's docstring; if Python strips docstrings, read from its source."""
     if sys.flags.optimize < STRIPPED:
         return inspect.cleandoc(cls.__doc__ or "")
     try:
@@ -327,7 +327,7 @@ def _parameters(cls: type, mark: _Mark) -> Iterator[Parameter]:
     for field in sorted(dataclasses.fields(cls), key=lambda each: bool(each.kw_only)):
         hint = hints[field.name]
         if get_origin(hint) is not Annotated:
-            continue  # a field that the planner fills, not the author
+            continue  # a field that the planner sets, not the author
         default = REQUIRED if field.default is dataclasses.MISSING else field.default
         domain = next(extra for extra in get_args(hint)[1:] if isinstance(extra, Domain))
         yield Parameter(field.name, domain, default, mark.abbreviations.get(field.name, ""))

@@ -1,6 +1,6 @@
-"""Statistics whose names hold a number: quantiles, `p99_9`, single packets, `packet_3`, and shares.
+"""Statistics with a number in their name: quantiles `p99_9`, single packets `packet_3`, and shares.
 
-What an author writes as `delay.above(1 ms)` is called by its bound in ps, `above_1000000000`.
+`delay.above(1 ms)` is named by its bound in ps, `above_1000000000`.
 """
 
 from __future__ import annotations

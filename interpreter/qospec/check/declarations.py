@@ -96,7 +96,7 @@ class TrafficValue(Value):
     def record(self, scope: Scope, evaluator: Evaluator) -> Value:
         """Return the record in a scope that holds the parameters."""
         help_text = "make one of them of a kind such as `cbr`"
-        if not _enters(self, evaluator, "this traffic is made of itself", help_text):
+        if not _enters(self, evaluator, "this traffic is defined in terms of itself", help_text):
             return POISON
         try:
             return traffic_of(evaluator.value(self.node.value, scope), self.node.value, evaluator)
@@ -135,7 +135,7 @@ def traffic_of(value: Value, node: ast.Node, evaluator: Evaluator) -> Value:
     what = f"`{value.kind.name}`" if isinstance(value, Record) else value.what
     raise error(
         "E0302",
-        f"traffic is wanted, this is {what}",
+        f"expected traffic, found {what}",
         node.span,
         help="write a kind of traffic such as `cbr { pcr = 1_000 cell/s, cdvt = 10 us }`",
     )
@@ -188,7 +188,9 @@ class DeviceValue(Design):
 
     def template(self, scope: Scope, evaluator: Evaluator) -> Template | None:
         """Return the device in a scope that holds the parameters; None if it is part of itself."""
-        if not _enters(self, evaluator, "this device is a part of itself", "take it out of one"):
+        if not _enters(
+            self, evaluator, "this device contains itself", "remove it from one of them"
+        ):
             return None
         try:
             return devices.template(self.node, scope, evaluator)
@@ -227,7 +229,7 @@ class ReferenceValue(Value):
                 evaluator.context.report(
                     error(
                         "E0112",
-                        "a reference holds fields only",
+                        "a reference has only fields",
                         statement.span,
                         help="write `field = value`",
                     )
@@ -241,7 +243,7 @@ class ReferenceValue(Value):
             evaluator.context.report(
                 error(
                     "E0102",
-                    f"`{name.text}` is declared already",
+                    f"`{name.text}` is already declared",
                     name.span,
                     secondary=(self._scope.names[name.text].span, "first declared here"),
                     help="choose another name",

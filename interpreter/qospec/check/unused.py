@@ -104,7 +104,7 @@ def _let(node: ast.Let, uses: Uses) -> Iterator[CheckError]:
     if not _idle(name) and uses[name] <= _uses(node)[name]:
         yield error(
             "W0620",
-            f"nothing uses `{name}`",
+            f"`{name}` is never used",
             node.name.span,
             help=f"use it, leave it out, or call it `_{name}`",
         )
@@ -117,7 +117,7 @@ def _parameters(node: ast.Traffic | ast.Device | ast.Topology, uses: Uses) -> It
                 "W0621",
                 f"`{node.name.text}` does not use its parameter `{each.name.text}`",
                 each.name.span,
-                note="whatever is given for it changes nothing",
+                note="any value given for it changes nothing",
                 help="use it, or leave it out",
             )
 
@@ -130,7 +130,7 @@ def _hosts(node: ast.Bind, around: Uses) -> Iterator[CheckError]:
         if not _idle(name.text) and not around[name.text]:
             yield error(
                 "W0622",
-                f"no test sends anything from `{name.text}` or to it",
+                f"no test sends anything to or from `{name.text}`",
                 name.span,
                 help=f"send a flow, leave the host out, or call it `_{name.text}`",
             )
@@ -141,10 +141,11 @@ def _sweep(node: ast.Sweep, uses: Uses) -> Iterator[CheckError]:
     if any(_idle(each.text) or uses[each.text] > own[each.text] for each in node.names):
         return
     names = ", ".join(f"`{each.text}`" for each in node.names)
+    are = "are" if len(node.names) > 1 else "is"
     yield error(
         "W0623",
-        f"nothing uses {names}: all cases of this sweep are alike",
+        f"{names} {are} never used: all cases of this sweep are alike",
         node.names[0].span.to(node.names[-1].span),
-        note="they differ in nothing but their draws",
+        note="they differ only in their random draws",
         help="use it; to run a case more than once, write `run { …, repeat = n }`",
     )

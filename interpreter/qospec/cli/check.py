@@ -37,8 +37,8 @@ def check(paths: tuple[str, ...], *, as_json: bool, fix: bool) -> None:
         done = {"fixed": repaired.fixed, "files": repaired.files, "failed": repaired.failed}
         document |= done
         if repaired.fixed:
-            mistakes = loading.counted(repaired.fixed, "mistake")
-            output.say(f"fixed {mistakes} in {', '.join(repaired.files)}", err=True)
+            count = loading.counted(repaired.fixed, "problem")
+            output.say(f"fixed {count} in {', '.join(repaired.files)}", err=True)
         for failed in repaired.failed:
             output.say(f"error: {failed}", err=True)
     if as_json:

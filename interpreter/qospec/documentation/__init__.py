@@ -1,1 +1,1 @@
-"""The documentation of a project: its declarations, with what their comments say, as one page."""
+"""The documentation of a project: its declarations and their comments, as one page."""

@@ -36,7 +36,7 @@ def page(declarations: Declarations, title: str, name: str) -> str:
     """
     known = formats()
     if name not in known:
-        raise ReportError(f"no format of documentation is named `{name}`")
+        raise ReportError(f"there is no documentation format `{name}`")
     return render_template(known[name], project_document(declarations, title), {})
 
 

@@ -1,6 +1,6 @@
-"""The body of a declaration as tables: what it holds, sorted by what it is for.
+"""The body of a declaration as tables, by kind of statement.
 
-A row has a name, a text as its author wrote it, and the words of its comment.
+A row has a name, a text as its author wrote it, and its comment.
 """
 
 from __future__ import annotations

@@ -279,7 +279,7 @@ def _refused(
     )
 
 
-NOTHING_IGNORED = "nothing is ignored: a test that leaves something out is worse than none"
+NOTHING_SKIPPED = "no part of a test is silently skipped"
 
 
 def unsupported(test: Test, case: Case) -> Diagnostic | None:
@@ -303,4 +303,4 @@ def unsupported_properties(properties: tuple[Property, ...]) -> Iterator[Diagnos
 
 def _not_executed(what: str, span: Span, help_text: str) -> Diagnostic:
     message = f"{what} cannot be executed yet"
-    return Diagnostic("E0590", message, span, notes=(NOTHING_IGNORED,), help=help_text)
+    return Diagnostic("E0590", message, span, notes=(NOTHING_SKIPPED,), help=help_text)

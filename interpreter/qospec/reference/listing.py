@@ -203,7 +203,7 @@ def _facts(document: Document) -> Iterator[tuple[str, str]]:
     if "chain" in document:
         copies = [f"{each['name']} ({each['place']})" for each in document["chain"][1:]]
         made = [f"a copy of {each}" for each in copies]
-        yield "made from", ", ".join([*made, f"the kind {document['kind']}"])
+        yield "kind", ", ".join([document["kind"], *made])
     if document.get("dimension"):
         exact = "exact" if document["exact"] else "measured: compare it using `within`, `<` or `>`"
         yield "is", f"{document['dimension']}, {exact}"

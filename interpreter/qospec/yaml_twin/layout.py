@@ -11,6 +11,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from qospec.dataclass import dataclass
+from qospec.formatting.printer import STEP, WIDTH
 from qospec.syntax import ast
 
 if TYPE_CHECKING:
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
 
     from qospec.formatting import ParsedSource
 
-WIDTH = 100
-"""Columns of a line, except for comments and for a single text that is longer."""
-STEP = "  "
 LONGEST_KEY = 1_000
 """A longer key is marked with `?`: YAML searches at most 1,024 characters for its `:`."""
 

@@ -71,7 +71,7 @@ def write(path: Path, text: str) -> Path:
 )
 def test_what_cannot_be_wrong_is_fixed(tmp_path: Path, wrong: str, right: str) -> None:
     path = write(tmp_path / "a.qos", wrong)
-    assert check("--fix", path).stderr.startswith("fixed 1 mistake in ")
+    assert check("--fix", path).stderr.startswith("fixed 1 problem in ")
     assert path.read_text(encoding="utf-8") == f"qos 1\n{right}"
 
 
@@ -123,7 +123,7 @@ def test_what_is_left_is_told(tmp_path: Path) -> None:
     path = write(tmp_path / "a.qos", "let a = 1e3\nlet b = 1 s < 1 m\n")
     result = check("--fix", path)
     assert result.exit_code == 2
-    assert "fixed 1 mistake in " in result.stderr
+    assert "fixed 1 problem in " in result.stderr
     assert "E0203" in result.stderr
     assert "E0007" not in result.stderr
 
@@ -194,7 +194,7 @@ def test_in_yaml_words_are_put_for_words(tmp_path: Path) -> None:
     path.write_text(YAML, encoding="utf-8")
     result = check("--fix", path)
     assert result.exit_code == 2
-    assert "fixed 6 mistakes" in result.stderr
+    assert "fixed 6 problems" in result.stderr
     fixed = YAML.replace("frames", "frame").replace("lenght", "length")
     fixed = fixed.replace("seconds", "s").replace("metres", "m").replace("minutes", "min")
     assert path.read_text(encoding="utf-8") == fixed
@@ -226,7 +226,7 @@ def test_a_file_that_may_not_be_written_is_said(
     monkeypatch.setattr("os.access", lambda *_: False)  # to root all files are open
     result = check("--fix", path)
     assert result.exit_code == 4
-    assert "it may not be written to" in result.stderr
+    assert "it is not writable" in result.stderr
     assert "3 seconds" in path.read_text(encoding="utf-8")
 
 
@@ -240,12 +240,12 @@ def test_where_one_file_cannot_be_written_the_others_are_fixed_and_told(
     assert result.exit_code == 4
     assert "3 seconds" in closed.read_text(encoding="utf-8")
     assert all("3 s\n" in other.read_text(encoding="utf-8") for other in others)
-    assert f"fixed 2 mistakes in {others[0]}, {others[1]}" in result.stderr
-    assert f"cannot change {closed}: it may not be written to" in result.stderr
+    assert f"fixed 2 problems in {others[0]}, {others[1]}" in result.stderr
+    assert f"cannot change {closed}: it is not writable" in result.stderr
     if as_json:
         document = json.loads(result.stdout)
         assert (document["fixed"], document["files"]) == (2, [str(each) for each in others])
-        assert document["failed"] == [f"cannot change {closed}: it may not be written to"]
+        assert document["failed"] == [f"cannot change {closed}: it is not writable"]
         assert [each["code"] for each in document["diagnostics"]] == ["E0201"]
 
 

@@ -101,8 +101,16 @@ test knee on wire {
 @pytest.mark.parametrize(
     ("text", "shown", "refused"),
     [
-        (SEARCH, ["knee: at most ", "goal ndr: loss 0"], "the search for `rate` is checked"),
-        (PROPERTY, ["law: a property, for which no trials", "t: 1 trial"], "the property `law` is"),
+        (
+            SEARCH,
+            ["knee: at most ", "goal ndr: loss 0"],
+            "the search for `rate` cannot be executed yet",
+        ),
+        (
+            PROPERTY,
+            ["law: a property, for which no trials", "t: 1 trial"],
+            "the property `law` cannot be executed yet",
+        ),
     ],
 )
 def test_a_plan_is_shown_and_what_a_run_would_refuse_ends_it(tmp_path, text, shown, refused):

@@ -75,7 +75,7 @@ def test_an_import_that_both_forms_fit_is_refused_with_both(tmp_path: Path) -> N
     write(tmp_path, "lab.yaml")
     main = write(tmp_path, "main.qos", text="qos 1\nimport lab\n")
     ((_, (found,))) = told(main)
-    assert found.startswith("E0111 two files fit this import: ")
+    assert found.startswith("E0111 two files match this import: ")
     assert "lab.qos and " in found
     assert found.endswith("lab.yaml")
 

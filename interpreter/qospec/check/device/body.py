@@ -13,7 +13,6 @@ from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.loops import as_let, count_of, declare_poisoned, iterations_of, misplaced
 from qospec.check.evaluate.scope import Binding, Scope, known_binding
 from qospec.check.evaluate.values import POISON, Poison, Value
-from qospec.check.records import layers
 from qospec.check.records.kinds import KindValue, not_built
 from qospec.check.records.parameters import let_value, placeholder
 from qospec.check.records.record import Record
@@ -126,14 +125,14 @@ class _Builder:
         if node.carries.text not in item_kinds.CARRIED:
             raise error(
                 "E0418",
-                f"`{node.carries.text}` is nothing that a port carries",
+                f"`{node.carries.text}` is not something a port can carry",
                 node.carries.span,
                 help="write `: cell` or `: packet`",
             )
         if turns:
             raise error(
                 "E0112",
-                "a port is declared outside of loops",
+                "a port must be declared outside of loops",
                 node.span,
                 help="declare an array: `port p[4]: cell`",
             )
@@ -147,7 +146,7 @@ class _Builder:
 
     def _machine(self, node: ast.Machine, scope: Scope, turns: tuple[str, ...]) -> None:
         if turns:
-            raise error("E0112", "a machine is declared outside of loops", node.name.span)
+            raise error("E0112", "a machine must be declared outside of loops", node.name.span)
         made = machine.machine(node, scope, self._evaluator)
         self._name(scope, node.name, "a machine", MachineValue())
         if made is not None:
@@ -181,7 +180,7 @@ class _Builder:
         if record.kind.role != "element":
             raise error(
                 "E0419",
-                f"`{record.kind.name}` is no element",
+                f"`{record.kind.name}` is not an element",
                 node.value.span,
                 help="write an element, such as `fifo { limit = 64 cell }`",
             )
@@ -196,7 +195,7 @@ class _Builder:
         if record.kind.duty == "line":
             item_kinds.carried_by_line(record, arguments, self._evaluator)
         passing = {ports.carries for ports in self.template.ports.values()} or {*item_kinds.CARRIED}
-        layers.verify_amounts(record, passing & {*record.kind.carries}, self._evaluator)
+        item_kinds.verify_amounts(record, passing & {*record.kind.carries}, self._evaluator)
         element = built(record, arguments, complete=complete, evaluator=self._evaluator)
         inputs = element.inputs if element is not None else ()
         outputs = element.outputs if element is not None else ()

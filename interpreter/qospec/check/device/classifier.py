@@ -77,7 +77,7 @@ def of_record(
                 f"some {_carried(asked)}s fit no class",
                 record.span,
                 note=f"such as {missed}",
-                help="add a class for the others: `rest = otherwise`",
+                help="add a class for the rest: `rest = otherwise`",
             )
         )
     for number in () if missed else empty(conditions, ports or ()):
@@ -85,9 +85,9 @@ def of_record(
         evaluator.context.report(
             error(
                 "W0604",
-                f"nothing is of class `{name}`",
+                f"no item can be of class `{name}`",
                 each.name.span,
-                note="the classes before it take all that fits",
+                note="earlier classes take everything it matches",
                 help="move it up, or leave it out",
             )
         )

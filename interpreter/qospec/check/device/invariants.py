@@ -72,10 +72,10 @@ def _not_offered(node: ast.Path, value: Value) -> Iterator[CheckError]:
     if not names:
         yield error(
             "E0423",
-            f"`{text}` is nothing that is observed",
+            f"`{text}` cannot be observed",
             node.span,
             note=f"observed of {what}: {' '.join(offered) or 'nothing'}",
-            help=f"ask for `{text}.{offered[0]}`" if offered else "",
+            help=f"write `{text}.{offered[0]}`" if offered else "",
         )
     elif ".".join(each.text for each in names) not in offered:
         begin = names[0].span.start - node.span.start

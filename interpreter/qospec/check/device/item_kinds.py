@@ -1,18 +1,19 @@
-"""What moves where: cells or packets. A line, a port and most elements are for one of them."""
+"""Which items pass where: cells or packets. A line, a port and most elements take one of them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from qospec.catalogue.kinds import Buffer
+from qospec.catalogue.kinds import OF_PACKETS, Buffer
 from qospec.check.device import predicates
 from qospec.check.device.ports import Origin
 from qospec.check.evaluate.context import error
 from qospec.check.evaluate.dimensions import ANY_LAYER
-from qospec.check.records.layers import OF_LINE
+from qospec.check.evaluate.values import Amount, Map
+from qospec.check.records.layers import OF_CELLS, OF_LINE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from qospec.check.device.ports import Part, Template
     from qospec.check.evaluate.context import Context
@@ -102,10 +103,10 @@ def _report(
         context.report(
             error(
                 "E0425",
-                f"{message}, and {carries}s come from `{start.port[0]}`",
+                f"{message}, but {carries}s come from `{start.port[0]}`",
                 place,
                 help=help_text
-                or f"take one for {carries}s, or declare the port `: {opposite(carries)}`",
+                or f"use one for {carries}s, or declare the port `: {opposite(carries)}`",
             )
         )
 
@@ -125,3 +126,33 @@ def carried_by(part: Part) -> tuple[str, ...]:
         for asked in predicates.attributes(condition):
             fit &= {predicates.carrier(asked)}
     return tuple(each for each in CARRIED if each in fit)
+
+
+def verify_amounts(record: Record, carried: Collection[str], evaluator: Evaluator) -> None:
+    """Report the amounts of data of an element, and of records in it, that count no IP packets.
+
+    Where cells may pass, as `carried` says, their layers are as good.
+    """
+    fit = [*OF_PACKETS, *(OF_CELLS if "cell" in carried else ())]
+    for name, each in record.given.items():
+        parameter = record.kind.parameter(name)
+        if parameter is None:
+            continue
+        value: Any = record.value_of(parameter, evaluator)
+        if hasattr(value, "given"):
+            verify_amounts(value, carried, evaluator)
+        if parameter.domain.layers != OF_PACKETS or parameter.domain.name == "rate":
+            continue
+        entries = value.entries.values() if isinstance(value, Map) else [value]
+        layers = [entry.layer for entry in entries if isinstance(entry, Amount)]
+        other = next((layer for layer in layers if layer not in ("", ANY_LAYER, *fit)), None)
+        if other is not None:
+            evaluator.context.report(
+                error(
+                    "E0212",
+                    f"`{parameter.alias or name}` counts the bytes of IP packets, @ip, "
+                    f"not @{other}",
+                    each.value.span,
+                    help="give the bytes of IP packets, `@ip` or without a layer",
+                )
+            )

@@ -101,7 +101,7 @@ def machine(node: ast.Machine, scope: Scope, evaluator: Evaluator) -> Machine | 
         _distinct([each.name for each in states], "state", evaluator),
     )
     for name in sorted(messages.keys() & lengths.keys()):
-        told = f"`{name}` is a message and a timer"
+        told = f"`{name}` is both a message and a timer"
         evaluator.context.report(
             error("E0424", told, node.name.span, help="give one of them another name")
         )
@@ -145,7 +145,7 @@ def _timers(binds: Sequence[ast.Bind], scope: Scope, evaluator: Evaluator) -> di
             evaluator.context.report(
                 error(
                     "E0204",
-                    f"`timers` is a map from names to times, this is {value.what}",
+                    f"`timers` is a map from names to times, not {value.what}",
                     bind.value.span,
                     help="write `timers = { answer: 4 s }`",
                 )
@@ -165,7 +165,7 @@ def _length(name: str, value: object, span: Span) -> int | None:
         return None
     if not isinstance(value, Amount) or value.dimension != TIME:
         what = named(value.dimension) if isinstance(value, Amount) else getattr(value, "what", "")
-        raise error("E0202", f"the timer `{name}` is a time, this is {what}", span)
+        raise error("E0202", f"the timer `{name}` is a time, not {what}", span)
     if value.value is not None and value.value <= 0:
         raise error("E0205", f"the timer `{name}` must be more than 0", span)
     length_ps: int | None = convert(value, Parameter(name, LENGTH, REQUIRED), MACHINE, span)
@@ -179,7 +179,7 @@ def _distinct(names: Sequence[ast.Name], what: str, evaluator: Evaluator) -> dic
             evaluator.context.report(
                 error(
                     "E0102",
-                    f"`{name.text}` is declared already",
+                    f"`{name.text}` is already declared",
                     name.span,
                     secondary=(found[name.text], f"the same {what}"),
                     help="keep one of them",
@@ -197,7 +197,7 @@ def _state(node: ast.State, known: _Names, scope: Scope, evaluator: Evaluator) -
                 "E0104",
                 f"a state has no field `{bind.names[0].text}`",
                 bind.names[0].span,
-                help="a state holds `on event -> state` only",
+                help="a state has only transitions, `on event -> state`",
             )
         )
     _distinct([each.name for each in ways], "event", evaluator)
@@ -263,9 +263,9 @@ def _report_unreachable(
             evaluator.context.report(
                 error(
                     "E0424",
-                    f"no way leads `{node.name.text}` into the state `{each.name.text}`",
+                    f"state `{each.name.text}` of `{node.name.text}` is unreachable",
                     each.name.span,
-                    note=f"it begins in `{made[0].name}`",
+                    note=f"the initial state is `{made[0].name}`",
                     help=f"add `on … -> {each.name.text}` to a state, or leave it out",
                 )
             )
@@ -283,12 +283,12 @@ def _report_unused_timers(
             name = pair.key.span.text
             if name in started and name in heard:
                 continue
-            told = "is never started" if name not in started else "ends unheard in every state"
+            lacking = "starts" if name not in started else "handles"
             written = f"start = [{name}]" if name not in started else f"on {name} -> …"
             evaluator.context.report(
                 error(
                     "E0424",
-                    f"the timer `{name}` of `{node.name.text}` {told}",
+                    f"no state of `{node.name.text}` {lacking} the timer `{name}`",
                     pair.span,
                     help=f"write `{written}` in a state, or leave the timer out",
                 )

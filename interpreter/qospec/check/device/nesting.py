@@ -89,14 +89,14 @@ def _embed(template: Template, design: Template, path: str, span: Span, context:
     """Add a device's elements and invariants to another's, under a path; raises CheckError."""
     if len(template.parts) + len(design.parts) > context.limits.elements:
         many = f"more than {context.limits.elements:_} elements"
-        raise error("E0602", many, span, help="put fewer devices into it")
+        raise error("E0602", many, span, help="nest fewer devices in it")
     brought = 1 + len(design.parts) + len(design.machines) + len(design.invariants)
     context.count_inner(brought, span)
     inner = Inner(path, design, len(template.parts), span)
     template.inners.append(inner)
     for asking in (condition for part in design.parts for condition in part.predicates):
         if "input" in attributes(asking):
-            raise not_built("a class that asks for the port of a device inside another", span)
+            raise not_built("a class that tests the port of an inner device", span)
     own = {part.path for part in design.parts}
     template.parts += [replace(part, path=f"{path}.{part.path}") for part in design.parts]
     template.machines += design.machines
@@ -105,7 +105,7 @@ def _embed(template: Template, design: Template, path: str, span: Span, context:
         if not isinstance(leaf, Counted):
             return leaf
         if leaf.path not in own:
-            raise not_built("an invariant that counts at an inner device's port", span)
+            raise not_built("an invariant that counts at a port of an inner device", span)
         return replace(leaf, path=f"{path}.{leaf.path}", text=f"{path}.{leaf.text}")
 
     for each in design.invariants:
@@ -154,8 +154,8 @@ def _followed(
     while end.inner >= 0:
         inner = template.inners[end.inner]
         if end in passed:
-            message = f"this loop takes no time: it only passes ports of `{inner.path}`"
-            help_text = "put an element into it that takes time, such as `delay`"
+            message = f"this loop takes no time: it passes only through ports of `{inner.path}`"
+            help_text = "add an element that takes time, such as `delay`"
             context.report(error("E0409", message, inner.span, help=help_text))
             return NOWHERE, by
         passed.add(end)

@@ -165,9 +165,9 @@ class NodeParts(Value):
         known = [each for each in turns if each.startswith(f"{self.name}[")]
         raise error(
             "E0215",
-            f"`{self.node.path}.{self.name}` has no such turn",
+            f"`{self.node.path}.{self.name}` has no such iteration",
             span,
-            note="there are " + " ".join(known),
+            note=f"its iterations: {' '.join(known)}",
         )
 
 
@@ -248,7 +248,7 @@ class HostKind(Value):
                     "E0104",
                     f"`host` has no parameter `{name}`"
                     if name
-                    else "`host` takes named values only",
+                    else "`host` takes named arguments only",
                     argument.span,
                     note="parameters of host: count slotted",
                 )
@@ -258,7 +258,7 @@ class HostKind(Value):
         """Refuse fields: they are given between parentheses."""
         raise error(
             "E0104",
-            "a host's fields are given between parentheses",
+            "the fields of a host go in parentheses",
             body.span,
             help="write `host(slotted = false)`",
         )

@@ -57,7 +57,7 @@ def not_observed(
     near = did_you_mean(asked, offered) or did_you_mean(last, offered)
     return error(
         "E0423",
-        f"`{path}.{asked}` is nothing that is observed",
+        f"`{path}.{asked}` cannot be observed",
         span,
         label=f"did you mean `{near}`?" if near else "",
         note=f"observed of {what}: {' '.join(offered) or 'nothing'}",
@@ -106,7 +106,7 @@ class Occupancy(Value):
         """Say that a statistic is missing."""
         return error(
             "E0502",
-            f"`{span.text}` is many values: say which is meant",
+            f"`{span.text}` has several statistics: say which one",
             span,
             note=f"statistics of occupancy: {' '.join(STATISTICS)}",
             help=f"write `{span.text}.max`",

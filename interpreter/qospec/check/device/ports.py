@@ -206,8 +206,8 @@ class SideValue(Value):
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return how many cells or packets pass here, as an invariant asks."""
         if self.inner >= 0:
-            message = "what passes a port of a device inside is not observed"
-            raise error("E0423", message, name.span, help="ask for a port of the device itself")
+            message = "what passes through a port of an inner device cannot be observed"
+            raise error("E0423", message, name.span, help="use a port of the device itself")
         if name.text != "count":
             return super().field(name, evaluator)
         counts, text = counted_in(self.carries), f"{self.path}.count"
@@ -294,6 +294,9 @@ class LoopArray(Value):
         if key.value.denominator != 1 or int(key.value) not in self.turns:
             turns = ", ".join(str(turn) for turn in list(self.turns)[:10])
             raise error(
-                "E0215", f"`{self.name}` has no turn {key.value}", span, note=f"its turns: {turns}"
+                "E0215",
+                f"`{self.name}` has no iteration {key.value}",
+                span,
+                note=f"its iterations: {turns}",
             )
         return self.turns[int(key.value)]

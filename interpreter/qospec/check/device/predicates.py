@@ -111,10 +111,10 @@ def _attribute(node: ast.Expression) -> Attribute:
     near = ".".join(pairs[0]) if pairs else ""
     raise error(
         "E0416",
-        f"a class cannot ask for `{node.span.text}`",
+        f"a class cannot test `{node.span.text}`",
         node.span,
         label=f"did you mean `{near}`?" if near else "",
-        note="it may ask for " + " ".join(map(".".join, ATTRIBUTES)),
+        note="it can test" + " ".join(map(".".join, ATTRIBUTES)),
     )
 
 
@@ -123,9 +123,9 @@ def _compared(node: ast.Compare, scope: Scope, evaluator: Evaluator) -> Expressi
     if attribute.name in UNORDERED and node.operator not in ("==", "!="):
         raise error(
             "E0203",
-            f"`{node.left.span.text}` is never less or more than another",
+            f"`{node.left.span.text}` has no order",
             node.span,
-            help="ask with `==`, `!=` or `in`",
+            help="compare it with `==`, `!=` or `in`",
         )
     alike = _among(attribute, node.right, scope, evaluator)
     if alike is not None:
@@ -206,7 +206,7 @@ def _list(
         return Operation("list", tuple(_of(attribute, item, node) for item in value.items))
     if isinstance(value, Poison):
         return Operation("list", ())
-    raise error("E0204", f"`in` needs a list, this is {value.what}", node.span)
+    raise error("E0204", f"expected a list after `in`, found {value.what}", node.span)
 
 
 def _constant(
@@ -231,9 +231,9 @@ def _of(attribute: Attribute, value: Value, node: ast.Expression) -> Constant:
         raise error("E0204", f"`cell.oam` is true or false, not {value.what}", node.span)
     if not isinstance(value, Amount) or value.dimension != NUMBER:
         what = named(value.dimension) if isinstance(value, Amount) else value.what
-        raise error("E0204", f"a whole number is wanted, this is {what}", node.span)
+        raise error("E0204", f"expected a whole number, found {what}", node.span)
     if value.value is not None and value.value.denominator != 1:
-        raise error("E0204", f"a whole number is wanted, this is {text}", node.span)
+        raise error("E0204", f"expected a whole number, found {text}", node.span)
     number = value.value if value.value is not None else Fraction(0)
     most = MAX_VALUES.get(attribute.name)
     if most is not None and not (0 <= number <= most and number.denominator == 1):

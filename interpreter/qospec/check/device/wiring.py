@@ -77,11 +77,11 @@ def _add(template: Template, origin: Origin, end: End, node: ast.Path, context: 
             context.report(
                 error(
                     "E0404",
-                    f"`{node.span.text}` leads to two places",
+                    f"`{node.span.text}` is wired to two places",
                     node.span,
                     label="wired again here",
                     secondary=(template.places[origin], "first wired here"),
-                    help="put an element between that chooses, such as `classify`",
+                    help="insert an element that chooses, such as `classify`",
                 )
             )
         return
@@ -99,14 +99,14 @@ def _origin(value: Value | str, node: ast.Path, *, middle: bool) -> Origin:
         if value.inner >= 0 and value.side == "rx":
             raise error(
                 "E0407",
-                f"no wire begins at `{node.span.text}`: cells go into the device by it",
+                f"no wire can begin at `{node.span.text}`: cells enter the device there",
                 node.span,
                 help=f"write `{node.span.text.removesuffix('rx')}tx` for what leaves it",
             )
         if value.inner < 0 and value.side == "tx":
             raise error(
                 "E0407",
-                f"no wire begins at `{node.span.text}`: cells leave by it",
+                f"no wire can begin at `{node.span.text}`: cells leave there",
                 node.span,
                 help=f"write `{node.span.text.removesuffix('tx')}rx` for what comes in",
             )
@@ -145,27 +145,29 @@ def _named(value: PartValue, node: ast.Path, side: Side, *, middle: bool) -> str
 def _end(value: Value | str, node: ast.Path, *, middle: bool) -> End:
     if isinstance(value, str):
         if middle:
-            raise error("E0407", f"nothing follows `{value}`", node.span, help="end the wire here")
+            raise error(
+                "E0407", f"nothing can follow `{value}`", node.span, help="end the wire here"
+            )
         return End("discard" if value == "discard" else "terminate")
     if isinstance(value, SideValue):
         if value.inner >= 0 and value.side == "tx":
             raise error(
                 "E0407",
-                f"no wire ends at `{node.span.text}`: cells leave the device by it",
+                f"no wire can end at `{node.span.text}`: cells leave the device there",
                 node.span,
                 help=f"write `{node.span.text.removesuffix('tx')}rx` for what goes into it",
             )
         if value.inner < 0 and value.side == "rx":
             raise error(
                 "E0407",
-                f"no wire ends at `{node.span.text}`: cells come in by it",
+                f"no wire can end at `{node.span.text}`: cells come in there",
                 node.span,
                 help=f"write `{node.span.text.removesuffix('rx')}tx` for what leaves",
             )
         if middle:
             raise error(
                 "E0407",
-                f"nothing follows `{node.span.text}`: cells have left",
+                f"nothing can follow `{node.span.text}`: cells have left",
                 node.span,
                 help="end the wire here",
             )
@@ -220,7 +222,7 @@ def _received(template: Template, ports: Ports, context: Context) -> None:
         if Origin(port=(ports.name, index)) not in template.wires:
             name = ports.name if ports.count is None else f"{ports.name}[{index}]"
             help_text = f"connect it (`{name}.rx -> …`) or write `{name}.rx -> discard`"
-            message = f"what comes in by `{name}` goes nowhere"
+            message = f"what enters by `{name}` goes nowhere"
             context.report(error("E0410", message, ports.span, help=help_text))
 
 
@@ -292,9 +294,9 @@ def _report_unserved(
     context.report(
         error(
             "E0405",
-            f"`{part.path}` must lead straight to a line, not to `{what}`",
+            f"`{part.path}` must lead directly to a line, not to `{what}`",
             place,
-            note="a queue is emptied by the line that it feeds, straight or by a scheduler",
+            note="a queue is emptied by the line it feeds, directly or through a scheduler",
             help=f"move `{what}` before `{part.path}`" if end.kind == "element" else "",
         )
     )
@@ -328,10 +330,10 @@ def _verify_levels(template: Template, start: int, place: Span, context: Context
     context.report(
         error(
             "E0606",
-            f"more than {MAX_LEVELS} schedulers follow each other from"
-            f" `{template.parts[start].path}` on",
+            f"a chain of more than {MAX_LEVELS} schedulers begins at"
+            f" `{template.parts[start].path}`",
             place,
-            help="let one scheduler choose among more inputs",
+            help="give one scheduler more inputs",
         )
     )
 
@@ -343,7 +345,7 @@ def _report_cycle(names: list[str], place: Span, context: Context) -> None:
             f"`{names[0]}` leads back to itself, and to no line",
             place,
             note=" -> ".join([*names, names[0]]),
-            help="let the last scheduler lead to a port's `tx`",
+            help="connect the last scheduler to a port's `tx`",
         )
     )
 
@@ -365,7 +367,7 @@ def verify_time(template: Template, context: Context) -> None:
                     "E0409",
                     f"this loop takes no time: {names}",
                     template.parts[circle[0]].span,
-                    help="put an element into it that takes time, such as `delay`",
+                    help="add an element that takes time, such as `delay`",
                 )
             )
             return

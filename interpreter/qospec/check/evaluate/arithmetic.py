@@ -54,7 +54,7 @@ def binary(node: ast.Binary, left: Value, right: Value, limits: Limits) -> Value
         if node.operator == "of" and a.dimension != NUMBER:
             raise error(
                 "E0202",
-                f"`of` takes a ratio on its left, this is {named(a.dimension)}",
+                f"expected a ratio to the left of `of`, found {named(a.dimension)}",
                 node.left.span,
                 help="write a ratio such as `80% of …`, or multiply with `*`",
             )
@@ -89,7 +89,7 @@ def number(value: Value, span: Span, sign: str) -> Amount | Deferred:
     unfinished = value.unfinished(span)
     if unfinished is not None:
         raise unfinished
-    raise error("E0204", f"`{sign}` needs numbers, and this is {value.what}", span)
+    raise error("E0204", f"`{sign}` needs numbers, not {value.what}", span)
 
 
 def compared(node: ast.Compare, left: Value, right: Value) -> Boolean | Operation:
@@ -234,7 +234,7 @@ def _comparable(
 def _help_text(left: Amount | Deferred, right: Amount | Deferred, second: Span) -> str:
     what, plain = named(left.dimension), right.dimension == NUMBER
     if plain and isinstance(right, Amount):
-        return f"give it a unit: {what} is wanted"
+        return f"add a unit: expected {what}"
     if what == "a time" and right.dimension == CELLS:
         return time_of_cells(right.value if isinstance(right, Amount) else None, second.text)
     if right.dimension == RATE and left.dimension in (CELL_RATE, PACKET_RATE):
@@ -267,7 +267,7 @@ def _computed(node: ast.Binary, a: Amount, b: Amount, limits: Limits) -> Fractio
     value = _RESULT[node.operator](a.value, b.value)
     if max(value.numerator.bit_length(), value.denominator.bit_length()) > limits.bits:
         message = f"this number needs more than {limits.bits:_} bits"
-        raise error("E0604", message, node.span, help="make it of fewer, or of rounder ones")
+        raise error("E0604", message, node.span, help="use fewer or rounder numbers")
     return value
 
 
@@ -329,9 +329,7 @@ def never_equal(node: ast.Compare, left: Amount | Deferred, right: Amount | Defe
             help_text = (
                 f"compare with a bound: `{side.span.text} < {_small_amount(other.dimension)}`"
             )
-    return error(
-        "E0213", "what is measured is never equal to the last digit", node.span, help=help_text
-    )
+    return error("E0213", "measured values are never exactly equal", node.span, help=help_text)
 
 
 def refuse_zero_tolerance(
@@ -346,9 +344,9 @@ def refuse_zero_tolerance(
     width = f"{node.value.span.text} within {_small_amount(a.dimension)} of {node.target.span.text}"
     raise error(
         "E0213",
-        f"{node.tolerance.span.text} of 0 is 0: this only holds for 0 itself"
+        f"{node.tolerance.span.text} of 0 is 0: this holds for exactly 0 only"
         if share
-        else "what is measured is never equal to the last digit, and this tolerance is 0",
+        else "measured values are never exactly equal, and this tolerance is 0",
         node.tolerance.span,
         help=f"write a width, such as `{width}`",
     )

@@ -40,7 +40,7 @@ def claim_of(node: ast.Criterion) -> str:
         near = did_you_mean(word, CLAIMS)
         raise error(
             "E0517",
-            f"`{word}` is no kind of claim",
+            f"`{word}` is not a kind of claim",
             span,
             label=f"did you mean `{near}`?" if near else "",
             note="claims: " + " ".join(CLAIMS),
@@ -93,7 +93,7 @@ def when_of(node: ast.Criterion | ast.Report, scope: Scope, evaluator: Evaluator
             "E0207",
             f"`when` is decided before the run, and `{leaf.text}` is known only after it",
             node.when.span,
-            help="ask it in the condition itself; `when` asks what is swept, given or published",
+            help="move it into the condition; `when` takes only what is swept, given or published",
         )
     met = without_readings(expression) is True
     idle = "" if met else f"it applies when {' '.join(node.when.span.text.split())}"
@@ -117,7 +117,7 @@ def _strange(node: ast.Criterion, what: str, why: str) -> Iterator[CheckError]:
     if node.confidence is not None:
         yield error(
             "E0512",
-            f"{what} {why}: there is no confidence in it",
+            f"{what} {why}: it takes no confidence",
             clause_of(node),
             help="leave `with … confidence` out",
         )
@@ -127,7 +127,7 @@ def _strange(node: ast.Criterion, what: str, why: str) -> Iterator[CheckError]:
     if node.when is not None:
         yield error(
             "E0518",
-            f"{what} {why}: it has no `when`",
+            f"{what} {why}: it takes no `when`",
             node.when.span,
             help="leave `when …` out; join what it depends on to the condition by `or`",
         )

@@ -71,7 +71,7 @@ def _verify_operator(node: ast.Criterion, expression: Expression) -> None:
     if not observed(expression):
         raise error(
             "E0512",
-            "a confidence is of what is measured, and nothing is measured here",
+            "a confidence needs something measured, and nothing is measured here",
             clause,
             help="leave `with … confidence` out",
         )
@@ -81,7 +81,7 @@ def _verify_operator(node: ast.Criterion, expression: Expression) -> None:
     joined = isinstance(expression, Operation) and expression.operator in ("and", "or", "not")
     raise error(
         "E0512",
-        f"there is no confidence for {sort}: repeats are judged together by `<`, `>` or `within`",
+        f"{sort} takes no confidence: repeats are judged together by `<`, `>` or `within`",
         clause,
         secondary=(node.condition.span, "this is judged"),
         note="without a confidence, `expect` holds in every repeat",

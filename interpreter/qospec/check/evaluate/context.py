@@ -149,7 +149,9 @@ def all_of(made: Callable[[_Item], _Made], items: Iterable[_Item]) -> list[_Made
 
 def too_deep(span: Span) -> CheckError:
     """Return the mistake of needing more levels of values within values than there can be."""
-    help_text = "name parts of it with `let`, and make what hangs on each other fewer"
+    help_text = (
+        "name parts of it with `let`, and shorten chains of values that depend on each other"
+    )
     return error("E0606", "this is nested too deeply", span, help=help_text)
 
 
@@ -212,15 +214,15 @@ class Context:
         """Count a value that is worked out; raises LimitReached beyond the limit."""
         self.steps += 1
         if self.steps > self.limits.steps:
-            self._end(f"more than {self.limits.steps:_} values have to be worked out", span)
+            self._end(f"more than {self.limits.steps:_} values to evaluate", span)
 
     def count_inner(self, count: int, span: Span) -> None:
         """Count what a device brings into another; raises LimitReached beyond the limit."""
         self.inner += count
         if self.inner > self.limits.inner:
             what = f"more than {self.limits.inner:_} elements"
-            help_text = "put fewer devices into devices, or check a part of the project"
-            self._end(f"devices put into devices bring {what} with them", span, help_text)
+            help_text = "nest fewer devices, or check a part of the project"
+            self._end(f"nested devices add {what}", span, help_text)
 
     def _end(self, message: str, span: Span, help_text: str = FEWER) -> NoReturn:
         self.report(error("E0608", message, span, help=help_text))

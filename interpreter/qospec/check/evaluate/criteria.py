@@ -64,7 +64,7 @@ def reported(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expres
         return _truth(node, value)
     if isinstance(value, Poison):
         return None
-    raise error("E0504", f"`report` shows numbers, this is {value.what}", node.span)
+    raise error("E0504", f"expected a number to report, found {value.what}", node.span)
 
 
 def _combined(
@@ -93,7 +93,9 @@ def _member(node: ast.Member, item: Value, collection: Value) -> Expression | No
     if isinstance(item, Poison) or isinstance(collection, Poison):
         return None
     if not isinstance(collection, List):
-        raise error("E0204", f"`in` needs a list, this is {collection.what}", node.collection.span)
+        raise error(
+            "E0204", f"expected a list after `in`, found {collection.what}", node.collection.span
+        )
     if not isinstance(item, Amount | Deferred):
         found = any(arithmetic.equal(item, each) for each in collection.items)
         return Constant(found, None, node.span.text)
@@ -127,7 +129,7 @@ def _truth(node: ast.Expression, value: Value) -> Expression | None:
     what = "a number" if isinstance(value, Deferred | Amount) else value.what
     raise error(
         "E0504",
-        f"a criterion is true or false, this is {what}",
+        f"expected a condition, found {what}",
         node.span,
         help=f"compare it, such as `{node.span.text} > 0`" if what == "a number" else "",
     )

@@ -80,7 +80,7 @@ class Evaluator:
             raise error("E0112", f"`{node.span.text}` does not belong here", node.span)
         value = method(node, scope)
         if value.parts > self.context.limits.items:
-            many = f"a value made of more than {self.context.limits.items:_} others"
+            many = f"a value made of more than {self.context.limits.items:_} values"
             raise error("E0603", many, node.span)
         return value
 
@@ -95,7 +95,7 @@ class Evaluator:
             self.context.report(
                 error(
                     "E0208",
-                    "a published number may only be compared with",
+                    "a published number can only be compared with",
                     node.span,
                     label="comes from a `reference`",
                     secondary=(place, "published here"),
@@ -107,7 +107,7 @@ class Evaluator:
             self.context.report(
                 error(
                     "E0207",
-                    "what is measured cannot flow back into the test",
+                    "a measured value cannot flow back into the test",
                     node.span,
                     help="measured values belong in `require`, `expect` and `report`",
                 )
@@ -136,7 +136,7 @@ class Evaluator:
             return value.value
         if not isinstance(value, Poison | Deferred):
             self.context.report(
-                error("E0204", f"a condition is wanted, this is {value.what}", node.span)
+                error("E0204", f"expected a condition, found {value.what}", node.span)
             )
         return None
 
@@ -165,7 +165,7 @@ class Evaluator:
         if isinstance(value, Boolean):
             return value
         if not isinstance(value, Poison):
-            raise error("E0204", f"a condition is wanted, this is {value.what}", node.span)
+            raise error("E0204", f"expected a condition, found {value.what}", node.span)
         return Boolean(None)
 
     def _compare(self, node: ast.Compare, scope: Scope) -> Value:
@@ -199,7 +199,7 @@ class Evaluator:
         if not isinstance(collection, List):
             raise error(
                 "E0204",
-                f"`in` needs a list, this is {collection.what}",
+                f"expected a list after `in`, found {collection.what}",
                 node.collection.span,
                 help="write a list `[…]`, or a range between parentheses: `in (1 .. 5)`",
             )
@@ -242,7 +242,7 @@ class Evaluator:
         for pair in node.pairs:
             key = literals.key(self.word(pair.key, scope), pair.key.span)
             if key in entries:
-                raise error("E0102", f"the key {key} comes twice", pair.key.span)
+                raise error("E0102", f"duplicate key `{key}`", pair.key.span)
             entries[key], pairs[key] = self.value(pair.value, scope), pair
         return Map(entries, pairs)
 
@@ -273,7 +273,9 @@ class Evaluator:
         else:
             help_text = f"write `import {imported}` below the first line, and `{written}` here"
         message = f"nothing here is named `{LIBRARY}`"
-        note = "the library's files are imported, each by its path, and have their last name here"
+        note = (
+            "a file of the library is imported by its path, and named here by the last part of it"
+        )
         return error("E0101", message, node.name.span, note=note, help=help_text)
 
     def index(self, node: ast.Expression, container: Value, scope: Scope) -> Value:
@@ -322,7 +324,7 @@ class Evaluator:
 def _undecided(node: ast.Expression) -> CheckError:
     return error(
         "E0207",
-        "what is measured cannot be decided before the run",
+        "a measured value is not known before the run",
         node.span,
         help="measured values are compared in `require` and `expect`",
     )

@@ -75,14 +75,14 @@ def worst(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
     if not isinstance(value, Deferred) or not isinstance(leaf, Measured):
         raise error(
             "E0204",
-            "`worst` takes one metric of a group, as it is measured",
+            "`worst` takes one metric of a group, not a calculation",
             argument.span,
-            help="write `worst(user.delay.p99)`, and reckon with that",
+            help="write `worst(user.delay.p99)`, and calculate with the result",
         )
     if leaf.members is None:
         raise error(
             "E0215",
-            f"`{leaf.flow}` is no group: it has no worst member",
+            f"`{leaf.flow}` is not a group: it has no worst member",
             argument.span,
             help=f"write `{argument.span.text}`",
         )
@@ -148,7 +148,7 @@ def exponential(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
             name = argument.name.text
             raise error("E0104", f"`exponential` has no parameter `{name}`", node.span)
     if len(means) != 1:
-        message = "`exponential` takes one time, the mean, or one size"
+        message = "`exponential` takes one argument without a name, the mean: a time or a size"
         raise error("E0105", message, node.span, help=WAYS_OUT)
     mean = evaluator.plain(means[0].value, scope)
     if isinstance(mean, Poison):
@@ -157,7 +157,7 @@ def exponential(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
         return _sizes(mean, ends, node, scope, evaluator)
     if not isinstance(mean, Amount) or mean.dimension != TIME:
         what = named(mean.dimension) if isinstance(mean, Amount) else mean.what
-        message = f"`exponential` takes a time or a size, the mean, not {what}"
+        message = f"the mean of `exponential` is a time or a size, not {what}"
         raise error("E0204", message, means[0].span, help=WAYS_OUT)
     if ends:
         name, value = next(iter(ends.items()))
@@ -181,7 +181,7 @@ def _sizes(
             "E0105",
             "`exponential` of a size needs `min` and `max`",
             node.span,
-            note="no packet is shorter than its headers or longer than its link takes",
+            note="a packet is at least as long as its headers, and no longer than its link allows",
             help=f"write `{_with_limits(node, mean.layer)}`",
         )
     found = [mean]
@@ -228,7 +228,7 @@ def _with_limits(node: ast.Call, layer: str) -> str:
 def _whole(name: str, size: Fraction, span: Span) -> None:
     if size.denominator != 1:
         shown = number_text(size, exact=True)
-        raise error("E0206", f"`{name}` is counted in whole bytes, this is {shown}", span)
+        raise error("E0206", f"`{name}` must be a whole number of bytes, found {shown}", span)
     if not 0 < size <= LARGEST_PACKET_BYTES:
         message = f"`{name}` is at least 1 B and at most {LARGEST_PACKET_BYTES:_} B"
         raise error("E0205", message, span)
@@ -272,7 +272,7 @@ def _extreme(evaluator: Evaluator, node: ast.Call, scope: Scope, *, largest: boo
     values = _numbers(evaluator, node, scope)
     if not values:
         name = node.path.name.text
-        raise error("E0105", f"`{name}` takes one value or more", node.span, help="give it some")
+        raise error("E0105", f"`{name}` needs at least one value", node.span, help="add a value")
     if any(isinstance(value, Deferred) for value in values):
         return extreme(node, values)
     known = [value for value in values if isinstance(value, Amount | Poison)]

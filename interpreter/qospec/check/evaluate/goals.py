@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class DeferredBoolean(Value):
     """What is true or false only after the run."""
 
-    what: ClassVar[str] = "what a search finds out"
+    what: ClassVar[str] = "a result of a search"
     expression: Found
 
 
@@ -60,7 +60,7 @@ class GoalValue(Value):
         """Say that one of its results is meant."""
         return error(
             "E0515",
-            f"`{self.name}` is a goal: say which of its results is meant",
+            f"`{self.name}` is a goal: say which of its results",
             span,
             note=f"a goal offers {self.variable} lower upper regular",
             help=f"write `{self.name}.{self.variable}`",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import ANY_LAYER, NUMBER, named, written
+from qospec.check.evaluate.functions import Exponential
 from qospec.check.evaluate.mixes import Mix
 from qospec.check.evaluate.values import Amount, List, Poison, Symbol, Text, Value
 from qospec.diagnostics import Edit, did_you_mean, respelling
@@ -94,6 +95,11 @@ def layered(node: ast.Layered, value: Value) -> Value:
         return value
     if isinstance(value, Mix) and value.layer in ("", ANY_LAYER, layer):
         return value.counted(layer)
+    if isinstance(value, Exponential):
+        help_text = f"write `exponential(500 B, min = 40 B, max = 1_500 B) @{layer}`"
+        raise error(
+            "E0204", f"expected a size, found {value.what}", node.value.span, help=help_text
+        )
     if not isinstance(value, Amount) or not value.dimension.has_data:
         what = named(value.dimension) if isinstance(value, Amount) else value.what
         help_text = f"write `{node.value.span.text}` without `@{layer}`"
@@ -108,7 +114,7 @@ def layered(node: ast.Layered, value: Value) -> Value:
             help=help_text,
         )
     if value.layer not in ("", ANY_LAYER, layer):
-        raise error("E0212", f"these bits are counted @{value.layer} already", node.span)
+        raise error("E0212", f"these bits are already counted @{value.layer}", node.span)
     text = f"{value.text} @{layer}" if value.text else ""
     return Amount(value.value, value.dimension, layer, text, value.published)
 
@@ -121,7 +127,7 @@ def key(value: Value, span: Span) -> Fraction | str:
         return value.name
     if isinstance(value, Text):
         return value.text
-    raise error("E0204", f"a key is a number, a text or a word, this is {value.what}", span)
+    raise error("E0204", f"expected a number, a text or a word as key, found {value.what}", span)
 
 
 def _verify_range(node: ast.Range, first: Amount, last: Amount, width: Amount) -> None:
@@ -194,7 +200,7 @@ def values_of_range(
             "E0217",
             f"no step of this range ends at `{node.last.span.text}`",
             node.last.span,
-            label=f"the last ends at {ends}",
+            label=f"the last step ends at {ends}",
             help=f"write `{node.first.span.text} .. {ends}{step_by}`",
         )
     if count > limits.items:

@@ -115,7 +115,7 @@ def iterations_of(
         return
     if not isinstance(values, List):
         raise error(
-            "E0204", f"`for` runs over a list or a range, this is {values.what}", node.values.span
+            "E0204", f"expected a list or a range after `in`, found {values.what}", node.values.span
         )
     natural = all(
         isinstance(item, Amount)
@@ -144,10 +144,10 @@ def count_of(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> tuple[
     if isinstance(value, Poison) or (isinstance(value, Amount) and value.value is None):
         return 1, False
     if not isinstance(value, Amount) or not value.dimension.is_ratio or value.value is None:
-        raise error("E0204", f"a count is a whole number, this is {value.what}", node.span)
+        raise error("E0204", f"expected a whole number as count, found {value.what}", node.span)
     if value.value.denominator != 1 or value.value < 0:
         shown = number_text(value.value, exact=True)
-        raise error("E0205", f"a count is a whole number from 0, this is {shown}", node.span)
+        raise error("E0205", f"expected a whole number from 0 as count, found {shown}", node.span)
     if value.value > evaluator.context.limits.items:
         raise error(
             "E0603",

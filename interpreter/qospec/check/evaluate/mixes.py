@@ -83,7 +83,7 @@ def _by_weight(node: ast.MapOf, span: Span, scope: Scope, evaluator: Evaluator) 
         for size in many:
             layers.add(size.layer)
             if size.value in single and size.value is not None and len(many) == 1:
-                raise error("E0102", f"the size `{pair.key.span.text}` comes twice", pair.key.span)
+                raise error("E0102", f"duplicate size `{pair.key.span.text}`", pair.key.span)
             before = parts.get(size.value, Fraction(0))
             if each is None or before is None:
                 parts[size.value] = None
@@ -106,7 +106,7 @@ def one_layer(layers: set[str], span: Span) -> str:
     if ANY_LAYER in layers:
         return ANY_LAYER
     if len(layers) > 1:
-        raise error("E0212", "the sizes of a mix are counted in one layer", span)
+        raise error("E0212", "all sizes of a mix must be counted at one layer", span)
     return next(iter(layers), "")
 
 
@@ -116,7 +116,7 @@ def _sizes(value: Value, span: Span) -> tuple[Amount, ...]:
         if not isinstance(item, Amount) or item.dimension != DATA:
             what = named(item.dimension) if isinstance(item, Amount) else item.what
             help_text = f"give it a unit: `{span.text} B`" if what == "a number" else ""
-            raise error("E0204", f"a mix is made of sizes, this is {what}", span, help=help_text)
+            raise error("E0204", f"expected a size, found {what}", span, help=help_text)
     return tuple(item for item in items if isinstance(item, Amount))
 
 
@@ -125,7 +125,7 @@ def _weight(value: Value, span: Span) -> Fraction | None:
         what = named(value.dimension) if isinstance(value, Amount) else value.what
         raise error(
             "E0204",
-            f"a weight is a plain number, this is {what}",
+            f"expected a plain number as weight, found {what}",
             span,
             note="weights count packets, never bytes",
         )
@@ -156,7 +156,7 @@ def size_mix(value: Value, name: str, span: Span) -> SizeMix | None:
         amount = size / BITS_OF_A_BYTE
         if amount.denominator != 1:
             shown = number_text(amount, exact=True)
-            raise error("E0206", f"`{name}` is counted in whole bytes, this is {shown}", span)
+            raise error("E0206", f"`{name}` must be a whole number of bytes, found {shown}", span)
         if amount <= 0:
             raise error("E0205", f"`{name}` must be more than 0", span)
         if weight:

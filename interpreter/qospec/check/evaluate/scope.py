@@ -62,9 +62,9 @@ class Binding:
             if len(context.evaluating) >= MAX_DEPTH:
                 raise error(
                     "E0605",
-                    f"more than {MAX_DEPTH} names hang on each other in a chain that ends here",
+                    f"more than {MAX_DEPTH} names depend on each other in a chain that ends here",
                     self.span,
-                    help="write the value of one of them where it is used",
+                    help="replace one of them by its value where it is used",
                 )
             context.evaluating.append(self)
             try:
@@ -88,7 +88,7 @@ class Binding:
         if self.instead and context.judging and not context.evaluating:
             raise error(
                 "E0515",
-                f"a search tries many values of `{self.name}`: say which is meant",
+                f"a search tries many values of `{self.name}`: say which one",
                 span,
                 help=f"write what a goal has found: `{self.instead}`",
             )
@@ -97,8 +97,8 @@ class Binding:
     def _cycle(self, evaluating: list[Binding]) -> CheckError:
         chain = [binding.name for binding in evaluating[evaluating.index(self) :]]
         if len(chain) == 1:
-            message = f"`{self.name}` is declared by itself"
-            help_text = "give it another name than what it is made of"
+            message = f"`{self.name}` is defined in terms of itself"
+            help_text = "give it a name that its own value does not use"
         else:
             message = f"`{self.name}` depends on itself: " + " -> ".join([*chain, self.name])
             help_text = "give one of them a value that does not need the others"
@@ -177,7 +177,7 @@ def clash(binding: Binding, known: Binding) -> CheckError:
         first, again = sorted((known, binding), key=lambda each: each.span.start)
     return error(
         "E0102",
-        f"`{binding.name}` is declared already",
+        f"`{binding.name}` is already declared",
         again.span,
         label=f"declared again here as {again.what}",
         secondary=(first.span, f"first declared here as {first.what}"),
@@ -198,8 +198,7 @@ def unknown(
     help_text = f"write `{near}`" if near else help_text
     if not near and name.lower() in _STATISTICS:
         help_text = (
-            "a statistic stands behind what is measured,"
-            f" as in `flow.delay.{_STATISTICS[name.lower()]}`"
+            f"a statistic follows what is measured, as in `flow.delay.{_STATISTICS[name.lower()]}`"
         )
     elif not near and name.lower() in _NOTHING:
         help_text = "leave out what has no value"
@@ -217,5 +216,5 @@ def _as_unit(name: str, span: Span) -> str:
     line = span.source.text[max(0, span.start - _NEAR) : span.start].rpartition("\n")[2]
     number = _BEFORE_UNIT.search(line)
     if number is None:
-        return f"declare it; the unit `{name}` stands right behind a number, as in `1 {name}`"
+        return f"declare it; the unit `{name}` directly follows a number, as in `1 {name}`"
     return f"write `{number[1]}{'/' if number[2] else ' '}{name}`"

@@ -146,7 +146,7 @@ class Symbol(Value):
 class Boolean(Value):
     """True, false, or not known yet."""
 
-    what: ClassVar[str] = "a truth value"
+    what: ClassVar[str] = "a boolean"
     value: bool | None
     published: Span | None = field(default=None, compare=False)
 
@@ -175,7 +175,7 @@ class List(Value):
             "E0104",
             f"a list has no field `{name.text}`",
             name.span,
-            help=f"ask an item, as in `[0].{name.text}`, or each of them: `for one in … {{ … }}`",
+            help=f"choose an item, as in `[0].{name.text}`, or loop: `for one in … {{ … }}`",
         )
 
     def item(self, key: Value, span: Span) -> Value:
@@ -233,7 +233,9 @@ class Map(Value):
         if wanted is None and isinstance(key, Amount | Poison):
             return POISON
         if wanted is None:
-            raise error("E0204", f"a key is a number, a text or a word, this is {key.what}", span)
+            raise error(
+                "E0204", f"expected a number, a text or a word as key, found {key.what}", span
+            )
         if wanted not in self.entries:
             keys = ", ".join(str(entry) for entry in self.entries)
             raise error(
@@ -270,7 +272,7 @@ def position(key: Value, length: int, what: str, span: Span, *, known: bool = Tr
     if isinstance(key, Poison):
         return None
     if not isinstance(key, Amount):
-        raise error("E0215", f"an index is a whole number, this is {key.what}", span)
+        raise error("E0215", f"expected a whole number as index, found {key.what}", span)
     if not known:
         return 0
     if key.value is None:

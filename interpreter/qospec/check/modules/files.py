@@ -39,7 +39,7 @@ def named(path: Path, but: Sequence[Path] = ()) -> Sequence[Path]:
     if not found:
         raise error(
             "E0106",
-            f"no .qos file is in {path}",
+            f"no .qos file in{path}",
             whole_file(path),
             help="name a file, or a folder that holds .qos files",
         )
@@ -156,8 +156,8 @@ def too_many_files(most: int, span: Span) -> CheckError:
 
 def too_many_levels(most: int, span: Span) -> CheckError:
     """Return the mistake of files that import files that import files, too often."""
-    message = f"more than {most} files import one another in a row"
-    return error("E0607", message, span, help="import what is needed where it is needed")
+    message = f"more than {most} files import each other in a chain"
+    return error("E0607", message, span, help="import what a file needs directly")
 
 
 def neighbours(folder: Path) -> list[str]:

@@ -85,7 +85,7 @@ def find(each: ast.Import, importing: Path, where: Place, most: int) -> tuple[Pa
         one, two, *_ = (files.shown(file) for file in found)
         raise error(
             "E0111",
-            f"two files fit this import: {one} and {two}",
+            f"two files match this import: {one} and {two}",
             each.span,
             help="rename one of them",
         )

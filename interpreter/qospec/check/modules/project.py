@@ -221,7 +221,7 @@ def _hash(package: Package, secondary: tuple[Span, str] | None, most: int) -> st
     if not files.is_folder(package.folder):
         raise error(
             "E0117",
-            f"the package `{package.name}` is no folder",
+            f"the package `{package.name}` is not a folder",
             package.place,
             secondary=secondary,
             help="put its files back, or correct `folder`",
@@ -236,8 +236,8 @@ def _verify(package: Package, found: str, secondary: tuple[Span, str] | None) ->
             f"the package `{package.name}` is not what was pinned",
             package.place,
             secondary=secondary,
-            note="a file of it was changed, added or taken away",
-            help=f'if that is meant, write `sha256 = "{found}"`',
+            note="a file in it was changed, added or removed",
+            help=f'if that is intended, write `sha256 = "{found}"`',
         )
 
 

@@ -70,7 +70,7 @@ class Table:
                     self.place(key),
                     label=f"did you mean `{near}`?" if near else "",
                     note=f"{what}s of {self.name}: {' '.join(known)}",
-                    help=f"write `{near}`" if near else "take it out",
+                    help=f"write `{near}`" if near else "remove it",
                 )
             elif not _is_a(value, wanted):
                 found = NAMES.get(type(value), "a date")

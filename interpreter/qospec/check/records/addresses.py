@@ -19,8 +19,8 @@ VERSION_6 = 2**32
 NONE = -1
 
 _PREFIX = re.compile("0|[1-9][0-9]{0,2}")
-_ZONE = "a zone (`%`) means something on one host only"
-_NETWORK = "a network is no address: name one within it"
+_ZONE = "a zone (`%`) has a meaning on one host only"
+_NETWORK = "this is a network: write an address in it"
 
 
 def address(value: Value, name: str, span: Span) -> str:
@@ -33,10 +33,10 @@ def address(value: Value, name: str, span: Span) -> str:
     except ValueError:
         raise error(
             "E0214",
-            f'"{text}" is no address',
+            f'"{text}" is not an address',
             span,
             note=_ZONE if "%" in text else _NETWORK if "/" in text else "",
-            help='write one of IPv4 or of IPv6: "10.1.0.7", "2001:db8::1"',
+            help='write an IPv4 or IPv6 address: "10.1.0.7", "2001:db8::1"',
         ) from None
 
 
@@ -65,7 +65,7 @@ def ends(value: Value, name: str, span: Span) -> tuple[int, int]:
         meant = _masked(text)
         raise error(
             "E0214",
-            f'"{text}" is no address and no network',
+            f'"{text}" is neither an address nor a network',
             span,
             note=_why(text) if meant else "",
             help=f'write "{meant}"' if meant else 'write one such as "10.1.0.7" or "10.1.0.0/16"',

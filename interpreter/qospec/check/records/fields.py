@@ -31,6 +31,8 @@ from qospec.source import Span
 from qospec.units import CELL_RATE, CELLS, DATA, PACKETS, RATE, Dimension, number_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from qospec.catalogue.kinds import Domain, Kind, Parameter
 
 NUMERIC: dict[str, tuple[Dimension, Fraction]] = {
@@ -61,6 +63,9 @@ BITS_OF_A_CELL = {
 BY_MARK = {"limits by mark": "buffer", "ratios by mark": "ratio"}
 MAPS = {"weights": "ratio", "counts": "integer", "sizes": "data", "codes": "integer", **BY_MARK}
 """Per domain of maps from names, or from the numbers of marks: the domain of what is under each."""
+
+KEYS = (("names", ("voice", "video", "data")), ("marks", ("0", "1", "2")))
+"""What the keys of such a map are, and some to show; of names, then of marks."""
 
 
 def convert(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
@@ -104,7 +109,7 @@ def _number(value: Value, parameter: Parameter, kind: Kind, span: Span) -> int |
     dimension, factor = NUMERIC[parameter.domain.name]
     name = parameter.alias or parameter.name
     if not isinstance(value, Amount):
-        raise _sort(name, named(dimension), value.what, span)
+        raise _wrong_type(name, named(dimension), value.what, span)
     if value.dimension != dimension and value.value != 0:
         raise _dimension(name, dimension, value, span)
     if value.dimension == dimension and parameter.domain.name in ("rate", "data"):
@@ -132,7 +137,7 @@ def _times(
     value: Value, parameter: Parameter, kind: Kind, span: Span
 ) -> tuple[int | Fraction, ...] | None:
     if not isinstance(value, List):
-        raise _sort(parameter.name, "a list of times", value.what, span)
+        raise _wrong_type(parameter.name, "a list of times", value.what, span)
     entry = replace(parameter, domain=replace(parameter.domain, name="time"))
     found = [convert(each, entry, kind, span) for each in value.items]
     return tuple(found) if value.known and None not in found else None
@@ -158,8 +163,9 @@ def _dimension(name: str, dimension: Dimension, value: Amount, span: Span) -> Ch
     )
 
 
-def _sort(name: str, wanted: str, what: str, span: Span) -> CheckError:
-    return error("E0204", f"`{name}` is {wanted}, not {what}", span, label=f"this is {what}")
+def _wrong_type(name: str, wanted: str, what: str, span: Span, help_text: str = "") -> CheckError:
+    message = f"`{name}` is {wanted}, not {what}"
+    return error("E0204", message, span, label=f"this is {what}", help=help_text)
 
 
 def _whole(amount: Fraction, name: str, domain: Domain, span: Span) -> int:
@@ -173,13 +179,14 @@ def _whole(amount: Fraction, name: str, domain: Domain, span: Span) -> int:
                 f"`{name}` is less than half a picosecond",
                 span,
                 note="times are whole picoseconds",
-                help="write `0 s` if none is meant",
+                help="write `0 s` for none",
             )
         return rounded
-    units = {"data": "bytes", "cells": "cells", "packets": "packets"}.get(domain.name, "numbers")
+    unit = {"data": "bytes", "cells": "cells", "packets": "packets"}.get(domain.name, "")
+    units = f" of {unit}" if unit else ""
     raise error(
         "E0206",
-        f"`{name}` is counted in whole {units}, this is {number_text(amount, exact=True)}",
+        f"`{name}` must be a whole number{units}, found {number_text(amount, exact=True)}",
         span,
         help="write a whole number",
     )
@@ -191,7 +198,7 @@ def _bounds(amount: int | Fraction, name: str, domain: Domain, span: Span) -> No
         limit = "more than 0" if amount <= 0 < domain.low else f"at least {least}"
         raise error(
             "E0205",
-            f"`{name}` must be {limit}",
+            f"`{name}` must be {limit}, found {written_in(amount, domain.name, span.text)}",
             span,
             label="too small",
             help=f"write at least {least}",
@@ -200,7 +207,7 @@ def _bounds(amount: int | Fraction, name: str, domain: Domain, span: Span) -> No
         most = written_in(domain.high, domain.name, span.text)
         raise error(
             "E0205",
-            f"`{name}` must be at most {most}",
+            f"`{name}` must be at most {most}, found {written_in(amount, domain.name, span.text)}",
             span,
             label="too large",
             help=f"write at most {most}",
@@ -209,7 +216,7 @@ def _bounds(amount: int | Fraction, name: str, domain: Domain, span: Span) -> No
 
 def _truth(value: Value, name: str, span: Span) -> bool | None:
     if not isinstance(value, Boolean):
-        raise _sort(name, "true or false", value.what, span)
+        raise _wrong_type(name, "true or false", value.what, span)
     return value.value
 
 
@@ -218,7 +225,7 @@ def _choice(value: Value, name: str, domain: Domain, span: Span) -> str:
         value.name if isinstance(value, Symbol) else value.text if isinstance(value, Text) else None
     )
     if text is None:
-        raise _sort(name, "one of " + ", ".join(domain.choices), value.what, span)
+        raise _wrong_type(name, "one of " + ", ".join(domain.choices), value.what, span)
     if text not in domain.choices:
         place = value.span if isinstance(value, Symbol) else span
         near = did_you_mean(text, domain.choices)
@@ -237,15 +244,15 @@ def _choice(value: Value, name: str, domain: Domain, span: Span) -> str:
 
 def _names(value: Value, name: str, span: Span) -> tuple[str, ...] | None:
     if not isinstance(value, List):
-        raise _sort(name, "a list of names", value.what, span)
+        raise _wrong_type(name, "a list of names", value.what, span)
     found: dict[str, None] = {}
     for item in value.items:
         if isinstance(item, Poison):
             return None
         if not isinstance(item, Symbol):
-            raise _sort(name, "a list of names", f"a list with {item.what}", span)
+            raise _wrong_type(name, "a list of names", f"a list with {item.what}", span)
         if item.name in found:
-            raise error("E0102", f"`{item.name}` comes twice in `{name}`", item.span)
+            raise error("E0102", f"`{item.name}` is listed twice in `{name}`", item.span)
         found[item.name] = None
     return tuple(found)
 
@@ -258,10 +265,11 @@ def _map(
         code = convert(value, replace(parameter, domain=domain), kind, span)
         return None if code is None else (("", code),)
     if not isinstance(value, Map):
-        keys = "marks" if parameter.domain.name in BY_MARK else "names"
-        raise _sort(parameter.name, f"a map from {keys} to numbers", value.what, span)
+        keys, examples = KEYS[parameter.domain.name in BY_MARK]
+        wanted = f"a map from {keys} to numbers"
+        raise _wrong_type(parameter.name, wanted, value.what, span, _as_map(value, examples))
     if parameter.domain.name not in BY_MARK and any(not isinstance(k, str) for k in value.entries):
-        raise _sort(parameter.name, "a map from names", "a map from numbers", span)
+        raise _wrong_type(parameter.name, "a map from names", "a map from numbers", span)
 
     def converted(key: Fraction | str) -> tuple[str, Any]:
         entry = replace(parameter, name=f"{parameter.name}[{key}]", alias="", domain=domain)
@@ -273,9 +281,20 @@ def _map(
     return None if any(amount is None for _, amount in found) else tuple(found)
 
 
+def _as_map(value: Value, keys: Sequence[str]) -> str:
+    """Return how to write a list as a map, with `keys` as examples."""
+    if not isinstance(value, List):
+        return ""
+    numbers = [each.text or "1" for each in value.items if isinstance(each, Amount)]
+    entries = ", ".join(
+        f"{key}: {number}" for key, number in zip(keys, numbers or ["1"], strict=False)
+    )
+    return f"give each value its key, as in `{{ {entries} }}`"
+
+
 def _buffer(value: Value, name: str, domain: Domain, span: Span) -> Buffer | None:
     if not isinstance(value, Amount):
-        raise _sort(name, "a number of cells or packets or a size", value.what, span)
+        raise _wrong_type(name, "a number of cells or packets or a size", value.what, span)
     if value.dimension not in BUFFERS:
         raise error(
             "E0202",
@@ -289,6 +308,6 @@ def _buffer(value: Value, name: str, domain: Domain, span: Span) -> Buffer | Non
     amount = value.value / size
     if amount.denominator != 1:
         shown = number_text(amount, exact=True)
-        raise error("E0206", f"`{name}` is counted in whole {unit}s, this is {shown}", span)
+        raise error("E0206", f"`{name}` must be a whole number of {unit}s, found {shown}", span)
     _bounds(amount, name, domain, span)
     return Buffer(int(amount), unit)

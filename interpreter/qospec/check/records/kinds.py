@@ -42,7 +42,7 @@ def not_built(word: str, span: Span, help_text: str = "leave it out for now") ->
         "E0190",
         f"`{word}` is part of the language but not built yet",
         span,
-        note="nothing is ignored: a test that leaves something out is worse than none",
+        note="no part of a test is silently skipped",
         help=help_text,
     )
 

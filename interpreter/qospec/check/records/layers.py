@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from qospec.catalogue.kinds import OF_PACKETS
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import ANY_LAYER
-from qospec.check.evaluate.values import Amount, Map
 from qospec.diagnostics import Edit
 from qospec.protocol.encapsulation import LAYERS
 from qospec.source import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from qospec.catalogue.kinds import Kind, Parameter
-    from qospec.check.evaluate.evaluator import Evaluator
-    from qospec.check.records.record import Record
+    from qospec.check.evaluate.values import Amount
 
 OF_CELLS = ("cell", "payload")
 """The layers of cells."""
@@ -27,44 +22,11 @@ OF_LINE = {"cell": "cell", "packet": "line"}
 """Which bits the rate of a line counts, by what it carries."""
 
 
-def with_usual_layer(parameter: Parameter, record: Record, evaluator: Evaluator) -> Parameter:
-    """Return a field; of a line's rate, what the line carries says which layer is the usual one."""
-    carries = record.kind.parameter("carries")
-    if parameter.domain.name != "rate" or carries is None or carries.name not in record.given:
-        return parameter
-    usual = OF_LINE.get(getattr(record.value_of(carries, evaluator), "name", ""))
+def with_usual_layer(parameter: Parameter, carries: str) -> Parameter:
+    """Return the rate of a line with the layer first that is usual for what the line carries."""
+    usual = OF_LINE.get(carries)
     layers = sorted(parameter.domain.layers, key=lambda layer: layer != usual)
     return replace(parameter, domain=replace(parameter.domain, layers=tuple(layers)))
-
-
-def verify_amounts(record: Record, carried: Collection[str], evaluator: Evaluator) -> None:
-    """Report the amounts of data of an element, and of records in it, that count no IP packets.
-
-    Where cells may pass, as `carried` says, their layers are as good.
-    """
-    fit = [*OF_PACKETS, *(OF_CELLS if "cell" in carried else ())]
-    for name, each in record.given.items():
-        parameter = record.kind.parameter(name)
-        if parameter is None:
-            continue
-        value: Any = record.value_of(parameter, evaluator)
-        if hasattr(value, "given"):
-            verify_amounts(value, carried, evaluator)
-        if parameter.domain.layers != OF_PACKETS or parameter.domain.name == "rate":
-            continue
-        entries = value.entries.values() if isinstance(value, Map) else [value]
-        layers = [entry.layer for entry in entries if isinstance(entry, Amount)]
-        other = next((layer for layer in layers if layer not in ("", ANY_LAYER, *fit)), None)
-        if other is not None:
-            evaluator.context.report(
-                error(
-                    "E0212",
-                    f"`{parameter.alias or name}` counts the bytes of IP packets, @ip, "
-                    f"this counts @{other}",
-                    each.value.span,
-                    help="give the bytes of IP packets, `@ip` or without a layer",
-                )
-            )
 
 
 def verify(value: Amount, parameter: Parameter, kind: Kind, span: Span) -> None:
@@ -82,9 +44,9 @@ def verify(value: Amount, parameter: Parameter, kind: Kind, span: Span) -> None:
         raise error(
             "E0212",
             f"`{parameter.alias or parameter.name}` counts the bits of "
-            f"{'cells' if cells else 'packets, @' + layers[0]}, this counts @{value.layer}",
+            f"{'cells' if cells else 'packets, @' + layers[0]}, not @{value.layer}",
             span,
-            help="give the rate that is left for cells, `@cell`; of packets, all that is sent, "
+            help="give the rate that is left for cells, `@cell`; for packets, all that is sent, "
             "`@line`"
             if cells
             else f"give the rate `@{layers[0]}`",

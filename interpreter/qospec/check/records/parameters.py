@@ -66,7 +66,7 @@ class Signature:
                 evaluator.context.report(
                     error(
                         "E0102",
-                        f"`{each.name.text}` is declared already",
+                        f"`{each.name.text}` is already declared",
                         each.name.span,
                         secondary=(seen[each.name.text].name.span, "first declared here"),
                         help="choose another name",

@@ -13,9 +13,7 @@ from qospec.catalogue.kinds import NESTED, REQUIRED
 from qospec.check.evaluate.context import CheckError, error, together
 from qospec.check.evaluate.scope import Binding, Scope
 from qospec.check.evaluate.values import List, Map, Poison, Value
-from qospec.check.records import fields
-from qospec.check.records.field_scope import FieldScope
-from qospec.check.records.layers import with_usual_layer
+from qospec.check.records import fields, layers
 from qospec.check.records.spelling import (
     ARTICLES,
     SOURCE,
@@ -122,7 +120,7 @@ class Record(Value):
                     built(value, parameter, place, evaluator)
                     if parameter.domain.name in NESTED
                     else fields.convert(
-                        value, with_usual_layer(parameter, self, evaluator), self.kind, place
+                        value, self._with_layer(parameter, evaluator), self.kind, place
                     )
                 )
             except CheckError as mistake:
@@ -135,6 +133,14 @@ class Record(Value):
         if complete:
             self.kept["arguments"] = dict(found)
         return found, complete
+
+    def _with_layer(self, parameter: Parameter, evaluator: Evaluator) -> Parameter:
+        """Return a field; the rate of a line with the layer that is usual for what it carries."""
+        carries = self.kind.parameter("carries")
+        if parameter.domain.name != "rate" or carries is None or carries.name not in self.given:
+            return parameter
+        carried = getattr(self.value_of(carries, evaluator), "name", "")
+        return layers.with_usual_layer(parameter, carried)
 
     def _bound(self, name: str, each: Field) -> Binding:
         return Binding(
@@ -218,6 +224,39 @@ class Record(Value):
         return Binding(name, self.span, "a field", lambda: fields.from_default(parameter))
 
 
+class FieldScope(Scope):
+    """The names that a field's value may use: those around it, then its record's other fields."""
+
+    def __init__(self, parent: Scope, record: Record, current: str) -> None:
+        super().__init__(parent)
+        self._record = record
+        self._current = current
+
+    def find(self, name: str) -> Binding | None:
+        """Return what a name stands for in the value."""
+        around = super().find(name)
+        parameter = parameter_of(self._record.kind, name)
+        if parameter is None or (around is not None and parameter.name == self._current):
+            return around
+        mine = self._record.binding(name)
+        if around is None or mine is None or parameter.name not in self._record.given:
+            return around or mine
+        field = self._record.given[parameter.name]
+        if (
+            isinstance(field.value, ast.Path)
+            and field.value.name.text == name
+            and not field.value.trail
+        ):
+            return mine
+        raise error(
+            "E0113",
+            f"`{name}` is ambiguous: this name or the record's own field",
+            self._record.given[self._current].value.span,
+            secondary=(around.span, f"{around.what} of that name"),
+            help="give the other one a different name",
+        )
+
+
 def from_arguments(kind: Kind, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:
     """Return a record whose fields are given as arguments, by name or in order."""
     given: dict[str, Field] = {}
@@ -294,7 +333,7 @@ def _assignments(body: ast.Body, evaluator: Evaluator) -> list[tuple[ast.Name, a
             evaluator.context.report(
                 error(
                     "E0112",
-                    "a record holds fields only",
+                    "a record has only fields",
                     statement.span,
                     help="write `field = value`",
                 )

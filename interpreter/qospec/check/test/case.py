@@ -158,7 +158,7 @@ class CaseBuilder:
     def _flow_list(self) -> None:
         known = self._scope.find("flows")
         if known is not None:
-            message = "`flows` is the list of all flows of a test: no name hides it"
+            message = "`flows` is the list of all flows of a test: no name can hide it"
             self._context.report(error("E0102", message, known.span, help="choose another name"))
             return
         listed = List(tuple(self._flows.values()))
@@ -190,7 +190,7 @@ class CaseBuilder:
                 where = "the test's topology" if first in here else "the control's"
                 raise error(
                     "E0417",
-                    "a control has the hosts of the test's topology",
+                    "a control needs the hosts of the test's topology",
                     node.topology.span,
                     label=f"only {where} has `{first}`",
                     secondary=(self._test.topology.span, "the test's topology"),

@@ -50,7 +50,9 @@ def warnings(test: ast.Test, cases: Sequence[Case]) -> Iterator[CheckError]:
             continue
         settled = sum(each.idle == DECIDED for each in asked)
         if 0 < settled < len(asked):
-            yield _decided(node, asked, settled, "cases" if len(asked) <= len(cases) else "turns")
+            yield _decided(
+                node, asked, settled, "cases" if len(asked) <= len(cases) else "iterations"
+            )
         if settled < len(asked) and node.kind == "expect" and node.claim is None:
             yield from _unclaimed(node, asked)
     yield from _never(test.body, cases)
@@ -71,9 +73,9 @@ def _unclaimed(node: ast.Criterion, statements: Sequence[Statement]) -> Iterator
     if any(each.published for each in statements):
         yield error(
             "W0610",
-            "this asks for a published number, and does not say what it claims of it",
+            "this compares with a published number, and does not say what it claims",
             node.condition.span,
-            help="write `as exact`, `as calibrated`, `as range` or `as shape` behind it",
+            help="add `as exact`, `as calibrated`, `as range` or `as shape`",
         )
 
 
@@ -90,7 +92,7 @@ def _never(body: ast.Body, cases: Sequence[Case]) -> Iterator[CheckError]:
                 "W0609",
                 "this never applies: its `when` is false in every case",
                 node.when.span,
-                help="leave the statement out, or ask for what some case has",
+                help="leave the statement out, or give it a `when` that some case meets",
             )
 
 
@@ -114,11 +116,11 @@ def _decided(
 ) -> CheckError:
     whose = "the sweep's" if what == "cases" else "the loop's"
     made = _rewritten(node, [each.expression for each in statements])
-    help_text = "say by `when` where it applies, and write a statement of its own for each part"
+    help_text = "say with `when` where it applies, in a statement of its own for each part"
     if made:
         help_text = f"write `{made[0]}`"
     elif all(is_constant(each.expression) for each in statements):
-        help_text = "ask for what is measured, or leave cases out by `where` on the sweep"
+        help_text = "test something measured, or leave cases out by `where` on the sweep"
     return error(
         "W0608",
         f"decided by {whose} values alone in {settled:_} of {len(statements):_} {what}",

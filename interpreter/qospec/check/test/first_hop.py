@@ -59,7 +59,7 @@ def on(
             sent, taken = ("packets", "cells") if packets else ("cells", "packets")
             raise error(
                 "E0309",
-                f"`{name}` sends {sent}, and the link of `{origin.path}` carries {taken}",
+                f"`{name}` sends {sent}, but the link of `{origin.path}` carries {taken}",
                 node.span,
                 secondary=(origin.links[HOST_PORT], "linked here"),
                 help=f"take a medium for {sent}, or traffic of another kind",
@@ -74,7 +74,7 @@ def on(
     if len(framed) > 1:
         raise error(
             "E0309",
-            f"the links at the origins of `{name}` frame packets in different ways",
+            f"the links at the origins of `{name}` frame packets differently",
             node.span,
             help="give them one medium, or make flows of their own",
         )
@@ -115,7 +115,7 @@ def _unborne(mark: str, written: Span, name: str, begins: tuple[Span, str]) -> C
     frame = f"frame on its link has {'an' if place.startswith('M') else 'a'} {place}"
     return error(
         "E0426",
-        f"`{name}` marks packets with `{mark}`, and no {frame}",
+        f"`{name}` marks packets with `{mark}`, but no {frame}",
         written,
         secondary=begins,
         help=f"take a medium with room for it: `{{ {field} }}`",
@@ -127,7 +127,7 @@ def _unlinked(node: ast.Flow, name: str, origins: tuple[Node, ...]) -> CheckErro
         "E0308",
         f"no path for packets of `{name}` from `{origins[0].path}`",
         node.span,
-        note="no link is there",
+        note="it has no link",
         help=f"add a `link`, or name other hosts for `{name}`",
     )
 

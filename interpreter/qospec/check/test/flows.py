@@ -61,7 +61,7 @@ def _verify(node: ast.Flow, name: str, origin: Ends, target: Ends) -> None:
             node.target.span,
             label=_count(others),
             secondary=(node.origin.span, _count(many)),
-            help="give arrays of equal length, or one host of each",
+            help="use arrays of equal length, or one host at either end",
         )
     if not origins:
         raise error("E0303", f"`{name}` has no members: these arrays are empty", node.origin.span)
@@ -69,7 +69,7 @@ def _verify(node: ast.Flow, name: str, origin: Ends, target: Ends) -> None:
     if same:
         raise error(
             "E0304",
-            f"`{name}` begins and ends at `{same[0]}`",
+            f"`{name}` starts and ends at `{same[0]}`",
             node.target.span,
             secondary=(node.origin.span, "begins here"),
             help="choose another host",
@@ -99,7 +99,7 @@ def _hosts(
         what = "a device" if isinstance(value, NodeValue) else value.what
         mistake = error(
             "E0306",
-            f"a flow runs between hosts, `{node.span.text}` is {what}",
+            f"expected a host, found {what}",
             node.span,
             help="name a host of the topology",
         )

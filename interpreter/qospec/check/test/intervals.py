@@ -9,7 +9,7 @@ from qospec.check.evaluate.dimensions import named
 from qospec.check.evaluate.values import Amount, Poison
 from qospec.model.expression import Operation, counted, measurements
 from qospec.model.suite import MAX_INTERVALS
-from qospec.units import PS_PER_S, TIME
+from qospec.units import PS_PER_S, TIME, text_of
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from qospec.source import Span
     from qospec.syntax import ast
 
-SHORTER = "write a time such as `every 100 ms`"
+EXAMPLE = "write a time such as `every 100 ms`"
 
 
 def every_of(
@@ -43,8 +43,8 @@ def every_of(
         return None
     if not isinstance(value, Amount) or value.dimension != TIME:
         what = named(value.dimension) if isinstance(value, Amount) else value.what
-        told = f"an interval is a time, not {what}"
-        raise error("E0204", told, node.every.span, help=SHORTER)
+        message = f"an interval is a time, not {what}"
+        raise error("E0204", message, node.every.span, help=EXAMPLE)
     if value.value is None:
         return None
     every_ps = _whole_ps(value.value, node.every.span)
@@ -57,9 +57,10 @@ def every_of(
 
 def _whole_ps(seconds: Fraction, span: Span) -> int:
     every_ps = seconds * PS_PER_S
-    if every_ps < 1 or every_ps.denominator != 1:
-        told = "an interval is a whole number of ps, and longer than 0"
-        raise error("E0205", told, span, help=SHORTER)
+    if every_ps <= 0 or every_ps.denominator != 1:
+        found = text_of(seconds, TIME, exact=True)
+        bound = "longer than 0 s" if every_ps <= 0 else "a whole number of ps"
+        raise error("E0205", f"an interval must be {bound}, found {found}", span, help=EXAMPLE)
     return int(every_ps)
 
 
@@ -90,9 +91,9 @@ def _have_series(expression: Expression, evaluator: Evaluator, node: ast.Report)
     if isinstance(expression, Operation) and expression.dimension is None:
         raise error(
             "E0520",
-            "a condition is not shown by intervals",
+            "a condition cannot be shown by intervals",
             node.value.span,
-            help="report what it compares",
+            help="report the value that it compares",
         )
     leaves = measurements(expression)
     strange = [leaf.text for leaf in leaves if leaf.statistic not in series[leaf.metric]]
@@ -101,9 +102,9 @@ def _have_series(expression: Expression, evaluator: Evaluator, node: ast.Report)
         known = [f"{name}.{each}" if each else name for name, of in series.items() for each in of]
         raise error(
             "E0520",
-            f"`{strange[0]}` is known of the whole run, and not of its intervals",
+            f"`{strange[0]}` is known only for the whole run, not for its intervals",
             node.value.span,
-            note=f"by intervals: {' '.join(sorted(known))}",
+            note=f"known for intervals: {' '.join(sorted(known))}",
             help="leave `every …` out",
         )
     if not leaves:

@@ -102,9 +102,9 @@ class LoopFlows(Value):
             turns = " ".join(str(turn) for turn in list(self.turns)[:20])
             raise error(
                 "E0215",
-                f"`{self.name}` has no such turn",
+                f"`{self.name}` has no such iteration",
                 span,
-                note=f"turns: {turns}" if turns else "its loop has no turns",
+                note=f"iterations: {turns}" if turns else "its loop has no iterations",
             )
         return found
 
@@ -125,7 +125,7 @@ class LoopFlows(Value):
         first = next(iter(self.turns), 0)
         return error(
             "E0511",
-            f"`{self.name}` is one flow per turn of its loop: say which",
+            f"`{self.name}` is one flow per iteration of its loop: say which",
             span,
             help=f"write `{self.name}[{first}]{behind}`, or judge each inside a `for`",
         )

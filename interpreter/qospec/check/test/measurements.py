@@ -100,7 +100,7 @@ class FlowValue(Value):
         """Say that a flow is no number."""
         return error(
             "E0502",
-            f"`{self.path}` is a flow: say what of it is meant",
+            f"`{self.path}` is a flow: say what to measure of it",
             span,
             help=f"write a metric, such as `{self.path}.lost`",
         )
@@ -167,7 +167,7 @@ class MetricValue(Value):
         """Say that a statistic is missing."""
         return error(
             "E0502",
-            f"`{self.flow.path}.{self.spelling}` is many values: say which is meant",
+            f"`{self.flow.path}.{self.spelling}` has several statistics: say which one",
             span,
             note=self._offered(),
             help=f"write `{span.text}.{self.statistics[0]}`",
@@ -255,7 +255,7 @@ class ShareAbove(Value):
 
     def unfinished(self, span: Span) -> CheckError:
         """Say that the bound is missing."""
-        message = f"`{self.path}` needs a bound: the share that exceeds it is meant"
+        message = f"`{self.path}` needs a bound: it is the share that exceeds it"
         return error("E0502", message, span, help=f"write `{self.path}(1 ms)`")
 
 
@@ -319,7 +319,7 @@ def _unknown_metric(carries: str, name: ast.Name, of_all: Mapping[str, Kind]) ->
     shown = (min((each.name, *each.aliases[:1]), key=len) for each in known.values())
     return error(
         "E0501",
-        f"`{name.text}` is nothing that is measured",
+        f"`{name.text}` is not a metric",
         name.span,
         label=f"did you mean `{near}`?" if near else "",
         note="metrics: " + " ".join(sorted(shown)),

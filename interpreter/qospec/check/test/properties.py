@@ -101,7 +101,7 @@ def _drawn(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
         if node.annotation is not None and isinstance(values, Arrivals):
             raise error(
                 "E0115",
-                f"arrivals are no `{node.annotation.text}`",
+                f"arrivals are not of type `{node.annotation.text}`",
                 node.annotation.span,
                 help=f"write `forall {node.name.text} in {node.values.span.text}`",
             )
@@ -114,7 +114,7 @@ def _drawn(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
         return Boolean(None) if isinstance(first, Boolean) else first
     raise error(
         "E0516",
-        f"`forall` draws from a range, a list or `cells(…)`, this is {values.what}",
+        f"expected a range, a list or `cells(…)` to draw from, found {values.what}",
         node.values.span,
         help="write `in 1 cell/s .. 100 cell/s`, or `in cells(at_most = 100)`",
     )
@@ -127,7 +127,7 @@ def _between(node: ast.ForAll, values: ast.Range, scope: Scope, evaluator: Evalu
         return POISON
     for end, place in zip(ends, (values.first, values.last), strict=True):
         if not isinstance(end, Amount):
-            raise error("E0204", f"a range goes between numbers, this is {end.what}", place.span)
+            raise error("E0204", f"expected a number, found {end.what}", place.span)
         _typed(node, end)
     assert isinstance(first, Amount)  # noqa: S101
     assert isinstance(last, Amount)  # noqa: S101
@@ -158,7 +158,7 @@ def _typed(node: ast.ForAll, value: Value) -> None:
         near = did_you_mean(name, TYPES)
         raise error(
             "E0115",
-            f"`{name}` is no type that can be drawn",
+            f"`{name}` is not a type that can be drawn",
             node.annotation.span,
             label=f"did you mean `{near}`?" if near else "",
             note="types: " + " ".join(TYPES),
@@ -289,12 +289,12 @@ class Function(Value):
         if wanted is None:
             raise error(
                 "E0204",
-                f"`{self.name}` takes a stream of cells, this is {value.what}",
+                f"`{self.name}` takes a stream of cells, not {value.what}",
                 node.span,
                 help="draw one: `forall arrivals in cells(at_most = 100)`",
             )
         if not isinstance(value, Amount):
-            raise error("E0204", f"`{name}` is {named(wanted)}, this is {value.what}", node.span)
+            raise error("E0204", f"`{name}` is {named(wanted)}, not {value.what}", node.span)
         if value.dimension != wanted and value.value != 0:
             raise error(
                 "E0202", f"`{name}` is {named(wanted)}, not {named(value.dimension)}", node.span

@@ -76,7 +76,7 @@ def run_of(test: ast.Test, search: Search | None, scope: Scope, evaluator: Evalu
         evaluator.context.report(
             error(
                 "E0102",
-                "`run` is declared already",
+                "`run` is already declared",
                 found[1].span,
                 secondary=(found[0].span, "first declared here"),
                 help="keep one of them",
@@ -130,7 +130,7 @@ def _goes_on(node: ast.Skip, scope: Scope, evaluator: Evaluator) -> bool:
 def _no_reason(node: ast.Skip) -> CheckError:
     return error(
         "E0513",
-        "a case that is left out needs a reason",
+        "a skipped case needs a reason",
         node.reason.span,
         help="say why: the report shows it",
     )

@@ -137,9 +137,9 @@ class SearchBuilder:
             self._context.report(
                 error(
                     "E0514",
-                    "a search looks between two values, without steps",
+                    "a search takes a lower and an upper bound, without steps",
                     values.span,
-                    help="write `in least .. greatest`",
+                    help="write `in lowest .. highest`",
                 )
             )
             return None, None
@@ -160,9 +160,9 @@ class SearchBuilder:
             self._context.report(
                 error(
                     "E0514",
-                    "a search goes up from a value above 0",
+                    "a search starts above 0 and goes up",
                     values.span,
-                    help="write the least load first, such as `1% of bottleneck`",
+                    help="write the lowest load first, such as `1% of bottleneck`",
                 )
             )
         else:
@@ -174,7 +174,7 @@ class SearchBuilder:
         if isinstance(value, Amount):
             return value
         if not isinstance(value, Poison):
-            what = f"a search looks between two numbers, this is {value.what}"
+            what = f"expected a number, found {value.what}"
             self._context.report(error("E0204", what, node.span))
         return None
 
@@ -230,7 +230,7 @@ class SearchBuilder:
             self._context.report(
                 error(
                     "E0514",
-                    f"`{node.name.text}` asks for trials longer than all of them together",
+                    f"`{node.name.text}` has a trial longer than all trials together",
                     node.span,
                     note="`total` is the length of all trials of one load, `trial` that of one",
                     help="give `total` at least the length of `trial`",
@@ -248,10 +248,10 @@ def _only(test: ast.Test, evaluator: Evaluator) -> ast.Search | None:
         evaluator.context.report(
             error(
                 "E0102",
-                "a test holds one search",
+                "a test has at most one search",
                 each.name.span,
                 secondary=(found[0].name.span, "the first"),
-                help="give it two goals, or write another test",
+                help="give the search two goals, or write another test",
             )
         )
     return found[0] if found else None

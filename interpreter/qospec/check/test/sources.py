@@ -82,7 +82,7 @@ def _emitted(
     if "gaps" in record.given:
         raise error(
             "E0301",
-            "`gaps` and `source` both say how packets come",
+            "`gaps` and `source` both say how packets arrive",
             place,
             secondary=(record.given["gaps"].name.span, "said here"),
             help="keep one of them",

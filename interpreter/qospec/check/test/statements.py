@@ -105,7 +105,7 @@ class Statements:
         if self._search is not None and measured:
             raise error(
                 "E0515",
-                f"a search runs many trials: of which is `{measured[0].text}` meant?",
+                f"a search runs many trials: which one does `{measured[0].text}` mean?",
                 node.span,
                 secondary=(self._search.name.span, "searched here"),
                 help="judge what a goal has found; a `require` is judged in every trial",

@@ -76,7 +76,7 @@ def _values(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> list[tu
                 names = ", ".join(f"x_{place + 1}" for place in range(len(row.items)))
                 raise error(
                     "E0506",
-                    f"a row of {len(row.items)} values is swept by as many names",
+                    f"a row of {len(row.items)} values needs as many names",
                     row.span,
                     help=f"write `sweep ({names}) in …`",
                 )
@@ -88,7 +88,7 @@ def _values(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> list[tu
         if not isinstance(series, List):
             raise error(
                 "E0506",
-                f"`sweep` runs over a list or a range, this is {series.what}",
+                f"expected a list or a range to sweep over, found {series.what}",
                 node.span,
                 help="write `in [first, second]` or `in first .. last step width`",
             )
@@ -118,7 +118,7 @@ def _zipped(sweep: ast.Sweep, scope: Scope, evaluator: Evaluator) -> list[Combin
     if not isinstance(sweep.values, ast.ListOf):
         raise error(
             "E0506",
-            "several names are swept over a list of rows",
+            "several names need a list of rows",
             sweep.values.span,
             help="write `in [(1, 2), (3, 4)]`",
         )
@@ -127,7 +127,7 @@ def _zipped(sweep: ast.Sweep, scope: Scope, evaluator: Evaluator) -> list[Combin
         if not isinstance(row, ast.TupleOf | ast.ListOf) or len(row.items) != len(sweep.names):
             raise error(
                 "E0506",
-                f"a row of {len(sweep.names)} values is wanted",
+                f"expected a row of {len(sweep.names)} values",
                 row.span,
                 secondary=(
                     sweep.names[0].span.to(sweep.names[-1].span),

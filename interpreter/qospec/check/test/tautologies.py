@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from qospec.source import Span
 
 SAME = "both sides are the same"
-SETTLED = "its sides can come to nothing else"
+SETTLED = "its sides can have no other values"
 UNMEASURED = "it measures nothing"
 WITHOUT = "it holds without what is measured"
 
@@ -62,7 +62,7 @@ def _no_criterion(statement: Statement) -> CheckError:
     label = "" if statement.label == statement.text else f"{statement.label}: "
     return error(
         "W0601",
-        f"`{statement.kind}` never fails here: no device has a part in published numbers",
+        f"`{statement.kind}` never fails here: published numbers do not depend on the device",
         statement.span,
         help=f"write `report {label}{statement.text}`, which shows whether they agree",
     )
@@ -70,7 +70,7 @@ def _no_criterion(statement: Statement) -> CheckError:
 
 def never_fails(kind: str, why: str, span: Span, example: str) -> CheckError:
     """Return the warning of a criterion that holds whatever happens."""
-    help_text = f"{kind} what may turn out otherwise, such as `{example}`"
+    help_text = f"{kind} something that can fail, such as `{example}`"
     return error("W0601", f"`{kind}` never fails here: {why}", span, help=help_text)
 
 

@@ -116,7 +116,7 @@ class _Builder:
             if not outermost:
                 raise error(
                     "E0112",
-                    "a node is declared outside of loops",
+                    "a node must be declared outside of loops",
                     statement.span,
                     help="declare an array: `a = host(count = 4)`",
                 )
@@ -156,7 +156,7 @@ class _Builder:
             what = f"`{plan.kind.name}`" if isinstance(plan, KindValue) else plan.what
             raise error(
                 "E0420",
-                f"a binding in a topology makes nodes, this is {what}",
+                f"expected a host or a device, found {what}",
                 node.value.span,
                 help=self._for_a_value(name.text, plan, node),
                 fix=as_let(node, plan),
@@ -186,12 +186,12 @@ class _Builder:
         """Return what to write for a value that is bound as if it were a node."""
         kind = value.kind if isinstance(value, KindValue | Record) else None
         if kind is not None and kind.role == "element":
-            return "an element stands in a `device`; `import std.devices.generic` has simple ones"
+            return "an element belongs in a `device`; `import std.devices.generic` has simple ones"
         line = self._context.catalogue.find("element", "line")
         text = node.span.source.text
         above = text[text.rfind("\n", 0, node.span.start) + 1 : node.span.start]
         if line is not None and line.parameter(name) and "link" in above.split():
-            return f"a medium is changed in braces: `via … {{ {name} = {node.value.span.text} }}`"
+            return f"change a medium in braces: `via … {{ {name} = {node.value.span.text} }}`"
         return f"write `let {name} = …` for a value"
 
     def link(self, node: ast.Link, scope: Scope) -> None:
@@ -256,7 +256,7 @@ class _Builder:
             help_text = f"say which port: `{node.span.text}.{port}`" if port else ""
         raise error(
             "E0412",
-            f"a link ends at a host or a port, `{node.span.text}` is {value.what}",
+            f"expected a host or a port, found {value.what}",
             node.span,
             help=help_text,
         )
@@ -268,7 +268,7 @@ class _Builder:
             self._context.report(
                 error(
                     "E0425",
-                    f"`{place.span.text}` is a port of {ports.carries}s, and this link carries "
+                    f"`{place.span.text}` is a port of {ports.carries}s, but this link carries "
                     f"{carries}s",
                     place.span,
                     secondary=(ports.span, "declared here"),
@@ -288,7 +288,7 @@ class _Builder:
             what = f"a {value.kind.name}" if isinstance(value, Record) else value.what
             raise error(
                 "E0413",
-                f"a link needs a line, `{node.medium.span.text}` is {what}",
+                f"expected a medium, found {what}",
                 node.medium.span,
                 help="write a medium such as `media.stm1`, or `line { rate = … }`",
             )

@@ -238,7 +238,7 @@ class Networks:
             if not isinstance(value, TopologyValue):
                 raise error(
                     "E0421",
-                    f"a test is on a topology, `{path.span.text}` is {value.what}",
+                    f"expected a topology, found {value.what}",
                     path.span,
                     help="name a topology",
                 )

@@ -152,7 +152,7 @@ class Recovery:
     def resume(self, at: int) -> int:
         """Return the token to resume at when the token `at` does not fit, or -1 to stop."""
         if self._tokens.starts[at] in self._tokens.errors:  # its replacement does not fit either
-            self._problems.take_fix_back(self._tokens.span(at))
+            self._problems.withdraw_fix(self._tokens.span(at))
         self._automaton.reduce_completed(at)
         if self._tokens.opens_line(at) and self._automaton.accepts("LET"):
             self._automaton.reduce_for("LET", at)  # what is above is complete

@@ -8,7 +8,7 @@ from qospec.check.modules import imports
 from qospec.check.records.kinds import RESERVED
 from qospec.reference.library import library
 
-_STATISTIC = "a statistic stands behind what is measured, as in `flow.delay.{}`"
+_STATISTIC = "a statistic follows what is measured, as in `flow.delay.{}`"
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ _STATISTIC = "a statistic stands behind what is measured, as in `flow.delay.{}`"
         ("let fast = media.stm1", "write `import std.media` below the first line"),
         (
             "let few = [1, 2]\nlet asked = few.size",
-            "ask an item, as in `[0].size`, or each of them: `for one in … { … }`",
+            "choose an item, as in `[0].size`, or loop: `for one in … { … }`",
         ),
         ("let sizes = imix.simple", "write `import std.traffic.imix` below the first line"),
         ("let mark = EF", "write `dscp.ef`, with `import std.dscp` below the first line"),
@@ -31,7 +31,7 @@ _STATISTIC = "a statistic stands behind what is measured, as in `flow.delay.{}`"
         ),
         (
             "topology t {\n  r = router { ports = 2 }\n}",
-            "an element stands in a `device`; `import std.devices.generic` has simple ones",
+            "an element belongs in a `device`; `import std.devices.generic` has simple ones",
         ),
         ("import imix", "write `import std.traffic.imix`"),
         ("topology t {\n  a[3] = host\n}", "write `a = host(count = 3)` for an array"),
@@ -92,7 +92,7 @@ _STATISTIC = "a statistic stands behind what is measured, as in `flow.delay.{}`"
         ("let late = avg(3)", _STATISTIC.format("mean")),
         (
             "let kept = 0 * m",
-            "declare it; the unit `m` stands right behind a number, as in `1 m`",
+            "declare it; the unit `m` directly follows a number, as in `1 m`",
         ),
         ("let load = 1 Mbit / s", "write `1 Mbit/s`"),
         ("let waits = 9 ms .. 1 ms step 3 ms", "write `1 ms .. 7 ms step 3 ms`"),
@@ -221,7 +221,7 @@ def test_what_is_built_is_not_refused_as_later(catalogue):
 
 def test_a_size_in_parts_of_bytes_is_told_in_decimals(checked):
     [problem] = checked("traffic t = packets { rate = 1 pkt/s, size = 0.5 B @ip }")[1]
-    assert problem.message == "`size` is counted in whole bytes, this is 0.5"
+    assert problem.message == "`size` must be a whole number of bytes, found 0.5"
 
 
 def test_what_is_carried_is_followed_once_for_all_ports(codes, monkeypatch):
@@ -488,7 +488,7 @@ def test_an_invariant_is_told_what_it_may_ask_for_wherever_it_asks(checked):
         "write `queue.overflow`",
         "write `queue.early`",
         "write `west.rx.count`",
-        "ask for `queue.lost`",
+        "write `queue.lost`",
     ]
 
 
@@ -517,7 +517,7 @@ def test_a_limit_that_counts_the_other_items_is_told_to_count_these(checked, por
 
 def test_a_keyword_behind_a_number_is_no_unit(checked):
     [problem] = checked("let kept = 0 if m == 1 else 2")[1]
-    assert problem.help == "declare it; the unit `m` stands right behind a number, as in `1 m`"
+    assert problem.help == "declare it; the unit `m` directly follows a number, as in `1 m`"
 
 
 def test_a_word_for_a_scheduler_points_to_devices(checked):

@@ -226,7 +226,7 @@ def test_a_package_and_a_folder_of_one_name(locked, tmp_path):
         ("[package.acme]\n", "E0105", "[package.acme] needs `folder`"),
         ('[package.acme]\nfolder = "none"\nsha256 = ""\n', "E0106", "no file or folder is at"),
         ('[package.acme]\nfolder = "../x"\nsha256 = ""\n', "E0110", "is not a path"),
-        ('[package.acme]\nfolder = "a.qos"\nsha256 = ""\n', "E0117", "`acme` is no folder"),
+        ('[package.acme]\nfolder = "a.qos"\nsha256 = ""\n', "E0117", "`acme` is not a folder"),
         ('[package.std]\nfolder = "packages/acme"\nsha256 = ""\n', "E0116", "`std` is the library"),
         ('[package."a b"]\nfolder = "a"\nsha256 = ""\n', "E0116", "`a b` cannot be a package"),
         ("package = 1\n", "E0204", "`package` is a table"),
