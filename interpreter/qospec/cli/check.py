@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     "--fix", is_flag=True, help="Apply the fixes that are certain to be right, then check again."
 )
 def check(paths: tuple[str, ...], *, as_json: bool, fix: bool) -> None:
-    """Check names, units, types, wiring, paths and loads without running anything."""
+    """Check names, units, types, wiring, paths and loads. Nothing is run."""
     from qospec.diagnostics import Problems
 
     problems = Problems()

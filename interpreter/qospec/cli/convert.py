@@ -26,7 +26,7 @@ FORMS = ("yaml", "qos")
     "-o", "--output", default=STDIN, metavar="PATH", help="File to write instead of stdout."
 )
 def convert(file: str, form: str, output: str) -> None:
-    """Convert a file to YAML or to .qos text; `-` reads stdin, in the other form."""
+    """Convert a file to YAML or to .qos text. `-` reads stdin, in the other form."""
     from qospec.diagnostics import Problems
     from qospec.writing import WriteError, write_whole
     from qospec.yaml_twin.form import TEXT_SUFFIX, is_yaml

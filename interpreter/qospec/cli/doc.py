@@ -25,7 +25,10 @@ from qospec.cli.output import show_file
 )
 @click.option("-o", "--output", default="", help="File to write instead of stdout.")
 def doc(paths: tuple[str, ...], name: str, title: str, output: str) -> None:
-    """Document what files declare: devices, topologies, traffic and tests, with their comments."""
+    """Document what files declare, on one page.
+
+    It has their devices, topologies, traffic and tests, with their comments.
+    """
     from qospec.catalogue.kinds import discover
     from qospec.diagnostics import Problems
     from qospec.documentation.project import page

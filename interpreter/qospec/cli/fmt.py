@@ -31,7 +31,7 @@ class _Mode(NamedTuple):
 @click.option("--check", is_flag=True, help="Change nothing; exit with 1 if a file would change.")
 @click.option("--diff", is_flag=True, help="Change nothing; print what would change.")
 def fmt(paths: tuple[str, ...], **mode: bool) -> None:
-    """Format .qos files; `-` reads stdin and writes stdout."""
+    """Format .qos files. `-` reads stdin and writes stdout."""
     from qospec.diagnostics import Problems
     from qospec.yaml_twin.form import is_yaml
 
@@ -67,7 +67,8 @@ def _format_files(paths: tuple[str, ...], mode: _Mode, problems: Problems) -> in
     looks = mode.check or mode.diff
     files = loading.counted(changed, "file")
     words = "would change" if looks else "changed"
-    output.say(f"{files} {words}, {same} already formatted", err=True)
+    if changed or same or not problems.errors:
+        output.say(f"{files} {words}, {same} already formatted", err=True)
     if failed:
         return exits.ERROR
     return exits.FAILED if looks and changed else exits.PASSED

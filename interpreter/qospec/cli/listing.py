@@ -10,19 +10,22 @@ import click
 from qospec.cli import exits, options, output
 
 _HELP = {
-    "devices": "List the devices of the library: parameters with defaults, ports, calibration.",
-    "elements": "List the elements that devices are made of, with their fields and standards.",
-    "traffic": "List the kinds of traffic: what each declares, with its fields and standards.",
-    "arrivals": "List the arrival processes: when a source emits cells or packets.",
-    "policies": "List the drop policies: what a queue drops before it is full.",
-    "metrics": "List the metrics that criteria can use, with their dimensions.",
-    "units": "List the units, with their dimensions and exact sizes.",
+    "devices": "List the devices of the library.",
+    "elements": "List the elements that devices are made of.",
+    "traffic": "List the kinds of traffic.",
+    "arrivals": "List the arrival processes, by which sources emit.",
+    "policies": "List the drop policies of queues.",
+    "metrics": "List the metrics that criteria can use.",
+    "units": "List the units, with their exact sizes.",
     "media": "List the media of the library, with their rates.",
 }
 
 
 def _command(plural: str) -> click.Command:
-    @click.command(plural, help=f"{_HELP[plural]}\n\nWith a NAME, describe that one in full.")
+    @click.command(
+        plural,
+        help=f"{_HELP[plural]}\n\nWith a NAME, describe that one in full.",
+    )
     @click.argument("name", required=False, default="")
     @options.as_json
     def show(name: str, *, as_json: bool) -> None:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 import sys
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from qospec.cli import exits, loading, options
 from qospec.cli.output import say, say_json
-from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
     from qospec.diagnostics import Diagnostic
@@ -28,7 +26,7 @@ MINUTE_S, HOUR_S = 60, 3600
 @options.max_cells
 @options.as_json
 def plan(**asked: Any) -> None:
-    """Show what a run would do, and how much, without running anything.
+    """Show what a run would do, and how much. Nothing is run.
 
     What a run would refuse is reported after the plan, with the exit code that the run would have.
     """
@@ -49,7 +47,7 @@ def plan(**asked: Any) -> None:
         if row["search"]:
             trials = f"at most {trials}"
         most = "at most " if row["search"] else ""
-        emulated = f"{most}{_duration(row['seconds'])} emulated in all"
+        emulated = f"{most}{_duration(row['seconds'])} emulated in total"
         cells = f"{'at most' if row['bounded'] else 'about'} {_items(row['cells'], planned.case)}"
         say(f"{row['name']}: {trials}, {cells} each, {emulated}")
         for goal in (row["search"] or {}).get("goals", ()):
@@ -62,6 +60,8 @@ def plan(**asked: Any) -> None:
 
 
 def _row(plan: CasePlan) -> dict[str, Any]:
+    from qospec.units import PS_PER_S
+
     search = plan.case.search
     return {
         "name": plan.case.name,
@@ -86,8 +86,10 @@ def _search(search: Search) -> dict[str, Any]:
 
 
 def _goal(goal: Goal, search: Search) -> dict[str, Any]:
+    from fractions import Fraction
+
     from qospec.plan.plan import loads
-    from qospec.units import RATIO, TIME, text_of
+    from qospec.units import PS_PER_S, RATIO, TIME, text_of
 
     values = {
         "trial": text_of(Fraction(goal.trial_ps, PS_PER_S), TIME),
@@ -114,7 +116,9 @@ def _items(count: int, case: Case) -> str:
 def _duration(seconds: float) -> str:
     """Return a length of time: `2 h 11 min`, `1 min 3 s`, `500 ms`."""
     if seconds < MINUTE_S:
-        from qospec.units import TIME, text_of
+        from fractions import Fraction
+
+        from qospec.units import PS_PER_S, TIME, text_of
 
         return text_of(Fraction(round(seconds * PS_PER_S), PS_PER_S), TIME)
     whole = math.ceil(seconds)

@@ -21,7 +21,7 @@ from qospec.cli.output import show_file
 )
 @click.option("-o", "--output", default="", help="File to write instead of stdout.")
 def report(folder: str, name: str, output: str) -> None:
-    """Render a record once more: html, markdown, csv, junit, json or a template of your own."""
+    """Render the report of a record again. `--format` chooses the format."""
     from qospec.record.store import Record, RecordError
     from qospec.writing import WriteError, write_whole
 

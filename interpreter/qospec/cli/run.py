@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 @click.option("--no-progress", is_flag=True, help="Show no progress line.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever the verdicts are.")
 def run(**asked: Any) -> None:
-    """Run tests, judge them, keep a record and print the path of the report."""
+    """Run tests and judge them. Keeps a record and prints the path of the report."""
     from qospec.cli.progress import Progress, workload_of
     from qospec.cli.terminal import Console
 

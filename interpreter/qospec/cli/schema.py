@@ -9,9 +9,10 @@ from qospec.cli.output import say_json
 
 @click.command()
 def schema() -> None:
-    """Print the JSON Schema (draft 2020-12) of the YAML form, for editors and generators.
+    """Print the JSON Schema of the YAML form.
 
-    An editor that knows it completes keywords, kinds and their fields in `.yaml` files.
+    It is of the draft 2020-12. An editor that uses it completes keywords, kinds and their fields in
+    `.yaml` files.
     """
     from qospec.catalogue.kinds import discover
     from qospec.reference.schema import schema as schema_of

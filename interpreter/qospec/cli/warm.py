@@ -23,7 +23,7 @@ REPORTED_S = 1
     help="Number of worker processes.",
 )
 def warm(paths: tuple[str, ...], match: str, jobs: int) -> None:
-    """Compile the kernels that specifications use, without running their tests."""
+    """Compile the kernels that specifications use. No test is run."""
     from qospec.run import warming
 
     request = loading.Request(paths, match, "0", options.MAX_CELLS, as_json=False)

@@ -117,14 +117,14 @@ def _judge_undrawn(statement: Statement, repeat: RepeatReadings) -> Judgement:
 def _sample_sizes(expression: Operation, estimates: Estimates, confidence: Fraction) -> list[str]:
     """Return the effective sample size of each quantile in words; once if all have the same."""
     levels = bonferroni_level(confidence, estimates, expression) if estimates else confidence
-    said = {
+    notes = {
         leaf.text: each.note(levels, needed_bounds(expression, leaf), item_noun(leaf))
         for leaf, each in estimates.items()
         if isinstance(each, Quantile)
     }
-    if len(set(said.values())) <= 1:
-        return list(said.values())[:1]
-    return [f"`{text}`: {words}" for text, words in said.items()]
+    if len(set(notes.values())) <= 1:
+        return list(notes.values())[:1]
+    return [f"`{text}`: {words}" for text, words in notes.items()]
 
 
 def _too_few_items(

@@ -93,15 +93,15 @@ def needs(statement: Statement) -> Iterator[Need]:
 def planned(plans: Iterable[CasePlan]) -> Iterator[Diagnostic]:
     """Yield a warning for each criterion that some of the cases have too few items to show."""
     found: dict[tuple[Span, str], list[Shortfall]] = {}
-    asked: dict[Span, set[str]] = {}
+    cases_of: dict[Span, set[str]] = {}
     for case in (each.case for each in plans if not each.case.skip):
         for statement in case.statements:
             if not statement.idle:
-                asked.setdefault(statement.span, set()).add(case.name)
+                cases_of.setdefault(statement.span, set()).add(case.name)
             for short in _shortfalls(statement, case):
                 found.setdefault((statement.span, short.need.leaf.text), []).append(short)
     for (span, _), all_short in found.items():
-        yield _warning(span, all_short, len(asked[span]))
+        yield _warning(span, all_short, len(cases_of[span]))
 
 
 def _shortfalls(statement: Statement, case: Case) -> Iterator[Shortfall]:

@@ -57,8 +57,8 @@ def reasons(case: Record) -> list[str]:
     """
     if any("carries" not in loss for loss in case["losses"]):
         return list(case["why"])
-    told = {loss_sentence(loss) for loss in case["losses"]}
-    others = dict.fromkeys(line for line in case["why"] if line not in told)
+    known = {loss_sentence(loss) for loss in case["losses"]}
+    others = dict.fromkeys(line for line in case["why"] if line not in known)
     found, named = discarded(case), _named(case)
     roots = set(named)
     concerned = [each for each in found if _root(each["flow"]) in roots]
@@ -109,7 +109,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 TOGETHER = Fraction(95, 100)
-"""The joint confidence that is usually wanted of all criteria."""
+"""The joint confidence that all criteria should usually have."""
 
 
 def with_confidence(document: Record) -> dict[str, Any]:

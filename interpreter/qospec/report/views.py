@@ -150,7 +150,7 @@ def attention(document: Record) -> list[dict[str, Any]]:
     return sorted(found, key=lambda case: PROBLEMS.index(case["verdict"]))
 
 
-def alike(its: Iterable[Record]) -> list[list[Record]]:
+def similar(its: Iterable[Record]) -> list[list[Record]]:
     """Return groups of cases of one test in which the same statements failed for the same causes.
 
     The values that were measured may differ.
@@ -309,7 +309,7 @@ def plural(count: int, noun: str) -> str:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "alike": alike,
+    "similar": similar,
     "attention": attention,
     "by_flow": by_flow,
     "cases": cases,

@@ -31,7 +31,7 @@ class Job(NamedTuple):
 
 
 class JobResult(NamedTuple):
-    """What a job gave.
+    """The result of a job.
 
     Attributes:
         document: The case's part of the outcome.

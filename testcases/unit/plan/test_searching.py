@@ -117,7 +117,7 @@ def test_a_plan_prints_the_bound_each_default_and_the_refusal(command) -> None:
     result = command("plan", TOPOLOGY + SEARCH)
     assert result.exit_code == 2
     assert "knee: at most 366 trials" in result.output
-    assert "at most 12 min 48 s emulated in all" in result.output
+    assert "at most 12 min 48 s emulated in total" in result.output
     assert re.search(r"goal ndr: .*trial 1 s \(default\), total 11 s, .*width 0.5 %", result.output)
     assert "E0590" in result.output
     document = json.loads(command("plan", TOPOLOGY + SEARCH, "--json").stdout)
