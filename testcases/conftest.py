@@ -58,7 +58,7 @@ def outcome_of(case: Suite, seed: str = "0") -> Document:
     """Plan and run a case; return its outcome. Any diagnostic of planning is a failure."""
     problems = Problems()
     plans = plan(case, seed, Bounds(), problems)
-    for warning in evidence.planned(plans):
+    for warning in evidence.warnings(plans):
         problems.add(warning)
     assert not problems.all, render_all(problems.all)
     (planned,) = plans

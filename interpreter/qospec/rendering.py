@@ -57,7 +57,7 @@ def render(diagnostic: Diagnostic, *, colour: bool = False, width: int = WIDEST)
     broken there if it is the width of a terminal, which is less than the widest.
     """
     own = Label(diagnostic.span, diagnostic.label)
-    labels = [own, *diagnostic.others]
+    labels = [own, *diagnostic.secondary]
     digits = max(len("10"), *(len(str(_line_number(label))) for label in labels))
     paint = _Paint(diagnostic.severity, colour=colour)
     form = _Form(digits, max(_LEAST, width - digits - len(" | ")), paint, wraps=width < WIDEST)
@@ -227,7 +227,7 @@ def _painted(mark: _Mark, text: str, paint: _Paint) -> str:
 
 
 def _broken(text: str, indent: int, width: int) -> list[str]:
-    """Return the lines of a text that stands behind so many columns; the first without them."""
+    """Return the lines of a text that is indented, the first one without its indent."""
     if width >= WIDEST:
         return [_one_line(text)]
     room = max(_LEAST, width - indent)

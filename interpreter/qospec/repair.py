@@ -85,9 +85,9 @@ def _changes(problems: Problems, paths: Sequence[Path]) -> dict[Source, list[tup
 
 
 def fix_of(diagnostic: Diagnostic) -> tuple[Edit, ...]:
-    """Return the edits that apply a fix where it stands.
+    """Return the edits of a fix in the file itself.
 
-    A fix is written as the text has it. In YAML it is made only where it puts word for word.
+    A fix is written for the text form. In YAML it is applied only if it replaces a word by a word.
     """
     source, fix = diagnostic.span.source, diagnostic.fix
     if any(edit.span.source is not source for edit in fix):
@@ -108,9 +108,9 @@ def _may_change(source: Source, paths: Sequence[Path]) -> bool:
 
 
 def applied(text: str, fixes: Iterable[tuple[Edit, ...]]) -> tuple[str, int]:
-    """Return the text with the fixes made, and how many were.
+    """Return the text with the fixes applied, and how many were.
 
-    A fix is made whole or not at all; of two that overlap or touch, the first is made.
+    A fix is applied entirely or not at all; of two that overlap or touch, only the first.
     """
     chosen: list[Edit] = []
     count = 0

@@ -120,7 +120,7 @@ def unit(text: str) -> Unit | None:
 
 @functools.cache
 def tables() -> dict[str, dict[str, dict[str, Any]]]:
-    """Return `spec/units.toml` as it stands: rows by spelling, by dimension and `misread`."""
+    """Return `spec/units.toml` as data: rows by spelling, by dimension and `misread`."""
     with (SPEC / "units.toml").open("rb") as file:
         return tomllib.load(file)
 
@@ -233,8 +233,8 @@ def number_text(value: Fraction | int, *, digits: int = 4, exact: bool = False) 
         return f"{sign}{_grouped(value.numerator)}/{_grouped(value.denominator)}"
     if not exact and (places is None or places > _SHORT):
         magnitude = len(str(int(value))) if value >= 1 else -_leading_zeros(value)
-        wanted = max(0, digits - magnitude)
-        places = wanted if places is None else min(wanted, places)
+        needed = max(0, digits - magnitude)
+        places = needed if places is None else min(needed, places)
     scaled = _rounded(value * 10 ** (places or 0))
     whole, decimals = divmod(scaled, 10 ** (places or 0))
     tail = f"{decimals:0{places}}".rstrip("0") if places else ""

@@ -15,7 +15,7 @@ from trials import most_wrong
 from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.diagnostics import Problems
-from qospec.judge.confidence import UNDRAWN
+from qospec.judge.confidence import NOTHING_DRAWN
 from qospec.plan.plan import Bounds, plan
 from qospec.record.outcome import case_document
 from qospec.run import trial
@@ -77,7 +77,7 @@ def test_a_rare_repeat_passes_no_more_false_criteria_than_the_confidence_allows(
 def test_where_nothing_is_drawn_the_value_decides(tmp_path) -> None:
     """Evenly spread, both begin at once: every frame of one of them waits for the other."""
     (criteria,) = judged(tmp_path, range(1), "170 us", "even")
-    assert {note for _, note in criteria} == {UNDRAWN}
+    assert {note for _, note in criteria} == {NOTHING_DRAWN}
     assert {verdict for verdict, _ in criteria} == {"pass"}
     (wrong,) = judged(tmp_path, range(1), "160 us", "even")
     assert {verdict for verdict, _ in wrong} == {"fail"}

@@ -53,20 +53,20 @@ class Mistake(NamedTuple):
 
 
 def diagnosed(path: Path, *, by_plan: bool = False) -> list[Diagnostic]:
-    """Return what `qos check` tells, and what else a plan does."""
+    """Return what `qos check` reports, and what else a plan does."""
     problems = Problems()
     suite = check([path], CATALOGUE, problems)
     if not problems.errors:
         verify(suite, problems)
     if by_plan:
-        assert not problems.errors, "this is told by a check"
+        assert not problems.errors, "this is reported by a check"
         plans = plan(suite, "0", Bounds(), problems)
-        for each in (*evidence.planned(plans), *unsupported(suite, plans)):
+        for each in (*evidence.warnings(plans), *unsupported(suite, plans)):
             problems.add(each)
     return list(problems.all)
 
 
-def told(path: Path, *, by_plan: bool = False) -> list[Mistake]:
+def reported(path: Path, *, by_plan: bool = False) -> list[Mistake]:
     return [
         Mistake(
             Path(found.span.source.name).name,
@@ -92,19 +92,21 @@ def texts(path: Path) -> dict[str, str]:
     return {each.name: each.read_text(encoding="utf-8") for each in every}
 
 
-def assert_told(path: Path) -> None:
-    """Each expected mistake is told where it is expected, and nothing else is."""
+def assert_reported(path: Path) -> None:
+    """Each expected mistake is reported where it is expected, and nothing else is."""
     held = texts(path)
     missing = [each for name, text in held.items() for each in expected(text, name)]
     by_plan = any(BY_PLAN.search(text) for text in held.values())
-    unexpected = told(path / "main.qos" if path.is_dir() else path, by_plan=by_plan)
+    unexpected = reported(path / "main.qos" if path.is_dir() else path, by_plan=by_plan)
     for mistake in list(missing):
         for found in unexpected:
             if found[:3] == mistake[:3] and mistake.message in found.message:
                 missing.remove(mistake)
                 unexpected.remove(found)
                 break
-    assert (missing, unexpected) == ([], []), "(expected but not told, told but not expected)"
+    assert (missing, unexpected) == ([], []), (
+        "(expected but not reported, reported but not expected)"
+    )
 
 
 def files(folder: str) -> list[Path]:
@@ -128,7 +130,7 @@ def blocks() -> Iterator[tuple[str, int, str]]:
 
 @pytest.mark.parametrize("path", files("accept"), ids=lambda path: path.stem)
 def test_it_is_accepted(path: Path) -> None:
-    assert told(path) == []
+    assert reported(path) == []
 
 
 def twin_of(path: Path) -> Path:
@@ -169,13 +171,13 @@ def test_its_twin_in_yaml_has_the_same_plan(path: Path) -> None:
 @pytest.mark.parametrize("path", files("twins"), ids=lambda path: path.stem)
 def test_a_twin_is_of_a_file_and_is_accepted(path: Path) -> None:
     assert (HERE / "accept" / f"{path.stem}.qos").is_file()
-    assert told(path) == []
+    assert reported(path) == []
 
 
 @pytest.mark.parametrize("path", refused_ones(), ids=lambda path: path.stem)
 def test_it_is_refused_in_these_words(path: Path) -> None:
     assert any(expected(text, name) for name, text in texts(path).items()), "this expects nothing"
-    assert_told(path)
+    assert_reported(path)
 
 
 def unreadable(folder: Path) -> None:
@@ -224,7 +226,7 @@ MADE = {
 def test_what_is_made_is_refused(code: str, make: Callable[[Path], None], tmp_path: Path) -> None:
     make(tmp_path)
     (main,) = tmp_path.rglob("main.qos")
-    assert {mistake.code for mistake in told(main)} == {code}
+    assert {mistake.code for mistake in reported(main)} == {code}
 
 
 def test_every_code_is_shown() -> None:
@@ -246,7 +248,7 @@ def test_every_code_is_shown() -> None:
 def test_the_chapter_s_example_is_right(chapter: str, line: int, text: str, tmp_path: Path) -> None:
     path = tmp_path / chapter
     path.write_text("\n" * line + text, encoding="utf-8")
-    assert_told(path)
+    assert_reported(path)
 
 
 def test_every_folder_and_the_chapters_have_examples() -> None:

@@ -79,7 +79,7 @@ def planned(tmp_path: Path, problems: Problems) -> Plan:
         if problems.errors:
             return ()
         plans = plan(suite, seed, Bounds(most_cells), problems)
-        for warning in evidence.planned(plans):
+        for warning in evidence.warnings(plans):
             problems.add(warning)
         return plans
 

@@ -246,8 +246,8 @@ class _Mark:
 
 
 def _marker(role: Role) -> Callable[..., Callable[[type], type]]:
-    def mark(**said: Any) -> Callable[[type], type]:
-        declared = _Mark(role=role, **said)
+    def mark(**facts: Any) -> Callable[[type], type]:
+        declared = _Mark(role=role, **facts)
 
         def attach(cls: type) -> type:
             cls.__qospec__ = declared  # type: ignore[attr-defined]

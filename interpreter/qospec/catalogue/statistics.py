@@ -52,7 +52,7 @@ PATTERNS = {
         frozenset({"variation"}),
     ),
 }
-"""By what stands for them among the statistics that a metric declares."""
+"""By the placeholder in the statistics that a metric declares."""
 
 
 def offers(statistics: tuple[str, ...], name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Checks and expands: from files to cases that say all but what must be measured."""
+"""Checks and expands: from files to cases in which all but the measurements is known."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def check(
 ) -> Suite:
     """Return the suite of all files named and all `.qos` files below the folders named.
 
-    Without a path they are those that the project of the current folder names.
-    What is wrong is in `problems`; the suite then holds what is right.
+    Without a path: those that the project of the current folder names.
+    Mistakes go to `problems`; the suite then has the cases without one.
     """
     context = Context(catalogue, problems, limits, BuiltIns(catalogue))
     try:

@@ -1,4 +1,4 @@
-"""Names that no file declares: kinds of the catalogue, `host`, and where the library has one."""
+"""Names that no file declares: kinds of the catalogue, `host`, and names that the library has."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ class BuiltIns:
         return imports.library_module(name)
 
     def help_for(self, name: str, declared: Container[str]) -> str:
-        """Return what to write for a name that everybody expects and the library has; "" if none.
+        """Return what to write for a well-known name that only the library has; "" if it has none.
 
         Args:
-            name: A name that nothing known has.
+            name: A name that is not known here.
             declared: Those that the file declares and imports.
         """
         return imports.help_for(name, declared)

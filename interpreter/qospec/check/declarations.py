@@ -84,7 +84,7 @@ class TrafficValue(Value):
         use: ast.Node,
         evaluator: Evaluator,
     ) -> Value:
-        """Return the record, made once for these arguments: copies of copies stay linear."""
+        """Return the record, made once for these arguments: copies of copies take linear time."""
         bound = self.signature.bind(arguments, scope, use)
         if bound is None:
             return POISON
@@ -107,9 +107,9 @@ class TrafficValue(Value):
 def _enters(
     value: TrafficValue | DeviceValue, evaluator: Evaluator, message: str, help_text: str
 ) -> bool:
-    """Begin to work out a declaration; raises CheckError where it leads back to itself.
+    """Begin to evaluate a declaration; raises CheckError where it depends on itself.
 
-    Returns whether it is worth going on: false if that was told already.
+    Returns whether to go on: False if that was reported before.
     """
     calling, circular = evaluator.context.calling, evaluator.context.circular
     if value in circular:
@@ -162,7 +162,7 @@ class DeviceValue(Design):
         return self._plan(call, own, scope, count, evaluator)
 
     def with_defaults(self, node: ast.Node, evaluator: Evaluator) -> Value:
-        """Return a single one with the parameters' defaults."""
+        """Return a single device with the parameters' defaults."""
         return self._plan(node, (), Scope(), (None, True), evaluator)
 
     def _plan(
@@ -187,7 +187,7 @@ class DeviceValue(Design):
         return DevicePlan(self._made[values], *count)
 
     def template(self, scope: Scope, evaluator: Evaluator) -> Template | None:
-        """Return the device in a scope that holds the parameters; None if it is part of itself."""
+        """Return the device in a scope that holds the parameters; None if it contains itself."""
         if not _enters(
             self, evaluator, "this device contains itself", "remove it from one of them"
         ):
@@ -274,7 +274,7 @@ class ReferenceValue(Value):
         return known.value(evaluator.context)
 
     def verify(self, evaluator: Evaluator) -> Reference:
-        """Work out every field, and return the reference as a report shows it."""
+        """Evaluate every field, and return the reference as a report shows it."""
         for binding in self._scope.names.values():
             try:
                 binding.value(evaluator.context)

@@ -44,7 +44,7 @@ NOUNS: dict[type, str] = {
 
 
 def suite(units: Sequence[Unit], evaluator: Evaluator) -> Suite:
-    """Return the suite of the files; what is wrong is reported, and left out of it."""
+    """Return the suite of the files; what has a mistake is reported and left out."""
     scopes = scopes_of(units, evaluator)
     references = []
     for unit in units:
@@ -147,7 +147,7 @@ def _value(node: ast.Declaration, scope: Scope, evaluator: Evaluator) -> Value:
 
 
 def _check_alone(node: ast.Declaration, scope: Scope, evaluator: Evaluator) -> Reference | None:
-    """Check a declaration on its own: with parameters unknown, and with their defaults."""
+    """Check a declaration on its own: with unknown parameters, and with their defaults."""
     if isinstance(node, ast.Property):
         return None
     try:
@@ -170,9 +170,9 @@ def _check_alone(node: ast.Declaration, scope: Scope, evaluator: Evaluator) -> R
 
 def _with_unknowns(value: TrafficValue | DeviceValue | TopologyValue, evaluator: Evaluator) -> None:
     signature = value.signature
-    turns = [False] if signature.parameters else []
-    turns += [True] if signature.has_defaults() else []
-    for defaults in turns:
+    rounds = [False] if signature.parameters else []
+    rounds += [True] if signature.has_defaults() else []
+    for defaults in rounds:
         before = evaluator.context.mistakes
         if isinstance(value, DeviceValue) and defaults:
             value.with_defaults(value.node, evaluator)  # as it is used, so that it is made once

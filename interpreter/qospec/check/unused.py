@@ -1,8 +1,8 @@
 """What is declared and never used: perhaps something else was meant, or is missing.
 
-A name is used where any expression begins with it, so what is told is told for sure. Names of
-modules are for those who import them; only what nobody else can reach is looked at. A name that
-begins with `_` is not used on purpose.
+A name is used where any expression begins with it, so there are no false warnings. Names of
+modules may be used by importing files; only what no other file can reach is checked. A name that
+begins with `_` is unused on purpose.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from qospec.check.modules.loader import Unit
 
 Uses = Counter[str]
-"""How often expressions name something, by their first name."""
+"""How often expressions use each name, by their first name."""
 
 
 def warnings(units: Sequence[Unit]) -> Iterator[CheckError]:
-    """Yield a warning for each thing of the files named that nothing uses."""
+    """Yield a warning for each unused name in the files that were named."""
     tests = [each for unit in units for each in _declarations(unit) if isinstance(each, ast.Test)]
     on_topology = _on_topology(tests)
     for unit in units:
@@ -35,7 +35,7 @@ def warnings(units: Sequence[Unit]) -> Iterator[CheckError]:
 
 
 def _declarations(unit: Unit) -> Sequence[ast.Declaration]:
-    """Return the declarations of a file; none if not all of it could be read."""
+    """Return the declarations of a file; none if part of it could not be parsed."""
     return unit.tree.declarations if unit.tree and not unit.tree.unread else ()
 
 
@@ -69,7 +69,7 @@ def _last(base: ast.Path | ast.Call) -> str:
 
 
 def _within(node: ast.Declaration, on_topology: dict[str, Uses]) -> Iterator[CheckError]:
-    """Yield what is unused of a declaration's own names."""
+    """Yield the unused names within a declaration."""
     uses = _uses(node)
     if isinstance(node, ast.Traffic | ast.Device | ast.Topology):
         seen = on_topology.get(node.name.text) if isinstance(node, ast.Topology) else None
@@ -87,7 +87,7 @@ def _within(node: ast.Declaration, on_topology: dict[str, Uses]) -> Iterator[Che
 
 
 def _idle(name: str) -> bool:
-    """Return whether a name says that nothing uses it."""
+    """Return whether a name says that it is unused."""
     return name.startswith("_")
 
 

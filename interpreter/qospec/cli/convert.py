@@ -66,10 +66,10 @@ def _converted(file: str, form: str, problems: Problems) -> str | None:
     if is_yaml(found.name):
         from qospec.yaml_twin.reader import text_of
 
-        said = text_of(found, problems)
-        if said is None:
+        transcribed = text_of(found, problems)
+        if transcribed is None:
             return None
-        found = said
+        found = transcribed
     if form == "qos":
         return formatted(found, problems)
     from qospec.yaml_twin.writer import yaml_of

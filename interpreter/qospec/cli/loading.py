@@ -81,7 +81,7 @@ def planned(request: Request, *, runs: bool = True) -> tuple[Suite, list[CasePla
         report(problems, as_json=request.as_json)
     suite = _selected(whole, request)
     plans = plan(suite, request.seed, Bounds(request.max_cells), problems)
-    for warning in evidence.planned(plans):
+    for warning in evidence.warnings(plans):
         problems.add(warning)
     if runs:
         for refusal in unsupported(suite, plans):

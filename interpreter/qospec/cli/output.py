@@ -66,9 +66,9 @@ def show_file(text: str) -> None:
 
 def show_usage_error(error: click.ClickException) -> None:
     """Print click's message about wrong usage."""
-    said = io.StringIO()
-    error.show(said)
-    say_text(said.getvalue(), err=True, end="")
+    message = io.StringIO()
+    error.show(message)
+    say_text(message.getvalue(), err=True, end="")
 
 
 def _print(text: str, *, err: bool) -> None:

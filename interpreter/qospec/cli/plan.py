@@ -97,12 +97,12 @@ def _goal(goal: Goal, search: Search) -> dict[str, Any]:
         "exceed": text_of(goal.exceed, RATIO),
         "width": text_of(goal.width, RATIO),
     }
-    said = [
+    parts = [
         f"{name} {text}{' (default)' if name in goal.defaults else ''}"
         for name, text in values.items()
     ]
     loss = text_of(goal.loss, RATIO)
-    text = ", ".join([f"loss {loss}", *said, f"at most {loads(search, goal)} loads"])
+    text = ", ".join([f"loss {loss}", *parts, f"at most {loads(search, goal)} loads"])
     return {"name": goal.name, "loss": loss, **values, "text": f"{text}; by {search.method}"}
 
 

@@ -1,4 +1,4 @@
-"""Streams: no run ends because nobody reads them, or they lack a character; `-` is stdin."""
+"""Standard streams that cannot fail: closed, full, or without a character; `-` is stdin."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from qospec.source import Source
 
 _failures: list[OSError] = []
-"""Why stdout could not be written, the first time that it could not."""
+"""The first failure to write to stdout."""
 
 
 class _SafeStream(io.RawIOBase):
-    """A stream on which writing never fails: what cannot be written is gone, and noted."""
+    """A stream on which writing never fails: what cannot be written is dropped and noted."""
 
     def __init__(self, stream: TextIO, failures: list[OSError]) -> None:
         self._descriptor = stream.fileno()
@@ -33,7 +33,7 @@ class _SafeStream(io.RawIOBase):
         while not self._failures:
             try:
                 return os.write(self._descriptor, data)
-            except BlockingIOError:  # somebody has set the pipe so, and it is full
+            except BlockingIOError:  # the pipe is non-blocking, and full
                 select.select([], [self._descriptor], [])
             except OSError as error:
                 self._failures.append(error)
@@ -50,7 +50,7 @@ class _SafeStream(io.RawIOBase):
 
 
 def make_safe() -> None:
-    """Let what is said go on where stdout or stderr is closed, full, or lacks a character.
+    """Keep output from failing if stdout or stderr is closed, full, or lacks a character.
 
     For the whole process. A character that its encoding lacks is written as its number.
     """
@@ -70,7 +70,7 @@ def _safe(stream: TextIO, failures: list[OSError]) -> TextIO:
 
 
 def stdout_failure() -> OSError | None:
-    """Return why stdout could not be written, once; None too if its reader has seen enough."""
+    """Return why stdout could not be written, once; None also if its reader has closed it."""
     sys.stdout.flush()
     first = _failures.pop() if _failures else None
     return None if first is None or first.errno == errno.EPIPE else first
@@ -80,7 +80,7 @@ STDIN = "-"
 
 
 def read(suffix: str = "") -> Source:
-    """Return what comes from stdin, in the form of files that end so; raises CheckError."""
+    """Read stdin as a file with that suffix; raises CheckError."""
     from qospec.check.modules.files import MAX_BYTES, decoded
 
     return decoded(f"stdin{suffix}", sys.stdin.buffer.read(MAX_BYTES + 1), None)

@@ -90,11 +90,11 @@ class Console:
     def notices(self) -> dict[str, Callable[[], None]]:
         """Return the notices about kernels; each clears the progress line first."""
 
-        def said(say: Callable[[], None]) -> None:
+        def printed(say: Callable[[], None]) -> None:
             self._progress.clear()
             say()
 
-        return {name: partial(said, say) for name, say in NOTICES.items()}
+        return {name: partial(printed, say) for name, say in NOTICES.items()}
 
     def progressed(self, case: str, share: float) -> None:
         """Update the progress line."""

@@ -51,7 +51,7 @@ def _file(unit: Unit, number: int, declarations: Declarations) -> Document:
     return {
         "name": unit.source.name,
         "anchor": f"file-{number}",
-        "words": unit.tree.doc if unit.tree else "",
+        "comment": unit.tree.doc if unit.tree else "",
         "declarations": [
             _declaration(each, f"file-{number}-{each.name}", declarations)
             for each in declarations.named()
@@ -66,12 +66,12 @@ def _declaration(declared: Declared, anchor: str, declarations: Declarations) ->
     on = getattr(node, "topology", None)
     title = getattr(node, "title", None)
     return {
-        "noun": NOUNS[type(node)].split(" ", 1)[-1],
+        "declares": NOUNS[type(node)].split(" ", 1)[-1],
         "name": declared.name,
         "anchor": anchor,
         "on": " ".join(on.span.text.split()) if on is not None else "",
         "title": title.text if title is not None else "",
-        "words": node.doc,
+        "comment": node.doc,
         "place": declared_document(declared)["place"],
         "value": "" if made else value_of(node),
         "kind": made["kind"] if made else "",

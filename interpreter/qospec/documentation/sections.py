@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 class Row(NamedTuple):
-    """One line of a table; `turns` are the loops that it stands in."""
+    """One line of a table; `loops` are those around it."""
 
     name: str
     text: str
-    words: str = ""
-    turns: tuple[str, ...] = ()
+    comment: str = ""
+    loops: tuple[str, ...] = ()
 
 
 class Section(NamedTuple):
@@ -66,30 +66,30 @@ def sections(node: ast.Declaration) -> tuple[Section, ...]:
     titles = {**own, **_COMMON}
     found |= {title: [] for title in titles.values()}
     body = getattr(node, "body", None)
-    for statement, turns in _statements(body, ()):
+    for statement, loops in _statements(body, ()):
         title = titles.get(type(statement))
         if title is not None:
-            found[title] += [row._replace(turns=turns) for row in _rows(statement)]
+            found[title] += [row._replace(loops=loops) for row in _rows(statement)]
     return tuple(Section(title, tuple(rows)) for title, rows in found.items() if rows)
 
 
 def value_of(node: ast.Declaration) -> str:
-    """Return what a `let` or traffic stands for, as it is written; nothing for others."""
+    """Return the value of a `let` or traffic as written; nothing for others."""
     return _text(node.value) if isinstance(node, ast.Let | ast.Traffic) else ""
 
 
 def _statements(
-    body: ast.Body | None, turns: tuple[str, ...]
+    body: ast.Body | None, loops: tuple[str, ...]
 ) -> Iterator[tuple[ast.Statement, tuple[str, ...]]]:
     """Yield the statements of a body and of the loops and searches in it."""
     for statement in body.statements if body else ():
         if isinstance(statement, ast.Loop):
-            turn = f"{statement.name.text} in {written_text(statement.values)}"
-            yield from _statements(statement.body, (*turns, turn))
+            loop = f"{statement.name.text} in {written_text(statement.values)}"
+            yield from _statements(statement.body, (*loops, loop))
             continue
-        yield statement, turns
+        yield statement, loops
         if isinstance(statement, ast.Search):
-            yield from _statements(statement.body, turns)
+            yield from _statements(statement.body, loops)
 
 
 def _parameter(node: ast.Parameter) -> Row:
@@ -107,25 +107,32 @@ def _rows(node: ast.Statement) -> list[Row]:
     if isinstance(node, ast.Run | ast.Goal):
         name = node.name.text if isinstance(node, ast.Goal) else ""
         return [Row(f"{name} {row.name}".strip(), *row[1:]) for row in _binds(node.body)]
-    name, text = _SAID[type(node)](node)
+    name, text = _DESCRIPTIONS[type(node)](node)
     return [Row(name, text, doc)]
 
 
 def _transitions(machine: ast.Machine) -> list[Row]:
-    """Return the fields of a machine, then each way out of each state; a state may have none."""
+    """Return the fields of a machine, then each transition of each state; a state may have none."""
     name = machine.name.text
     rows = [row._replace(name=f"{name}.{row.name}") for row in _binds(machine.body)]
     for state in machine.body.statements:
         if not isinstance(state, ast.State):
             continue
-        ways = [way for way in state.body.statements if isinstance(way, ast.Transition)]
-        texts = [f"on {way.name.text} -> {way.target.text}{_text(way.body, ' ')}" for way in ways]
-        words = [way.doc for way in ways]
-        rows += [
-            Row(f"{name}: {state.name.text}", text, said)
-            for text, said in zip(texts or [""], words or [state.doc], strict=True)
+        transitions = [
+            transition
+            for transition in state.body.statements
+            if isinstance(transition, ast.Transition)
         ]
-    return [rows[0]._replace(words=rows[0].words or machine.doc), *rows[1:]] if rows else []
+        texts = [
+            f"on {transition.name.text} -> {transition.target.text}{_text(transition.body, ' ')}"
+            for transition in transitions
+        ]
+        comments = [transition.doc for transition in transitions]
+        rows += [
+            Row(f"{name}: {state.name.text}", text, comment)
+            for text, comment in zip(texts or [""], comments or [state.doc], strict=True)
+        ]
+    return [rows[0]._replace(comment=rows[0].comment or machine.doc), *rows[1:]] if rows else []
 
 
 def _binds(body: ast.Body) -> list[Row]:
@@ -151,11 +158,11 @@ def _flow(node: ast.Flow) -> str:
 
 
 def _criterion(node: ast.Criterion) -> str:
-    said = _text(node.condition) + _text(node.confidence, " with ", " confidence")
-    return said + _text(node.claim, " as ") + _text(node.when, " when ")
+    condition = _text(node.condition) + _text(node.confidence, " with ", " confidence")
+    return condition + _text(node.claim, " as ") + _text(node.when, " when ")
 
 
-_SAID: dict[type, Callable[[Any], tuple[str, str]]] = {
+_DESCRIPTIONS: dict[type, Callable[[Any], tuple[str, str]]] = {
     ast.Bind: lambda node: (_names(node.names), _text(node.value)),
     ast.Let: lambda node: (node.name.text, _text(node.value)),
     ast.Wire: lambda node: ("", " -> ".join(map(_text, node.ends))),

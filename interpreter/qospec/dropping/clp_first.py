@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 )
 @dataclass(frozen=True)
 class ClpFirst(DropPolicy):
-    """Lose cells with CLP 1 once a share of the queue is taken; keep the rest for CLP 0.
+    """Drop cells with CLP 1 once a share of the queue is occupied; the rest is reserved for CLP 0.
 
-    A cell with CLP 1 finds room if no more than this share, rounded down, waits with it.
+    A cell with CLP 1 is admitted if, with it, at most this share of the limit waits, rounded down.
     """
 
     at: Ratio
-    """The share of the limit that is open to all."""
+    """The share of the limit that all cells may use."""
 
     @property
     def mark(self) -> str:

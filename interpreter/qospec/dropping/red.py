@@ -22,24 +22,24 @@ if TYPE_CHECKING:
 )
 @dataclass(frozen=True)
 class Red(Averaging, DropPolicy):
-    """Lose some early, at random, the more the longer the queue is on average.
+    """Drop items early and at random, with a probability that rises with the average queue length.
 
-    Each newcomer moves the average towards what it finds waiting; so do, after an idle time, as
-    many typical items as it would have taken to send. Below `low` nobody is lost, from there the
-    probability rises to `p` at `high`, and beyond all are lost. It grows with each that is let in,
-    so that drops come at even distances: those between two are distributed uniformly over 1 … 1/p.
-    The limit holds besides. What a newcomer takes of it does not count: a large packet is lost as
-    often as a small one (RFC 7141, 2.2).
+    Each arrival moves the average towards the queue that it finds; after an idle time, so does each
+    typical item that could have been sent meanwhile. Below `low` nothing is dropped; from there the
+    probability rises to `p` at `high`, above which everything is dropped. It grows with each item
+    admitted, so that drops are evenly spaced: the number of items between two drops is uniform over
+    1 … 1/p. The limit applies as well. The size of an arrival does not matter: a large packet is
+    dropped as often as a small one (RFC 7141, 2.2).
 
     Not modelled: marking instead of loss (ECN); a probability by size.
     """
 
     low: Limit
-    """The average from which on some are lost."""
+    """The average from which some items are dropped."""
     high: Limit
-    """The average from which on all are lost, or twice which if `gentle`."""
+    """The average from which all items are dropped; twice this if `gentle`."""
     p: Probability
-    """Which share is lost just below `high`, but for the even distances."""
+    """The drop probability just below `high`, before it is spaced evenly."""
 
     def rules(self, limit: Buffer) -> Mapping[int, Rule]:
         return {0: Rule(curve=Curve(self.low, self.high, self.p, self.gentle))}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @dropping(source="RFC 3290, 7.1.3 (tail drop)")
 @dataclass(frozen=True)
 class Tail(DropPolicy):
-    """Lose whoever finds no room, and nobody else; so does a queue that says nothing."""
+    """Drop only items that find the queue full; the default of every queue."""
 
     def rules(self, limit: Buffer) -> Mapping[int, Rule]:
         return {}

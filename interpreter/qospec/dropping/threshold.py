@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 @dropping(source="RFC 2597, 2 (drop precedence); RFC 3290, 7.1.3 (droppers)")
 @dataclass(frozen=True)
 class Threshold(DropPolicy):
-    """Lose who comes once so much waits, each class with a threshold of its own.
+    """Drop arrivals once the queue reaches a threshold, which each class has of its own.
 
-    One of a class finds room if no more than its threshold waits with it, of all classes together.
-    Who bears a mark without a threshold has the queue's limit.
+    An item is admitted if, with it, no more than the threshold of its class waits, of all classes
+    together. Items with a mark that has no threshold have the queue's limit.
     """
 
     by: ClassMark

@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 )
 @dataclass(frozen=True)
 class Wred(Averaging, DropPolicy):
-    """Lose some early, at random, by the average of the whole queue and the class of who comes.
+    """Drop items early and at random, by the average of the whole queue and the item's class.
 
-    See `red`: here each class has its own `low`, `high` and `p`, and counts its own drops. Who
-    bears a mark without them has the queue's limit alone, but moves the average.
+    See `red`: here each class has its own `low`, `high` and `p`, and counts its own drops. Items
+    with a mark that has none are subject to the queue's limit only, but move the average.
     """
 
     by: ClassMark
     """The mark that tells classes apart."""
     low: LimitsByMark
-    """The average from which on some are lost, by value of the mark."""
+    """The average from which some items are dropped, by value of the mark."""
     high: LimitsByMark
-    """The average from which on all are lost, or twice which if `gentle`; of the same values."""
+    """The average from which all items are dropped, twice this if `gentle`; of the same values."""
     p: RatiosByMark
-    """Which share is lost just below `high`; of the same values."""
+    """The drop probability just below `high`; of the same values."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

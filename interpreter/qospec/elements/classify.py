@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 class Classify(Element):
     """Send each cell or packet to the first class whose condition it meets; authors name classes.
 
-    A condition may ask what all of a connection share: category and path of cells, and whether they
-    are OAM; addresses, protocol, ports and the input of packets. That is known beforehand. It may
-    ask for marks, too: CLP; DSCP, precedence, priority, traffic class and colour. Those have few
-    values, so the planner works conditions out into a table by connection and mark.
+    A condition can test what all items of a connection share: category and path of cells, and
+    whether they are OAM; addresses, protocol, ports and the input of packets. It can also test
+    marks: CLP; DSCP, precedence, priority, traffic class and colour. Those have few values, so the
+    planner compiles the conditions into a table by connection and mark.
     """
 
     keeps_spacing = True

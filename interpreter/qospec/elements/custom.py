@@ -27,15 +27,15 @@ def _on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int
 @element(source="custom (class-based) queueing, as routers' manuals describe it", duty="scheduler")
 @dataclass(frozen=True)
 class Custom(Scheduler):
-    """Serve the inputs in turn, each until it has sent as many bytes as its byte count says.
+    """Serve the inputs in turn, each until it has sent its byte count.
 
-    Packets are sent whole. The last one of a turn may go beyond the byte count, and the next turn
-    knows nothing of it: with packets that are large against the byte counts, shares are not those
-    of the byte counts. A turn ends early when nothing waits at that input.
+    Packets are sent whole. The last one of a turn may exceed the byte count, which the next turn
+    does not make up for: if packets are large compared with the byte counts, shares differ from
+    theirs. A turn ends early when nothing waits at that input.
     """
 
     byte_counts: Sizes
-    """How much each input may send in its turn; the inputs take turns in that order."""
+    """How much each input may send in its turn; turns are in this order."""
 
     policy = Policy(
         "custom",

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 @element(source="ITU-T I.356 (cell transfer delay)")
 @dataclass(frozen=True)
 class Delay(Element):
-    """Let each cell or packet leave a constant time after it came, however many come at once."""
+    """Delay each cell or packet by a constant time, however many arrive at once."""
 
     keeps_spacing = True
 
     time: Time
-    """How much later."""
+    """The delay."""
 
     def lookahead_ps(self, clock: Clock | None) -> int:
         return self.time

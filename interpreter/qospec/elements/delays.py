@@ -37,14 +37,14 @@ class State:
 @element(source="RFC 4737, 3 (reordering), by delays that are written out")
 @dataclass(frozen=True)
 class Delays(Element):
-    """Let the k-th cell or packet leave the k-th time after it came; after the last, begin again.
+    """Delay the k-th cell or packet by the k-th time of a list; after the last, start again.
 
-    One that is delayed for longer than the next may be overtaken by it. Of those that leave at one
-    time, the one that came first is first. Any number may wait.
+    An item may be overtaken by one with a shorter delay. Of those that leave at the same time, the
+    one that arrived first goes first. Any number may wait.
     """
 
     each: Delaying
-    """How much later, of one after the other."""
+    """The delays, in order of arrival."""
 
     def __post_init__(self) -> None:
         if not self.each:

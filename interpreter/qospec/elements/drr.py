@@ -80,17 +80,17 @@ def _on_idle(tree: Tree, scheduler: int, k: int) -> int:
 )
 @dataclass(frozen=True)
 class Drr(Weighted):
-    """Serve the inputs in turn, each with its quantum of bytes; what is left over is kept.
+    """Serve the inputs in turn, each with its quantum of bytes; what remains is carried over.
 
-    An input at which something waits is on a list. In its turn its deficit grows by its
-    quantum, and its packets are sent as long as the deficit covers them. Then it goes to the end of
-    the list with the deficit that is left, or off the list without any, if nothing waits.
+    An input with waiting packets is on a list. In its turn its deficit grows by its quantum, and
+    its packets are sent as long as the deficit covers them. Then it goes to the end of the list
+    with the remaining deficit or, if nothing waits, leaves the list and loses it.
 
     A quantum below the largest packet costs turns in which nothing is sent, and delay.
     """
 
     weights: Weights
-    """How many quanta each input has."""
+    """Number of quanta of each input."""
 
     quantum: Data = 1_500
     """What an input of weight 1 may send in its turn."""

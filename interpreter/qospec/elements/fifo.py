@@ -82,10 +82,10 @@ class State:
 @element(source="RFC 3290, 7.1.1 (FIFO queue) and 7.1.3 (tail drop)", duty="queue")
 @dataclass(frozen=True)
 class Fifo(Element):
-    """Let cells or packets wait for the line, first come, first served; lose what finds no room.
+    """Queue cells or packets for the line, first come, first served; drop what finds no room.
 
-    The limit counts what waits, not what is being sent. One that begins in the very ps in which
-    another arrives has made room for it; one that can begin as it arrives needs none.
+    The limit counts what waits, not what is being sent. An item that begins in the same ps in which
+    another arrives has made room for it; one that can begin on arrival needs none.
 
     Not modelled: room that is shared with other queues.
     """
@@ -93,7 +93,7 @@ class Fifo(Element):
     limit: Limit
     """How much may wait: cells, packets or bytes."""
     drop: Drop = None
-    """What is lost before all room is taken; left out, nothing: `tail`."""
+    """What is dropped before the queue is full; by default nothing: `tail`."""
 
     causes = admission.CAUSES[OVERFLOW:]
 

@@ -64,7 +64,7 @@ class State(NamedTuple):
 @element(source="ITU-T I.371, Annex A; ATM Forum TM 4.1 (af-tm-0121): GCRA", carries=("cell",))
 @dataclass(frozen=True)
 class Gcra(Element):
-    """Hold each connection to its contract: discard or tag what comes too early.
+    """Police each connection by its contract: discard or tag cells that arrive too early.
 
     A cell at t conforms to GCRA(T, tau) unless t < TAT - tau; if it does, TAT = max(t, TAT) + T.
     The first test is T = 1/PCR, tau = CDVT on all cells; VBR has a second, Ts = 1/SCR, tau = BT +
@@ -78,12 +78,13 @@ class Gcra(Element):
     violate: Annotated[Literal["discard", "tag"], Domain("choice", choices=("discard", "tag"))] = (
         "discard"
     )
-    """What happens to a cell that violates its contract; `tag` lets it go on with CLP 1."""
+    """What happens to a cell that violates its contract; `tag` passes it on with CLP 1."""
     oam: Annotated[
         Literal["joint", "separate", "exempt"],
         Domain("choice", choices=("joint", "separate", "exempt")),
     ] = "joint"
-    """Whether OAM cells count in their VC's own test, in one of their own like it, or in none."""
+    """Whether OAM cells are tested jointly with their VC's user cells, separately, or not at all.
+    """
     police: Names = ("cbr", "vbr_rt", "vbr_nrt")
     """The service categories that are policed; the others pass."""
 

@@ -79,11 +79,10 @@ Mtu = Annotated[int, Domain("data", IPV4_HEADER_BYTES, LARGEST_PACKET_BYTES)]
 class Line(Element):
     """Carry cells or packets one after the other at an exact rate over a length.
 
-    A cell may begin in the very ps in which it is ready and the line is free. It leaves, with its
-    last bit at the far end, when its time and that of the way are over. A line that nothing queues
-    for elsewhere keeps what waits, without limit, first come, first served. A packet takes the line
-    for max(size + header, min_frame) + preamble + gap bytes; its first bit is that behind the
-    preamble, its last that ahead of the gap.
+    A cell may begin in the same ps in which it is ready and the line is free. It leaves when its
+    last bit reaches the far end. A line without a queue of its own holds what waits, without limit,
+    first come, first served. A packet takes the line for max(size + header, min_frame) + preamble +
+    gap bytes; its first bit is the one after the preamble, its last the one before the gap.
 
     Not modelled: bit errors, bit stuffing, jitter of the line's own clock.
     """
@@ -93,30 +92,30 @@ class Line(Element):
     slotted: Truth = True
     """Whether a cell begins only where a slot does, floor(k * 424 bit / rate); not for packets."""
     length: Length = Fraction(0)
-    """How far the other end is."""
+    """Distance to the other end."""
     delay_per_length: DelayPerLength = Fraction(5_000)
     """Propagation; 5 ns/m is about that of a fibre with a group index of 1.47."""
     phase: Time = 0
-    """When slot 0 begins."""
+    """Start of slot 0."""
 
     carries: Annotated[Literal["cell", "packet"], Domain("choice", choices=("cell", "packet"))] = (
         "cell"
     )
     """What is sent: cells, 53 bytes each, or packets in frames."""
     preamble: Overhead = 0
-    """What goes ahead of each frame."""
+    """Bytes before each frame."""
     header: Overhead = 0
-    """What a frame holds besides the packet, check sequence included, tags and labels not."""
+    """Bytes of a frame besides the packet: with its check sequence, without tags and labels."""
     min_frame: Overhead = 0
     """A shorter frame is padded to this."""
     gap: Overhead = 0
-    """The least time between two frames, in bytes."""
+    """Minimum gap between two frames, in bytes."""
     mtu: Mtu = LARGEST_PACKET_BYTES
     """The largest IP packet."""
     vlan_tags: Stack = 0
-    """How many VLAN tags of 4 bytes a frame has; the outer one bears the priority, 802.1p."""
+    """Number of VLAN tags of 4 bytes; the outer one carries the priority, 802.1p."""
     labels: Stack = 0
-    """How many MPLS labels of 4 bytes are ahead of a packet; the outer bears the traffic class."""
+    """Number of MPLS labels of 4 bytes; the outer one carries the traffic class."""
 
     def __post_init__(self) -> None:
         framed = (self.preamble, self.header, self.min_frame, self.gap, self.vlan_tags, self.labels)

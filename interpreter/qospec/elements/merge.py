@@ -16,16 +16,15 @@ if TYPE_CHECKING:
 @element(source="ITU-T I.321 (cell multiplexing)")
 @dataclass(frozen=True)
 class Merge(Element):
-    """Bring the cells or packets of several inputs into one order: by time, then by input.
+    """Merge the cells or packets of several inputs: by time, then by input.
 
-    It takes no time and has no rate: several may leave in the same ps. What they wait for is a
-    queue.
+    It takes no time and has no rate: several may leave in the same ps, to wait in a queue.
     """
 
     keeps_spacing = True
 
     ways: Annotated[int, Domain("integer", 1, 2**16)]
-    """How many inputs."""
+    """Number of inputs."""
 
     @property
     def inputs(self) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @element(source="ITU-T I.610 (F5 flow: OAM cells of a VC within the VC)", carries=("cell",))
 @dataclass(frozen=True)
 class OamExtract(Element):
-    """Part the OAM cells of all connections from their user cells."""
+    """Separate the OAM cells of all connections from their user cells."""
 
     keeps_spacing = True
 

@@ -42,12 +42,12 @@ class State(NamedTuple):
 )
 @dataclass(frozen=True)
 class OamInsert(Element):
-    """Place an OAM cell directly ahead of a user cell of each connection, so many per second.
+    """Insert OAM cells at a rate, each directly before a user cell of its connection.
 
     A connection's OAM cell is due once a period. It waits for the next user cell of its connection
-    and goes ahead of it in the same ps, one per user cell. The next is due one period after this
-    one was due, not after it was sent: a connection with few cells still gets its rate on average,
-    and catches up at one OAM cell per user cell.
+    and goes before it in the same ps, one per user cell. The next is due one period after this one
+    was due, not after it was sent: a connection with few cells still gets its rate on average, and
+    catches up at one OAM cell per user cell.
 
     Not modelled: content; OAM cells without user cells.
     """
@@ -59,7 +59,7 @@ class OamInsert(Element):
     phases: Annotated[Literal["random", "even"], Domain("choice", choices=("random", "even"))] = (
         "random"
     )
-    """When each connection's first is due: at random in one period, or spread over it."""
+    """When the first of each connection is due: at random within a period, or evenly spread."""
 
     def __post_init__(self) -> None:
         if (PS_PER_S / Fraction(self.rate)).denominator > LARGEST_DENOMINATOR:

@@ -42,9 +42,9 @@ def _judge(batch: Batch, state: State, colour: Marks) -> int:
 class Police(Meter):
     """Admit packets up to a rate and a burst, and drop or mark what exceeds them.
 
-    A bucket of CBS bytes, full at first, gains CIR. A packet for all of whose bytes there are
-    tokens takes them and is green; another takes none and exceeds: it is lost, or goes on red. All
-    packets that come are measured together, whatever connection they are of.
+    A bucket of CBS bytes, full at first, gains CIR. A packet with enough tokens for all its bytes
+    takes them and is green; any other takes none and exceeds: it is dropped, or passed on red. All
+    packets are metered together, whatever their connection.
 
     Not modelled: loose conformance, by which a packet passes if there is any token at all.
     """
@@ -52,7 +52,7 @@ class Police(Meter):
     colours: ClassVar[tuple[int, ...]] = (GREEN, RED)
 
     exceed: Action = "drop"
-    """What becomes of a packet that exceeds."""
+    """What happens to a packet that exceeds."""
 
     @property
     def actions(self) -> dict[int, str]:

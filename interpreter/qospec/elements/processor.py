@@ -85,46 +85,47 @@ class State:
 )
 @dataclass(frozen=True)
 class Processor(Element):
-    """Work on each packet for a time that depends on it; first come, first served.
+    """Process packets one at a time, each for a time that depends on it; first come, first served.
 
-    The limit counts what waits, not what is worked on. A packet that is begun in the very ps in
-    which another comes has made room for it. What comes by `entry[k]` leaves by `exit[k]`; of what
-    comes in the same ps, the lower input goes first. Bytes are those of the IP packet.
+    The limit counts what waits, not what is being processed. A packet that is begun in the same ps
+    in which another arrives has made room for it. Packets that enter by `entry[k]` leave by
+    `exit[k]`; of those that arrive in the same ps, the lower input goes first. Bytes are those of
+    the IP packet.
 
     An interruption suspends the work and begins before a packet that could begin in the same ps.
     While one lasts, others wait for its end. A processor with a watchdog that has been busy for
     longer than `watchdog_timeout` without a pause restarts: all packets that wait are lost, and all
     that arrive until it is up again.
 
-    Not modelled: several processors side by side; a packet that is given up half done.
+    Not modelled: several parallel processors; a packet that is abandoned halfway.
     """
 
     per_packet: PerPacket
     """The time for each packet; extra work, such as classifying it, is added here."""
     limit: Limit
-    """How much may wait: packets or bytes."""
+    """How much may wait, in packets or bytes."""
     ports: Ports = 1
-    """How many inputs, and as many outputs."""
+    """Number of inputs, and of outputs."""
     shared: Truth = True
-    """Whether the limit is that of all inputs together, or of each."""
+    """Whether the limit is for all inputs together or for each."""
     per_byte: PerByte = 0
     """The time for each byte, as for a copy."""
     segment: Segment = 65_535
-    """How much one of its buffers holds; a packet lies in as many as it needs."""
+    """Size of one of its buffers; a packet occupies as many as it needs."""
     headroom: Headroom = 0
     """How much is left free ahead of a packet in its first segment, as for its frame's header."""
     per_segment: PerSegment = 0
-    """The time for each segment of a packet but the first."""
+    """The time for each segment of a packet except the first."""
     per_size_change: Extra = 0
-    """The time for a packet of another size than the one ahead of it."""
+    """The extra time for a packet whose size differs from the one before it."""
     housekeeping: Time = 0
-    """How long an interruption is that comes once a period; 0: there is none."""
+    """Length of an interruption that occurs once a period; 0: there are none."""
     housekeeping_every: Interval = 10**10
     """The period."""
     housekeeping_phase: Phase = None
-    """When the first begins; at random within a period if left out."""
+    """When the first begins; by default at random within a period."""
     random_interruption: Time = 0
-    """Mean length of interruptions that come at random; 0: there are none."""
+    """Mean length of interruptions that occur at random; 0: there are none."""
     random_interruption_every: Interval = 10**10
     """Mean interval between two of them; exponentially distributed."""
     random_interruption_lengths: Lengths = "constant"

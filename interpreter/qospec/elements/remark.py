@@ -33,22 +33,22 @@ Colour = Annotated[str | None, Domain("choice", choices=COLOURS)]
 )
 @dataclass(frozen=True)
 class Remark(Element):
-    """Write marks into each packet, whatever it bore; those that are left out stay as they are.
+    """Write marks into each packet, whatever it carried; marks that are not given stay unchanged.
 
-    A value is written into all packets, or `{ green: 10, yellow: 12, red: 14 }` into those of a
-    colour: packets of a colour that is not named stay as they are.
+    A single value is written into all packets; a map such as `{ green: 10, yellow: 12, red: 14 }`
+    gives one for each colour, and packets of other colours stay unchanged.
     """
 
     dscp: CodePoint = None
     """The code point in the IP header."""
     precedence: Precedence = None
-    """The first three bits of the code point, as the type of service has them."""
+    """The first three bits of the code point, as in the type of service."""
     priority: PriorityCode = None
     """The priority code point of a VLAN tag, 802.1p."""
     traffic_class: TrafficClass = None
     """The traffic class of an MPLS label, EXP."""
     colour: Colour = None
-    """What meters of this device and its classifiers go by; it does not leave the device."""
+    """The mark that meters and classifiers of this device use; it does not leave the device."""
 
     def __post_init__(self) -> None:
         for name, codes in self._codes.items():

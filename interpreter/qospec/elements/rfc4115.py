@@ -22,15 +22,14 @@ class Rfc4115(ThreeColours):
 
     A bucket of CBS bytes gains CIR, one of EBS bytes gains EIR; both are full at first. A packet is
     green if the first has tokens for all of it, else yellow if the second has; it takes them there;
-    else it is red. So yellow packets never use up what green ones have been promised. If aware,
-    only a green packet asks the first bucket, and a red one none. All packets that come are
-    measured together.
+    else it is red. So yellow packets never use up the tokens of green ones. If aware, only a green
+    packet uses the first bucket, and a red one none. All packets are metered together.
     """
 
     excess_information_rate: TokenRate
-    """How fast tokens for yellow packets come, EIR."""
+    """Rate of tokens for yellow packets, EIR."""
     excess_burst_size: BucketSize
-    """How many bytes of them there can be, EBS."""
+    """Maximum number of them in bytes, EBS."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

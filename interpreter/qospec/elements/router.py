@@ -15,16 +15,16 @@ from qospec.engine.switching import Fabric, Ports
 )
 @dataclass(frozen=True)
 class Router(Fabric):
-    """Bring each packet to the output of its destination, a constant time later, in order of time.
+    """Forward each packet to the output of its destination after a constant time, in order.
 
-    It has received a packet wholly before it forwards it. Packets that come in the same ps leave in
-    the order of their inputs. Where they have to wait, a queue stands behind the output.
+    It receives a packet completely before it forwards it. Packets that arrive in the same ps leave
+    in the order of their inputs. Queues are separate elements after the outputs.
 
-    Not modelled: routing of its own, the planner fills the table with shortest ways; the time that
-    packets take of a processor.
+    Not modelled: routing protocols, the planner fills the table with shortest paths; the time that
+    a processor spends on packets.
     """
 
     ports: Ports
-    """How many inputs, and as many outputs."""
+    """Number of inputs, and of outputs."""
     latency: Time = 0
-    """From the last bit in to the packet's being ready for the output."""
+    """Time from the last bit in until the packet is ready for the output."""

@@ -57,15 +57,15 @@ def _on_idle(tree: Tree, scheduler: int, k: int) -> int:  # noqa: ARG001
 @element(source="Golestani 1994, A self-clocked fair queueing scheme", duty="scheduler")
 @dataclass(frozen=True)
 class Scfq(Weighted):
-    """Serve the packet with the least service tag; that of the one being sent is virtual time.
+    """Serve the packet with the least service tag; virtual time is the tag of the one being sent.
 
     A packet's tag is its length over its input's weight, added to the tag of the one before it at
-    that input, or to the virtual time when it comes if that is later. Among equal tags the first
-    input goes first. With each busy period of the line virtual time begins anew.
+    that input, or to the virtual time of its arrival if that is later. Among equal tags the first
+    input goes first. Virtual time restarts with each busy period of the line.
     """
 
     weights: Weights
-    """The share of each input, in relation to the others."""
+    """The relative share of each input."""
 
     policy = Policy(
         "scfq",

@@ -60,19 +60,19 @@ class State:
 )
 @dataclass(frozen=True)
 class Shape(Element):
-    """Delay packets until they conform to a rate and a burst; lose what finds no room to wait.
+    """Delay packets until they conform to a rate and a burst; drop what finds no room to wait.
 
     A bucket of `burst` bytes, full at first, gains `rate`. A packet leaves as soon as all before it
-    have left and there are tokens for all of it. What waits is first in, first out, and is of all
-    connections together. A packet that is longer than the bucket never conforms, and is lost.
+    have left and there are tokens for all of it. Packets of all connections wait in one queue,
+    first in, first out. A packet that is larger than the bucket never conforms and is dropped.
     """
 
     rate: TokenRate
-    """How fast tokens come; it counts the bytes of IP packets."""
+    """Rate of tokens, in bytes of IP packets."""
     burst_size: BucketSize
-    """How many bytes of them there can be."""
+    """Maximum number of tokens in bytes."""
     limit: Limit
-    """How much may wait: packets or bytes."""
+    """How much may wait, in packets or bytes."""
 
     causes = ("overflow", "policed")
     holds = True

@@ -22,12 +22,12 @@ class Srtcm(ThreeColours):
 
     A bucket of CBS bytes gains CIR, and what finds no room there goes into one of EBS bytes; both
     are full at first. A packet is green if the first has tokens for all of it, else yellow if the
-    second has; it takes them there; else it is red. If aware, only a green packet asks the first
-    bucket, and a red one none. All packets that come are measured together.
+    second has; it takes them there; else it is red. If aware, only a green packet uses the first
+    bucket, and a red one none. All packets are metered together.
     """
 
     excess_burst_size: BucketSize
-    """How many bytes of tokens there can be for yellow packets, EBS."""
+    """Maximum number of tokens for yellow packets in bytes, EBS."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -26,17 +26,17 @@ def _select(tree: Tree, scheduler: int) -> int:
 @element(source="RFC 3290, 7.1.2 (scheduler, strict priority)", duty="scheduler")
 @dataclass(frozen=True)
 class Strict(Scheduler):
-    """Serve the first input at which a cell or packet waits, and finish each that was begun.
+    """Serve the first input at which a cell or packet waits, without preemption.
 
-    The queues before it hold what waits, each to its own limit, which counts what waits, not what
-    is being sent. When the line is free at some time, those that arrive in that very ps are choices
-    too, and one that is chosen as it arrives needs no room.
+    The queues before it hold what waits, each up to its own limit, which does not count what is
+    being sent. When the line becomes free, items that arrive in the same ps are candidates too, and
+    one that is chosen on arrival needs no room.
 
     Not modelled: room that queues share; preemption.
     """
 
     order: Names
-    """The inputs, the one that is served first in front."""
+    """The inputs, highest priority first."""
 
     policy = Policy("strict", _select)
 

@@ -57,14 +57,14 @@ class Trtcm(ThreeColours):
 
     A bucket of CBS bytes gains CIR, one of PBS bytes gains PIR; both are full at first. A packet is
     red if the peak's has no tokens for all of it, else yellow if the other has none; a yellow one
-    takes tokens of the peak, a green one of both. If aware, a packet that comes red stays red, and
-    one that comes yellow is at best yellow. All packets that come are measured together.
+    takes tokens of the peak, a green one of both. If aware, a packet that arrives red stays red,
+    and one that arrives yellow is at best yellow. All packets are metered together.
     """
 
     peak_information_rate: TokenRate
-    """How fast tokens for green and yellow packets come, PIR."""
+    """Rate of tokens for green and yellow packets, PIR."""
     peak_burst_size: BucketSize
-    """How many bytes of them there can be, PBS."""
+    """Maximum number of them in bytes, PBS."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

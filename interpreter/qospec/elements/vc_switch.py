@@ -17,17 +17,17 @@ from qospec.engine.switching import Fabric, Ports
 )
 @dataclass(frozen=True)
 class VcSwitch(Fabric):
-    """Bring each cell to the output of its connection, a constant time later, in order of time.
+    """Switch each cell to the output of its connection after a constant time, in order.
 
-    Cells that come in the same ps leave in the order of their inputs. Where they have to wait, a
-    queue stands behind the output.
+    Cells that arrive in the same ps leave in the order of their inputs. Queues are separate
+    elements after the outputs.
 
-    Not modelled: contention within the fabric; routing of its own, the planner fills the table.
+    Not modelled: contention within the fabric; signalling, the planner fills the table.
     """
 
     ports: Ports
-    """How many inputs, and as many outputs."""
+    """Number of inputs, and of outputs."""
     latency: Time = 0
-    """From the last bit in to the cell's being ready for the output."""
+    """Time from the last bit in until the cell is ready for the output."""
     level: Annotated[Literal["vc", "vp"], Domain("choice", choices=("vc", "vp"))] = "vc"
-    """Whether the table tells connections apart by VPI and VCI, or by VPI alone."""
+    """Whether cells are switched by VPI and VCI, or by VPI alone."""

@@ -81,16 +81,17 @@ def _on_idle(tree: Tree, scheduler: int, k: int) -> int:  # noqa: ARG001
 class Wf2qPlus(Weighted):
     """Of the packets that should have begun by now, serve the one that should end first.
 
-    The first packet at an input should begin when the one before it should have ended or, where
-    none was, when it comes; and end its length over its guaranteed rate later. Both are in virtual
-    time, which goes as far as the line has sent, and at least to the first beginning of all. Among
-    equals the first input goes first. With each busy period of the line virtual time begins anew.
+    The first packet at an input should begin when the one before it should have ended or, if there
+    was none, when it arrives; and end its length over its guaranteed rate later. Both are in
+    virtual time, which advances with what the line has sent, and is at least the earliest start of
+    all. Among equals the first input goes first. Virtual time restarts with each busy period of the
+    line.
 
-    Below another scheduler virtual time goes as far as this one has sent.
+    Below another scheduler virtual time advances with what this one has sent.
     """
 
     weights: Weights
-    """The share of each input, in relation to the others."""
+    """The relative share of each input."""
 
     policy = Policy(
         "wf2q_plus",

@@ -92,18 +92,18 @@ def _on_idle(tree: Tree, scheduler: int, k: int) -> int:  # noqa: ARG001
 )
 @dataclass(frozen=True)
 class Wfq(Weighted):
-    """Serve the packet that a fluid server, which serves all inputs at once by weight, ends first.
+    """Serve the packet that a fluid server, serving all inputs at once by weight, finishes first.
 
-    The fluid server is followed exactly, event by event. Virtual time is a whole number: it is
+    The fluid server is simulated exactly, event by event. Virtual time is a whole number: it is
     rounded down, by less than 2^-16 of a byte as a rule, when an input becomes busy there while
-    others are, for no fraction holds it for ever. Among equals the first input goes first. With
-    each busy period of the line virtual time begins anew.
+    others are, since no fixed fraction is always exact. Among equals the first input goes first.
+    Virtual time restarts with each busy period of the line.
 
-    Below another scheduler the fluid server works at the pace at which this one is let.
+    Below another scheduler the fluid server works at the rate at which this one is served.
     """
 
     weights: Weights
-    """The share of each input, in relation to the others."""
+    """The relative share of each input."""
 
     policy = Policy(
         "wfq",

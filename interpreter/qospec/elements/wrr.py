@@ -30,14 +30,14 @@ def _on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int
 )
 @dataclass(frozen=True)
 class Wrr(Weighted):
-    """Serve the inputs in turn, each with as many packets per turn as its weight says.
+    """Serve the inputs in turn, each with as many packets per turn as its weight.
 
-    A turn ends early when nothing waits at that input; what was left of it is lost. Shares are
-    those of the weights only if packets are of one size.
+    A turn ends early when nothing waits at that input; the rest of it is lost. Shares match the
+    weights only if all packets have the same size.
     """
 
     weights: Counts
-    """How many packets each input may send in its turn; the inputs take turns in that order."""
+    """Number of packets that each input may send in its turn; turns are in this order."""
 
     policy = Policy(
         "wrr",

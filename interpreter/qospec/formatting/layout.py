@@ -206,12 +206,12 @@ class Values:
     def items(
         self, items: Sequence[Item], closer: int, *, sign: str = ",", airy: bool = False
     ) -> None:
-        """Write what stands in brackets, one item on a line, and the closing bracket.
+        """Write the items in brackets, one on each line, and the closing bracket.
 
         Args:
             items: What to write.
             closer: The closing bracket.
-            sign: What stands behind each item but the last.
+            sign: What follows each item except the last.
             airy: Whether blank lines between them stay.
         """
         printer, parsed = self._printer, self._parsed
@@ -334,7 +334,7 @@ class Values:
                 found[:1] = self._operands(left.node)
         return found
 
-    # ---- what stands in brackets
+    # ---- items in brackets
 
     def _member(self, node: ast.Node, within: ast.Node) -> Item:
         first, last = self._parsed.token_range(node, within)

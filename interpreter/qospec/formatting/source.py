@@ -35,11 +35,11 @@ _CLOSERS = frozenset(PAIRS.values())
 
 def read(source: Source, problems: Problems) -> ParsedSource | None:
     """Parse a file for formatting; None if there are errors in it."""
-    told = Problems()
-    tree = parse(source, told)
-    for diagnostic in told.all:
+    found = Problems()
+    tree = parse(source, found)
+    for diagnostic in found.all:
         problems.add(diagnostic)
-    return None if tree is None or told.errors else ParsedSource(source, tree)
+    return None if tree is None or found.errors else ParsedSource(source, tree)
 
 
 def children(node: ast.Node) -> list[ast.Node]:
@@ -152,7 +152,7 @@ class ParsedSource:
         self._begins_item.update(self._starting[node.span.start] for node in nodes[1:])
 
     def _piece(self, at: int) -> str:
-        """Return a token with what stands before it; a `,` where one is missing, none at an end."""
+        """Return a token with the space before it; a `,` where one is missing, none at an end."""
         if at == 0 or at == len(self.tokens.kinds) - 1:
             return word(self.tokens, at)
         kinds = self.tokens.kinds
@@ -184,7 +184,7 @@ class Trivia:
 
     Attributes:
         above: The comments on lines of their own between the token before and this one.
-        blank_above: The tokens directly above which a blank line stands, below the comments.
+        blank_above: The tokens with a blank line directly above, below the comments.
         trailing: The comment after a token on its line.
     """
 

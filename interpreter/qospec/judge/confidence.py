@@ -42,17 +42,17 @@ if TYPE_CHECKING:
     from qospec.model.expression import Expression
     from qospec.model.suite import Statement
 
-DIFFERENCE = "judged by the difference of both sides in each repeat"
-APART = "each side has a confidence interval of its own"
-ALIKE = "the repeats do not differ"
-RARE = (
-    f"{ALIKE}, and nothing limits how far a rare one may lie from them, so more would not decide:"
-    " judge each repeat by itself, without a confidence,"
+BY_DIFFERENCE = "judged by the difference of both sides in each repeat"
+SEPARATE_INTERVALS = "each side has a confidence interval of its own"
+IDENTICAL_REPEATS = "the repeats do not differ"
+UNBOUNDED = (
+    f"{IDENTICAL_REPEATS}, and nothing limits how far a rare one may lie from them,"
+    " so more would not decide: judge each repeat by itself, without a confidence,"
     " or draw nothing at random, for example with `phases = even`"
 )
-HOPELESS = f"even {MAX_REPEATS:_} repeats would hardly decide: they are too close to the bound"
-UNDRAWN = "nothing is drawn at random, so all repeats are identical"
-FAILED = "it does not hold"
+TOO_CLOSE = f"even {MAX_REPEATS:_} repeats would hardly decide: they are too close to the bound"
+NOTHING_DRAWN = "nothing is drawn at random, so all repeats are identical"
+DOES_NOT_HOLD = "it does not hold"
 
 Values = Sequence[Fraction]
 Observed = Measured | Counted
@@ -98,12 +98,12 @@ def judge_repeats(
         shown = _shown(expression, rows, statement, counted, skewness)
     verdict, notes = _decide(constraints, statement, confidence)
     few = _too_few_items(expression, estimates, confidence, constraints)
-    notes = [few if few and each == HOPELESS else each for each in notes]
+    notes = [few if few and each == TOO_CLOSE else each for each in notes]
     if counted is not None and len(set(map(tuple, rows))) == 1:
         notes.append(counted.note(confidence))
     notes += _sample_sizes(expression, estimates, confidence)
     if all(measurements(side) for side in _sides(expression)):
-        notes.append(APART if estimates else DIFFERENCE)
+        notes.append(SEPARATE_INTERVALS if estimates else BY_DIFFERENCE)
     return replace(shown, verdict=verdict, note="; ".join(notes))
 
 
@@ -111,7 +111,9 @@ def _judge_undrawn(statement: Statement, repeat: RepeatReadings) -> Judgement:
     """Return the judgement of what is the same in every repeat, with any seed."""
     shown = judge(statement, repeat.read)
     failed = statement.kind == "require" and shown.verdict == "inconclusive"
-    return replace(shown, note="; ".join([FAILED, UNDRAWN] if failed else [UNDRAWN]))
+    return replace(
+        shown, note="; ".join([DOES_NOT_HOLD, NOTHING_DRAWN] if failed else [NOTHING_DRAWN])
+    )
 
 
 def _sample_sizes(expression: Operation, estimates: Estimates, confidence: Fraction) -> list[str]:
@@ -156,12 +158,14 @@ def _decide(
         verdict = "fail"
     notes, identical = [], all(constraint.identical for constraint in constraints)
     if False in held and statement.kind == "require":
-        notes.append(FAILED)
+        notes.append(DOES_NOT_HOLD)
     elif None in held and False not in held:
         additional = _more_repeats(constraints, held, levels)
-        notes.append(RARE if identical and additional > MAX_REPEATS else _outlook(additional))
-    if identical and RARE not in notes:
-        notes.append(ALIKE)
+        notes.append(
+            UNBOUNDED if identical and additional > MAX_REPEATS else _more_repeats_note(additional)
+        )
+    if identical and UNBOUNDED not in notes:
+        notes.append(IDENTICAL_REPEATS)
     return verdict, notes
 
 
@@ -228,7 +232,7 @@ def _shown_estimates(
     expression: Operation, estimates: Estimates, statement: Statement, repeats: int
 ) -> Judgement:
     """Return what to show: the estimate of one side, or of the difference, and its interval."""
-    first, last, comparison = _turned(expression)
+    first, last, comparison = _measured_first(expression)
     bound = Side(value_of(last, estimates), dimension_of(last))
     if measurements(last):
         first = Operation("-", (first, last), dimension_of(first))
@@ -248,7 +252,7 @@ def _shown_estimates(
     return Judgement(None, measured, comparison, bound, tolerance, shown)
 
 
-def _turned(expression: Operation) -> tuple[Expression, Expression, str]:
+def _measured_first(expression: Operation) -> tuple[Expression, Expression, str]:
     """Return both sides of a comparison, the measured one first, and the operator to match."""
     first, last = _sides(expression)
     if measurements(last) and not measurements(first) and expression.operator in MIRRORED:
@@ -330,9 +334,9 @@ def _more_repeats(
     return min(against) if against else max(additional for _, additional in needed)
 
 
-def _outlook(additional: int) -> str:
+def _more_repeats_note(additional: int) -> str:
     if additional > MAX_REPEATS:
-        return HOPELESS
+        return TOO_CLOSE
     return f"about {additional:_} more {'repeat' if additional == 1 else 'repeats'} would decide"
 
 

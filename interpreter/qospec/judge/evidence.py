@@ -90,7 +90,7 @@ def needs(statement: Statement) -> Iterator[Need]:
                 yield from _needs_of_ratios(part, statement)
 
 
-def planned(plans: Iterable[CasePlan]) -> Iterator[Diagnostic]:
+def warnings(plans: Iterable[CasePlan]) -> Iterator[Diagnostic]:
     """Yield a warning for each criterion that some of the cases have too few items to show."""
     found: dict[tuple[Span, str], list[Shortfall]] = {}
     cases_of: dict[Span, set[str]] = {}

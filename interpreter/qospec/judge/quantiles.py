@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from qospec.judge.repeats import ConfidenceLevels
     from qospec.model.expression import Counted, Expression, Leaf
 
-LEVELS = 2
+THRESHOLDS = 2
 """Thresholds beyond which enough items must lie to estimate the design effect."""
 
-FEW = 5
-"""The design effect is enlarged by FEW / k, for k independent delays beyond the quantile.
+SMALL_SAMPLE_CORRECTION = 5
+"""The design effect is enlarged by this over k, for k independent delays beyond the quantile.
 
 When these are few by chance, the repeats differ less by chance, too. Found by calibration, see
 docs/design.md: without it 8 of 100 false criteria passed where 5 may.
@@ -140,10 +140,12 @@ class Quantile:
         ):  # what each repeat draws once, such as phases, may decide all of it
             return Fraction(self._delays.count, self._repeats)
         if confidence not in self._effects:
-            found = self._delays.design_effect(self._beyond, confidence, LEVELS)
+            found = self._delays.design_effect(self._beyond, confidence, THRESHOLDS)
             rarer = min(self._beyond, 1 - self._beyond) * self._delays.count
             independent = (rarer or 1) / found  # `p0` is the least delay alone
-            self._effects[confidence] = 1 + (found - 1) * (1 + FEW / independent)
+            self._effects[confidence] = 1 + (found - 1) * (
+                1 + SMALL_SAMPLE_CORRECTION / independent
+            )
         return self._effects[confidence]
 
 

@@ -172,7 +172,7 @@ class Readings:
                     shown = f"{name}.{statistic}" if statistic else name
                     yield population, shown, self._measure(name, tally, statistic), dimension
 
-    def silent(self) -> Iterator[str]:
+    def silent_flows(self) -> Iterator[str]:
         """Yield a sentence for each flow that sent nothing within the window."""
         for flow in self._silent:
             yield f"{flow} sent no {self._carries(flow)} within the window"

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 class FairnessIndex(Metric):
     """Compare the throughputs x of a flow's members: the square of their sum, over n sums of x².
 
-    1 if all have the same, 1/n if one has everything. Members are those of a flow between arrays;
-    of a single flow, or of one member, its connections. Cells and packets are counted,
-    whatever their size, that arrive within the window.
+    It is 1 if all are equal and 1/n if one gets everything. Members are those of a flow between
+    arrays; for a single flow, or for one member, its connections. Cells or packets that arrive
+    within the window count, whatever their size.
     """
 
     dimension = "ratio"

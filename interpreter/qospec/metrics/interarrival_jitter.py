@@ -18,10 +18,10 @@ class InterarrivalJitter(Metric):
     """Smooth the changes of the transfer delay, in ps: J += (|D| - J) / 16 with each packet.
 
     D is the difference between the delays of a packet and of the one before it, of one connection.
-    `last` is J after the last packet and `max` the largest that it ever was, in the order in which
-    packets arrive, as the RFC has it; `as_sent` is J after the last packet in the order in which
-    they were sent. Lost packets are left out. Of several connections it is the largest. J is
-    carried in sixteenths of a ps as in A.8, so it is up to 0.5 ps off.
+    `last` is J after the last packet and `max` its largest value, in the order of arrival, as in
+    the RFC; `as_sent` is J after the last packet in the order in which they were sent. Lost packets
+    are left out. For several connections it is the largest. J is carried in sixteenths of a ps as
+    in A.8, so it is up to 0.5 ps off.
     """
 
     dimension = "time"

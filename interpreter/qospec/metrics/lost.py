@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 @metric(source="ITU-T I.356, 5.4 (lost cell outcome); RFC 2544, 26.3 (frame loss rate), of packets")
 class Lost(Metric):
-    """Count the cells or packets sent within the window that ended on the way, whatever the cause.
+    """Count the cells or packets sent within the window that were lost, whatever the cause.
 
-    `lost.CAUSE` counts those that ended for one cause, such as `lost.overflow`; causes are those
-    for which elements lose anything, and `discarded`: thrown away on purpose.
+    `lost.CAUSE` counts those lost for one cause, such as `lost.overflow`; causes are those of the
+    elements, and `discarded` for items discarded on purpose.
     """
 
     dimension = "cells"

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class PeakToPeakJitter(Metric):
     """Subtract the least latency of all packets from the greatest, in ps.
 
-    A lost packet has none, and the order does not matter. It cannot tell one packet that is late
-    from many: a spike, a step and a saw tooth of one height are the same to it.
+    Lost packets do not count, and the order does not matter. It does not distinguish one late
+    packet from many: a spike, a step and a sawtooth of the same height have the same value.
     """
 
     dimension = "time"

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 @metric(source="RFC 2285, 3.5.1 (intended load), of packets; of cells likewise")
 class Planned(Metric):
-    """Count the cells or packets that the source had ready within the window.
+    """Count the cells or packets that the source emitted within the window.
 
-    More than `sent` where the source's own line is too slow for what it is offered.
+    More than `sent` if the source's own line is too slow for them.
     """
 
     dimension = "cells"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Policed(Metric):
     """Count the cells or packets sent within the window that were discarded for not conforming.
 
-    Those that a policer tagged or marked, and passed on, are not among them.
+    Those that a policer tagged or marked and passed on do not count.
     """
 
     dimension = "cells"

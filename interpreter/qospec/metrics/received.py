@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @metric(source="ITU-T I.356, 4.2 (cell entry event); RFC 2544, 26.3 (output count), of packets")
 class Received(Metric):
-    """Count the cells or packets sent within the window that reached their end.
+    """Count the cells or packets sent within the window that reached their destination.
 
     They count even when they arrive after the window has closed, so that sent = received + lost.
     """

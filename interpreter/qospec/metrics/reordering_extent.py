@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class ReorderingExtent(Metric):
     """Count by how many packets a reordered one came later than the first that overtook it.
 
-    A receiver keeps back at most so many to put it in order again. Of the packets that are
+    A receiver must buffer at most this many to restore the order. Of the packets that are
     `reordered`, each within its connection; `mean` and `max` are exact.
     """
 

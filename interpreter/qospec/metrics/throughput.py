@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class Throughput(Metric):
     """Divide the cells or packets that arrived in the window by its length, in cell/s or pkt/s.
 
-    It counts when each arrived, not when it was sent, so it never exceeds what the line carries.
-    RFC 1242 means by this word the highest such rate without loss; that one is found by a search.
+    Items count when they arrive, not when they are sent, so it never exceeds what the line carries.
+    In RFC 1242 throughput is the highest such rate without loss, which a search finds.
     """
 
     dimension = "cell rate"

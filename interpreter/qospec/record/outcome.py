@@ -150,7 +150,7 @@ def _why(plan: CasePlan, result: Result) -> list[str]:
     """Return in sentences which elements discarded items; if none did, which could have."""
     lines = list(_why_unjudged(plan.case))
     seen = [repeat.readings for repeat in result.repeats]
-    lines += [words for readings in seen for words in readings.silent()]
+    lines += [words for readings in seen for words in readings.silent_flows()]
     lines += map(loss_sentence, _losses(result))
     if lines:
         return list(dict.fromkeys(lines))

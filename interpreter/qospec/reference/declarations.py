@@ -66,7 +66,7 @@ class Declarations:
         return self._scopes[unit.path]
 
     def value(self, declared: Declared) -> Value | None:
-        """Return what a declaration stands for."""
+        """Return the value of a declaration."""
         binding = self.scope(declared.unit).names.get(declared.name)
         return binding.value(self.evaluator.context) if binding else None
 
@@ -75,7 +75,7 @@ class Declarations:
         return next(unit for unit in self.units if unit.source is span.source)
 
     def named_by(self, unit: Unit, value: ast.Node | None) -> Declared | None:
-        """Return what a value is, or is a copy of, if a declaration stands for that."""
+        """Return the declaration that an expression names or copies, if it does."""
         base = value.base if isinstance(value, ast.Record) else value
         path = base.path if isinstance(base, ast.Call) else base
         if not isinstance(path, ast.Path):

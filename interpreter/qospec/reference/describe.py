@@ -121,7 +121,7 @@ def _flow(flow: Flow) -> Document:
 def _origins(
     declared: Declared, declarations: Declarations, networks: Networks
 ) -> Iterator[Document]:
-    """Yield the fields of each flow that stands in the test itself, then those of `run`."""
+    """Yield the fields of each flow directly in the test, then those of `run`."""
     node, evaluator = declared.node, declarations.evaluator
     assert isinstance(node, ast.Test)  # noqa: S101 -- the caller's choice
     scope = _scope(node, declared, declarations, networks)

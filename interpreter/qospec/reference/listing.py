@@ -257,13 +257,13 @@ def _origin(field: Document) -> tuple[str, str, str]:
     if field["default"]:
         whence = f"default: {field['description']}" if field["description"] else "default"
         return field["name"], field["value"] or "-", whence
-    said = [field["place"]]
-    said += [f"`{field['written']}`"] if field["written"] else []
-    said += [
+    parts = [field["place"]]
+    parts += [f"`{field['written']}`"] if field["written"] else []
+    parts += [
         f"instead of `{each['written']}` of {each['of']}, {each['place']}"
         for each in field["instead_of"]
     ]
-    return field["name"], field["value"], "; ".join(said)
+    return field["name"], field["value"], "; ".join(parts)
 
 
 def _bounds(entry: Document) -> Iterator[str]:

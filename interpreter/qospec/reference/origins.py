@@ -39,7 +39,7 @@ def origins(declared: Declared, declarations: Declarations) -> Document | None:
 
 
 def _record(value: Value | None, declarations: Declarations) -> Record | None:
-    """Return the record that a declaration stands for: with defaults, else with them unknown."""
+    """Return the record of a declaration: with defaults, else with unknown parameters."""
     if isinstance(value, TrafficValue):
         signature = value.signature
         inside = signature.placeholders(defaults=signature.has_defaults())

@@ -53,7 +53,7 @@ _TEXTS = {
     Role.ENDS: "--",
     Role.IMPORT: rf"^{_NAME}(\.{_NAME})*( +as +{_NAME})?( *,|$)",
 }
-"""What a text of a role looks like, where that can be told by a pattern."""
+"""The pattern of a text by its role, if there is one."""
 
 _PARTS = {
     "parameters": "what a use of it may choose: a type for each name, as in `Time = 10 us`",
@@ -99,7 +99,7 @@ def schema(catalogue: Catalogue) -> Schema:
 
 
 def _definitions() -> Schema:
-    """Return what stands below each keyword: of a file and of a block."""
+    """Return the schema below each keyword of a file and of a block."""
     shapes = {shape.key: shape for shape in (*FILE, *BLOCK)}
     return {f"below {key}": _below(shape) for key, shape in shapes.items()}
 
@@ -124,7 +124,7 @@ def _file() -> Schema:
 
 
 def _statement(shape: Shape) -> Schema:
-    """Return what stands below a keyword in a block; some words may be a field there too."""
+    """Return the schema below a keyword in a block; some keywords may be fields there too."""
     if shape.key not in keywords()["field"]:
         return _referred(shape)
     forms = [{"$ref": f"#/$defs/below {shape.key}"}, {"$ref": "#/$defs/thing"}]
@@ -179,7 +179,7 @@ def _or_lines(mapping: Schema) -> Schema:
 def _by_type(
     *, mapping: Schema | None = None, items: Schema | None = None, text: Schema | None = None
 ) -> Schema:
-    """Return what may be a mapping, a list or a text, so that a mistake is told of one of them."""
+    """Return a choice of mapping, list and text by type, so that an error is about one of them."""
     cases = (("object", mapping), ("array", items), ("text", text))
     given = {name: form for name, form in cases if form is not None}
     types = [name for name in given if name != "text"] + (VALUES if text else [])
@@ -297,8 +297,8 @@ def _spellings(field: Document) -> list[str]:
 def _field(field: Document) -> Schema:
     bounds = [f"from {field['least']}"] if field["least"] else []
     bounds += [f"to {field['most']}"] if field["most"] else []
-    said = [field["meaning"], field["type"], " ".join(bounds)]
-    traits = ", ".join(part for part in said if part)
+    parts = [field["meaning"], field["type"], " ".join(bounds)]
+    traits = ", ".join(part for part in parts if part)
     made: Schema = {"description": f"{field['description']} ({traits})"}
     if field["choices"]:
         made["anyOf"] = [{"enum": field["choices"]}, {"$ref": "#/$defs/thing"}]

@@ -38,8 +38,8 @@ def written_text(node: ast.Node) -> str:
     text, begin, line = span.source.text, span.start, ""
     for end in [*_statement_starts(node), span.end]:
         kept = _COMMENT.sub(r"\1", text[begin:end])
-        parted = ", " if line and not line.endswith(",") else " "
-        line = f"{line}{parted}{' '.join(kept.split())}"
+        separator = ", " if line and not line.endswith(",") else " "
+        line = f"{line}{separator}{' '.join(kept.split())}"
         begin = end
     return line.strip()
 

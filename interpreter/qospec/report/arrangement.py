@@ -18,7 +18,7 @@ Record = Mapping[str, Any]
 
 ROOM = 100
 """The width of a page."""
-AIR = 2.5
+PADDING = 2.5
 """The empty room beside each column."""
 SMALL = 0.85
 """The width of a character in a heading, or in the small text below a value."""
@@ -69,7 +69,7 @@ def _table(
 def _row_parts(
     columns: Sequence[Record], cases: Sequence[Record], names: Sequence[str]
 ) -> list[list[int]]:
-    fixed = BADGE + AIR + sum(_parameter(name, cases) + AIR for name in names)
+    fixed = BADGE + PADDING + sum(_parameter(name, cases) + PADDING for name in names)
     widths = [
         max(_heading(column), *(_cell(each, column) for each in column["statements"]))
         for column in columns
@@ -82,7 +82,7 @@ def _side_parts(
 ) -> list[list[int]]:
     label = max((_longest(column["label"], 1.0) for column in columns), default=0)
     asked = max((len(column["bound"] or "") for column in columns), default=0)
-    fixed = min(label, LONGEST_WORD) + AIR + min(asked, LONGEST_WORD) + AIR
+    fixed = min(label, LONGEST_WORD) + PADDING + min(asked, LONGEST_WORD) + PADDING
     widths = [
         max(
             BADGE,
@@ -104,11 +104,11 @@ def parts(widths: Sequence[float], fixed: float) -> list[list[int]]:
     found: list[list[int]] = []
     left = 0.0
     for index, width in enumerate(widths):
-        if not found or left < width + AIR:
+        if not found or left < width + PADDING:
             found.append([])
             left = ROOM - fixed
         found[-1].append(index)
-        left -= width + AIR
+        left -= width + PADDING
     return found
 
 
@@ -154,7 +154,7 @@ def value_parts(names: Sequence[str], rows: Sequence[tuple[str, Record]]) -> lis
         names: The columns.
         rows: Pairs of the text that starts a row and its quantities by column.
     """
-    fixed = max((min(len(head), LONGEST_WORD) for head, _ in rows), default=0) + AIR
+    fixed = max((min(len(head), LONGEST_WORD) for head, _ in rows), default=0) + PADDING
     widths = [
         max(_longest(metric_name(name)), *(_quantity(values.get(name)) for _, values in rows))
         for name in names
@@ -170,7 +170,7 @@ def repeat_parts(rows: Sequence[tuple[str, str, Sequence[Record | None]]]) -> li
     """
     count = len(rows[0][2]) if rows else 0
     widths = [max(_quantity(values[index]) for _, _, values in rows) for index in range(count)]
-    return parts(widths, LONGEST_WORD + AIR)
+    return parts(widths, LONGEST_WORD + PADDING)
 
 
 def _quantity(value: Record | None) -> int:

@@ -11,7 +11,7 @@ from qospec.record.statements import UNCLAIMED, count_by_claim
 
 Record = Mapping[str, Any]
 
-_SAID = {
+_WORDS = {
     "exact": "exact",
     "calibrated": "calibrated (not counted as reproduced)",
     "range": "in range",
@@ -31,7 +31,7 @@ def claimed(counts: Mapping[str, int]) -> str:
     idle = counts[NOT_APPLICABLE]
     if not idle and not any(counts[claim] for claim in CLAIMS):
         return ""
-    applied = ", ".join(f"{counts[sort]} {said}" for sort, said in _SAID.items() if counts[sort])
+    applied = ", ".join(f"{counts[sort]} {said}" for sort, said in _WORDS.items() if counts[sort])
     return "; ".join(filter(None, [applied, f"{idle} {NOT_APPLICABLE}" if idle else ""]))
 
 

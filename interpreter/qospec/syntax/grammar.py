@@ -103,7 +103,7 @@ def _cache_folder() -> Path:
 
 
 def _digest(text: bytes) -> str:
-    """Return what tells the grammar, and the file in which Lark says its version, from others.
+    """Return a digest of the grammar and of the file in which Lark states its version.
 
     Nobody has an interest in two that look alike, and a cryptographic hash costs 5 ms to import.
     """

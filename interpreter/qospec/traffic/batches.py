@@ -23,7 +23,7 @@ Rate = Annotated[Fraction, Domain("cell rate", Fraction(1, 1_000), 10**11)]
 @arrivals(source="Gross and Harris, Fundamentals of Queueing Theory (1998), 3.1 (bulk input)")
 @dataclass(frozen=True)
 class Batches(Arrivals):
-    """Have `size` cells ready at once, at instants of a Poisson process.
+    """Emit `size` cells at once, at the instants of a Poisson process.
 
     The times between batches are exponential, rounded down to whole ps. n connections are one
     process of n times the rate, each batch of a connection that is drawn uniformly. The source's
@@ -33,9 +33,9 @@ class Batches(Arrivals):
     rate_field = "rate"
 
     size: Cells
-    """How many cells a batch has."""
+    """Number of cells in a batch."""
     rate: Rate
-    """Cells/s of each connection, on average: `size` times that of batches."""
+    """Mean cells/s of each connection: `size` times the rate of batches."""
 
     def start(self, connections: int, phases: str, draws: Draws) -> State:
         batch_rate = self.mean_cell_rate(connections) / self.size

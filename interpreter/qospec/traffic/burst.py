@@ -27,7 +27,7 @@ PeakRate = Annotated[Fraction | None, Domain("cell rate", Fraction(1, 10**6), 10
 @arrivals(source="ATM Forum TM 4.1 (af-tm-0121), MBS: so many cells at PCR, then silence")
 @dataclass(frozen=True)
 class Burst(Arrivals):
-    """Have `size` cells ready in a row, once every interval, exactly.
+    """Emit a burst of `size` cells once every interval, exactly.
 
     Connection i of n begins at a phase of its own within the first interval: drawn in whole ps, or
     at i/n of it.
@@ -36,11 +36,11 @@ class Burst(Arrivals):
     rate_field = "every"
 
     size: Cells
-    """How many cells a burst has."""
+    """Number of cells in a burst."""
     every: Interval
-    """From the beginning of a burst to that of the next."""
+    """Time from the start of a burst to the start of the next."""
     at: PeakRate = None
-    """Cells/s within a burst; left out, all are ready at once, and back to back on the line."""
+    """Cells/s within a burst; by default all are ready at once, and back to back on the line."""
 
     def __post_init__(self) -> None:
         if self.size * self._apart_ps() > self.every:

@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 )
 @dataclass(frozen=True)
 class Cbr(CellTraffic):
-    """Promise cells at a constant rate, policed with a tolerance."""
+    """A contract for cells at a constant rate, policed with a tolerance."""
 
     peak_cell_rate: CellRate
-    """So many cells/s, PCR, per connection."""
+    """Cells/s of each connection, PCR."""
     cell_delay_variation_tolerance: Time
     """How much earlier a cell may come than the rate alone allows, CDVT."""
     connections: Count = 1
-    """How many like connections."""
+    """Number of identical connections."""
     phases: Phases = "random"
     """Whether they begin at random or evenly spread over a period."""
     clp: Priority = 0

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @arrivals(source="ITU-T I.371 (a source at its peak cell rate, one cell every T = 1/PCR)")
 @dataclass(frozen=True)
 class Constant(Arrivals):
-    """Have a cell ready every 1/rate, exactly, rounded down to whole ps only when it is given.
+    """Emit a cell every 1/rate, exactly; only the result is rounded down to whole ps.
 
     Connection i of n begins at a phase of its own within the first interval: drawn in whole ps, or
     at i/n of it, so that n even connections are one stream of n times the rate.

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 )
 @dataclass(frozen=True)
 class Greedy(Arrivals):
-    """Be at the peak all the time: a cell every 1/rate, whatever the contract says.
+    """Emit at the peak rate all the time: a cell every 1/rate, whatever the contract says.
 
-    It differs from `constant` in what it is for, an overload, not in when its cells are ready.
+    It differs from `constant` only in its purpose, an overload.
     """
 
     rate: CellRate
-    """Cells/s of each connection; left out, the peak of its contract."""
+    """Cells/s of each connection; by default the peak rate of its contract."""
 
     def start(self, connections: int, phases: str, draws: Draws) -> Pattern:
         return pattern(PS_PER_S / Fraction(self.rate), Burst(), connections, phases, draws)

@@ -30,23 +30,24 @@ Stay = Annotated[int, Domain("time", 1, LONGEST_STAY_PS)]
 )
 @dataclass(frozen=True)
 class Mmpp(Arrivals):
-    """Have cells ready at random, calm and busy in turns: a Poisson process of either rate.
+    """Emit cells at random, as a Poisson process that alternates between a calm and a busy rate.
 
     A Markov-modulated Poisson process of two states, each of which lasts for an exponential time.
-    Each connection is one by itself, and begins as at any time in the long run. Times are drawn as
+    Each connection is an independent process and begins in its steady state. Times are drawn as
     doubles and rounded down to whole ps, so that an interval is half a ps short on average.
     """
 
     rate_field = "rate"
 
     rate: Rate
-    """Cells/s of each connection, on average over both states."""
+    """Mean cells/s of each connection, over both states."""
     calm: Stay
-    """How long it is calm, on average."""
+    """Mean time in the calm state."""
     busy: Stay
-    """How long it is busy, on average."""
+    """Mean time in the busy state."""
     share: Ratio
-    """The share of all cells that come while busy; at 100 % none do while it is calm."""
+    """The share of all cells that are emitted in the busy state; at 100 % none are in the calm one.
+    """
 
     def __post_init__(self) -> None:
         rate = Fraction(self.rate)

@@ -29,22 +29,22 @@ Stay = Annotated[Duration, Domain("duration", 1, LONGEST_STAY_PS)]
 )
 @dataclass(frozen=True)
 class OnOff(Arrivals):
-    """Have cells ready at a constant rate while on, and none while off.
+    """Emit cells at a constant rate while on, and none while off.
 
-    Each connection goes on and off by itself. Cells are 1/at of the time on apart, exactly: what
-    is left of such an interval when a connection goes off is waited for when it is on again, so
-    that the mean rate is exactly that share of `at`. With random phases a connection begins as at
-    any time in the long run; with even ones connection i of n goes on at i/n of a mean turn.
+    Each connection goes on and off independently. Cells are 1/at of the time on apart, exactly:
+    what remains of such an interval when a connection goes off is continued when it is on again, so
+    that the mean rate is exactly that share of `at`. With random phases a connection begins in its
+    steady state; with even ones connection i of n goes on at i/n of a mean turn.
     """
 
     rate_field = "at"
 
     on: Stay
-    """How long a connection is on."""
+    """How long a connection is on at a time."""
     off: Stay
-    """How long it is off then."""
+    """How long it is then off."""
     at: CellRate
-    """Cells/s while on; left out, the peak of its contract."""
+    """Cells/s while on; by default the peak rate of its contract."""
 
     def __post_init__(self) -> None:
         check_state("at", Fraction(self.at), self.mean_cell_rate(1), (self.off, self.on))

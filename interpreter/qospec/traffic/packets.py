@@ -67,14 +67,14 @@ class UnfitError(ValueError):
 )
 @dataclass(frozen=True, kw_only=True)
 class Packets(PacketTraffic):
-    """Send IP packets at a mean rate, whether they arrive or not.
+    """IP packets at a mean rate, sent whether or not they arrive.
 
     A rate in bit/s is that of one connection, in the layer that it names, and becomes packets/s by
     the mean size in that layer on the first link. Sizes of a mix are drawn independently, or keep
-    the order of its list, from the first of a trial on. Packets come at `gaps`, or by a `source`:
-    where this says how many they are, the rate is left out.
+    the order of its list, from the first of a trial on. Packets are emitted at `gaps`, or by a
+    `source`; if the source has a rate, it is left out here.
 
-    Not modelled: options and extension headers, fragmentation; an end that answers.
+    Not modelled: options and extension headers, fragmentation; a receiver that responds.
     """
 
     rate: PacketLoad = None
@@ -82,7 +82,7 @@ class Packets(PacketTraffic):
     size: PacketSizes
     """The size of all packets, or a mix of sizes: by the number of packets, or in order."""
     gaps: Gaps = "constant"
-    """Whether packets come at constant intervals or at random."""
+    """Whether packets are emitted at constant intervals or at random."""
     dscp: CodePoint = 0
     """The code point in the IP header."""
     priority: PriorityCode = None
@@ -90,19 +90,21 @@ class Packets(PacketTraffic):
     traffic_class: TrafficClass = None
     """The traffic class of the MPLS label, EXP; the first link has labels then."""
     family: Family = "ipv4"
-    """Which IP: its header has 20 bytes (ipv4) or 40 (ipv6)."""
+    """The version of IP: its header has 20 bytes (ipv4) or 40 (ipv6)."""
     protocol: Protocol = "udp"
-    """What is in the packets: a header of 8 bytes (udp), of 20 (tcp) or of none."""
+    """The transport protocol: its header has 8 bytes (udp), 20 (tcp) or none."""
     source_port: Port = 0
-    """Of UDP or TCP."""
+    """Source or destination port of UDP or TCP."""
     destination_port: Port = 0
-    """Of UDP or TCP."""
+    """Source or destination port of UDP or TCP."""
     source_address: Address = None
-    """Of IP; left out, the unspecified one."""
+    """Address in the IP header; by default the unspecified one."""
     destination_address: Address = None
-    """Of IP; left out, the unspecified one. Packets go where their flow does, whatever it is."""
+    """Address in the IP header; by default the unspecified one. Packets go where their flow does,
+    whatever it is.
+    """
     connections: Count = 1
-    """How many like connections."""
+    """Number of identical connections."""
     phases: Phases = "random"
     """Whether they begin at random or evenly spread over a period."""
 

@@ -23,14 +23,14 @@ Intervals = Annotated[tuple[Fraction, ...], Domain("times", 0, LONGEST_PS)]
 @arrivals(source="RFC 3432, 3 (periodic sampling), for several intervals in turn")
 @dataclass(frozen=True)
 class Pattern(Arrivals):
-    """Have cells ready at intervals that are listed, over and over again, exactly.
+    """Emit cells at the listed intervals, repeated forever, exactly.
 
-    So a generator is described that does not keep its gap. Connection i of n begins at a phase of
-    its own within the first round of intervals: drawn in whole ps, or at i/n of it.
+    It describes a generator with uneven gaps. Connection i of n begins at a phase of its own within
+    the first round of intervals: drawn in whole ps, or at i/n of it.
     """
 
     intervals: Intervals
-    """From the beginning of a cell to that of the next, in turn."""
+    """Times from the start of a cell to the start of the next, in order."""
 
     def __post_init__(self) -> None:
         if not sum(self.intervals):

@@ -22,7 +22,7 @@ Rate = Annotated[Fraction, Domain("cell rate", Fraction(1, 1_000), 10**11)]
 @arrivals(source="Kingman, Poisson Processes (1993), superposition and colouring")
 @dataclass(frozen=True)
 class Poisson(Arrivals):
-    """Have cells ready at random, so many per second on average.
+    """Emit cells at random, with a mean rate.
 
     n connections are one process of n times the rate, each cell of a connection that is drawn
     uniformly. The time between two cells is exponential, drawn as a double and rounded down to
@@ -32,7 +32,7 @@ class Poisson(Arrivals):
     rate_field = "rate"
 
     rate: Rate
-    """Cells/s of each connection, on average."""
+    """Mean cells/s of each connection."""
 
     def start(self, connections: int, phases: str, draws: Draws) -> State:
         return instants.start(self.mean_cell_rate(connections), connections, draws)

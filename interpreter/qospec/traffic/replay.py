@@ -37,14 +37,14 @@ class State:
 @arrivals(source="RFC 2330, 11.1 (collecting samples), at times that are written out")
 @dataclass(frozen=True)
 class Replay(Arrivals):
-    """Have cells ready at the instants that are listed, once, and then no more.
+    """Emit cells at the listed instants, once, and then no more.
 
-    Several connections do so at the same instants, in order of the connections; `phases` are not
-    asked for. As a load it counts at its mean interval, or one second if there is none.
+    Several connections emit at the same instants, in order of the connections; `phases` does not
+    apply. As a load it counts at its mean interval, or one second if there is none.
     """
 
     at: Instants
-    """When, since the beginning of the trial; they do not fall."""
+    """The instants since the start of the trial, in ascending order."""
 
     def __post_init__(self) -> None:
         if not self.at:

@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 )
 @dataclass(frozen=True)
 class Ubr(CellTraffic):
-    """Promise no more than a peak cell rate, and be promised nothing."""
+    """A contract for cells up to a peak rate, without any guarantee."""
 
     peak_cell_rate: CellRate
-    """At most so many cells/s, PCR, per connection."""
+    """Highest cells/s of each connection, PCR."""
     cell_delay_variation_tolerance: Time = 0
     """How much earlier a cell may come than the rate alone allows, CDVT."""
     connections: Count = 1
-    """How many like connections."""
+    """Number of identical connections."""
     phases: Phases = "random"
     """Whether they begin at random or evenly spread over a period."""
     clp: Priority = 0

@@ -17,6 +17,6 @@ from qospec.protocol.atm import ServiceCategory
 )
 @dataclass(frozen=True)
 class VbrNrt(VariableBitRate):
-    """Promise bursts within a peak and a sustainable cell rate, whose delay does not matter."""
+    """A contract for bursts within a peak and a sustainable cell rate, not sensitive to delay."""
 
     category: ClassVar[ServiceCategory] = "vbr_nrt"

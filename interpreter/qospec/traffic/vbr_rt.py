@@ -17,6 +17,6 @@ from qospec.protocol.atm import ServiceCategory
 )
 @dataclass(frozen=True)
 class VbrRt(VariableBitRate):
-    """Promise bursts within a peak and a sustainable cell rate, whose delay matters."""
+    """A contract for bursts within a peak and a sustainable cell rate, sensitive to delay."""
 
     category: ClassVar[ServiceCategory] = "vbr_rt"

@@ -103,10 +103,10 @@ def yaml_error(error: Any, source: Source, shift: int) -> Diagnostic:
     place = mark.index + shift if mark is not None else len(source.text)
     begins = source.text[place : place + 1]
     first = begins not in source.text[:place].rpartition("\n")[2]
-    said = f"{getattr(error, 'context', None) or ''} {problem} {begins!r}"
-    said += ", the first of its line" if first else ""
+    text = f"{getattr(error, 'context', None) or ''} {problem} {begins!r}"
+    text += ", the first of its line" if first else ""
     for words in _KNOWN:
-        if any(each in said for each in words.phrases):
+        if any(each in text for each in words.phrases):
             if words.begins:
                 mark = getattr(error, "context_mark", None) or mark
             return Diagnostic("E0015", words.message, _span(mark, source, shift), help=words.help)
@@ -364,7 +364,7 @@ class _Composer:
                     "E0014",
                     f"the key `{shortened(key.value)}` is given twice",
                     self._line(key.start, key.end),
-                    others=(Label(self._line(known.start, known.end), "first given here"),),
+                    secondary=(Label(self._line(known.start, known.end), "first given here"),),
                     help="remove one, or write a list of mappings if both are meant",
                 )
             )

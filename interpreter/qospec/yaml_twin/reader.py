@@ -61,10 +61,10 @@ def parse(source: Source, problems: Problems) -> ast.File | None:
     if transcription is None:
         return None
     text = Source(source.name, transcription.transcript.text, source.recorded_as)
-    told = Problems()
-    tree = parse_text(text, told)
-    starts = [diagnostic.span for diagnostic in told.errors]
-    for diagnostic in told.all:
+    found = Problems()
+    tree = parse_text(text, found)
+    starts = [diagnostic.span for diagnostic in found.errors]
+    for diagnostic in found.all:
         problems.add(_map_diagnostic(diagnostic, transcription.transcript))
     for error in transcription.deferred:
         if not any(error.start <= each.end and each.start <= error.end for each in starts):
@@ -115,7 +115,7 @@ def _map_diagnostic(diagnostic: Diagnostic, transcript: Transcript) -> Diagnosti
     return replace(
         diagnostic,
         span=mapped(diagnostic.span),
-        others=tuple(Label(mapped(label.span), label.text) for label in diagnostic.others),
+        secondary=tuple(Label(mapped(label.span), label.text) for label in diagnostic.secondary),
         fix=tuple(edit._replace(span=mapped(edit.span)) for edit in diagnostic.fix if plain),
     )
 

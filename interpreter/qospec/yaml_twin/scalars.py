@@ -215,12 +215,12 @@ class ScalarWriter:
         lines = scalar.style == LITERAL
         problem = unbalanced(text, lines=lines)
         if problem is not None:
-            raise TranscriptionError(self._told(problem, scalar, offsets))
+            raise TranscriptionError(self._diagnostic(problem, scalar, offsets))
         start = self._text.scalar(text, scalar.start, scalar.end, offsets)
         problem = unexpected_token(text, role) if role else None
         if problem is not None:
-            told = self._told(problem, scalar, offsets)
-            self.deferred.append(DeferredError(start, self._text.length, told))
+            diagnostic = self._diagnostic(problem, scalar, offsets)
+            self.deferred.append(DeferredError(start, self._text.length, diagnostic))
         if lines and "#" in text.rpartition("\n")[2]:
             self._text.line()
 
@@ -242,7 +242,9 @@ class ScalarWriter:
         """Drop the deferred errors of what was rewound."""
         self.deferred = [error for error in self.deferred if error.end <= self._text.length]
 
-    def _told(self, problem: Problem, scalar: Scalar, offsets: Sequence[int] | None) -> Diagnostic:
+    def _diagnostic(
+        self, problem: Problem, scalar: Scalar, offsets: Sequence[int] | None
+    ) -> Diagnostic:
         """Return the diagnostic for a problem within a scalar."""
         there = list(offsets or ())[problem.start : problem.end]
         span = Span(self._source, there[0], there[-1] + 1) if there else self._expect.span(scalar)

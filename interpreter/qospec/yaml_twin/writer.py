@@ -59,7 +59,7 @@ class EntryBuilder:
         return raw
 
     def with_comments(self, entry: Entry, first: int, last: int) -> Entry:
-        """Give an entry what stands above a range of tokens and behind it."""
+        """Add the comments above and after a range of tokens to an entry."""
         behind = self._trivia.trailing
         comma = last + (self._tokens.kinds[last + 1] == "COMMA")
         entry.above = self.above(first)
@@ -132,7 +132,7 @@ class EntryBuilder:
     # ---- parts
 
     def _page(self, shape: Shape, node: Any) -> Content:
-        """Return what stands behind a statement's name."""
+        """Return the content of a statement's name."""
         short = shape.short
         if short is not None and not short.key and getattr(node, "body", None) is None:
             return Content("text", self._from(short, shape, node))
@@ -218,10 +218,10 @@ def yaml_of(source: Source, problems: Problems) -> str | None:
         MeaningChangedError: If the result would say something else than the file.
     """
     text = formatted(source, problems)
-    laid_out = read(Source(source.name, text), Problems()) if text is not None else None
-    if laid_out is None:
+    formatted_source = read(Source(source.name, text), Problems()) if text is not None else None
+    if formatted_source is None:
         return None
-    yaml = render(_Writer(laid_out).file())
+    yaml = render(_Writer(formatted_source).file())
     beyond = too_long(Source(f"{source.name} as YAML", yaml))
     if beyond is not None:
         problems.add(beyond)
@@ -289,7 +289,7 @@ class _Writer:
 
         Args:
             nodes: The statements.
-            heads: What stands before them in the first mapping.
+            heads: Entries before them in the first mapping.
             taken: The keys that mean something else in the first mapping.
         """
         items = [Entry(Content("mapping", entries=list(heads)))]

@@ -1,4 +1,4 @@
-"""What nothing uses is told, and what somebody else may use is not."""
+"""What is unused is reported, and what another file may use is not."""
 
 import pytest
 
@@ -33,7 +33,7 @@ def test_a_value_of_a_topology_is_for_its_tests(codes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sweep", "told"),
+    ("sweep", "reported"),
     [
         ("sweep n in 1 .. 2", ["W0623"]),
         ("sweep n in 1 .. 3 where n > 1", ["W0623"]),
@@ -43,9 +43,9 @@ def test_a_value_of_a_topology_is_for_its_tests(codes) -> None:
         ('sweep n in 1 .. 2\n  skip unless n > 1 "why"', []),
     ],
 )
-def test_a_sweep_over_nothing(codes, sweep: str, told: list[str]) -> None:
+def test_a_sweep_over_nothing(codes, sweep: str, reported: list[str]) -> None:
     bench = BENCH.replace("let rate", "let _rate")
-    assert codes(bench + TEST.replace("  flow", f"  {sweep}\n  flow")) == told
+    assert codes(bench + TEST.replace("  flow", f"  {sweep}\n  flow")) == reported
 
 
 def test_a_mistake_may_be_what_would_use_it(codes) -> None:

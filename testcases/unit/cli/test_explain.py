@@ -51,7 +51,7 @@ def test_a_code_shows_its_page(code: str) -> None:
     ("name", "piece"),
     [
         ("sweep", "makes one case for each value"),
-        ("vbr_rt", "Promise bursts within a peak"),
+        ("vbr_rt", "A contract for bursts within a peak"),
         ("clr", "cell_loss_ratio"),
         ("sent", "a count of cells or a count of packets, exact"),
         ("throughput", "a cell rate or a packet rate, measured"),

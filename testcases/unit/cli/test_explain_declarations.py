@@ -58,7 +58,7 @@ def test_each_field_says_its_value_and_its_line(name: str) -> None:
     ]
     assert known["mbs"]["place"] == "traffic.qos:7"
     assert known["connections"]["default"]
-    assert known["connections"]["description"] == "How many like connections."
+    assert known["connections"]["description"] == "Number of identical connections."
 
 
 @pytest.mark.usefixtures("folder")

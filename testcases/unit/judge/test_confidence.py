@@ -7,11 +7,11 @@ import pytest
 
 from qospec.engine.measure.tally import Delays
 from qospec.judge.confidence import (
-    ALIKE,
-    DIFFERENCE,
-    FAILED,
-    RARE,
-    UNDRAWN,
+    BY_DIFFERENCE,
+    DOES_NOT_HOLD,
+    IDENTICAL_REPEATS,
+    NOTHING_DRAWN,
+    UNBOUNDED,
     judge_repeats,
     mean_over_repeats,
 )
@@ -178,7 +178,7 @@ LIMITED = replace(SEEN, least=Fraction(0), most=Fraction(20))
 def test_equal_repeats_say_how_rare_other_values_are(operator, bound, verdict) -> None:
     shown = judged(operator, LIMITED, constant(bound), received=(10,) * 5)
     assert shown.verdict == verdict
-    assert shown.note.endswith(ALIKE)
+    assert shown.note.endswith(IDENTICAL_REPEATS)
     assert float(shown.interval.upper.value) == pytest.approx(10 + 10 * (1 - 0.05 ** (1 / 5)))
     assert float(shown.interval.lower.value) == pytest.approx(10 * 0.05 ** (1 / 5))
 
@@ -186,22 +186,22 @@ def test_equal_repeats_say_how_rare_other_values_are(operator, bound, verdict) -
 def test_how_many_more_equal_repeats_would_decide() -> None:
     # 0.05 ** (1 / 14) is the first above 0.8
     shown = judged("<", LIMITED, constant(12), received=(10,) * 5)
-    assert shown.note == f"about 9 more repeats would decide; {ALIKE}"
+    assert shown.note == f"about 9 more repeats would decide; {IDENTICAL_REPEATS}"
 
 
 @pytest.mark.parametrize("operands", [(SEEN,), (Operation("abs", (SEEN,)),)])
 def test_equal_repeats_say_nothing_where_other_values_may_be_anything(operands) -> None:
     unlimited = judged("<", *operands, constant(10**9), received=(10,) * 5)
-    assert (unlimited.verdict, unlimited.note) == ("inconclusive", RARE)
+    assert (unlimited.verdict, unlimited.note) == ("inconclusive", UNBOUNDED)
     assert unlimited.interval.upper.value is None
 
 
 @pytest.mark.parametrize(
     ("kind", "bound", "verdict", "note"),
     [
-        ("expect", 11, "pass", UNDRAWN),
-        ("expect", 10, "fail", UNDRAWN),
-        ("require", 10, "inconclusive", f"{FAILED}; {UNDRAWN}"),
+        ("expect", 11, "pass", NOTHING_DRAWN),
+        ("expect", 10, "fail", NOTHING_DRAWN),
+        ("require", 10, "inconclusive", f"{DOES_NOT_HOLD}; {NOTHING_DRAWN}"),
     ],
 )
 def test_where_nothing_is_drawn_the_value_is_what_was_measured(kind, bound, verdict, note) -> None:
@@ -397,9 +397,9 @@ def test_a_ratio_is_that_of_all_cells_and_no_mean_of_ratios() -> None:
 def test_two_measured_sides_are_judged_by_their_difference() -> None:
     shown = judged("<", SEEN, SENT, received=(1, 20, 3, 40, 5), sent=(2, 21, 4, 41, 6))
     assert (shown.verdict, shown.measured.value, shown.bound.value) == ("inconclusive", -1, 0)
-    assert shown.note == f"{RARE}; {DIFFERENCE}"
+    assert shown.note == f"{UNBOUNDED}; {BY_DIFFERENCE}"
     differing = judged("<", SEEN, SENT, received=(1, 20, 3, 40, 5), sent=(2, 22, 4, 41, 6))
-    assert (differing.verdict, differing.note) == ("pass", DIFFERENCE)
+    assert (differing.verdict, differing.note) == ("pass", BY_DIFFERENCE)
     share = judged(
         "within share", SEEN, constant("0.1", RATIO), SENT,
         received=(100, 104, 98, 102, 100), sent=(100, 102, 100, 102, 103),

@@ -73,7 +73,7 @@ def test_a_share_above_half_is_looked_at_from_below(share, effect) -> None:
     assert float(found.design_effect(Fraction(share), DEFAULT_CONFIDENCE, 1)) >= effect
 
 
-def test_repeats_that_lose_as_much_and_delay_as_long_are_alike() -> None:
+def test_repeats_with_equal_losses_and_delays_are_identical() -> None:
     same = [delays((10, 20, 9))] * 5
     assert of(*same, lost=(1,) * 5).identical
     assert not of(*same, lost=(1, 1, 3, 1, 1)).identical

@@ -3,7 +3,7 @@
 import pytest
 
 from qospec.catalogue.kinds import discover
-from qospec.judge.confidence import UNDRAWN
+from qospec.judge.confidence import NOTHING_DRAWN
 from qospec.judge.evidence import Need
 from qospec.model.expression import Measured
 from qospec.record import outcome
@@ -110,7 +110,7 @@ def test_what_is_not_decided_has_no_caution(planned) -> None:
     assert (statement["verdict"], statement["caution"]) == ("inconclusive", "")
 
 
-def test_of_many_cases_one_warning_says_how_many_and_which_lacks_most(planned, problems) -> None:
+def test_one_warning_for_many_cases_counts_them_and_names_the_worst(planned, problems) -> None:
     swept = TEST.replace(
         "  flow f", "  sweep rate in [1_000 cell/s, 3_000 cell/s, 6_000 cell/s]\n  flow f"
     )
@@ -133,7 +133,7 @@ def test_where_nothing_is_drawn_a_pass_on_too_few_says_so(planned) -> None:
     (case,) = planned(text(f"f.clr < 1%{SURELY}", even, repeats=5))
     document = outcome.case_document(case, trial.run(case, discover(), lambda _: None), "")
     (statement,) = document["statements"]
-    assert (statement["verdict"], statement["note"]) == ("pass", UNDRAWN)
+    assert (statement["verdict"], statement["note"]) == ("pass", NOTHING_DRAWN)
     # five times the same 20 cells are 20 cells
     assert (
         statement["caution"]

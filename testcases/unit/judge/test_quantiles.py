@@ -7,8 +7,13 @@ from typing import NamedTuple
 import pytest
 
 from qospec.engine.measure.tally import Delays
-from qospec.judge.confidence import UNDRAWN, judge_repeats
-from qospec.judge.quantiles import FEW, NeededBounds, Quantile, minimum_sample_size
+from qospec.judge.confidence import NOTHING_DRAWN, judge_repeats
+from qospec.judge.quantiles import (
+    SMALL_SAMPLE_CORRECTION,
+    NeededBounds,
+    Quantile,
+    minimum_sample_size,
+)
 from qospec.judge.statistics import binomial_critical_value, clopper_pearson
 from qospec.model.expression import Constant, Measured, Operation
 from qospec.model.suite import Statement
@@ -156,7 +161,7 @@ def test_repeats_that_differ_count_less() -> None:
     # the variance of the late ones is 50, of independent ones it would be 9: 5.56; and Student's
     # t of four degrees of freedom is wider by a factor of which the square is 1.68
     effect = Fraction(50, 9) * Fraction("1.6797")
-    taken = 1 + (effect - 1) * (1 + FEW * effect / 50)
+    taken = 1 + (effect - 1) * (1 + SMALL_SAMPLE_CORRECTION * effect / 50)
     assert found.independent(DEFAULT_CONFIDENCE, 5) == pytest.approx(500 / float(taken), abs=1)
 
 
@@ -189,7 +194,7 @@ def test_within_is_judged_at_both_sides(width, verdict) -> None:
     assert judged("within", P90, ps(2), ps(50), repeats=repeats).verdict == "fail"
 
 
-def test_too_few_items_have_no_upper_bound_and_say_how_many_it_takes() -> None:
+def test_too_few_items_have_no_upper_bound_and_say_how_many_are_needed() -> None:
     shown = judged("<", P99, ps(10**6), repeats=agreeing(5, range(1, 41)))
     assert (shown.verdict, shown.interval.upper.value) == ("inconclusive", None)
     assert shown.note == (
@@ -223,7 +228,7 @@ def test_where_nothing_is_drawn_a_quantile_is_what_was_measured() -> None:
             "expect", "", "", Operation("<", (P90, ps(bound))), SPAN, DEFAULT_CONFIDENCE
         )
         shown = judge_repeats(statement, same, 5)
-        assert (shown.verdict, shown.note, shown.interval) == (verdict, UNDRAWN, None)
+        assert (shown.verdict, shown.note, shown.interval) == (verdict, NOTHING_DRAWN, None)
 
 
 def test_each_of_two_measured_sides_has_its_share_of_the_doubt() -> None:

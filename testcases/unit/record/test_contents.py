@@ -1,4 +1,4 @@
-"""What a record holds: all that a run writes is declared, and what one lacks is told."""
+"""The schema of a record: all that a run writes is declared, and what is missing is reported."""
 
 from copy import deepcopy
 from pathlib import Path
@@ -118,7 +118,7 @@ def test_the_record_that_is_looked_at_has_one_of_everything(recorded) -> None:
         ((*REFERENCE, "place"), f"a.qos:{'9' * 5_000}:1", f"`references[0].place` {NO_PLACE}"),
     ],
 )
-def test_what_is_not_what_reports_read_it_as_is_told(
+def test_a_value_of_the_wrong_form_is_reported(
     recorded, place: tuple[str | int, ...], value: object, words: str
 ) -> None:
     damaged = with_damage(recorded.outcome, place, value)
@@ -162,7 +162,7 @@ def test_a_duration_is_a_number_that_can_be_added_up(recorded, value: object) ->
 
 
 @pytest.mark.parametrize("name", schema.OUTCOME)
-def test_a_field_that_is_not_there_is_told_unless_it_may_lack(recorded, name: str) -> None:
+def test_a_missing_field_is_reported_unless_it_is_optional(recorded, name: str) -> None:
     left = {each: recorded.outcome[each] for each in recorded.outcome if each != name}
     told = [] if isinstance(schema.OUTCOME[name], Optional) else [f"it has no `{name}`"]
     assert list(schema.violations(left, schema.OUTCOME)) == told

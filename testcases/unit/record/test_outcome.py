@@ -224,7 +224,7 @@ def test_nothing_lost_before_a_scheduler_names_its_queues(planned) -> None:
         ("0.01 pkt/s", "f sent no packet within the window", set()),
     ],
 )
-def test_why_is_told_of_packets(planned, rate, why, lost) -> None:
+def test_why_counts_packets(planned, rate, why, lost) -> None:
     (case,) = planned(PACKETS.replace("RATE", rate))
     found = case_document(case, trial.run(case, discover(), lambda _: None), "")
     (line,) = found["why"]
@@ -254,7 +254,7 @@ device box {
 
 
 @pytest.mark.parametrize(("field", "alike"), [("", False), (", common_draws = true", True)])
-def test_cases_draw_alike_where_they_are_to(planned, field: str, *, alike: bool) -> None:
+def test_cases_share_their_draws_if_asked_to(planned, field: str, *, alike: bool) -> None:
     text = BENCH.replace("= cbr { pcr = 10_000 cell/s, cdvt = 1 ms }", LAW).replace(
         "1 ms }", f"100 ms{field} }}"
     )

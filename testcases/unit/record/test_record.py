@@ -35,7 +35,7 @@ def test_a_root_that_is_a_file_is_named(tmp_path: Path) -> None:
         store.create(tmp_path / "records", "7", NOON)
 
 
-def test_a_folder_that_is_no_record_is_said_to_be_none(tmp_path: Path) -> None:
+def test_a_folder_that_is_no_record_is_reported(tmp_path: Path) -> None:
     with pytest.raises(store.RecordError, match="is it a record"):
         store.Record(tmp_path).outcome()
 
@@ -123,7 +123,7 @@ def test_a_record_whose_first_file_fails_is_gone(
         ),
     ],
 )
-def test_a_file_that_lacks_something_is_named_with_what_it_lacks_and_a_way_out(
+def test_an_incomplete_file_is_reported_with_what_is_missing_and_a_remedy(
     tmp_path: Path, recorded: Any, lacks: list[str], told: str
 ) -> None:
     kept = store.create(tmp_path, "7", NOON)
@@ -135,7 +135,7 @@ def test_a_file_that_lacks_something_is_named_with_what_it_lacks_and_a_way_out(
     assert str(refused.value) == damaged
 
 
-def test_a_timing_that_lacks_something_is_named(tmp_path: Path, recorded: Any) -> None:
+def test_an_incomplete_timing_is_reported(tmp_path: Path, recorded: Any) -> None:
     kept = store.create(tmp_path, "7", NOON)
     kept.end(recorded.outcome, {**recorded.timing, "started": "yesterday"})
     with pytest.raises(store.RecordError, match=r"timing\.json` is damaged: `started` is not"):

@@ -88,7 +88,7 @@ def test_no_data_is_no_zero(planned):
     assert 0 not in values
 
 
-def test_what_is_reckoned_is_reckoned_in_each_interval(planned):
+def test_arithmetic_applies_to_each_interval(planned):
     found = case(
         planned,
         CELLS,
@@ -108,7 +108,7 @@ def test_a_batch_may_end_anywhere(planned, monkeypatch):
     assert [each["series"] for each in case(planned, CELLS, *asked)["statements"]] == whole
 
 
-def test_only_what_is_asked_for_is_counted(planned):
+def test_only_what_is_requested_is_counted(planned):
     (plan,) = planned(CELLS + "report f.lost\nreport f.sent every 1 ms when 1 > 2\n}\n")
     assert plan.networks[""].experiment.measurement.series == ()
     result = trial.run(plan, discover(), lambda _: None)

@@ -89,7 +89,7 @@ def test_none_lost_says_what_it_proves(planned) -> None:
         assert float(digits) - 0.1 < ratio * 1_000 <= float(digits)
 
 
-def test_what_zero_proves_is_said_once(planned) -> None:
+def test_what_zero_proves_is_stated_once(planned) -> None:
     (found,) = document(planned, RUN, "expect f.lost == 0 and f.lost == 0")["statements"]
     assert found["note"].count("with 95 % confidence") == 1
 

@@ -1,4 +1,4 @@
-"""Each measured term of a criterion is told by itself, in words and numbers of its own."""
+"""Each measured term of a criterion has words and numbers of its own."""
 
 from fractions import Fraction
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qospec.report.arrangement import AIR, ROOM, arrangement, parts, repeat_parts, value_parts
+from qospec.report.arrangement import PADDING, ROOM, arrangement, parts, repeat_parts, value_parts
 from qospec.report.views import columns
 
 
@@ -81,7 +81,7 @@ def test_parts_hold_every_column_once_and_fit_if_one_does(widths, fixed):
     found = parts(widths, fixed)
     assert [index for part in found for index in part] == list(range(len(widths)))
     for part in found:
-        wide = fixed + sum(widths[index] + AIR for index in part)
+        wide = fixed + sum(widths[index] + PADDING for index in part)
         assert wide <= ROOM + 1e-6 or len(part) == 1
 
 

@@ -39,7 +39,7 @@ def test_one_line_says_so_and_what_does_not_count(claiming):
     assert sentence.endswith(" without a claim; 1 not applicable")
 
 
-def test_where_nothing_is_claimed_nothing_is_said(document):
+def test_without_claims_there_is_no_sentence(document):
     assert claims_sentence(document) == ""
     assert claimed(count_by_claim([])) == ""
 

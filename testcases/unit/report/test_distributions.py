@@ -161,7 +161,7 @@ def test_a_tolerance_has_two_sides():
     ]
 
 
-def test_a_bound_far_from_all_delays_is_told_and_not_drawn(charts):
+def test_a_bound_far_from_all_delays_is_named_and_not_drawn(charts):
     (chart,) = charts(([TAIL], criterion("max", "<", 1)))
     assert chart["limits"] == []
     assert chart["note"] == "logarithmic axis; beyond the axis: max < 1e+06 us"
@@ -201,7 +201,7 @@ def test_criteria_that_differ_have_the_colour_of_their_case(charts):
     assert chart["outside"] == []
 
 
-def test_criteria_that_differ_are_told_with_the_name_of_their_case(charts):
+def test_criteria_that_differ_are_shown_with_the_name_of_their_case(charts):
     shared = criterion("p99", "<", MS)
     own = [{**criterion("mean", "within", n * 20 * US), "tolerance": seconds(US)} for n in (1, 2)]
     (chart,) = charts(*(([TAIL], shared, each) for each in own))

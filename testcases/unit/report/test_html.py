@@ -62,7 +62,7 @@ def test_the_headline_says_what_went_wrong_first(page):
     assert "Look first at crashes (the engine lost track" in page.text
 
 
-def test_a_failing_case_is_told_with_measured_needed_why_and_again(page):
+def test_a_failing_case_is_shown_with_measured_needed_why_and_rerun(page):
     for words in (
         "Measured 1320 cell",
         "Needed = 0 cell",
@@ -212,7 +212,7 @@ def test_a_loss_is_counted_in_what_was_lost(document, carries, counts, shown):
     assert shown in Page(render(document, {}, "html")).text
 
 
-def test_a_criterion_is_told_with_the_confidence_that_it_asks_for(document):
+def test_a_criterion_is_shown_with_its_confidence(document):
     (failing, _) = document["cases"][4]["statements"]
     failing |= {"label": failing["text"], "confidence": "95 %"}
     page = Page(render(document, {}, "html"))
@@ -227,7 +227,7 @@ def test_the_only_case_of_a_test_says_what_confidence_was_needed(document):
     assert "= 0 cell with 95 % confidence ✗ fail" in page.text.replace("\N{NO-BREAK SPACE}", " ")
 
 
-def test_cases_that_draw_alike_are_said_to(document, timing):
+def test_shared_draws_are_mentioned(document, timing):
     words = "all use the same random numbers"
     assert words not in Page(render(document, timing, "html")).text
     for case in document["cases"]:
@@ -313,7 +313,7 @@ def test_of_very_many_flows_the_first_are_shown(document):
     assert "The record has the metrics of 50 more flows." in page.text
 
 
-def test_failures_that_are_alike_are_told_once_with_their_number(large):
+def test_similar_failures_are_shown_once_with_their_number(large):
     large["cases"] = [dict(case) for case in large["cases"][:6]]
     large["cases"][5]["errors"] = ["it broke"]
     page = Page(render(large, {}, "html"))
@@ -322,7 +322,7 @@ def test_failures_that_are_alike_are_told_once_with_their_number(large):
     assert "have their numbers: cdvt:n=3" in page.text
 
 
-def test_an_inconclusive_criterion_of_a_failed_case_is_told_apart_and_last(document):
+def test_an_inconclusive_criterion_of_a_failed_case_is_marked_and_last(document):
     failed = document["cases"][4]
     upper = {"value": "2", "unit": "cell", "text": "2 cell"}
     interval = {"lower": None, "upper": upper, "repeats": 5}

@@ -53,7 +53,7 @@ def test_a_verdict_is_what_build_servers_know(junit, name, kind, type_, message)
     assert (result.type, result.message) == (type_, message)
 
 
-def test_a_failure_tells_place_reason_and_the_command(junit):
+def test_a_failure_has_place_reason_and_command(junit):
     (result,) = cases(junit)["cdvt:tolerance=4us,switch=switches.forerunner_le155"].result
     assert "at        testcases/suites/eantc/traffic_management.qos:3:3" in result.text
     assert "why: 1320 cells of ab: le155.upc[0] (policed)" in result.text

@@ -13,7 +13,7 @@ def test_it_has_headline_requirements_and_what_to_look_at(document, timing):
     assert "- why: `1320 cells of ab: le155.upc[0] (policed)`" in text
 
 
-def test_a_criterion_is_told_with_the_confidence_that_it_asks_for(document):
+def test_a_criterion_is_shown_with_its_confidence(document):
     document["cases"][4]["statements"][0]["confidence"] = "95 %"
     text = render(document, {}, "markdown")
     assert "needed `= 0 cell` with 95 % confidence\n" in text
@@ -55,7 +55,7 @@ def test_one_case_too_long_for_a_comment_is_left_out(document):
         ("two\n\nlines", "two lines"),
     ],
 )
-def test_text_is_no_markup_and_calls_nobody(text, expected):
+def test_text_is_no_markup_and_mentions_nobody(text, expected):
     assert markdown(text) == expected
 
 
@@ -81,7 +81,7 @@ def test_what_was_not_run_is_one_line(interrupted):
     assert "Needs attention" not in text
 
 
-def test_an_inconclusive_criterion_of_a_failed_case_is_told_apart_and_last(document):
+def test_an_inconclusive_criterion_of_a_failed_case_is_marked_and_last(document):
     failed = document["cases"][4]
     failed["statements"][1] |= {"verdict": "inconclusive", "label": "rare"}
     failed["statements"].reverse()

@@ -161,7 +161,7 @@ def test_a_thousand_cases_are_not_a_thousand_labels(large):
     assert len(chart["dots"]) < 600
 
 
-def test_the_parameters_that_tell_cases_apart_are_found():
+def test_the_parameters_that_distinguish_cases_are_found():
     its = [
         {"parameters": {"first": f, "second": f, "scenario": s, "pvcs": "4"}}
         for f in ("x.a", "x.b")

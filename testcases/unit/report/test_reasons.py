@@ -6,7 +6,7 @@ from qospec.report.causes import discarded, reasons, unmet
 
 
 def made(*losses, repeats=1, text="", flows=("files", "film"), also=()):
-    """Return a case that lost what is told as (repeat, flow, element, cause, number)."""
+    """Return a case with these losses: (repeat, flow, element, cause, number)."""
     statements = [{"verdict": "fail", "text": text}, {"verdict": "pass", "text": "film.lost == 0"}]
     return {
         "repeats": [{}] * repeats,
@@ -37,7 +37,7 @@ EARLY = ("files", "dut.bulk", "early")
 FULL = ("files", "dut.bulk", "overflow")
 
 
-def test_a_single_trial_is_told_as_it_is_recorded() -> None:
+def test_a_single_trial_keeps_its_recorded_sentences() -> None:
     case = made((1, *EARLY, 1_739), (1, *FULL, 1))
     assert reasons(case) == case["why"]
 
@@ -52,7 +52,7 @@ def test_a_single_trial_is_told_as_it_is_recorded() -> None:
         ((4,), "4 packets of files per repeat, in 1 of 3: dut.bulk (early)"),
     ],
 )
-def test_repeats_are_told_together(counts, said) -> None:
+def test_repeats_are_reported_together(counts, said) -> None:
     assert reasons(made(*((n, *EARLY, c) for n, c in enumerate(counts, 1)), repeats=3)) == [said]
 
 
@@ -79,7 +79,7 @@ FILM = ("film", "dut.priority", "overflow")
         ("bare.film.lost == 0 and my_film > 2", ["files", "film"]),
     ],
 )
-def test_only_the_flows_that_a_criterion_names_are_told(text, said) -> None:
+def test_only_the_flows_that_a_criterion_names_are_reported(text, said) -> None:
     case = made((1, *EARLY, 9), (1, *FILM, 2), text=text)
     assert [each for each in ("files", "film") if f"of {each}:" in str(reasons(case))] == said
 
@@ -91,21 +91,21 @@ def test_members_and_oam_cells_are_of_their_flow() -> None:
     assert len(reasons(case)) == 2
 
 
-def test_where_nothing_concerns_them_this_is_said_and_all_is_told() -> None:
+def test_if_nothing_concerns_them_a_sentence_says_so_and_all_is_reported() -> None:
     assert reasons(made((1, *EARLY, 9), text="film.loss < 1 %")) == [
         "nothing of film was discarded",
         "9 packets of files: dut.bulk (early)",
     ]
 
 
-def test_what_is_no_loss_is_always_told() -> None:
+def test_what_is_no_loss_is_always_reported() -> None:
     silent = "files sent no packet within the window"
     assert reasons(made((1, *FILM, 2), text="film.lost == 0", also=[silent]))[0] == silent
     none = "no packet was discarded: dut.bulk (0 overflow)"
     assert reasons(made(text="film.lost == 0", also=[none])) == [none]
 
 
-def test_a_record_that_does_not_say_what_was_lost_is_told_as_it_is() -> None:
+def test_a_record_that_does_not_say_what_was_lost_keeps_its_sentences() -> None:
     case = made((1, *EARLY, 7), (2, *EARLY, 8), repeats=2)
     for loss in case["losses"]:
         del loss["carries"]
@@ -128,7 +128,7 @@ def test_what_one_repeat_lost_is_not_among_what_all_of_them_did(known) -> None:
     }
 
 
-def test_what_failed_stands_before_what_is_inconclusive_and_is_told_from_it() -> None:
+def test_failures_precede_what_is_inconclusive_and_are_distinguished() -> None:
     verdicts = ("pass", "inconclusive", "fail", "not applicable", "", "inconclusive", "fail")
     its = [{"label": n, "verdict": verdict} for n, verdict in enumerate(verdicts)]
     found = unmet({"verdict": "fail", "statements": its})

@@ -141,7 +141,7 @@ def test_what_a_template_may_take_is_limited(document, template, monkeypatch, bo
 
 
 @pytest.mark.slow
-def test_what_cannot_be_told_that_its_time_is_over_is_ended(document, template, monkeypatch):
+def test_what_cannot_be_interrupted_is_killed(document, template, monkeypatch):
     monkeypatch.setattr(confined, "LIMITS", confined.Limits(1, 512, 16, grace_s=0))
     slow = "{{ 7 ** 3_000_000 // 7 ** 1_500_000 % 2 }}" * 9
     with pytest.raises(ReportError) as caught:
@@ -220,7 +220,7 @@ def test_templates_are_compiled_where_nothing_can_be_kept(document, tmp_path, mo
     assert render(document, {}, "markdown") == expected
 
 
-def test_a_mistake_in_a_part_is_told_of_the_part(document, template):
+def test_an_error_in_a_part_names_the_part(document, template):
     template("\n{{ nothing }}", "", "part.j2")
     with pytest.raises(ReportError) as caught:
         render(document, {}, template('{% include "part.j2" %}'))
@@ -285,7 +285,7 @@ def test_a_mistake_of_syntax_is_found_without_a_record(template, body, message):
         check_template(template(body))
 
 
-def test_what_only_a_record_can_tell_is_not_checked(template):
+def test_what_depends_on_the_record_is_not_checked(template):
     check_template(template('{{ nothing }}{% include "none.j2" ignore missing %}'))
     with pytest.raises(ReportError, match="begins like"):
         check_template(template("", ""))
@@ -351,5 +351,5 @@ def test_a_record_that_is_nested_without_end_is_damaged(document, timing):
 
 
 @pytest.mark.parametrize("made", ["document", "interrupted", "large"])
-def test_these_records_lack_nothing(request, made):
+def test_these_records_have_every_field(request, made):
     assert list(violations(request.getfixturevalue(made), OUTCOME)) == []

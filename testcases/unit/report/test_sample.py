@@ -43,7 +43,7 @@ def test_a_criterion_has_its_limits(said, low, high):
     assert sample(said) == Sample(Fraction(10), low, high)
 
 
-def test_nothing_said_has_no_number():
+def test_no_statement_has_no_number():
     assert sample(None) == Sample()
 
 

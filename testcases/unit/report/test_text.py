@@ -66,7 +66,7 @@ def test_times_are_short():
     assert moment("2026-11-21T10:11:12Z") == "2026-11-21 10:11 UTC"
 
 
-def test_a_source_s_pieces_are_told_apart_and_make_up_the_line():
+def test_a_source_s_pieces_have_kinds_and_make_up_the_line():
     line = 'covers = ["a # b"]  5 us # why'
     source = {"name": "x.qos", "text": line}
     (only,) = source_lines(source, {"cases": []})

@@ -99,7 +99,7 @@ def test_statements_of_cases_stand_in_columns_even_where_one_has_none():
     assert (other["bound"], other["statements"][1]) == ("< 1 ms", None)
 
 
-def test_statements_of_one_label_are_told_apart_by_their_order():
+def test_statements_of_one_label_are_distinguished_by_their_order():
     case = {"statements": [statement(), statement(text="y < 1 ms")]}
     assert [column["text"] for column in columns([case])] == ["x < 1 ms", "y < 1 ms"]
 
@@ -115,7 +115,7 @@ def test_statements_of_one_label_are_told_apart_by_their_order():
         ({"kind": "report"}, ""),
     ],
 )
-def test_what_is_needed_is_said_in_signs(more, expected):
+def test_what_is_needed_is_shown_in_signs(more, expected):
     assert needed(statement(**more)) == expected
 
 
@@ -129,7 +129,7 @@ def test_what_is_needed_is_said_in_signs(more, expected):
         ({"comparison": "", "verdict": "inconclusive"}, "no data"),
     ],
 )
-def test_what_was_measured_is_said_in_words(more, expected):
+def test_what_was_measured_is_shown_in_words(more, expected):
     assert measured(statement(**more)) == expected
 
 
@@ -161,7 +161,7 @@ def test_the_headline_of_a_pass_counts_what_held(document):
     assert headline(document) == "The one case of 1 test passes: all 5 expectations hold."
 
 
-def test_the_headline_of_a_fail_tells_the_first(document):
+def test_the_headline_of_a_fail_names_the_first(document):
     document["cases"] = document["cases"][:6]
     assert headline(document) == (
         "Of 6 cases, 2 fail; 4 pass. Look first at "
@@ -192,7 +192,7 @@ def test_a_run_that_was_interrupted_is_no_pass(interrupted):
     )
 
 
-def test_the_headline_of_an_interrupted_run_tells_the_first_that_failed(interrupted):
+def test_the_headline_of_an_interrupted_run_names_the_first_failure(interrupted):
     interrupted["cases"][0] |= {"verdict": "fail", "statements": [], "why": ["it rained"]}
     assert headline(interrupted) == (
         "4 of 7 cases ended; the run was interrupted. Of 4 cases, 1 fails; 3 pass. "

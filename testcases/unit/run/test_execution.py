@@ -1,4 +1,4 @@
-"""Execution: what is kept and told, here and in workers."""
+"""Execution: what is recorded and reported, in this process and in workers."""
 
 import signal
 

@@ -63,7 +63,7 @@ def measured(planned, text):
     return shown, [judgement.verdict for judgement in repeat.judgements]
 
 
-def test_only_the_flow_that_is_asked_for_is_followed(planned):
+def test_only_the_requested_flow_is_followed(planned):
     shown, verdicts = measured(planned, text("bulk.jitter.mean > 0"))
     assert verdicts == ["pass", "pass"]
     assert shown["bulk", "jitter.max"] >= shown["bulk", "jitter.mean"] > 0
@@ -71,13 +71,13 @@ def test_only_the_flow_that_is_asked_for_is_followed(planned):
     assert ("bulk", "latency.mean") not in shown
 
 
-def test_latency_is_asked_for_alone(planned):
+def test_latency_is_requested_alone(planned):
     shown, _ = measured(planned, text("bulk.latency.mean < 1 s"))
     assert 0 < shown["bulk", "latency.min"] < shown["bulk", "transfer_delay.min"]
     assert ("bulk", "jitter.max") not in shown
 
 
-def test_a_control_is_asked_for_apart(planned):
+def test_a_control_is_requested_separately(planned):
     (case,) = planned(text("bare.voice.jitter.mean < 1 s", "control bare = narrow"))
     watched = {name: made.experiment.measurement.followed for name, made in case.networks.items()}
     assert watched == {"": (), "bare": (("variation", 0, 1),)}

@@ -79,7 +79,7 @@ def test_a_mistake_of_ours_is_not_hidden(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_of_all_workers_one_tells_and_their_progress_is_heard(tmp_path: Path) -> None:
+def test_one_of_all_workers_gives_notice_and_progress_is_reported(tmp_path: Path) -> None:
     told: list[str] = []
     heard: list[tuple[str, float]] = []
     ended(

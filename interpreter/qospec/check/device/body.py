@@ -1,4 +1,4 @@
-"""Works out the body of a device: its ports, its elements, and the wires between them."""
+"""Evaluates the body of a device: its ports, its elements, and the wires between them."""
 
 from __future__ import annotations
 
@@ -46,20 +46,20 @@ def template(device: ast.Device, scope: Scope, evaluator: Evaluator) -> Template
         nesting.join(builder.template, evaluator.context)
         wiring.verify(builder.template, evaluator.context)
         item_kinds.verify(builder.template, evaluator.context)
-    for criterion, where, turns in builder.invariants:
-        invariants.add(criterion, where, turns, builder.template, evaluator)
+    for criterion, where, subscripts in builder.invariants:
+        invariants.add(criterion, where, subscripts, builder.template, evaluator)
     builder.template.complete = builder.complete and evaluator.context.mistakes == before
     return builder.template
 
 
 def _is_incomplete(whole: Template, scope: Scope) -> bool:
-    """Return whether a name of the device stands in what could not be read: wires may be there."""
+    """Return whether what could not be parsed names the device's parts: wires may be missing."""
     names = {*whole.ports, *(part.path.partition("[")[0] for part in whole.parts)}
     return not names.isdisjoint(scope.all_unread())
 
 
 class _Builder:
-    """Collects what the statements of a device declare; wires wait until all is declared."""
+    """Collects what the statements of a device declare; wires are added once all is declared."""
 
     def __init__(self, device: ast.Device, evaluator: Evaluator) -> None:
         self.template = Template(device.name.text)
@@ -70,31 +70,31 @@ class _Builder:
         self._context = evaluator.context
 
     def declare(
-        self, statements: Sequence[ast.Statement], scope: Scope, turns: tuple[str, ...]
+        self, statements: Sequence[ast.Statement], scope: Scope, subscripts: tuple[str, ...]
     ) -> None:
         """Declare the names of a body: values first, then elements, then those of its loops."""
         for statement in statements:
-            self._guard(self._early, statement, scope, turns)
+            self._guard(self._early, statement, scope, subscripts)
         for statement in statements:
             if isinstance(statement, ast.Bind):
-                self._guard(self._bind, statement, scope, turns)
+                self._guard(self._bind, statement, scope, subscripts)
                 declare_poisoned(statement, scope)
         for statement in statements:
             if isinstance(statement, ast.Loop):
-                self._guard(self._loop, statement, scope, turns)
+                self._guard(self._loop, statement, scope, subscripts)
 
     def _guard(
-        self, act: Any, statement: ast.Statement, scope: Scope, turns: tuple[str, ...]
+        self, act: Any, statement: ast.Statement, scope: Scope, subscripts: tuple[str, ...]
     ) -> None:
         before = self._context.mistakes
         try:
-            act(statement, scope, turns)
+            act(statement, scope, subscripts)
         except CheckError as mistake:
             self._context.report(mistake)
         if self._context.mistakes > before:
             self.complete = False
 
-    def _early(self, statement: ast.Statement, scope: Scope, turns: tuple[str, ...]) -> None:
+    def _early(self, statement: ast.Statement, scope: Scope, subscripts: tuple[str, ...]) -> None:
         if isinstance(statement, ast.Let):
             evaluator, node = self._evaluator, statement
             made = Binding(
@@ -105,17 +105,17 @@ class _Builder:
             )
             scope.declare(made, self._context)
         elif isinstance(statement, ast.Port):
-            self._port(statement, scope, turns)
+            self._port(statement, scope, subscripts)
         elif isinstance(statement, ast.Wire):
             self.wires.append((statement, scope))
         elif isinstance(statement, ast.Machine):
-            self._machine(statement, scope, turns)
+            self._machine(statement, scope, subscripts)
         elif isinstance(statement, ast.Criterion) and statement.kind == "invariant":
-            self.invariants.append((statement, scope, "".join(turns)))
+            self.invariants.append((statement, scope, "".join(subscripts)))
         elif not isinstance(statement, ALLOWED):
             raise misplaced(statement, HERE)
 
-    def _port(self, node: ast.Port, scope: Scope, turns: tuple[str, ...]) -> None:
+    def _port(self, node: ast.Port, scope: Scope, subscripts: tuple[str, ...]) -> None:
         if node.carries.text not in item_kinds.CARRIED:
             for each in node.names:
                 self._name(scope, each.name, "a port", POISON)
@@ -129,7 +129,7 @@ class _Builder:
                 node.carries.span,
                 help="write `: cell` or `: packet`",
             )
-        if turns:
+        if subscripts:
             raise error(
                 "E0112",
                 "a port must be declared outside of loops",
@@ -144,15 +144,15 @@ class _Builder:
             self.template.ports[ports.name] = ports
             self._name(scope, each.name, "a port", PortValue(ports))
 
-    def _machine(self, node: ast.Machine, scope: Scope, turns: tuple[str, ...]) -> None:
-        if turns:
+    def _machine(self, node: ast.Machine, scope: Scope, subscripts: tuple[str, ...]) -> None:
+        if subscripts:
             raise error("E0112", "a machine must be declared outside of loops", node.name.span)
         made = machine.machine(node, scope, self._evaluator)
         self._name(scope, node.name, "a machine", MachineValue())
         if made is not None:
             self.template.machines.append(made)
 
-    def _bind(self, node: ast.Statement, scope: Scope, turns: tuple[str, ...]) -> None:
+    def _bind(self, node: ast.Statement, scope: Scope, subscripts: tuple[str, ...]) -> None:
         assert isinstance(node, ast.Bind)  # noqa: S101
         value = self._evaluator.value(node.value, scope)
         if isinstance(value, Design):
@@ -163,11 +163,11 @@ class _Builder:
                 continue
             if isinstance(value, DevicePlan):
                 self.complete = self.complete and value.template.complete
-                path = ast.Name(text=name.text + "".join(turns), span=name.span)
+                path = ast.Name(text=name.text + "".join(subscripts), span=name.span)
                 inside = nesting.embed(self.template, value, path, self._context)
                 self._name(scope, name, "a device inside", inside)
                 continue
-            part = self._part(value, name.text + "".join(turns), node)
+            part = self._part(value, name.text + "".join(subscripts), node)
             self.template.parts.append(part)
             number, carries = len(self.template.parts) - 1, self.template.carries
             self._name(scope, name, "an element", PartValue(number, part, carries=carries))
@@ -214,18 +214,18 @@ class _Builder:
             for number in range(1 if ports.count is None else ports.count)
         ]
 
-    def _loop(self, node: ast.Statement, scope: Scope, turns: tuple[str, ...]) -> None:
+    def _loop(self, node: ast.Statement, scope: Scope, subscripts: tuple[str, ...]) -> None:
         assert isinstance(node, ast.Loop)  # noqa: S101
         arrays: dict[str, LoopArray] = {}
-        for turn, value, known in iterations_of(node, scope, self._evaluator):
+        for iteration, value, known in iterations_of(node, scope, self._evaluator):
             inner = Scope(scope)
             self._name(inner, node.name, "the loop's value", value)
-            self.declare(node.body.statements, inner, (*turns, f"[{turn}]"))
+            self.declare(node.body.statements, inner, (*subscripts, f"[{iteration}]"))
             for name, binding in inner.names.items():
                 made = binding.value(self._context)
                 if isinstance(made, PartValue | InnerValue | LoopArray):
-                    arrays.setdefault(name, LoopArray(name, binding.span, {}, known)).turns[
-                        turn
+                    arrays.setdefault(name, LoopArray(name, binding.span, {}, known)).iterations[
+                        iteration
                     ] = made
             if len(self.template.parts) > self._context.limits.elements:
                 raise error(
@@ -258,7 +258,7 @@ def as_record(value: Value, node: ast.Bind, evaluator: Evaluator) -> Record:
 def built(
     record: Record, arguments: dict[str, Any], *, complete: bool, evaluator: Evaluator
 ) -> Any:
-    """Return the object of a record; None if the kind refuses its arguments."""
+    """Return the element that a record describes; None if its kind refuses the arguments."""
     if not complete:
         samples = {name: placeholder(each) for name, each in record.kind.parameters.items()}
         arguments = {

@@ -1,7 +1,7 @@
-"""The classes of a classifier together: items that none of them takes, and classes that take none.
+"""The classes of a classifier together: items that match none, and classes that never match.
 
-Conditions compare what they ask for with constants, so items are alike that lie alike to those. One
-of each sort is tried.
+Conditions compare attributes with constants, so items with equal results are equivalent. One
+of each equivalence class is tried.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     """What a condition may ask of it, by attribute."""
 
 MAX_COMPARISONS = 500_000
-"""So many constants and attributes are looked at, in all items that are tried together."""
+"""Limit of comparisons over all items that are tried."""
 
 
 def of_record(
@@ -95,7 +95,7 @@ def of_record(
 
 
 def unclassified(predicates: Sequence[Expression], ports: Sequence[str]) -> str:
-    """Return an item that no class takes, in words; nothing if there is none."""
+    """Return an item that no class takes, in words; "" if there is none."""
     if any(map(_takes_all, predicates)):
         return ""
     for item in _items(predicates, ports):
@@ -105,9 +105,9 @@ def unclassified(predicates: Sequence[Expression], ports: Sequence[str]) -> str:
 
 
 def empty(predicates: Sequence[Expression], ports: Sequence[str]) -> list[int]:
-    """Return the classes, by number, that nothing can be of, for earlier ones take it.
+    """Return the classes, by number, that never match: earlier ones take all that they would.
 
-    The first `otherwise` is for what nobody thought of, and leaves nothing to those behind it.
+    The first `otherwise` is there for the unforeseen, and leaves nothing to later classes.
     """
     behind = next((n for n, each in enumerate(predicates, 1) if _takes_all(each)), len(predicates))
     return [*_untaken(predicates[:behind], ports), *range(behind, len(predicates))]
@@ -118,9 +118,9 @@ def _takes_all(predicate: Expression) -> bool:
 
 
 def _untaken(predicates: Sequence[Expression], ports: Sequence[str]) -> list[int]:
-    """Return the conditions, by number, that no item fits but one that fits an earlier one too.
+    """Return the conditions, by number, whose items all match an earlier condition too.
 
-    None where a constant is not known yet, or where there are too many items to be tried.
+    None where a constant is not known yet, or where there are too many items to try.
     """
     if not all(each.text for each in _constants(predicates)):
         return []
@@ -142,17 +142,17 @@ def _items(predicates: Sequence[Expression], ports: Sequence[str]) -> Iterator[I
 
 
 def _most_items(predicates: Sequence[Expression]) -> int:
-    """Return how many items are tried: the fewer, the longer the conditions are."""
+    """Return how many items are tried: the longer the conditions, the fewer."""
     return max(MAX_COMPARISONS // max(sum(map(leaves, predicates)), 1), 1)
 
 
 def _carried(asked: Iterable[str]) -> str:
-    """Return what is sorted by what is asked of it: cells or packets."""
+    """Return what the conditions classify: cells or packets."""
     return "packet" if any(carrier(name) == "packet" for name in asked) else "cell"
 
 
 def _choices(predicates: Sequence[Expression], ports: Sequence[str]) -> dict[str, Sequence[Any]]:
-    """Return by attribute the values that are worth trying."""
+    """Return the values to try, by attribute."""
     asked = {name for each in predicates for name in attributes(each)}
     if _carried(asked) == "cell":
         paths = {int(each) for each in _compared(predicates, "virtual_path")}
@@ -196,9 +196,9 @@ def _described(item: Item) -> str:
     if "category" in item:
         kind = f"{'OAM' if item['oam'] else 'user'} cells of {item['category']}"
         return f"{kind} with CLP {item['clp']} and VPI {item['virtual_path']}"
-    told = [f"`{spelt(name)}` {value}" for name, value in item.items() if name not in ADDRESSES]
-    told += [f"another `{spelt(name)}`" for name in item if name in ADDRESSES]
-    return f"packets with {' and '.join(told)}"
+    marks = [f"`{spelt(name)}` {value}" for name, value in item.items() if name not in ADDRESSES]
+    marks += [f"another `{spelt(name)}`" for name in item if name in ADDRESSES]
+    return f"packets with {' and '.join(marks)}"
 
 
 def _compared(predicates: Sequence[Expression], name: str) -> Iterator[Fraction]:

@@ -1,4 +1,4 @@
-"""`invariant`: what holds in every run of a device, counted where its cells come, end and leave."""
+"""`invariant`: what holds in every run of a device, counted where cells enter, end and leave."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 Port = tuple[str, int]
 OF_PORTS = tuple(f"{side}.count" for side in SIDES)
-"""What is observed of a port, as an author asks for it."""
+"""What is observed of a port, as authors write it."""
 
 
 def add(
-    node: ast.Criterion, scope: Scope, turns: str, template: Template, evaluator: Evaluator
+    node: ast.Criterion, scope: Scope, subscripts: str, template: Template, evaluator: Evaluator
 ) -> None:
     """Add an invariant to a device; a mistake in it is reported."""
     try:
@@ -43,7 +43,7 @@ def add(
         evaluator.context.report(mistake)
         return
     text = " ".join(node.condition.span.text.split())
-    label = f"{node.label.text if node.label else text}{turns}"
+    label = f"{node.label.text if node.label else text}{subscripts}"
     known = next((each for each in template.invariants if each.label == label), None)
     if known is not None:
         evaluator.context.report(duplicate_label(label, node.label or node.condition, known.span))
@@ -52,7 +52,7 @@ def add(
 
 
 def _unobservable(node: ast.Node, scope: Scope, evaluator: Evaluator) -> Iterator[CheckError]:
-    """Yield each that asks an element or a port for what nobody observes."""
+    """Yield a mistake for each thing that is not observed of an element or a port."""
     if isinstance(node, ast.Path):
         known = scope.find(node.name.text)
         value = known.value(evaluator.context) if known is not None else None
@@ -64,7 +64,7 @@ def _unobservable(node: ast.Node, scope: Scope, evaluator: Evaluator) -> Iterato
 
 def _not_offered(node: ast.Path, value: Value) -> Iterator[CheckError]:
     while isinstance(value, LoopArray):
-        value = next(iter(value.turns.values()))
+        value = next(iter(value.iterations.values()))
     whose = described(value.part.kind) if isinstance(value, PartValue) else ("a port", OF_PORTS)
     what, offered = whose
     names = [each for each in node.trail if isinstance(each, ast.Name)]
@@ -85,7 +85,7 @@ def _not_offered(node: ast.Path, value: Value) -> Iterator[CheckError]:
 def placed(template: Template, node: str, line: Callable[[Port, str], str]) -> Iterator[Statement]:
     """Yield the invariants of a device that stands at `node`.
 
-    `line` gives the path of the line by which cells come to a port (rx) or leave it (tx).
+    `line` gives the path of the line that feeds a port (rx) or that it feeds (tx).
     """
     if not template.invariants:
         return
@@ -107,7 +107,7 @@ def placed(template: Template, node: str, line: Callable[[Port, str], str]) -> I
 
 
 def of_networks(networks: Mapping[str, Network]) -> Iterator[Statement]:
-    """Yield the invariants of all devices of a case, a control's as those of that control."""
+    """Yield the invariants of all devices of a case, those of a control under its name."""
     for name, network in networks.items():
         yield from _of_control(network.invariants, name) if name else network.invariants
 

@@ -26,7 +26,7 @@ CARRIED = tuple(UNITS)
 
 
 def carried_by_line(record: Record, arguments: Mapping[str, Any], evaluator: Evaluator) -> str:
-    """Return what a line carries; report a rate that counts other bits."""
+    """Return what a line carries; report a rate that counts the wrong bits."""
     carries = str(arguments.get("carries", "cell"))
     rate = record.kind.parameter("rate")
     if rate is not None and "rate" in record.given:
@@ -45,14 +45,14 @@ def carried_by_line(record: Record, arguments: Mapping[str, Any], evaluator: Eva
 
 
 def opposite(carries: str) -> str:
-    """Return that of the two that is not meant."""
+    """Return the other of the two."""
     return CARRIED[carries == CARRIED[0]]
 
 
 def verify(template: Template, context: Context) -> None:
-    """Report elements and ports that are reached by what they are not for.
+    """Report elements and ports reached by items that they do not take.
 
-    Where cells of one port have been, those of another tell nothing new.
+    An element that was reached from one port is not followed again from another.
     """
     seen: dict[str, set[Origin]] = {each: set() for each in CARRIED}
     for ports in template.ports.values():
@@ -112,7 +112,7 @@ def _report(
 
 
 def _in_the_limit(part: Part, carries: str) -> str:
-    """Return the way out for an element that could be for these, but for what its limit counts."""
+    """Return the help for an element that would take these items if its limit counted them."""
     limit: Buffer | None = part.element.buffer
     if carries in part.kind.carries and limit is not None and limit.unit == opposite(carries):
         return f"its limit counts {limit.unit}s: write `{limit.amount:_} {UNITS[carries]}`"
@@ -120,7 +120,7 @@ def _in_the_limit(part: Part, carries: str) -> str:
 
 
 def carried_by(part: Part) -> tuple[str, ...]:
-    """Return what an element in place is for: by its kind, its fields and its conditions."""
+    """Return which items an element takes: by its kind, its fields and its conditions."""
     fit = {*part.kind.carries} & {*part.element.accepts}
     for condition in part.predicates:
         for asked in predicates.attributes(condition):
@@ -129,7 +129,7 @@ def carried_by(part: Part) -> tuple[str, ...]:
 
 
 def verify_amounts(record: Record, carried: Collection[str], evaluator: Evaluator) -> None:
-    """Report the amounts of data of an element, and of records in it, that count no IP packets.
+    """Report amounts of data of an element, and of records in it, that do not count IP packets.
 
     Where cells may pass, as `carried` says, their layers are as good.
     """

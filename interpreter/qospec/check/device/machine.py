@@ -1,6 +1,6 @@
-"""Machines: what a device does by messages and timers, as states and the ways between them.
+"""Machines: what a device does by messages and timers, as states and transitions.
 
-States that nothing reaches are found, and timers that are never started or waited for.
+Unreachable states are reported, and timers that no state starts or handles.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class MachineValue(Value):
 
 
 class _Names(NamedTuple):
-    """What a machine knows by name, each with where it was declared."""
+    """The names of a machine, each with the place of its declaration."""
 
     messages: Mapping[str, Span]
     timers: Mapping[str, Span]
@@ -77,7 +77,7 @@ class _Names(NamedTuple):
 
 
 def machine(node: ast.Machine, scope: Scope, evaluator: Evaluator) -> Machine | None:
-    """Return a machine; None if something of it is wrong, which is reported."""
+    """Return a machine; None after a mistake in it, which is reported."""
     before = evaluator.context.mistakes
     own = _body(node.body.statements, ast.State, HERE, evaluator)
     binds, states = own
@@ -101,9 +101,9 @@ def machine(node: ast.Machine, scope: Scope, evaluator: Evaluator) -> Machine | 
         _distinct([each.name for each in states], "state", evaluator),
     )
     for name in sorted(messages.keys() & lengths.keys()):
-        told = f"`{name}` is both a message and a timer"
+        message = f"`{name}` is both a message and a timer"
         evaluator.context.report(
-            error("E0424", told, node.name.span, help="give one of them another name")
+            error("E0424", message, node.name.span, help="give one of them another name")
         )
     made = tuple(_state(each, known, scope, evaluator) for each in states)
     if evaluator.context.mistakes == before and not _is_incomplete(scope):
@@ -115,14 +115,14 @@ def machine(node: ast.Machine, scope: Scope, evaluator: Evaluator) -> Machine | 
 
 
 def _is_incomplete(scope: Scope | None) -> bool:
-    """Return whether some of the file could not be read: it may hold what is missing."""
+    """Return whether part of the file could not be parsed: what is missing may be there."""
     return scope is not None and (bool(scope.unread) or _is_incomplete(scope.parent))
 
 
 def _body(
     statements: Iterable[ast.Statement], part: type[Any], here: str, evaluator: Evaluator
 ) -> tuple[list[ast.Bind], list[Any]]:
-    """Return the fields and the parts of a body; what else stands there is reported."""
+    """Return the fields and the parts of a body; report anything else."""
     binds, parts = [], []
     for statement in statements:
         if isinstance(statement, ast.Bind):
@@ -135,7 +135,7 @@ def _body(
 
 
 def _timers(binds: Sequence[ast.Bind], scope: Scope, evaluator: Evaluator) -> dict[str, int | None]:
-    """Return the timers with their lengths in ps; None of a length that is not known yet."""
+    """Return the timers with their lengths in ps; None for a length that is not known yet."""
     found: dict[str, int | None] = {}
     for bind in binds:
         value = evaluator.plain(bind.value, scope)
@@ -274,7 +274,7 @@ def _report_unreachable(
 def _report_unused_timers(
     node: ast.Machine, binds: Sequence[ast.Bind], made: Sequence[State], evaluator: Evaluator
 ) -> None:
-    """Report timers that nobody waits for, or that nobody starts."""
+    """Report timers that no state handles or starts."""
     ways = [way for state in made for way in state.transitions]
     started = {name for way in ways for name in way.start}
     heard = {way.event for way in ways}

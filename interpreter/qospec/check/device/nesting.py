@@ -1,6 +1,6 @@
-"""A device as a part of another: its elements become the outer one's, its ports mere names.
+"""A device within another: its elements become the outer one's, its ports mere names.
 
-Within a template no device is left inside: where the outer device wires `stage.entry.rx` and
+A template contains no inner devices: where the outer device wires `stage.entry.rx` and
 `stage.exit.tx`, the wires are joined with those behind the ports.
 """
 
@@ -32,7 +32,7 @@ Port = tuple[str, int]
 
 NOWHERE = End("discard")
 ENTRY = Origin().part
-"""Instead of an element, of what comes in by a port."""
+"""In place of an element: what enters by a port."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class InnerValue(Value):
 
 
 def with_defaults(design: Design, node: ast.Node, evaluator: Evaluator) -> Value:
-    """Return a device with the parameters' defaults; a mistake is reported, and poisons it."""
+    """Return a device with the parameters' defaults; POISON after a mistake, which is reported."""
     try:
         return design.with_defaults(node, evaluator)
     except CheckError as mistake:
@@ -70,7 +70,7 @@ def with_defaults(design: Design, node: ast.Node, evaluator: Evaluator) -> Value
 
 
 def embed(template: Template, plan: DevicePlan, path: ast.Name, context: Context) -> Value:
-    """Add a device, or an array of them; a mistake is reported, and poisons it."""
+    """Add a device, or an array of them; POISON after a mistake, which is reported."""
     numbers = range(1 if plan.count is None else plan.count)
     paths = [path.text if plan.count is None else f"{path.text}[{each}]" for each in numbers]
     embedded: dict[int, Value] = {}
@@ -117,7 +117,7 @@ def _embed(template: Template, design: Template, path: str, span: Span, context:
 
 
 def join(template: Template, context: Context) -> None:
-    """Join the wires of a device with those of the devices inside it, and report loose ends."""
+    """Join the wires of a device with those of its inner devices, and report loose ends."""
     if not template.inners:
         return
     outer, places = template.wires, template.places
@@ -148,7 +148,7 @@ def _shifted(end: End, inner: Inner, number: int) -> End:
 def _followed(
     end: End, template: Template, outer: dict[Origin, End], context: Context
 ) -> tuple[End, Origin]:
-    """Return where a wire ends behind all ports of inner devices, and the last wire outside."""
+    """Return where a wire ends beyond all ports of inner devices, and the last wire outside."""
     passed: set[End] = set()
     by = Origin()
     while end.inner >= 0:
@@ -169,7 +169,7 @@ def _followed(
 
 
 def _verify(inner: Inner, number: int, outer: dict[Origin, End], context: Context) -> None:
-    """Report a port by which something leaves and goes nowhere, and a device that nothing feeds."""
+    """Report a port whose output goes nowhere, and a device that nothing feeds."""
     fed = {end.port for end in outer.values() if end.inner == number}
     reached = _reached(inner.template, fed)
     leaving = {end.port for end in inner.template.wires.values() if end.kind == "port"}
@@ -193,9 +193,9 @@ def _verify(inner: Inner, number: int, outer: dict[Origin, End], context: Contex
 
 
 def _reached(template: Template, fed: Collection[Port]) -> set[Port]:
-    """Return the ports by which cells leave that come in by those that are fed.
+    """Return the ports by which cells leave that entered by the ports that are `fed`.
 
-    A router sends cells only where their way leads on, so behind it nothing is lost.
+    A router sends cells only along their path, so nothing is lost beyond it.
     """
     found: set[Port] = set()
     outputs: dict[int, list[End]] = {}

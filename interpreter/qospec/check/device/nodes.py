@@ -40,7 +40,7 @@ class Design(Value, ABC):
 
     @abstractmethod
     def with_defaults(self, node: ast.Node, evaluator: Evaluator) -> Value:
-        """Return a single one with the parameters' defaults."""
+        """Return a single device with the parameters' defaults."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class DevicePlan(Value):
 
 @dataclass(eq=False)
 class Node:
-    """One host or one device in place. `links` says by port where it is linked, `media` to what."""
+    """One host or device in a topology. `links` and `media` are by port: link's place, medium."""
 
     path: str
     template: Template | None
@@ -81,7 +81,7 @@ class NodeArray(Value):
         return NodeValue(self.nodes[index or 0]) if self.nodes else Poison()
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
-        """Refuse: one must be chosen first."""
+        """Refuse: choose one first."""
         raise error(
             "E0401",
             f"`{self.name}` is an array of {len(self.nodes)}",
@@ -137,7 +137,7 @@ class NodeValue(Value):
 
 
 def _part(node: Node, path: str) -> PartValue | None:
-    """Return an element of a device in place."""
+    """Return an element of a device in a topology."""
     template = node.template
     if template is None:
         return None
@@ -149,7 +149,7 @@ def _part(node: Node, path: str) -> PartValue | None:
 
 @dataclass(frozen=True)
 class NodeParts(Value):
-    """The elements of a device in place that one name stands for, one per turn of a loop."""
+    """The elements of a device in a topology under one name, one per iteration of a loop."""
 
     what: ClassVar[str] = "an array of elements"
     node: Node
@@ -157,12 +157,12 @@ class NodeParts(Value):
 
     def item(self, key: Value, span: Span) -> Value:
         """Return one of them."""
-        turn = key.value if isinstance(key, Amount) else None
-        part = _part(self.node, f"{self.name}[{turn}]")
+        index = key.value if isinstance(key, Amount) else None
+        part = _part(self.node, f"{self.name}[{index}]")
         if part is not None or isinstance(key, Poison):
             return part or key
-        turns = [p.path for p in self.node.template.parts] if self.node.template else []
-        known = [each for each in turns if each.startswith(f"{self.name}[")]
+        paths = [p.path for p in self.node.template.parts] if self.node.template else []
+        known = [each for each in paths if each.startswith(f"{self.name}[")]
         raise error(
             "E0215",
             f"`{self.node.path}.{self.name}` has no such iteration",
@@ -173,7 +173,7 @@ class NodeParts(Value):
 
 @dataclass(frozen=True)
 class NodePorts(Value):
-    """An array of ports of a device in place."""
+    """An array of ports of a device in a topology."""
 
     what: ClassVar[str] = "an array of ports"
     node: Node
@@ -192,7 +192,7 @@ class NodePorts(Value):
 
 @dataclass(frozen=True)
 class NodePort(Value):
-    """One port of a device in place."""
+    """One port of a device in a topology."""
 
     what: ClassVar[str] = "a port"
     node: Node
@@ -202,7 +202,7 @@ class NodePort(Value):
 
     @property
     def path(self) -> str:
-        """Return its name for people."""
+        """Return its name for messages."""
         return f"{self.node.path}.{self.name}"
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
@@ -215,7 +215,7 @@ class NodePort(Value):
                 note="fields of a port: rate",
             )
         rate = self.node.rates.get(self.port)
-        if rate is None and self.port in self.node.links:  # what is wrong with it was told
+        if rate is None and self.port in self.node.links:  # its mistakes were reported
             return Poison()
         if rate is None:
             raise error("E0422", f"`{self.path}` is not linked, so it has no rate", name.span)
@@ -229,7 +229,7 @@ class HostKind(Value):
     what: ClassVar[str] = "`host`"
 
     def item(self, key: Value, span: Span) -> Value:  # noqa: ARG002
-        """Refuse what others write for an array."""
+        """Refuse what other languages write for an array."""
         help_text = f"write `host(count = {span.text})` for an array"
         raise error("E0215", "`host` cannot be indexed", span, help=help_text)
 
@@ -255,7 +255,7 @@ class HostKind(Value):
         return HostPlan(count, known, slotted)
 
     def copy(self, body: ast.Body, scope: Scope, evaluator: Evaluator) -> Value:  # noqa: ARG002
-        """Refuse fields: they are given between parentheses."""
+        """Refuse fields: they go in parentheses."""
         raise error(
             "E0104",
             "the fields of a host go in parentheses",

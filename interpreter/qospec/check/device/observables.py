@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from qospec.units import Dimension
 
 STATISTICS = ("max", "mean")
-"""Of what waits."""
+"""Statistics of an occupancy."""
 
 
 def observed(kind: Kind) -> tuple[str, ...]:
-    """Return what is observed of an element of that kind, as an author asks for it."""
+    """Return what is observed of an element of that kind, as authors write it."""
     causes = loss_causes(kind, "lost")
     waiting = tuple(f"occupancy.{e}" for e in STATISTICS) if has_occupancy(kind) else ()
     return (*(("lost", *causes) if causes else ()), *waiting)
@@ -35,22 +35,22 @@ def has_occupancy(kind: Kind) -> bool:
 
 
 def loss_causes(kind: Kind, name: str) -> tuple[str, ...]:
-    """Return the causes that a name stands for of which cells end at a kind of element."""
+    """Return the causes of loss at a kind of element that a name stands for."""
     causes: tuple[str, ...] = kind.build.causes
     return causes if name == "lost" else tuple(each for each in causes if each == name)
 
 
 def described(kind: Kind) -> tuple[str, tuple[str, ...]]:
-    """Return whose an element of a kind is, in words, and what is observed of it."""
+    """Return an element of a kind in words ("a fifo"), and what is observed of it."""
     return f"a {kind.name}", observed(kind)
 
 
 def not_observed(
     whose: tuple[str, tuple[str, ...]], path: str, asked: str, span: Span
 ) -> CheckError:
-    """Return the mistake of asking what stands at `path` for what is not observed of it.
+    """Return the mistake of using what is not observed at `path`.
 
-    Of several words that are `asked` for, the last may be one that is meant.
+    Of several words in `asked`, the last is compared with what is offered.
     """
     what, offered = whose
     last = asked.rpartition(".")[2]
@@ -67,20 +67,20 @@ def not_observed(
 
 @dataclass(frozen=True)
 class Losses(Deferred):
-    """How many ended at an element, all or those of a cause; nothing is below it."""
+    """How many items were lost at an element, in all or for a cause; it has no fields."""
 
     kind: Kind
     path: str
     asked: str
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
-        """Say so: what was lost for a cause has a name of its own, `q.overflow`."""
+        """Refuse: losses for a cause have a name of their own, `q.overflow`."""
         raise not_observed(described(self.kind), self.path, f"{self.asked}.{name.text}", name.span)
 
 
 @dataclass(frozen=True)
 class Occupancy(Value):
-    """What waits in a queue, a shaper or a processor: its `max` and its `mean`."""
+    """The occupancy of a queue, a shaper or a processor: its `max` and its `mean`."""
 
     what: ClassVar[str] = "what waits in a queue, a shaper or a processor"
     path: str
@@ -103,7 +103,7 @@ class Occupancy(Value):
         return Deferred(counted, self.dimension, exact=name.text == "max")
 
     def unfinished(self, span: Span) -> CheckError:
-        """Say that a statistic is missing."""
+        """Return the mistake of a missing statistic."""
         return error(
             "E0502",
             f"`{span.text}` has several statistics: say which one",

@@ -1,4 +1,4 @@
-"""What a device is made of, by the names that its wires use: ports, elements and arrays."""
+"""The parts of a device by the names that its wires use: ports, elements and arrays."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from qospec.units import Dimension
 
 SIDES = ("rx", "tx")
-"""Of a port: where items come in, and where they leave."""
+"""Of a port: where items enter, and where they leave."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,9 @@ class Part:
 
 
 class End(NamedTuple):
-    """Where a wire leads: an input of an element, a port, or the end of the way.
+    """Where a wire leads: an input of an element, a port, or `discard`.
 
-    `inner` is the number of the device inside whose port it is: to enter by ("inner"), or to leave.
+    `inner` is the number of the inner device whose port it is.
     """
 
     kind: Literal["element", "port", "inner", "terminate", "discard"]
@@ -74,9 +74,9 @@ class End(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """Where a wire begins: an output of an element, or (part -1) what comes in by a port.
+    """Where a wire begins: an output of an element, or (part -1) a port by which items enter.
 
-    Or it is what leaves by a port of the device inside with the number `inner`.
+    Or it is a port by which items leave the inner device with the number `inner`.
     """
 
     part: int = -1
@@ -136,17 +136,17 @@ class Template:
 
     @property
     def carries(self) -> str:
-        """Return what its elements count: packets as soon as one port carries them, else cells."""
+        """Return what its elements count: packets if any port carries them, else cells."""
         return "packet" if any(p.carries == "packet" for p in self.ports.values()) else "cell"
 
     @property
     def sound(self) -> bool:
-        """Return whether nothing in it is wrong, and nothing of its elements unknown."""
+        """Return whether it has no mistake, and all of its elements are known."""
         return self.complete and not any(part.loose for part in self.parts)
 
 
 def counted_in(carries: str) -> Dimension:
-    """Return what is counted where cells pass, or packets."""
+    """Return the dimension of what is counted: cells or packets."""
     return PACKETS if carries == "packet" else CELLS
 
 
@@ -170,7 +170,7 @@ class PortValue(Value):
         return replace(self, index=0 if index is None else index)
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
-        """Return the side where cells come in, or where they leave."""
+        """Return the side where cells enter, or where they leave."""
         if name.text not in SIDES:
             raise error(
                 "E0401",
@@ -204,7 +204,7 @@ class SideValue(Value):
     carries: str = "cell"
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
-        """Return how many cells or packets pass here, as an invariant asks."""
+        """Return how many cells or packets pass here, for an invariant."""
         if self.inner >= 0:
             message = "what passes through a port of an inner device cannot be observed"
             raise error("E0423", message, name.span, help="use a port of the device itself")
@@ -216,7 +216,7 @@ class SideValue(Value):
 
 @dataclass(frozen=True)
 class PartValue(Value):
-    """An element, or one of its inputs and outputs; of a `device` in place, or inside of one."""
+    """An element, or one of its inputs and outputs; of a `device` in a topology, or within one."""
 
     what: ClassVar[str] = "an element"
     index: int
@@ -227,11 +227,11 @@ class PartValue(Value):
 
     @property
     def path(self) -> str:
-        """Return its name for people."""
+        """Return its name for messages."""
         return f"{self.device}.{self.part.path}" if self.device else self.part.path
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
-        """Return the input or output of that name, the array of them, or what is observed here."""
+        """Return the input or output of that name, an array of them, or what is observed here."""
         lost = loss_causes(self.part.kind, name.text)
         if not self.name and (name.text not in self.part.ends or self.device):
             if lost:
@@ -277,26 +277,26 @@ class PartValue(Value):
 
 @dataclass
 class LoopArray(Value):
-    """What a name bound inside `for` stands for outside: one thing per turn."""
+    """What a name bound inside `for` is outside: an array with an item per iteration."""
 
     what: ClassVar[str] = "an array of elements"
     name: str
     span: Span
-    turns: dict[int, Value]
+    iterations: dict[int, Value]
     known: bool
 
     def item(self, key: Value, span: Span) -> Value:
-        """Return that of one turn."""
+        """Return the item of one iteration."""
         if isinstance(key, Poison) or not self.known:
-            return next(iter(self.turns.values()))
+            return next(iter(self.iterations.values()))
         if not isinstance(key, Amount) or key.value is None:
-            return next(iter(self.turns.values()))
-        if key.value.denominator != 1 or int(key.value) not in self.turns:
-            turns = ", ".join(str(turn) for turn in list(self.turns)[:10])
+            return next(iter(self.iterations.values()))
+        if key.value.denominator != 1 or int(key.value) not in self.iterations:
+            iterations = ", ".join(str(iteration) for iteration in list(self.iterations)[:10])
             raise error(
                 "E0215",
                 f"`{self.name}` has no iteration {key.value}",
                 span,
-                note=f"its iterations: {turns}",
+                note=f"its iterations: {iterations}",
             )
-        return self.turns[int(key.value)]
+        return self.iterations[int(key.value)]

@@ -1,4 +1,4 @@
-"""What a classifier asks of a cell or a packet: small conditions over what can be told of it."""
+"""What a classifier tests of a cell or a packet: small conditions over its attributes."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ ATTRIBUTES = {
     ("pkt", "destination_address"): "destination_address",
     ("pkt", "input"): "input",
 }
-"""What a class may ask for: of cells, and of packets."""
+"""What a class can test: of cells, and of packets."""
 RESERVED = ("frame",)
-"""What classes may ask of frames, once there are any."""
+"""Prefixes of attributes that are not built yet."""
 WORDS = {
     "category": ("a service category", "categories", SERVICE_CATEGORIES),
     "protocol": ("a protocol", "protocols", tuple(TRANSPORT_HEADER_BYTES)),
     "family": ("a family of addresses", "families", tuple(FAMILY_EXTRA_BYTES)),
     "colour": ("a colour", "colours", COLOURS),
 }
-"""Attributes that are words: what each is called, and the words."""
+"""Attributes with words as values: what each is called, and the words."""
 MAX_VALUES = {
     "virtual_path": HIGHEST_VIRTUAL_PATH,
     **{name: mark.highest for name, mark in MARKS.items() if not mark.words},
@@ -64,7 +64,7 @@ MAX_VALUES = {
 ADDRESSES = ("source_address", "destination_address")
 """Attributes that are addresses; conditions hold the numbers of `check.records.addresses`."""
 UNORDERED = (*WORDS, *ADDRESSES, "input")
-"""Attributes that are alike or not, and never less or more than another."""
+"""Attributes that can be equal but have no order."""
 
 
 def predicate(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expression:
@@ -136,7 +136,7 @@ def _compared(node: ast.Compare, scope: Scope, evaluator: Evaluator) -> Expressi
 def _member(
     attribute: Attribute, node: ast.Expression, scope: Scope, evaluator: Evaluator
 ) -> Expression:
-    """Return that an attribute is one of a list or of a range."""
+    """Return the condition that an attribute is in a list or a range."""
     if isinstance(node, ast.Range) and node.step is None and attribute.name in MAX_VALUES:
         first = _constant(attribute, node.first, scope, evaluator)
         last = _constant(attribute, node.last, scope, evaluator)
@@ -156,7 +156,7 @@ def _between(attribute: Attribute, first: Constant, last: Constant) -> Expressio
 def _among(
     attribute: Attribute, node: ast.Expression, scope: Scope, evaluator: Evaluator
 ) -> Expression | None:
-    """Return that an attribute is an address, in a network, or a port; None if it is neither."""
+    """Return the condition that an attribute is an address, in a network, or a port; else None."""
     if attribute.name == "input":
         return _port(attribute, evaluator.value(node, scope), node, evaluator)
     if attribute.name not in ADDRESSES:
@@ -176,7 +176,7 @@ def _among(
 def _port(
     attribute: Attribute, value: Value, node: ast.Expression, evaluator: Evaluator
 ) -> Expression:
-    """Return that an item came into the device by a port, or by one of an array."""
+    """Return the condition that an item entered the device by a port, or by one of an array."""
     if isinstance(value, Poison):
         return Constant(value=True, dimension=None)
     if not isinstance(value, PortValue) or value.inner >= 0:
@@ -270,12 +270,12 @@ def spelt(attribute: str) -> str:
 
 
 def carrier(attribute: str) -> str:
-    """Return of what it is asked: of cells or of packets."""
+    """Return whether it is an attribute of cells or of packets."""
     return "packet" if spelt(attribute).startswith("pkt.") else "cell"
 
 
 def attributes(expression: Expression) -> Iterator[str]:
-    """Yield what a condition asks for."""
+    """Yield the attributes that a condition tests."""
     if isinstance(expression, Attribute):
         yield expression.name
     elif isinstance(expression, Operation):

@@ -1,7 +1,7 @@
 """The wires of a device, and what must hold of them all.
 
-Each queue and scheduler leads to the line that empties it, straight or by schedulers. No loop of
-wires takes no time: in one, the emulation would turn for ever at one instant.
+Each queue and scheduler leads to the line that empties it, directly or by schedulers. No loop of
+wires takes no time: in one, the emulation would loop forever at one instant.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ENDINGS = ("discard", "terminate")
 
 
 class Side(NamedTuple):
-    """One of the two sides of an element, in words, and how a wire is written there."""
+    """One of the two sides of an element, in words, and how a wire there is written."""
 
     one: str
     other: str
@@ -49,7 +49,7 @@ INPUT = Side("input", "output", "ends", "… -> {}")
 
 
 def connect(wire: ast.Wire, scope: Scope, template: Template, evaluator: Evaluator) -> bool:
-    """Add a wire, piece by piece, and return whether all ends are known; raises CheckError."""
+    """Add a wire, hop by hop, and return whether all ends are known; raises CheckError."""
     values = [_value(end, scope, evaluator) for end in wire.ends]
     if any(isinstance(value, Poison) for value in values):
         return False
@@ -117,7 +117,7 @@ def _origin(value: Value | str, node: ast.Path, *, middle: bool) -> Origin:
 
 
 def _named(value: PartValue, node: ast.Path, side: Side, *, middle: bool) -> str:
-    """Return the output or input of an element that a wire's end means; the only one, if none."""
+    """Return the output or input that a wire's end names; the only one, if it names none."""
     part = value.part
     ours, theirs = part.outputs, part.inputs
     if side is INPUT:
@@ -250,11 +250,11 @@ def _unfed(part: Part, name: str) -> CheckError:
 
 
 MAX_LEVELS = 16
-"""So many schedulers may follow each other: each level takes its time for every packet."""
+"""Length of a chain of schedulers: each level takes time for every packet."""
 
 
 def verify_served(template: Template, context: Context) -> None:
-    """Report what is not emptied by one line, or not alone at its place before it."""
+    """Report what is not emptied by one line, or shares its input to the line."""
     ways = Counter(template.wires.values())
     crowded = {end for end, count in ways.items() if count > 1}
     for index, part in enumerate(template.parts):
@@ -313,7 +313,7 @@ def _report_shared(template: Template, part: Part, end: End, place: Span, contex
 
 
 def _verify_levels(template: Template, start: int, place: Span, context: Context) -> None:
-    """Report schedulers that follow each other for too long, or in a circle."""
+    """Report chains of schedulers that are too long, or form a cycle."""
     path, index = [start], start
     while len(path) <= MAX_LEVELS:
         end = template.wires.get(Origin(index, template.parts[index].outputs[0]))
@@ -351,7 +351,7 @@ def _report_cycle(names: list[str], place: Span, context: Context) -> None:
 
 
 def verify_time(template: Template, context: Context) -> None:
-    """Report a circle of elements that take no time: it would turn for ever at one instant."""
+    """Report a cycle of elements that take no time: it would loop forever at one instant."""
     after: dict[int, list[int]] = {}
     for origin, end in template.wires.items():
         if origin.part >= 0 and end.kind == "element":

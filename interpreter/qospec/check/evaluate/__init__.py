@@ -1,1 +1,1 @@
-"""Expressions: what they are worth, what they measure, and where they may stand."""
+"""Expressions: their values, what they measure, and where they may be used."""

@@ -1,7 +1,7 @@
 """Arithmetic and comparison of exact quantities with dimensions and layers.
 
-What must be measured becomes a small tree over the same rules: its mistakes show before a run. Of
-equality: what can be equal, and tolerances that would ask for it unseen.
+What must be measured becomes a small tree under the same rules, so its mistakes show before a run.
+Also: what can be equal, and tolerances so narrow that they amount to equality.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ VERBS = {"+": "add", "-": "subtract"}
 
 
 def binary(node: ast.Binary, left: Value, right: Value, limits: Limits) -> Value:
-    """Return `left + right` and its like."""
+    """Return `left + right`, or with another operator."""
     if isinstance(left, Poison) or isinstance(right, Poison):
         return POISON
     a, b = (
@@ -83,7 +83,7 @@ def negated(node: ast.Unary, operand: Value) -> Value:
 
 
 def number(value: Value, span: Span, sign: str) -> Amount | Deferred:
-    """Return the value, which must be one that can be reckoned with."""
+    """Return the value, which must be a number."""
     if isinstance(value, Amount | Deferred):
         return value
     unfinished = value.unfinished(span)
@@ -93,7 +93,7 @@ def number(value: Value, span: Span, sign: str) -> Amount | Deferred:
 
 
 def compared(node: ast.Compare, left: Value, right: Value) -> Boolean | Operation:
-    """Return whether `left == right` and its like; the condition to judge if it is measured."""
+    """Return the result of `left == right` or another comparison; a condition if it is measured."""
     if isinstance(left, Poison) or isinstance(right, Poison):
         return Boolean(None)
     for value, span in ((left, node.left.span), (right, node.right.span)):
@@ -305,7 +305,7 @@ _ORDER: dict[str, Callable[[Fraction, Fraction], bool]] = {
 
 
 def is_decidable(left: Amount | Deferred, right: Amount | Deferred) -> bool:
-    """Return whether equality can be judged: of counts, and of a ratio with 0."""
+    """Return whether equality can be decided: of counts, and of a ratio with 0."""
     if all(side.exact for side in (left, right) if isinstance(side, Deferred)):
         return True
     return left.dimension == NUMBER and (is_literal_zero(left) or is_literal_zero(right))
@@ -322,7 +322,7 @@ def is_zero(value: Amount | Deferred) -> bool:
 
 
 def never_equal(node: ast.Compare, left: Amount | Deferred, right: Amount | Deferred) -> CheckError:
-    """Return the mistake of asking whether a measured time or rate is equal to something."""
+    """Return the mistake of comparing a measured time or rate by equality."""
     help_text = f"write `{node.left.span.text} within 1% of {node.right.span.text}`"
     for end, other, side in ((right, left, node.left), (left, right, node.right)):
         if is_literal_zero(end):
@@ -335,7 +335,7 @@ def never_equal(node: ast.Compare, left: Amount | Deferred, right: Amount | Defe
 def refuse_zero_tolerance(
     node: ast.Within, a: Amount | Deferred, b: Amount | Deferred, *, share: bool
 ) -> None:
-    """Refuse a tolerance of no width, but where equality could be asked for as well."""
+    """Refuse a tolerance of no width, except where equality can be decided too."""
     if not isinstance(a, Deferred) and not isinstance(b, Deferred):
         return
     literal = isinstance(node.target, ast.Number | ast.Quantity)

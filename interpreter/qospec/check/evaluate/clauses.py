@@ -1,4 +1,4 @@
-"""What a statement says of itself: `as range`, what it claims, and `when`, where it applies."""
+"""Clauses of a statement: `as range`, what it claims, and `when`, where it applies."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from qospec.syntax import ast
 
 DECIDED = "nothing that is measured decides it here"
-"""Why a criterion does not apply that holds by what is known before the run."""
+"""Why a criterion does not apply that is already decided before the run."""
 
 
 def claim_of(node: ast.Criterion) -> str:
-    """Return what kind of claim a criterion makes, "" where it says none; raises CheckError."""
+    """Return what kind of claim a criterion makes, "" if none; raises CheckError."""
     if node.claim is None:
         return ""
     word, span = node.claim.text, node.claim.span
@@ -58,7 +58,7 @@ def claim_of(node: ast.Criterion) -> str:
 
 
 class When(NamedTuple):
-    """What the `when` of a statement comes to in a case.
+    """The value of a statement's `when` in a case.
 
     Attributes:
         met: Whether the statement applies; None where its `when` is in error.
@@ -72,7 +72,7 @@ class When(NamedTuple):
 
     @property
     def stand_in(self) -> Expression | None:
-        """Return what stands for the condition of a statement that does not apply."""
+        """Return the stand-in for the condition of a statement that does not apply."""
         return Constant(value=True, dimension=None) if self.met is False else None
 
 
@@ -80,7 +80,7 @@ def when_of(node: ast.Criterion | ast.Report, scope: Scope, evaluator: Evaluator
     """Return whether a statement applies in a case.
 
     Raises:
-        CheckError: If that hangs on what is only known after the run.
+        CheckError: If that depends on what is only known after the run.
     """
     if node.when is None:
         return When(met=True)
@@ -101,7 +101,7 @@ def when_of(node: ast.Criterion | ast.Report, scope: Scope, evaluator: Evaluator
 
 
 def refuse_clauses(node: ast.Criterion, what: str, why: str) -> None:
-    """Refuse the clauses that only the statements of a test have; raises CheckError.
+    """Refuse clauses that only statements of a test can have; raises CheckError.
 
     Args:
         node: Of a device or a property.

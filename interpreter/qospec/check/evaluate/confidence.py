@@ -1,4 +1,4 @@
-"""`with 95% confidence`: which criteria may ask for it, and for how many repeats it asks."""
+"""`with 95% confidence`: which criteria can have it, and how many repeats it needs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from qospec.check.evaluate.context import error
 from qospec.check.evaluate.dimensions import named
 from qospec.check.evaluate.values import Amount, Poison
 from qospec.model.expression import Operation, observed
-from qospec.model.suite import FEWEST_REPEATS
+from qospec.model.suite import MIN_REPEATS
 from qospec.source import Span
 from qospec.syntax import ast
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MIN_CONFIDENCE, MAX_CONFIDENCE = Fraction(1, 2), Fraction(99_999, 100_000)
 
 LAST_WORD = "confidence"
-"""With which the clause ends."""
+"""The last word of the clause."""
 
 ORDERED = ("<", "<=", ">", ">=", "within", "within share")
 
@@ -34,7 +34,7 @@ def confidence_of(
     scope: Scope,
     evaluator: Evaluator,
 ) -> Fraction | None:
-    """Return the confidence of a criterion, None where it asks for none; raises CheckError."""
+    """Return the confidence of a criterion, None if it has none; raises CheckError."""
     if node.confidence is None:
         return None
     value = evaluator.plain(node.confidence, scope)
@@ -66,7 +66,7 @@ def _ratio(value: Value, node: ast.Expression) -> Fraction:
 
 
 def _verify_operator(node: ast.Criterion, expression: Expression) -> None:
-    """Refuse what repeats cannot be reckoned together for."""
+    """Refuse conditions for which repeats cannot be judged together."""
     clause = clause_of(node)
     if not observed(expression):
         raise error(
@@ -92,8 +92,8 @@ def _verify_operator(node: ast.Criterion, expression: Expression) -> None:
 
 
 def verify_repeats(node: ast.Criterion, test: ast.Test, run: Run | None) -> None:
-    """Refuse the confidence of a criterion in a test that is not repeated often enough."""
-    if run is None or run.repeat >= FEWEST_REPEATS:
+    """Refuse a confidence in a test that is not repeated often enough."""
+    if run is None or run.repeat >= MIN_REPEATS:
         return
     statement = next((s for s in test.body.statements if isinstance(s, ast.Run)), None)
     given = None
@@ -105,10 +105,10 @@ def verify_repeats(node: ast.Criterion, test: ast.Test, run: Run | None) -> None
         place = given.span
     elif statement is not None:
         place = Span(statement.span.source, statement.span.end - 1, statement.span.end)
-    enough = f"repeat = {FEWEST_REPEATS}"
+    enough = f"repeat = {MIN_REPEATS}"
     raise error(
         "E0507",
-        f"a confidence of {_text(node)} needs at least {FEWEST_REPEATS} repeats",
+        f"a confidence of {_text(node)} needs at least {MIN_REPEATS} repeats",
         clause_of(node),
         secondary=(place, f"`repeat` is {run.repeat} here"),
         help=f"write `{enough}`" if given is not None else f"add `{enough}` to `run`",
@@ -120,7 +120,7 @@ def _text(node: ast.Criterion) -> str:
 
 
 def clause_of(node: ast.Criterion) -> Span:
-    """Return where `with 95% confidence` stands."""
+    """Return the place of `with 95% confidence`."""
     assert node.confidence is not None  # noqa: S101
     source, behind = node.span.source, node.confidence.span
     start = source.text.rfind("with", node.condition.span.end, behind.start)

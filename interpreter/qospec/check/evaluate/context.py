@@ -33,20 +33,20 @@ class Case(NamedTuple):
     def annotated(self, diagnostic: Diagnostic) -> Diagnostic:
         """Return a mistake with the case that it comes from, if it comes from a swept value.
 
-        So it does where it names one, or lies outside of the test: there, what is wrong with any
-        value was told before.
+        That is so if it names a swept variable, or lies outside the test: what is wrong with any
+        value was reported before.
         """
         span = diagnostic.span
         words = set(re.findall(r"\w+", span.text)) if span in self.test else None
         for name, place in self.variables:
-            if (words is None or name in words) and not diagnostic.others:
+            if (words is None or name in words) and not diagnostic.secondary:
                 swept = Label(place, f"in the case `{self.name}`")
-                return replace(diagnostic, others=(swept,))
+                return replace(diagnostic, secondary=(swept,))
         return diagnostic
 
 
 class BuiltIns(Protocol):
-    """What names stand for that no file declares; `check.builtins` has it."""
+    """The names that no file declares; `check.builtins` implements it."""
 
     def value(self, name: ast.Name) -> Value | None: ...  # noqa: D102 -- said there, as those below
 
@@ -64,21 +64,21 @@ FEWER = "loop or sweep over fewer values, or check a part of the project"
 
 @dataclass(frozen=True)
 class Limits:
-    """What a specification may ask for, so that checking always ends.
+    """Limits of a specification, so that checking always ends.
 
     Attributes:
         cases: Of all tests of one file.
         elements: Of one topology.
-        inner: Of all devices inside devices of one check, each as often as it is put into one:
+        inner: Of all devices inside devices of one check, counted as often as it occurs:
             elements, machines, invariants, and the devices themselves.
         items: Of a list, a range, or an array.
         iterations: Of all loops and sweeps of one check.
         loops: Iterations of the loops of one topology, device or case.
-        steps: How many values may be worked out in one check, each as often as it is.
-        errors: After how many checking ends.
+        steps: How many values one check may evaluate, each counted as often as it is evaluated.
+        errors: After how many errors checking ends.
         bits: Of a number's numerator and denominator.
         imports: How many files may be read.
-        depth: How many files may be read each for the import of the one before.
+        depth: How many files a chain of imports may have.
     """
 
     cases: int = 10_000
@@ -97,7 +97,7 @@ class Limits:
 class CheckError(Exception):
     """A mistake in the text; ends the evaluation of the expression that holds it.
 
-    `also` are further ones that were found with it, and are told with it.
+    `also` are further mistakes that were found with it, and are reported with it.
     """
 
     def __init__(self, diagnostic: Diagnostic, also: tuple[CheckError, ...] = ()) -> None:
@@ -107,7 +107,7 @@ class CheckError(Exception):
 
 
 class LimitReached(Exception):  # noqa: N818 -- nothing failed
-    """So much is wrong, or so much would have to be worked out, that checking ends here."""
+    """A limit is reached, of errors or of work: checking ends here."""
 
 
 def error(  # noqa: PLR0913 -- the parts of a message, by name
@@ -121,10 +121,10 @@ def error(  # noqa: PLR0913 -- the parts of a message, by name
     help: str = "",  # noqa: A002 -- what it is called wherever it is read
     fix: tuple[Edit, ...] = (),
 ) -> CheckError:
-    """Return a mistake to raise: what, where, another place, a fact, and the way out."""
-    others = (Label(*secondary),) if secondary else ()
+    """Return a mistake to raise: what, where, a second place, a fact, and the help."""
+    labels = (Label(*secondary),) if secondary else ()
     notes = (note,) if note else ()
-    return CheckError(Diagnostic(code, message, span, label, others, notes, help, fix))
+    return CheckError(Diagnostic(code, message, span, label, labels, notes, help, fix))
 
 
 def together(mistakes: Sequence[CheckError]) -> CheckError:
@@ -134,7 +134,7 @@ def together(mistakes: Sequence[CheckError]) -> CheckError:
 
 
 def all_of(made: Callable[[_Item], _Made], items: Iterable[_Item]) -> list[_Made]:
-    """Return what is made of each; raises the mistakes of all of them as one."""
+    """Return the result for each item; raises the mistakes of all items as one."""
     found: list[_Made] = []
     mistakes: list[CheckError] = []
     for item in items:
@@ -148,7 +148,7 @@ def all_of(made: Callable[[_Item], _Made], items: Iterable[_Item]) -> list[_Made
 
 
 def too_deep(span: Span) -> CheckError:
-    """Return the mistake of needing more levels of values within values than there can be."""
+    """Return the mistake of values nested more deeply than can be evaluated."""
     help_text = (
         "name parts of it with `let`, and shorten chains of values that depend on each other"
     )
@@ -157,23 +157,23 @@ def too_deep(span: Span) -> CheckError:
 
 @dataclass
 class Context:
-    """Passed to all.
+    """The state of one check, shared by all of its parts.
 
     Attributes:
         catalogue: The kinds that are built in.
         problems: Where mistakes go.
         limits: What a specification may ask for.
         built_ins: What names stand for that no file declares.
-        evaluating: The chain of names that are being worked out just now.
-        calling: The declarations with parameters that are being worked out just now.
-        circular: Those that were found to be made of themselves.
-        judging: Whether flows have been made, and what is worked out belongs to criteria.
+        evaluating: The chain of names that are being evaluated.
+        calling: The declarations with parameters that are being evaluated.
+        circular: Those that were found to depend on themselves.
+        judging: Whether flows are complete, so that what is evaluated belongs to criteria.
         iterations: How many iterations of loops and points of sweeps there were.
         loop_iterations: How many iterations of loops since a body began.
-        steps: How many values were worked out.
-        inner: How much was put into devices with the devices inside them.
-        case: Where a sweep gives the values of the case that is being worked out just now.
-        mistakes: How many were told, again and again counted; it rises when something is wrong.
+        steps: How many values were evaluated.
+        inner: How much inner devices have added to devices.
+        case: The case of a sweep that is being evaluated.
+        mistakes: How many were reported, repeated ones included; it rises with each.
     """
 
     catalogue: Catalogue
@@ -211,13 +211,13 @@ class Context:
             )
 
     def count_step(self, span: Span) -> None:
-        """Count a value that is worked out; raises LimitReached beyond the limit."""
+        """Count a value that is evaluated; raises LimitReached beyond the limit."""
         self.steps += 1
         if self.steps > self.limits.steps:
             self._end(f"more than {self.limits.steps:_} values to evaluate", span)
 
     def count_inner(self, count: int, span: Span) -> None:
-        """Count what a device brings into another; raises LimitReached beyond the limit."""
+        """Count what an inner device adds to another; raises LimitReached beyond the limit."""
         self.inner += count
         if self.inner > self.limits.inner:
             what = f"more than {self.limits.inner:_} elements"
@@ -229,9 +229,9 @@ class Context:
         raise LimitReached
 
     def report(self, mistake: CheckError) -> None:
-        """Report a mistake, once for a place: what is evaluated again is not told again.
+        """Report a mistake, once per place: what is evaluated again is not reported again.
 
-        Raises LimitReached behind the last error that is worth telling.
+        Raises LimitReached after the last error that is still worth reporting.
         """
         self._report(mistake.diagnostic)
         for each in mistake.also:

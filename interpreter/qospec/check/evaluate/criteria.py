@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def condition(  # noqa: PLR0911 -- one way per sort of condition
     node: ast.Expression, scope: Scope, evaluator: Evaluator
 ) -> Expression | None:
-    """Return what `expect` and `require` judge; None where it is in error; raises CheckError."""
+    """Return the condition of `expect` or `require`; None after a mistake; raises CheckError."""
     if isinstance(node, ast.Binary) and node.operator in ("and", "or"):
         return _combined(node.operator, (node.left, node.right), scope, evaluator)
     if isinstance(node, ast.Unary) and node.operator == "not":
@@ -136,7 +136,7 @@ def _truth(node: ast.Expression, value: Value) -> Expression | None:
 
 
 def duplicate_label(label: str, place: ast.Node, first: Span) -> CheckError:
-    """Return the mistake of a statement that is called as one before it is."""
+    """Return the mistake of a second statement with a label."""
     return error(
         "E0509",
         f"two statements are called `{label}`",

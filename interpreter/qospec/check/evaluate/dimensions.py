@@ -1,4 +1,4 @@
-"""Dimensions and layers as the checker speaks of them."""
+"""Dimensions and layers as messages name them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from qospec.units import (
 NUMBER = COUNT
 
 CELLS_IN_A_SECOND = "353_207"
-"""Of the line that messages speak of: an STM-1, 149.76 Mbit/s for cells. Source: ITU-T I.432.2."""
+"""Of the example in messages: an STM-1, 149.76 Mbit/s for cells. Source: ITU-T I.432.2."""
 
 ANY_LAYER = "any"
 """The layer of a parameter while it is not known: it meets every other."""
@@ -61,7 +61,7 @@ METRICS: dict[str, Dimension] = {
     "count": COUNT,
     "rate": RATE,
 }
-"""What metrics say of themselves, and the dimension it means."""
+"""The dimension of each domain of metrics."""
 
 BASE_UNITS: dict[str, tuple[Dimension, Fraction]] = {
     "time": (TIME, Fraction(1, PS_PER_S)),
@@ -74,18 +74,18 @@ BASE_UNITS: dict[str, tuple[Dimension, Fraction]] = {
     "packets": (PACKETS, Fraction(1)),
     "delay per length": (DELAY_PER_LENGTH, Fraction(1, PS_PER_S)),
 }
-"""Per domain of the catalogue: its dimension, and one base unit of the engine in the language's."""
+"""Per domain of the catalogue: its dimension, and the engine's base unit in the language's."""
 
 
 def named(dimension: Dimension) -> str:
-    """Return a dimension in a reader's words: "a time", "a number of cells"."""
+    """Return a dimension in words: "a time", "a number of cells"."""
     if dimension.is_ratio:
         return "a number"
     return dimension.name.replace("a count of", "a number of")
 
 
 def common_layer(first: str, second: str) -> str:
-    """Return the layer of two values taken together, whose layers do not differ."""
+    """Return the layer of two values together whose layers do not conflict."""
     return second or first if first in ("", ANY_LAYER) else first
 
 
@@ -112,7 +112,7 @@ def written(value: Fraction, like: str) -> str:
 
 
 def time_of_cells(cells: Fraction | None, spelt: str) -> str:
-    """Return how to write the time that some cells take, spelt so; None is not known yet."""
+    """Return how to write the time that `spelt` cells take; None is not known yet."""
     line = f"{CELLS_IN_A_SECOND} cell/s"
     if cells is None:
         return f"at {line} write `{spelt} / ({line})`"

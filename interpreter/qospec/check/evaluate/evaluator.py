@@ -1,4 +1,4 @@
-"""Evaluates expressions. There is one evaluator: working a declaration out is how it is checked."""
+"""Evaluates expressions. There is one evaluator: a declaration is checked by evaluating it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from qospec.check.evaluate.scope import Scope
 
 LIBRARY = "std"
-"""The folder of the library, as it is imported."""
+"""The folder of the library in imports."""
 
 
 class Evaluator:
@@ -63,7 +63,7 @@ class Evaluator:
         }
 
     def value(self, node: ast.Expression, scope: Scope) -> Value:
-        """Return the value; a mistake is reported, and poisons it."""
+        """Return the value; POISON after a mistake, which is reported."""
         try:
             return self.strict(node, scope)
         except CheckError as mistake:
@@ -259,9 +259,9 @@ class Evaluator:
         return value
 
     def _library(self, node: ast.Path, scope: Scope) -> CheckError:
-        """Return the mistake of naming the library where one of its files is meant: `std.dscp.ef`.
+        """Return the mistake of using the library's name instead of a file's: `std.dscp.ef`.
 
-        Names of a file stand behind the file's own name, however it is imported.
+        Names of a file are qualified by the file's own name, however it is imported.
         """
         names = [LIBRARY, *(step.text for step in node.trail if isinstance(step, ast.Name))]
         imported, written = f"{LIBRARY}.NAME", "NAME.…"
@@ -293,14 +293,14 @@ class Evaluator:
             return known.named(name.span, self.context)
         lacking = scope.may_hold(name.text) or (within and scope.may_import(name.text))
         built_ins = self.context.built_ins
-        # no field is of what is built in
+        # what is built in has no fields
         own = lacking and (within or built_ins.is_reserved(name.text))
         built_in = None if own else built_ins.value(name)
         if built_in or lacking:
             return built_in or POISON
         everything = [*scope.known(), *built_ins.names()]
         imported = built_ins.module_of(name.text) if within else ""
-        if imported:  # an import that is missing is told refuse_duplicates
+        if imported:  # a missing import is reported once
             scope.outermost().unread |= {name.text}
         help_text = "" if within else built_ins.help_for(name.text, scope.outermost().names)
         if help_text:

@@ -1,6 +1,6 @@
-"""The functions of the language: `min`, `max`, `abs`, `worst` of what is measured, and laws.
+"""The functions of the language: `min`, `max`, `abs`, `worst` of what is measured, `exponential`.
 
-A law is that of random times or sizes, such as `exponential(16 ms)`.
+`exponential(16 ms)` is a distribution of times, or of sizes.
 """
 
 from __future__ import annotations
@@ -122,18 +122,18 @@ SIZE_LIMITS = ("min", "max")
 """What limits a size."""
 EXAMPLE_LIMITS = {"min": "40 B", "max": "1_500 B"}
 """Limits to show, where some are missing: of IP packets on Ethernet."""
-WAYS_OUT = "write `exponential(16 ms)`, or `exponential(500 B, min = 40 B, max = 1_500 B) @ip`"
+HELP = "write `exponential(16 ms)`, or `exponential(500 B, min = 40 B, max = 1_500 B) @ip`"
 _LAYER = re.compile(r"\s*@\s*(\w+)")
 STEPS = 2**30
 """Probabilities of sizes are whole numbers of so many parts."""
 EXACT = Context(prec=50)
-"""With so many digits no step of a probability depends on how it is rounded; unlike a double's, the
+"""With so many digits rounding never changes a step of a probability; unlike a double's, the
 exponential of a decimal has the same digits on every machine."""
 
 
 @dataclass(frozen=True)
 class Exponential(Value):
-    """A time that is drawn by the exponential law; fields that take one are `duration`s."""
+    """A time that is exponentially distributed; fields that take one are `duration`s."""
 
     what: ClassVar[str] = "a random time"
     mean: Amount
@@ -149,7 +149,7 @@ def exponential(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
             raise error("E0104", f"`exponential` has no parameter `{name}`", node.span)
     if len(means) != 1:
         message = "`exponential` takes one argument without a name, the mean: a time or a size"
-        raise error("E0105", message, node.span, help=WAYS_OUT)
+        raise error("E0105", message, node.span, help=HELP)
     mean = evaluator.plain(means[0].value, scope)
     if isinstance(mean, Poison):
         return mean
@@ -158,7 +158,7 @@ def exponential(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
     if not isinstance(mean, Amount) or mean.dimension != TIME:
         what = named(mean.dimension) if isinstance(mean, Amount) else mean.what
         message = f"the mean of `exponential` is a time or a size, not {what}"
-        raise error("E0204", message, means[0].span, help=WAYS_OUT)
+        raise error("E0204", message, means[0].span, help=HELP)
     if ends:
         name, value = next(iter(ends.items()))
         message = f"`exponential` of a time has no parameter `{name}`"
@@ -175,7 +175,7 @@ def _sizes(
     scope: Scope,
     evaluator: Evaluator,
 ) -> Value:
-    """Return the mix of sizes that the law comes to."""
+    """Return the distribution as a mix of sizes."""
     if set(ends) != set(SIZE_LIMITS):
         raise error(
             "E0105",
@@ -211,9 +211,9 @@ def _sizes(
 
 
 def _with_limits(node: ast.Call, layer: str) -> str:
-    """Return a law of sizes with both limits, and which bits they count.
+    """Return a distribution of sizes with both limits, and which bits they count.
 
-    `layer` is that of the mean; where it says none, one stands behind the whole.
+    `layer` is that of the mean; if it has none, one follows the whole.
     """
     size = next(each.value.span.text for each in node.arguments if each.name is None)
     own = f" @{layer}" if layer else ""
@@ -236,15 +236,15 @@ def _whole(name: str, size: Fraction, span: Span) -> None:
 
 @cache
 def probabilities(mean: Fraction, least: int, largest: int) -> tuple[tuple[int, int], ...]:
-    """Return sizes, each with its probability in `STEPS`, of an exponential one within limits.
+    """Return exponentially distributed sizes within limits, each with its probability in `STEPS`.
 
-    What is drawn by the law is rounded to the nearest whole byte; what is then below the least or
+    What is drawn is rounded to the nearest whole byte; what is then below the least or
     above the largest is that. So with F(x) = 1 - exp(-x / mean) a size k between them has the
     probability F(k + 1/2) - F(k - 1/2), and the mean is least + mean (exp(-least / mean) -
     exp(-largest / mean)), but for less than 1 / (24 mean).
 
     Args:
-        mean: Of the law without its limits, in bytes; more than 0.
+        mean: Of the distribution without its limits, in bytes; more than 0.
         least: In bytes; at least 1.
         largest: More than the least.
     """
@@ -313,7 +313,7 @@ def _absolute(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
 def _numbers(
     evaluator: Evaluator, node: ast.Call, scope: Scope
 ) -> list[Amount | Deferred | Poison]:
-    """Return the arguments; a mistake in one is reported, and poisons it."""
+    """Return the arguments; POISON for each with a mistake, which is reported."""
     name = node.path.name.text
     found: list[Amount | Deferred | Poison] = []
     for argument in node.arguments:

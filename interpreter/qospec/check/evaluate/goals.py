@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DeferredBoolean(Value):
-    """What is true or false only after the run."""
+    """A boolean that is known only after the run."""
 
     what: ClassVar[str] = "a result of a search"
     expression: Found
@@ -26,7 +26,7 @@ class DeferredBoolean(Value):
 
 @dataclass(frozen=True)
 class GoalValue(Value):
-    """A goal: what a search has found for it, as `greatest`; None if that is not known."""
+    """A goal, and what a search has found for it, `greatest`; None if that is not known."""
 
     what: ClassVar[str] = "a goal"
     name: str
@@ -34,7 +34,7 @@ class GoalValue(Value):
     greatest: Amount | None
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
-        """Return the load that was found, between what it lies, or whether it is regular."""
+        """Return the load that was found, its lower or upper bound, or whether it is regular."""
         offered = (self.variable, "lower", "upper", "regular")
         if name.text not in offered:
             near = did_you_mean(name.text, offered)
@@ -57,7 +57,7 @@ class GoalValue(Value):
         return Deferred(found, dimension, exact=False, layer=layer)
 
     def unfinished(self, span: Span) -> CheckError:
-        """Say that one of its results is meant."""
+        """Return the mistake of a goal used as a value."""
         return error(
             "E0515",
             f"`{self.name}` is a goal: say which of its results",

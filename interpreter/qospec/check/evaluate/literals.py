@@ -1,6 +1,6 @@
 """Numbers, quantities, layers and ranges: from text to exact values.
 
-Where a unit is none: what may have been meant. Source: `misread` of spec/units.toml.
+For what is not a unit: which one may have been meant. Source: `misread` of spec/units.toml.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _no_unit(node: ast.Quantity) -> CheckError:
 
 
 def _other_unit(node: ast.Quantity, meant: UnitSuggestion) -> tuple[Edit, ...]:
-    """Return the edit that writes the only unit that can have been meant."""
+    """Return the edit that writes the unit if only one can have been meant."""
     plain = "".join(node.span.text.split()) == node.number + node.unit
     way = meant.written(node.number, meant.readings[0]) if meant.sure and plain else ""
     return (Edit(node.span, way),) if way else ()
@@ -131,7 +131,7 @@ def key(value: Value, span: Span) -> Fraction | str:
 
 
 def _verify_range(node: ast.Range, first: Amount, last: Amount, width: Amount) -> None:
-    """Refuse a range whose ends and step are not of one dimension."""
+    """Refuse a range whose bounds and step differ in dimension."""
     for side, value in ((node.last, last), (node.step, width)):
         if (
             side is not None
@@ -149,9 +149,9 @@ def _verify_range(node: ast.Range, first: Amount, last: Amount, width: Amount) -
 
 
 def ascending(node: ast.Range, first: Amount, last: Amount, width: Fraction | None = None) -> str:
-    """Return how to write a range that runs downwards; maybe its first end lacks a `%`.
+    """Return how to write a descending range upwards; perhaps its first bound lacks a `%`.
 
-    `width` is that of its steps, if it goes by steps.
+    `width` is its step, if it has one.
     """
     start, end = (first.value or Fraction(0), node.first.span.text), node.last.span.text
     if end.endswith("%") and start[1].replace("_", "").replace(".", "", 1).isdigit():
@@ -206,7 +206,7 @@ def values_of_range(
     if count > limits.items:
         message = f"a range of more than {limits.items:_} values"
         raise error("E0603", message, node.span, help="make it shorter, or its `step` wider")
-    return List(tuple(_at(first, width, turn) for turn in range(int(count))))
+    return List(tuple(_at(first, width, index) for index in range(int(count))))
 
 
 def _step(node: ast.Range, first: Amount, step: Value | None) -> Amount:
@@ -226,15 +226,15 @@ def _step(node: ast.Range, first: Amount, step: Value | None) -> Amount:
     return Amount(Fraction(1), NUMBER)
 
 
-def _at(first: Amount, width: Amount, turn: int) -> Amount:
-    value = (first.value or Fraction(0)) + (width.value or Fraction(0)) * turn
+def _at(first: Amount, width: Amount, index: int) -> Amount:
+    value = (first.value or Fraction(0)) + (width.value or Fraction(0)) * index
     dimension = first.dimension if first.value else width.dimension
-    text = first.text if turn == 0 and first.value else written(value, width.text or first.text)
+    text = first.text if index == 0 and first.value else written(value, width.text or first.text)
     return Amount(value, dimension, first.layer, text, first.published)
 
 
 class UnitSuggestion(NamedTuple):
-    """The part that is no unit, what to ask the reader, and the units that may be meant."""
+    """The part that is not a unit, a question to the reader, and the units that may be meant."""
 
     part: str
     question: str
@@ -245,7 +245,7 @@ class UnitSuggestion(NamedTuple):
     """How many of the reading one of what was written is."""
 
     def help(self, number: str) -> str:
-        """Return the ways out: "`200 Mbit/s` or `200 MB/s` (= 1600 Mbit/s)"."""
+        """Return the help: "`200 Mbit/s` or `200 MB/s` (= 1600 Mbit/s)"."""
         ways = [self.written(number, reading) for reading in self.readings]
         shown = [f"`{way}`" for way in ways if way]
         last = unit(self.readings[-1]) if len(shown) > 1 else None
@@ -257,7 +257,7 @@ class UnitSuggestion(NamedTuple):
         return " or ".join(shown)
 
     def written(self, number: str, reading: str) -> str:
-        """Return a number of what was written in the unit of a reading; "" if decimals cannot."""
+        """Return a number converted to the unit of a reading; "" if it has no finite decimals."""
         if self.scale != 1:
             number = number_text(Fraction(number.replace("_", "")) * self.scale, exact=True)
         if "/" in number:
@@ -266,7 +266,7 @@ class UnitSuggestion(NamedTuple):
 
 
 def suggest_unit(text: str) -> UnitSuggestion:
-    """Return what may have been meant by a unit that is none. There may be no reading."""
+    """Return which units may have been meant by what is not a unit; perhaps none."""
     simple, _ = table()
     parts = text.split("/")
     wrong = next((part for part in parts if part not in simple), text)
@@ -287,7 +287,7 @@ def suggest_unit(text: str) -> UnitSuggestion:
 
 
 def _other_capitals(wrong: str) -> dict[str, Any]:
-    """Return all that may be meant by what is spelt so but for its capitals."""
+    """Return the units that differ only in capitals."""
     rows = tables()["misread"].items()
     alike = [row for each, row in rows if each.lower() == wrong.lower() and "is" not in row]
     spelt = [known.canonical for each, known in table()[0].items() if each.lower() == wrong.lower()]

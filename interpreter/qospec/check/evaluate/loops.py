@@ -1,4 +1,4 @@
-"""What all bodies share: loops, counts, and statements that do not belong where they stand."""
+"""What all bodies share: loops, counts, and misplaced statements."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _WHOLE = re.compile(r"[0-9_]{1,20}")
 _BINDS = re.compile(r"\w+\s*=")
 _JOINED = r"(->|--)\s*{0}\b|\b{0}(\.\w+)?\s*(->|--)"
-"""A name that wires or links speak of: no value is meant by it."""
+"""A name used in wires or links: it is not meant as a value."""
 
 HOMES: dict[type, tuple[str, str]] = {
     ast.Port: ("`port`", "a device"),
@@ -63,9 +63,9 @@ def misplaced(statement: ast.Statement, here: str) -> CheckError:
 
 
 def declare_poisoned(node: ast.Bind, scope: Scope) -> bool:
-    """Declare the names of a binding that was refused, so that nobody misses them.
+    """Declare the names of a refused binding as POISON, so that their uses are not reported.
 
-    Returns whether there was any.
+    Returns whether there were any.
     """
     missing = [name for name in node.names if scope.find(name.text) is None]
     for name in missing:
@@ -74,7 +74,7 @@ def declare_poisoned(node: ast.Bind, scope: Scope) -> bool:
 
 
 def as_let(node: ast.Bind, value: Value) -> tuple[Edit, ...]:
-    """Return the edit that makes a `let` of a binding, if its value is one and it is one name's."""
+    """Return the edit that makes a binding of one name a `let`, if its value is plain."""
     plain = isinstance(value, Amount | List | Boolean | Text)
     if not (plain and len(node.names) == 1 and _BINDS.match(node.span.text)):
         return ()
@@ -84,7 +84,7 @@ def as_let(node: ast.Bind, value: Value) -> tuple[Edit, ...]:
 
 
 def written_values(node: ast.Expression) -> int:
-    """Return how many values a list or a range of whole numbers has, if it is written out."""
+    """Return how many values a literal list or range of whole numbers has; 0 for anything else."""
     if isinstance(node, ast.ListOf):
         return len(node.items)
     if not isinstance(node, ast.Range) or node.step is not None:
@@ -97,7 +97,7 @@ def written_values(node: ast.Expression) -> int:
 
 
 def _iterations_within(body: ast.Body) -> int:
-    """Return how many turns the loops of a body take at least."""
+    """Return a lower bound of how many iterations the loops of a body take."""
     loops = (each for each in body.statements if isinstance(each, ast.Loop))
     return sum(written_values(loop.values) * (1 + _iterations_within(loop.body)) for loop in loops)
 
@@ -105,9 +105,9 @@ def _iterations_within(body: ast.Body) -> int:
 def iterations_of(
     node: ast.Loop, scope: Scope, evaluator: Evaluator
 ) -> Iterator[tuple[int, Value, bool]]:
-    """Yield per turn of a loop: its index, the value of its name, and whether that is known.
+    """Yield per iteration of a loop: its index, the value of its name, and whether that is known.
 
-    The index of a turn is its value where that is a whole number, else the turn's number from 0.
+    The index is the value if all values are whole numbers, else the iteration's number from 0.
     """
     values = evaluator.plain(node.values, scope)
     if isinstance(values, Poison):
@@ -127,16 +127,16 @@ def iterations_of(
     most = len(values.items) * (1 + _iterations_within(node.body)) if values.known else 1
     for number, item in enumerate(values.items):
         evaluator.context.count_loop_iteration(node.values.span, most if number == 0 else 1)
-        turn = (
+        iteration = (
             int(item.value)
             if natural and isinstance(item, Amount) and item.value is not None
             else number
         )
-        yield turn, item, values.known
+        yield iteration, item, values.known
 
 
 def count_of(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> tuple[int, bool]:
-    """Return how many of an array there are, and whether that is known.
+    """Return the length of an array, and whether it is known.
 
     Where it depends on a parameter that is not known, one stands for all.
     """

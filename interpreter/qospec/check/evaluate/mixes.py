@@ -1,4 +1,4 @@
-"""Sizes of packets: by their number, `mix { 40 B: 7, 576 B: 4 }`, in order, `mix [40 B, 576 B]`."""
+"""Sizes of packets: weighted, `mix { 40 B: 7, 576 B: 4 }`, or in order, `mix [40 B, 576 B]`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BITS_OF_A_BYTE = 8
 class Mix(Value):
     """Sizes in bits, each with its weight; None where a parameter is not known.
 
-    If `in_order`, a size comes as many times in a row as its weight. `law` is what gives them all.
+    If `in_order`, a size comes as many times in a row as its weight. `law` is their distribution.
     """
 
     what: ClassVar[str] = "a mix of sizes"
@@ -38,7 +38,7 @@ class Mix(Value):
     law: str = ""
 
     def counted(self, layer: str) -> Mix:
-        """Return the same, counted in a layer."""
+        """Return the same, counted at a layer."""
         return replace(self, layer=layer)
 
 
@@ -102,7 +102,7 @@ def _by_weight(node: ast.MapOf, span: Span, scope: Scope, evaluator: Evaluator) 
 
 
 def one_layer(layers: set[str], span: Span) -> str:
-    """Return the one layer in which the sizes of a mix are counted; "" if there are none."""
+    """Return the one layer at which the sizes of a mix are counted; "" if they have none."""
     if ANY_LAYER in layers:
         return ANY_LAYER
     if len(layers) > 1:
@@ -192,7 +192,7 @@ def load(value: Value, name: str, span: Span) -> Load | None:
 
 
 def layer_of_packets(layer: str, what: str, span: Span) -> None:
-    """Hold a rate or a size of packets to say in which of their layers it counts."""
+    """Require that a rate or a size of packets says at which of their layers it counts."""
     listed = " ".join(f"@{each}" for each in PACKET_LAYERS)
     if not layer:
         raise _unsaid(what, listed, span)

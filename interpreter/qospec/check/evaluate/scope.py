@@ -19,31 +19,31 @@ if TYPE_CHECKING:
     from qospec.syntax import ast
 
 MAX_DEPTH = 60
-"""How many names may hang on each other in a chain."""
+"""How long a chain of names that depend on each other may be."""
 
 
 _ELSEWHERE = {"yes": "true", "no": "false"}
 _NOTHING = frozenset({"null", "none", "nil"})
-"""How others write truths, and that there is no value."""
+"""How other languages write booleans and the absence of a value."""
 _STATISTICS = {
     **dict.fromkeys(("percentile", "quantile", "perc", "pctl"), "p99"),
     **dict.fromkeys(("mean", "avg", "average"), "mean"),
     "median": "p50",
     **dict.fromkeys(("std", "stddev"), "std"),
 }
-"""What other tools have functions for, by name, and a statistic to show for it."""
+"""Functions of other tools, by name, and the statistic to suggest."""
 _NEAR = 40
 _BEFORE_UNIT = re.compile(r"([0-9][0-9_.]*(?: *[A-Za-z]+(?= */))?) *(/?) *$")
 
 
 class Binding:
-    """A name and its value, worked out when it is first asked for.
+    """A name and its value, which is evaluated on first use.
 
     Attributes:
         name: The name.
         span: Where it was declared.
         what: What it is, for messages: "a parameter", "a device".
-        instead: Of what a search tries, and of what is made of that: what a criterion asks for.
+        instead: For values that a search varies: what a criterion writes in their place.
     """
 
     def __init__(self, name: str, span: Span, what: str, make: Callable[[], Value]) -> None:
@@ -55,7 +55,7 @@ class Binding:
         self._value: Value | None = None
 
     def value(self, context: Context) -> Value:
-        """Return the value; a mistake in it is reported where it is, and poisons the value."""
+        """Return the value; POISON after a mistake in it, which is reported where it is."""
         if self._value is None:
             if self in context.evaluating:
                 raise self._cycle(context.evaluating)
@@ -82,7 +82,7 @@ class Binding:
     def named(self, span: Span, context: Context) -> Value:
         """Return the value where an expression names it; raises CheckError.
 
-        A criterion that is judged once cannot mean one of the many values that a search tries.
+        A criterion is judged once, so it cannot use a variable of which a search tries many values.
         """
         value = self.value(context)
         if self.instead and context.judging and not context.evaluating:
@@ -106,16 +106,16 @@ class Binding:
 
 
 def known_binding(name: ast.Name, what: str, value: Value) -> Binding:
-    """Return a name whose value is known."""
+    """Return a binding whose value is known."""
     return Binding(name.text, name.span, what, lambda: value)
 
 
 class Scope:
     """One level of names within another.
 
-    A `incomplete` one lacks names by a mistake that was told: what is not found may be one of them.
-    `unread` are the names that may have been declared in what could not be read, `missed` those
-    that may have been meant by imports of which there is no file.
+    An `incomplete` one lacks names because of a reported mistake.
+    `unread` are names that may have been declared in what could not be parsed, `missed` those
+    that imports without a file may have been for.
     """
 
     def __init__(self, parent: Scope | None = None, unread: frozenset[str] = frozenset()) -> None:
@@ -133,16 +133,16 @@ class Scope:
         return found
 
     def may_hold(self, name: str) -> bool:
-        """Return whether a name that is not found may be here but for a mistake that was told."""
+        """Return whether a name that is not found may be missing because of a reported mistake."""
         here = self.incomplete or name in self.unread
         return here or (self.parent is not None and self.parent.may_hold(name))
 
     def all_unread(self) -> frozenset[str]:
-        """Return the names in what could not be read, here and around."""
+        """Return the names in what could not be parsed, here and around."""
         return self.parent.all_unread() | self.unread if self.parent else self.unread
 
     def may_import(self, name: str) -> bool:
-        """Return whether a name is like that of an import of which there is no file."""
+        """Return whether a name is similar to an import without a file."""
         above = self.parent is not None and self.parent.may_import(name)
         return above or bool(did_you_mean(name, self.missed))
 
@@ -158,9 +158,9 @@ class Scope:
             scope = scope.parent
 
     def declare(self, binding: Binding, context: Context) -> None:
-        """Add a name; one that is taken here stays what it was, one from around is told and hidden.
+        """Add a name; one taken here stays, one of an outer scope is hidden. Both are reported.
 
-        Hidden, because whoever declares it here means this one: one slip is told once.
+        Hidden, because uses here mean this one: one slip is reported once.
         """
         known = self.find(binding.name)
         if known is not None and known.span != binding.span:
@@ -171,7 +171,7 @@ class Scope:
 
 
 def clash(binding: Binding, known: Binding) -> CheckError:
-    """Return the mistake of using a name that is taken; of two in a file the later is to blame."""
+    """Return the mistake of declaring a taken name, placed at the later of two in a file."""
     first, again = known, binding
     if known.span.source == binding.span.source:
         first, again = sorted((known, binding), key=lambda each: each.span.start)
@@ -188,9 +188,9 @@ def clash(binding: Binding, known: Binding) -> CheckError:
 def unknown(
     name: str, span: Span, known: list[str], inside: str = "", imported: str = ""
 ) -> CheckError:
-    """Return the mistake of using a name that nobody declared; `imported` is what would.
+    """Return the mistake of using an undeclared name; `imported` is the import that has it.
 
-    `inside` is the file that has only those that are `known`.
+    `inside` is the file whose names are `known`.
     """
     near = _ELSEWHERE.get(name.lower()) or did_you_mean(name, [*known, "true", "false"])
     help_text = f"write `import {imported}` below the first line" if imported else ""
@@ -212,7 +212,7 @@ def unknown(
 
 
 def _as_unit(name: str, span: Span) -> str:
-    """Return how to write a unit that stands apart from its number."""
+    """Return how to write a unit that was separated from its number."""
     line = span.source.text[max(0, span.start - _NEAR) : span.start].rpartition("\n")[2]
     number = _BEFORE_UNIT.search(line)
     if number is None:

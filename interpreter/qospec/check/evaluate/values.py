@@ -1,4 +1,4 @@
-"""What an expression stands for while a specification is checked."""
+"""The values of expressions while a specification is checked."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 
 class Value:
-    """Anything that an expression can stand for. `what` names the sort for messages."""
+    """The value of an expression. `what` names its type in messages."""
 
     what: ClassVar[str] = "a value"
 
     @property
     def parts(self) -> int:
-        """Return of how many values it is made, each as often as it is in it."""
+        """Return of how many values it consists, repeated ones included."""
         return 1
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
@@ -49,12 +49,12 @@ class Value:
         raise error("E0104", f"{self.what} has no fields to change", body.span)
 
     def unfinished(self, span: Span) -> CheckError | None:  # noqa: ARG002
-        """Return the mistake of using it as it is, where more of a path must follow."""
+        """Return the mistake of using it as a value, where more of a path must follow."""
         return None
 
 
 class Poison(Value):
-    """The value of a mistake that was reported, or of what cannot be known; it is silent."""
+    """The value after a reported mistake, or of what cannot be known; it causes no messages."""
 
     what: ClassVar[str] = "something unknown"
 
@@ -88,8 +88,8 @@ class Amount(Value):
         value: None while a declaration is checked on its own and this depends on a parameter.
         dimension: Of the value.
         layer: Which bits are counted; "" for none said.
-        text: As the author wrote it, when it was written as it is.
-        published: The place of the reference's value that went into it.
+        text: As the author wrote it, if it is a literal.
+        published: The place of a reference's value that it depends on.
     """
 
     what: ClassVar[str] = "a number"
@@ -113,7 +113,7 @@ class Text(Value):
 class Symbol(Value):
     """A bare word that stands for itself, such as a choice.
 
-    `resolved` is false for a word in a sweep that might as well be a name that nobody declared.
+    `resolved` is False for a word in a sweep that may be an undeclared name instead.
     """
 
     what: ClassVar[str] = "a word"
@@ -122,7 +122,7 @@ class Symbol(Value):
     resolved: bool = field(default=True, compare=False)
 
     def copy(self, body: ast.Body, scope: Scope, evaluator: Evaluator) -> Value:  # noqa: ARG002
-        """Refuse to be the name of a device, or of an element, that is chosen elsewhere."""
+        """Refuse: a word is not the device or element that it may name elsewhere."""
         raise error(
             "E0104",
             f"`{self.name}` is a word here, and has no fields to change",
@@ -131,7 +131,7 @@ class Symbol(Value):
         )
 
     def unfinished(self, span: Span) -> CheckError | None:  # noqa: ARG002
-        """Return the mistake of a sweep's word that turns out to be meant as a name."""
+        """Return the mistake of a word in a sweep that was meant as a name."""
         if self.resolved:
             return None
         return error(
@@ -153,7 +153,7 @@ class Boolean(Value):
 
 @dataclass(frozen=True)
 class List(Value):
-    """A list or a range. When not `known`, `items` holds one that stands for all."""
+    """A list or a range. If not `known`, `items` has one that stands for all."""
 
     what: ClassVar[str] = "a list"
     items: tuple[Value, ...]
@@ -170,7 +170,7 @@ class List(Value):
         return _first_published(self.items)
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
-        """Say that its items may have fields."""
+        """Refuse: only its items may have fields."""
         raise error(
             "E0104",
             f"a list has no field `{name.text}`",
@@ -203,7 +203,7 @@ class Map(Value):
         return _first_published(self.entries.values())
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
-        """Refuse: an entry is asked for by its key between brackets."""
+        """Refuse: an entry is written with its key in brackets."""
         known = name.text in self.entries
         raise error(
             "E0104",
@@ -223,33 +223,33 @@ class Map(Value):
 
     def item(self, key: Value, span: Span) -> Value:
         """Return the value under that key."""
-        wanted: Fraction | str | None
+        expected: Fraction | str | None
         if isinstance(key, Amount):
-            wanted = key.value
+            expected = key.value
         elif isinstance(key, Text):
-            wanted = key.text
+            expected = key.text
         else:
-            wanted = key.name if isinstance(key, Symbol) else None
-        if wanted is None and isinstance(key, Amount | Poison):
+            expected = key.name if isinstance(key, Symbol) else None
+        if expected is None and isinstance(key, Amount | Poison):
             return POISON
-        if wanted is None:
+        if expected is None:
             raise error(
                 "E0204", f"expected a number, a text or a word as key, found {key.what}", span
             )
-        if wanted not in self.entries:
+        if expected not in self.entries:
             keys = ", ".join(str(entry) for entry in self.entries)
             raise error(
-                "E0216", f"this map has no entry {wanted}", span, note=f"its entries: {keys}"
+                "E0216", f"this map has no entry {expected}", span, note=f"its entries: {keys}"
             )
-        return self.entries[wanted]
+        return self.entries[expected]
 
 
 @dataclass(frozen=True)
 class Deferred(Value):
-    """What must be measured.
+    """A value that must be measured.
 
     Attributes:
-        expression: What is worked out when it has been measured.
+        expression: What is evaluated once it has been measured.
         dimension: Of the value.
         exact: Whether it is a count, which may be compared with `==`.
         layer: As of `Amount`.
@@ -268,7 +268,7 @@ class Deferred(Value):
 
 
 def position(key: Value, length: int, what: str, span: Span, *, known: bool = True) -> int | None:
-    """Return the place that an index means, or None when it cannot be known."""
+    """Return the position of an index; None if it cannot be known."""
     if isinstance(key, Poison):
         return None
     if not isinstance(key, Amount):
@@ -286,7 +286,7 @@ def position(key: Value, length: int, what: str, span: Span, *, known: bool = Tr
 
 
 def published_in(value: Value) -> Span | None:
-    """Return where a reference's number went into a value, if one did."""
+    """Return the place of a reference's value that a value depends on, if any."""
     if isinstance(value, Amount | Text | Boolean):
         return value.published
     return value.published if isinstance(value, List | Map) else None

@@ -1,4 +1,4 @@
-"""Files as the system has them: which are named, and their text. Nothing but a file is opened."""
+"""Files of the system: which are meant, and their text. Only regular files are opened."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from qospec.syntax import ast
 
 MAX_BYTES = 4 * LONGEST + 3
-"""Of a file: no character takes more than 4, and a mark of 3 may come first."""
+"""Of a file: a character takes at most 4 bytes, and a byte order mark of 3 may come first."""
 
 NO_SUCH = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
-"""Errors of the system that say that there is nothing of a name."""
+"""Errors of the system for a name that does not exist."""
 
 SUFFIXES = (TEXT_SUFFIX, *YAML_SUFFIXES)
 """Of files that hold a specification."""
 
 
 def named(path: Path, but: Sequence[Path] = ()) -> Sequence[Path]:
-    """Return the file of that name, or what is `below` the folder; raises CheckError."""
+    """Return the file of that name, or the specifications below that folder; raises CheckError."""
     if not is_folder(path):
         return [path]
     found = below(path, but)
@@ -49,7 +49,7 @@ def named(path: Path, but: Sequence[Path] = ()) -> Sequence[Path]:
 def below(folder: Path, but: Sequence[Path] = ()) -> list[Path]:
     """Return the specifications in a folder, at any depth, `but` for these; raises CheckError.
 
-    They are its `.qos` files, and those YAML files whose first key says so: others are not ours.
+    They are its `.qos` files, and YAML files whose first key is `qos`.
     """
     return [path for path in importable(folder, but) if not is_yaml(path.name) or _is_ours(path)]
 
@@ -99,17 +99,17 @@ def inside(file: Path, folder: Path) -> Path:
 
 
 def is_folder(path: Path) -> bool:
-    """Return whether a folder is there; what cannot be looked at is none."""
+    """Return whether a folder exists; one that cannot be accessed does not."""
     return stat.S_ISDIR(_mode(path))
 
 
 def is_file(path: Path) -> bool:
-    """Return whether a file is there that can be read to its end."""
+    """Return whether a regular file exists."""
     return stat.S_ISREG(_mode(path))
 
 
 def exists(path: Path) -> bool:
-    """Return whether something has that name, even what cannot be read."""
+    """Return whether something of that name exists, even if it cannot be read."""
     try:
         path.lstat()
     except OSError as cause:
@@ -125,7 +125,7 @@ def _mode(path: Path) -> int:
 
 
 def real(path: Path) -> Path:
-    """Return the path without links. Unlike `Path.resolve` it bears links that lead in a circle."""
+    """Return the path without links. Unlike `Path.resolve` it accepts links that form a cycle."""
     return Path(os.path.realpath(path))
 
 
@@ -138,30 +138,30 @@ def root_of(file: Path) -> Path:
 
 
 def shown(path: Path) -> str:
-    """Return a path as short as it can be said here."""
+    """Return a path as short as it can be written here."""
     here = Path.cwd()
     return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
 
 
 def whole_file(path: Path) -> Span:
-    """Return the place of a mistake that is of a file and not of its text."""
+    """Return the place of a mistake that concerns a file as a whole."""
     return Span(Source(shown(path), ""), 0, 0)
 
 
 def too_many_files(most: int, span: Span) -> CheckError:
-    """Return the mistake of having more files to read than may be read."""
+    """Return the mistake of too many files to read."""
     message = f"more than {most} files are read"
     return error("E0607", message, span, help="check a part of the project")
 
 
 def too_many_levels(most: int, span: Span) -> CheckError:
-    """Return the mistake of files that import files that import files, too often."""
+    """Return the mistake of too long a chain of imports."""
     message = f"more than {most} files import each other in a chain"
     return error("E0607", message, span, help="import what a file needs directly")
 
 
 def neighbours(folder: Path) -> list[str]:
-    """Return the names of what is in a folder, as the system spells them."""
+    """Return the names in a folder, as the system spells them."""
     try:
         return sorted(entry.name for entry in os.scandir(folder))
     except OSError:
@@ -169,7 +169,7 @@ def neighbours(folder: Path) -> list[str]:
 
 
 def common_root(found: Sequence[Path]) -> Path:
-    """Return the root of the project of some files; of several projects, what holds them all."""
+    """Return the root of the project of some files; the common folder of several projects."""
     roots = [root_of(file) for file in found]
     return Path(os.path.commonpath(roots)) if roots else Path.cwd()
 
@@ -193,7 +193,7 @@ def source(path: Path, importer: ast.Import | None, root: Path | None = None) ->
 
 
 def decoded(name: str, data: bytes, importer: ast.Import | None, recorded_as: str = "") -> Source:
-    """Return the text of a file's bytes, of one more than the most; raises CheckError."""
+    """Return the text of a file's bytes; raises CheckError."""
     if len(data) > MAX_BYTES:
         raise error(
             "E0012",
@@ -215,7 +215,7 @@ def decoded(name: str, data: bytes, importer: ast.Import | None, recorded_as: st
 
 
 def content(path: Path, importer: ast.Import | None) -> bytes:
-    """Return the bytes of a file, and one beyond the most; raises CheckError."""
+    """Return the bytes of a file, up to one beyond the limit; raises CheckError."""
     span = importer.span if importer else whole_file(path)
     try:
         mode = path.stat().st_mode

@@ -1,4 +1,4 @@
-"""Finds the file of an import: in the library, in a package, in the project, or beside."""
+"""Finds the file of an import: in the library, in a package, in the project, or beside the file."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _CODE_POINT = re.compile("ef|le|df|voice_admit|af[1-4][1-3]|cs[0-7]")
 """The names of `dscp.qos` of the library."""
 
 _DEVICES = {"switch": "ethernet_switch", "bridge": "ethernet_switch"}
-"""What is written for a device of `devices/generic.qos`; a `router` is an element."""
+"""Common names for devices of `devices/generic.qos`; a `router` is an element."""
 
 
 class Place(NamedTuple):
-    """Where the imports of a file are looked for: under a root, and in a project's packages."""
+    """Where the imports of a file are searched: below a root, and in a project's packages."""
 
     root: Path
     project: Project
 
 
 class _Candidate(NamedTuple):
-    """A file that an import may mean: a folder, the parts below, and the root of what is there."""
+    """A file that an import may mean: a folder, the parts below it, and its root."""
 
     folder: Path
     root: Path
@@ -45,14 +45,14 @@ class _Candidate(NamedTuple):
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """Return what it may be called: the language has two forms."""
+        """Return its possible names: the language has two forms."""
         *before, last = self.parts
         folder = self.folder.joinpath(*before)
         return tuple(folder / f"{last}{suffix}" for suffix in files.SUFFIXES)
 
 
 class NoFileError(CheckError):
-    """There is no such file; `near` is the name that may have been meant."""
+    """No file for an import; `near` is the name that may have been meant."""
 
     def __init__(self, mistake: CheckError, near: str) -> None:
         self.near = near
@@ -60,12 +60,12 @@ class NoFileError(CheckError):
 
 
 def find(each: ast.Import, importing: Path, where: Place, most: int) -> tuple[Path, Place]:
-    """Return the file of an import, and where its own imports are looked for.
+    """Return the file of an import, and where its own imports are searched.
 
     Args:
         each: The import.
         importing: The file that holds it.
-        where: Where that file's imports are looked for.
+        where: Where that file's imports are searched.
         most: How many files a package may have.
 
     Raises:
@@ -106,7 +106,7 @@ def _candidates(each: ast.Import, importing: Path, where: Place, most: int) -> l
 
 
 def _is_spelt_so(file: Path, depth: int) -> bool:
-    """Return whether folders and file have these very names; some systems take a for A."""
+    """Return whether folders and file are spelt exactly so; some systems ignore case."""
     for path in [file, *file.parents][:depth]:
         beside = files.neighbours(path.parent)
         if path.name not in beside and path.name.lower() in map(str.lower, beside):
@@ -115,7 +115,7 @@ def _is_spelt_so(file: Path, depth: int) -> bool:
 
 
 def _verify(each: ast.Import, resolved: Path, root: Path, where: Place) -> None:
-    """Refuse a file outside of its root, or one of a package that is not imported as such."""
+    """Refuse a file outside its root, or one of a package imported by another path."""
     if not resolved.is_relative_to(files.real(root)):
         raise error(
             "E0110",
@@ -159,10 +159,10 @@ def _missing(
 
 
 def help_for(name: str, names: Container[str]) -> str:
-    """Return what to write for a name that everybody expects and the library has; "" if none.
+    """Return what to write for a well-known name that only the library has; "" if it has none.
 
     Args:
-        name: A name that nothing known has.
+        name: A name that is not known here.
         names: Those that the file declares and imports.
     """
     word = name.lower()
@@ -193,7 +193,7 @@ def _is_folder(candidate: _Candidate) -> bool:
 def _nearest(
     written: Sequence[str], candidates: Sequence[_Candidate], packages: Sequence[str]
 ) -> tuple[str, str]:
-    """Return the import that may be meant, and what is odd about a file that only looks like it."""
+    """Return the import that may be meant, and the odd letter of one that looks like it."""
     for candidate in candidates:
         folder = candidate.folder
         before = len(written) - len(candidate.parts)
@@ -231,7 +231,7 @@ def _like(part: str, known: Sequence[str]) -> str:
 
 
 def _looks_like(name: str, part: str) -> bool:
-    """Return whether a name differs only by letters that no name in a text can have."""
+    """Return whether a name differs only by letters that no identifier can have."""
     return len(name) == len(part) and all(
         letter == other or not letter.isascii() for letter, other in zip(name, part, strict=True)
     )

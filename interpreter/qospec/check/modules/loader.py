@@ -1,4 +1,4 @@
-"""Finds the files that are named and those that they import, each once.
+"""Reads the files that are named and those that they import, each once.
 
 `import std.media` is `media.qos` of the library. Any other import is a file of a package that
 `qos.lock` pins, or one below the project's root, or beside the file that imports it. The root is
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 class Unit:
     """One file, read.
 
-    `imports` holds what its import names stand for, if that could be read; `missed` the names that
-    may have been meant by the imports of which there is no file.
+    `imports` has the file of each import that could be read; `missed` the names that
+    imports without a file may have been for.
     """
 
     path: Path
@@ -44,7 +44,7 @@ class Unit:
 
 
 class Loader:
-    """Reads files; knows which it has read, and which are being read just now."""
+    """Reads files; knows which have been read, and which are being read."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -56,7 +56,7 @@ class Loader:
     def load(self, paths: Sequence[Path]) -> tuple[Unit, ...]:
         """Return the files named (of folders all specifications) and those they import.
 
-        Without a name they are those that the project here says, else all below the current folder.
+        Without a name: those that the project here names, else all below the current folder.
         """
         found: list[tuple[Path, Path]] = []
         for path in paths or self._projects.here():
@@ -82,7 +82,7 @@ class Loader:
             self._context.report(mistake)
 
     def _place(self, file: Path) -> Place:
-        """Return where the imports of a file that was named are looked for; raises CheckError.
+        """Return where the imports of a file that was named are searched; raises CheckError.
 
         A file of a package is that which was pinned, and its imports begin where they do if it is
         imported, unless it is of a project within the package.
@@ -158,7 +158,7 @@ class Loader:
                 f"these files import each other: {shown}",
                 places[-1].span,
                 label="closes the circle",
-                others=tuple(Label(each.span, "imported here") for each in places[:-1]),
+                secondary=tuple(Label(each.span, "imported here") for each in places[:-1]),
                 help="move what both need into a file of its own",
             )
         )

@@ -1,7 +1,7 @@
-"""A project: what `qos.toml` at its root says of it, and the packages that `qos.lock` pins.
+"""A project: the settings of `qos.toml` at its root, and the packages that `qos.lock` pins.
 
 A package is a folder of the project whose files are known by their hash, so that what a
-specification means cannot change unseen. Nothing is fetched.
+specification means cannot change unnoticed. Nothing is fetched.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ OUTSIDE = "a project is complete in its own folder: name a path below that of qo
 
 
 class Package(NamedTuple):
-    """A package as it is pinned: its folder, the hash of its files, and where that is written."""
+    """A package as it is pinned: its folder, the hash of its files, and the place of that hash."""
 
     name: str
     folder: Path
@@ -46,9 +46,9 @@ class Package(NamedTuple):
 
 @dataclass
 class Project:
-    """A root, and what is said there. `sound` is false if something of that is wrong.
+    """A root and its settings. `sound` is False after a mistake in them.
 
-    `paths` are checked where none is named; `exclude` are passed over in a folder that is named.
+    `paths` are checked if none is named; `exclude` are left out of a folder that is named.
     """
 
     root: Path
@@ -63,8 +63,8 @@ class Project:
         """Return a package whose files are those that were pinned; raises CheckError.
 
         Args:
-            name: What it is called.
-            importer: The import that asks for it; None if a file of it was named.
+            name: Its name.
+            importer: The import that needs it; None if a file of it was named.
             most: How many files it may have.
         """
         found = self.packages.get(name)
@@ -82,7 +82,7 @@ class Project:
 
 
 class Projects:
-    """The projects that files belong to, each read once; what is wrong with one is told."""
+    """The projects that files belong to, each read once; their mistakes are reported."""
 
     def __init__(self, report: Callable[[CheckError], None]) -> None:
         self._report = report
@@ -95,7 +95,7 @@ class Projects:
         return self._known[root]
 
     def here(self) -> Sequence[Path]:
-        """Return what a command takes without a path: what the project names, else this folder."""
+        """Return what a command uses without a path: the project's paths, else this folder."""
         return self.at(files.root_of(Path("any"))).paths or (Path(),)
 
     def pinning(self, file: Path) -> tuple[Project, Package] | None:
@@ -111,12 +111,12 @@ class Projects:
 
 
 def is_pinned(file: Path) -> bool:
-    """Return whether a file is of a package, and so stays as it is."""
+    """Return whether a file belongs to a package, and so must not be changed."""
     return Projects(lambda _: None).pinning(file) is not None
 
 
 def project(root: Path, report: Callable[[CheckError], None]) -> Project:
-    """Return the project of a root; what is wrong with it is told, and left out."""
+    """Return the project of a root; settings with a mistake are reported and left out."""
     made = Project(root)
     for name, take in (("qos.toml", _settings), (LOCK, _packages)):
         path = root / name
@@ -200,7 +200,7 @@ def _missing(own: Table) -> Iterator[CheckError]:
 
 
 def _below(root: Path, written: str, place: Span) -> Path:
-    """Return a path of the project as it was written there; raises CheckError if it is none."""
+    """Return the path of a setting; raises CheckError if it is not within the project."""
     parts = PurePosixPath(written)
     if not written or "\0" in written or parts.is_absolute() or ".." in parts.parts:
         raise error("E0110", f"`{written}` is not a path of the project", place, help=OUTSIDE)

@@ -1,4 +1,4 @@
-"""Files of TOML with the places of their keys, so that a mistake in one is told where it stands."""
+"""TOML files with the places of their keys, so that mistakes are reported where they are."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_CHARACTERS = 200_000
-"""Characters of a file: these are short lists."""
+"""Length of a file: these are short lists."""
 
 HEADER = re.compile(r"^[ \t]*\[([^\[\]\n]+)\]", re.MULTILINE)
 KEY = re.compile(r"^[ \t]*([A-Za-z0-9_\"'-][A-Za-z0-9_\"' .\t-]*?)[ \t]*=[ \t]*", re.MULTILINE)
@@ -31,13 +31,13 @@ NAMES = {
     bool: "true or false",
     float: "a number with a point",
 }
-"""Sorts of TOML, for messages."""
+"""Types of TOML, for messages."""
 
 Fields = dict[str, Any]
 
 
 class Table:
-    """One table of a file: its fields, and where each stands."""
+    """One table of a file: its fields, and the place of each."""
 
     def __init__(self, source: Source, path: tuple[str, ...], fields: Fields) -> None:
         self.path = path
@@ -46,11 +46,11 @@ class Table:
 
     @property
     def name(self) -> str:
-        """Return what it is called in messages."""
+        """Return its name for messages."""
         return f"[{'.'.join(self.path)}]" if self.path else self._source.name
 
     def place(self, key: str = "", *, value: bool = False) -> Span:
-        """Return where a key stands, or its value; of the table itself without a key."""
+        """Return the place of a key, or of its value; of the table itself without a key."""
         places = _places(self._source)
         whole = (*self.path, key) if key else self.path
         behind = places.get((*whole, "=")) if value else None
@@ -59,10 +59,10 @@ class Table:
         return behind or places.get(whole) or Span(self._source, 0, 0)
 
     def known(self, known: Mapping[str, type], what: str = "field") -> Iterator[CheckError]:
-        """Yield a mistake for each field that is none of these, or of another sort."""
+        """Yield a mistake for each field that is unknown, or of another type."""
         for key, value in self.fields.items():
-            wanted = known.get(key)
-            if wanted is None:
+            expected = known.get(key)
+            if expected is None:
                 near = did_you_mean(key, known)
                 yield error(
                     "E0104",
@@ -72,11 +72,11 @@ class Table:
                     note=f"{what}s of {self.name}: {' '.join(known)}",
                     help=f"write `{near}`" if near else "remove it",
                 )
-            elif not _is_a(value, wanted):
+            elif not _is_a(value, expected):
                 found = NAMES.get(type(value), "a date")
                 yield error(
                     "E0204",
-                    f"`{key}` is {NAMES[wanted]}, not {found}",
+                    f"`{key}` is {NAMES[expected]}, not {found}",
                     self.place(key, value=True),
                 )
 
@@ -87,7 +87,7 @@ class Table:
 
 
 def read(path: Path) -> Table:
-    """Return what a file of TOML holds; raises CheckError."""
+    """Return the content of a TOML file; raises CheckError."""
     source = files.source(path, None)
     if len(source.text) > MAX_CHARACTERS:
         raise error(
@@ -123,14 +123,14 @@ def _mistake(said: str, source: Source) -> tuple[str, Span]:
     return words[:1].lower() + words[1:], Span(source, start, min(start + 1, len(source.text)))
 
 
-def _is_a(value: object, wanted: type) -> bool:
-    if wanted is list:
+def _is_a(value: object, expected: type) -> bool:
+    if expected is list:
         return isinstance(value, list) and all(isinstance(each, str) for each in value)
-    return isinstance(value, wanted) and not (wanted is int and isinstance(value, bool))
+    return isinstance(value, expected) and not (expected is int and isinstance(value, bool))
 
 
 def _places(source: Source) -> dict[tuple[str, ...], Span]:
-    """Return where the keys stand that are written line by line; of values, under key and "="."""
+    """Return the places of keys on lines of their own; those of values under key and "="."""
     found: dict[tuple[str, ...], Span] = {}
     above: tuple[str, ...] = ()
     marks = [*HEADER.finditer(source.text), *KEY.finditer(source.text)]

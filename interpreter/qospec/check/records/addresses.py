@@ -1,6 +1,6 @@
 """Addresses of packets, such as "10.1.0.7" or "2001:db8::1", and networks that a class asks for.
 
-For a class each address is a number, and so is each end of a network.
+In classes each address is a number, and so is each end of a network.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from qospec.source import Span
 
 VERSION_6 = 2**32
-"""Addresses of IPv6 are numbered behind those of IPv4."""
+"""Addresses of IPv6 are numbered after those of IPv4."""
 NONE = -1
 
 _PREFIX = re.compile("0|[1-9][0-9]{0,2}")
@@ -41,7 +41,7 @@ def address(value: Value, name: str, span: Span) -> str:
 
 
 def rank(text: str) -> int:
-    """Return the number of an address; NONE of what has none."""
+    """Return the number of an address; NONE if there is no address."""
     import ipaddress
 
     if not text:
@@ -54,7 +54,7 @@ def ends(value: Value, name: str, span: Span) -> tuple[int, int]:
     """Return the numbers of the first and the last address that a text stands for.
 
     Raises:
-        CheckError: It is no address and no network.
+        CheckError: It is neither an address nor a network.
     """
     import ipaddress
 
@@ -85,7 +85,7 @@ def _text(value: Value, name: str, span: Span, example: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a text in which an address may stand; raises ValueError for another."""
+    """Return a text that may be an address; raises ValueError for another."""
     prefix = text.partition("/")[2]
     if "%" in text or ("/" in text and not _PREFIX.fullmatch(prefix)):
         raise ValueError
@@ -93,7 +93,7 @@ def _plain(text: str) -> str:
 
 
 def _why(text: str) -> str:
-    """Return what is wrong with a network that can be guessed."""
+    """Return what is wrong with a network, if it can be guessed."""
     prefix = text.partition("/")[2]
     if "%" in text:
         return _ZONE
@@ -103,7 +103,7 @@ def _why(text: str) -> str:
 
 
 def _masked(text: str) -> str:
-    """Return the address or the network that was meant; nothing if it is none."""
+    """Return the address or the network that was meant; "" if none can be guessed."""
     import ipaddress
 
     bare = re.sub("%[^/]*", "", text)

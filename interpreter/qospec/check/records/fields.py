@@ -40,7 +40,7 @@ NUMERIC: dict[str, tuple[Dimension, Fraction]] = {
     "ratio": (NUMBER, Fraction(1)),
     "integer": (NUMBER, Fraction(1)),
 }
-"""Per domain of numbers: its dimension, and one base unit of the engine in the language's."""
+"""Per domain of numbers: its dimension, and the engine's base unit in the language's."""
 
 WHOLE = ("time", "data", "cells", "packets", "integer")
 """Domains that the engine counts in whole base units."""
@@ -57,15 +57,15 @@ BITS_OF_A_CELL = {
     "cell": f"{CELL_BYTES} B/cell @cell",
     "payload": f"{CELL_PAYLOAD_BYTES} B/cell @payload",
 }
-"""What makes cells of bits, by the layer that counts them; no other is counted in cells."""
+"""What converts bits to cells, by the layer that counts them; no other layer can be converted."""
 
 
 BY_MARK = {"limits by mark": "buffer", "ratios by mark": "ratio"}
 MAPS = {"weights": "ratio", "counts": "integer", "sizes": "data", "codes": "integer", **BY_MARK}
-"""Per domain of maps from names, or from the numbers of marks: the domain of what is under each."""
+"""Per domain of maps, from names or from numbers of marks: the domain of their values."""
 
 KEYS = (("names", ("voice", "video", "data")), ("marks", ("0", "1", "2")))
-"""What the keys of such a map are, and some to show; of names, then of marks."""
+"""The keys of such a map, and examples of them: names, then marks."""
 
 
 def convert(value: Value, parameter: Parameter, kind: Kind, span: Span) -> Any:
@@ -163,8 +163,8 @@ def _dimension(name: str, dimension: Dimension, value: Amount, span: Span) -> Ch
     )
 
 
-def _wrong_type(name: str, wanted: str, what: str, span: Span, help_text: str = "") -> CheckError:
-    message = f"`{name}` is {wanted}, not {what}"
+def _wrong_type(name: str, expected: str, what: str, span: Span, help_text: str = "") -> CheckError:
+    message = f"`{name}` is {expected}, not {what}"
     return error("E0204", message, span, label=f"this is {what}", help=help_text)
 
 
@@ -266,8 +266,8 @@ def _map(
         return None if code is None else (("", code),)
     if not isinstance(value, Map):
         keys, examples = KEYS[parameter.domain.name in BY_MARK]
-        wanted = f"a map from {keys} to numbers"
-        raise _wrong_type(parameter.name, wanted, value.what, span, _as_map(value, examples))
+        expected = f"a map from {keys} to numbers"
+        raise _wrong_type(parameter.name, expected, value.what, span, _as_map(value, examples))
     if parameter.domain.name not in BY_MARK and any(not isinstance(k, str) for k in value.entries):
         raise _wrong_type(parameter.name, "a map from names", "a map from numbers", span)
 

@@ -1,4 +1,4 @@
-"""Kinds of the catalogue as values, and the words that are not built yet."""
+"""Kinds of the catalogue as values, and the reserved words that are not built yet."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ RESERVED = frozenset(
         "frame",
     ]
 )
-"""Words of the language that the interpreter cannot carry out yet."""
+"""Words of the language that the interpreter does not support yet."""
 
 
 def not_built(word: str, span: Span, help_text: str = "leave it out for now") -> CheckError:
-    """Return the refusal of a word that is known and cannot be carried out."""
+    """Return the mistake of using a word that is reserved but not built yet."""
     return error(
         "E0190",
         f"`{word}` is part of the language but not built yet",

@@ -1,4 +1,4 @@
-"""Which bits a field counts: a line those of cells or all that it sends, others of packets."""
+"""Which bits a field counts: those of cells, all that a line sends, or those of packets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 OF_CELLS = ("cell", "payload")
 """The layers of cells."""
 OF_LINE = {"cell": "cell", "packet": "line"}
-"""Which bits the rate of a line counts, by what it carries."""
+"""Which bits the rate of a line counts, by what the line carries."""
 
 
 def with_usual_layer(parameter: Parameter, carries: str) -> Parameter:
@@ -30,7 +30,7 @@ def with_usual_layer(parameter: Parameter, carries: str) -> Parameter:
 
 
 def verify(value: Amount, parameter: Parameter, kind: Kind, span: Span) -> None:
-    """Hold a rate, and a size of traffic, to say which bits it counts, once that is known."""
+    """Require that a rate, or a size of traffic, says which bits it counts, once that is known."""
     if kind.role in ("element", "dropping") and parameter.domain.name == "data":
         return
     if value.layer == ANY_LAYER:
@@ -54,7 +54,7 @@ def verify(value: Amount, parameter: Parameter, kind: Kind, span: Span) -> None:
 
 
 def _without_layer(parameter: Parameter, kind: Kind, what: str, span: Span) -> CheckError:
-    """Return that a rate or size does not say which bits it counts."""
+    """Return the mistake of a rate or size that does not say which bits it counts."""
     layers = " ".join(f"@{layer}" for layer in LAYERS)
     usual = parameter.domain.layers[0]
     # An element counts the bits of one layer, or a line those of cells, as a rule.

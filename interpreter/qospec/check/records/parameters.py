@@ -1,6 +1,6 @@
 """Parameters of declarations: from the arguments of a use to the names of the body.
 
-Where a declaration is checked on its own, samples stand for parameters that are not known.
+Where a declaration is checked on its own, placeholders stand for unknown parameters.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from qospec.check.evaluate.evaluator import Evaluator
 
 WORDS = ("Bool", "Text", "Name", "Device", "Traffic", "Line")
-"""Types that are no quantities."""
+"""Types that are not quantities."""
 
 NOUNS = {
     "Bool": "true or false",
@@ -108,7 +108,7 @@ class Signature:
         return scope, values
 
     def placeholders(self, *, defaults: bool) -> Scope:
-        """Return the names of a body that is checked on its own, unknown or by default."""
+        """Return the names of a body checked on its own: with unknown values, or with defaults."""
         scope = Scope(self._home)
         for each in self.parameters.values():
             if each.default is not None:
@@ -118,7 +118,7 @@ class Signature:
                     scope.names.pop(each.name.text)
             if each.name.text not in scope.names:
                 self._declare(scope, each, unknown_of_type(each.annotation.text))
-            if each.name.text not in scope.names:  # it is taken, and that was told
+            if each.name.text not in scope.names:  # it is taken, which was reported
                 scope.names[each.name.text] = known_binding(each.name, "a parameter", POISON)
         return scope
 
@@ -190,7 +190,7 @@ class Signature:
 
 def _known_type(each: ast.Parameter, evaluator: Evaluator) -> None:
     known = [*TYPES, *WORDS]
-    left_out = not each.annotation.span.text  # which has been told
+    left_out = not each.annotation.span.text  # which has been reported
     if each.annotation.text not in known and not left_out:
         near = did_you_mean(each.annotation.text, known)
         evaluator.context.report(
@@ -208,9 +208,9 @@ def _known_type(each: ast.Parameter, evaluator: Evaluator) -> None:
 def let_value(
     node: ast.Let, scope: Scope, evaluator: Evaluator, *, criteria: bool = False
 ) -> Value:
-    """Return the value of a `let`, which has the type that it says; raises CheckError.
+    """Return the value of a `let`, which must have its declared type; raises CheckError.
 
-    Where `criteria` is set, it may be measured or published.
+    If `criteria`, it may be measured or published.
     """
     if node.annotation is not None and node.annotation.text == "Name":
         value = evaluator.word(node.value, scope)
@@ -228,7 +228,7 @@ def let_value(
 
 
 def unknown_of_type(annotation: str) -> Value:
-    """Return the value of a parameter that is not known, only its type."""
+    """Return the value of a parameter of which only the type is known."""
     if annotation in TYPES:
         dimension = TYPES[annotation]
         return Amount(None, dimension, ANY_LAYER if dimension.has_data else "")
@@ -240,7 +240,7 @@ def fit(value: Value, each: ast.Parameter, node: ast.Expression) -> Value:
     annotation = each.annotation.text
     if isinstance(value, Poison) or (annotation not in TYPES and annotation not in WORDS):
         return value
-    wanted = NOUNS.get(annotation) or (
+    expected = NOUNS.get(annotation) or (
         "a whole number" if annotation == "Int" else named(TYPES[annotation])
     )
     if annotation in TYPES:
@@ -256,7 +256,7 @@ def fit(value: Value, each: ast.Parameter, node: ast.Expression) -> Value:
         what = value.what
     raise error(
         "E0204",
-        f"`{each.name.text}` is {wanted}, not {what}",
+        f"`{each.name.text}` is {expected}, not {what}",
         node.span,
         label=f"this is {what}",
         secondary=(each.span, f"declared as {annotation} here"),
@@ -265,7 +265,7 @@ def fit(value: Value, each: ast.Parameter, node: ast.Expression) -> Value:
 
 
 def _other_type(value: Value, annotation: str) -> str:
-    """Return what to write if counts of another kind were meant."""
+    """Return what to write if another kind of count was meant."""
     if not isinstance(value, Amount) or annotation not in _UNITS:
         return ""
     if value.dimension == NUMBER and value.value is not None:
@@ -304,7 +304,7 @@ PLACEHOLDERS: dict[str, Any] = {
     "size mix": SizeMix(((64, 1),), "ip"),
     **dict.fromkeys(MAPS, (("first", 1),)),
 }
-"""By domain, what is no number."""
+"""By domain, values that are not numbers."""
 WHOLE = ("time", "data", "cells", "integer")
 
 

@@ -1,8 +1,8 @@
 """Records: `kind { field = value }` and copies of them, which recompute like a spreadsheet.
 
-A field's value may name the other fields of its record. It is worked out in the record that is used
+A field's value may name the other fields of its record. It is evaluated in the record that is used
 in the end, so overriding one field changes what depends on it. A record in a field of another
-becomes the object that is meant.
+becomes the object that it describes.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ class Field(NamedTuple):
 
 
 class Record(Value):
-    """A kind with the fields that were given; they are worked out when they are asked for.
+    """A kind with the fields that were given; they are evaluated on use.
 
-    `excused` are fields that were given, it seems, in a way that was told to be wrong. `kept` is
-    what was worked out of it and is right: many cases send the same and are linked by the same.
+    `excused` are fields whose mistakes have probably been reported under another name. `kept` is
+    what was made of it without a mistake: many cases use the same traffic and media.
     """
 
     what: ClassVar[str] = "a record"
@@ -78,7 +78,7 @@ class Record(Value):
         return Record(self.kind, {**self.given, **fresh}, body.span, evaluator, excused)
 
     def within(self, contract: Record) -> Record:
-        """Return this source of some traffic with what it takes from there."""
+        """Return this source of some traffic, with the fields that it takes from the contract."""
         scope = FieldScope(Scope(), contract, SOURCE.name)
         given = dict(self.given)
         for name, of in self.kind.from_contract.items():
@@ -101,7 +101,7 @@ class Record(Value):
         return fields.from_default(parameter)
 
     def arguments(self, evaluator: Evaluator) -> tuple[dict[str, Any], bool]:
-        """Return the fields as the kind's own types, and whether all are known and right."""
+        """Return the fields as the kind's own types, and whether all are known and valid."""
         if "arguments" in self.kept:
             return dict(self.kept["arguments"]), True
         found: dict[str, Any] = {}
@@ -167,7 +167,7 @@ class Record(Value):
     def _nested(self, role: Role, node: ast.Expression, scope: Scope) -> Value | None:
         """Return the record that begins with the name of a kind of this role, if one does.
 
-        In such a field the kind is meant, whatever else bears its name: a port may be called `red`.
+        In such a field the kind is meant, even if its name is taken: a port may be called `red`.
         """
         base = node.base if isinstance(node, ast.Record) else node
         path = base.path if isinstance(base, ast.Call) else base
@@ -183,10 +183,10 @@ class Record(Value):
         return made
 
     def mistake(self, cause: Exception, secondary: tuple[Span, str] | None = None) -> CheckError:
-        """Return what its kind says against its fields, one mistake for each of the arguments.
+        """Return the mistakes that its kind finds in its fields, one per argument of the exception.
 
-        A copy that leaves a field as it was is told nothing new. `other` is another place that
-        matters, with what to say there.
+        What a copy leaves unchanged is reported once. `secondary` is a second place that
+        matters, with its label.
         """
         help_text = getattr(cause, "help", "")
         said = [str(each) for each in cause.args or (cause,)]
@@ -198,9 +198,9 @@ class Record(Value):
         )
 
     def _place(self, said: str) -> Span:
-        """Return where the field stands that is named first, or its entry: `low` or `low[64]`.
+        """Return the place of the field that is named first, or of its entry: `low` or `low[64]`.
 
-        That may be a field of a record in one of its own.
+        It may be a field of a nested record.
         """
         name, _, key = said.partition(":")[0].partition("[")
         parameter = parameter_of(self.kind, name)
@@ -281,9 +281,9 @@ def add_field(
     beside: Sequence[ast.Name],
     evaluator: Evaluator,
 ) -> None:
-    """Add a field under its full name; report it if there is none or it came before.
+    """Add a field under its full name; report it if it is unknown or given twice.
 
-    `beside` are the names of all fields that are given with it.
+    `beside` are the names of all fields given with it.
     """
     parameter = parameter_of(kind, each.name.text)
     if parameter is None and not kind.open_fields:
@@ -314,7 +314,7 @@ def fields_of(
 
 
 def _excused(kind: Kind, names: Sequence[ast.Name], scope: Scope) -> frozenset[str]:
-    """Return the fields that may be meant by unknown names, and those in what was not read."""
+    """Return the fields that unknown names may mean, and those in what could not be parsed."""
     known = spellings(kind)
     strangers = [] if kind.open_fields else [name for name in names if name.text not in known]
     meant = [meant_by(kind, name.text) for name in strangers]
@@ -342,10 +342,10 @@ def _assignments(body: ast.Body, evaluator: Evaluator) -> list[tuple[ast.Name, a
 
 
 def built(value: Value, parameter: Parameter, span: Span, evaluator: Evaluator) -> Any:
-    """Return the object of the record that a field holds; None if it is wrong or not known yet.
+    """Return the object of the record in a field; None after a mistake, or if not known yet.
 
     Raises:
-        CheckError: It is none of the kinds that the field holds, or the kind refuses its fields.
+        CheckError: It is not of a kind that the field takes, or the kind refuses its fields.
     """
     if isinstance(value, Poison):
         return None
@@ -369,7 +369,7 @@ def built(value: Value, parameter: Parameter, span: Span, evaluator: Evaluator) 
 
 
 def place_of(name: str, given: Mapping[str, Field]) -> Span | None:
-    """Return where a record that one of these fields holds gives a field of that name."""
+    """Return the place where a nested record in one of these fields gives a field of that name."""
     bodies = (each.value.body for each in given.values() if isinstance(each.value, ast.Record))
     binds = (each for body in bodies for each in body.statements if isinstance(each, ast.Bind))
     return next((b.value.span for b in binds if name in [n.text for n in b.names]), None)

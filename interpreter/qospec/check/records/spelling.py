@@ -1,4 +1,4 @@
-"""The fields of a kind by every spelling, and the words for one that is misspelt or missing."""
+"""The fields of a kind by every spelling, and mistakes of misspelt or missing ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ARTICLES = {
     "dropping": "a drop policy",
     "metric": "a metric",
 }
-"""By role, what one of its kinds is called."""
+"""By role, the name of its kinds in messages."""
 
 SOURCE = Parameter("source", Domain("arrivals"), None)
 """A field of every kind of traffic: what is emitted, apart from what is declared."""
@@ -63,7 +63,7 @@ def spellings(kind: Kind) -> dict[str, Parameter]:
 
 
 def meant_by(kind: Kind, name: str) -> str:
-    """Return the spelling that an unknown name seems to stand for; "" if there is none."""
+    """Return the spelling that an unknown name seems to mean; "" if there is none."""
     if name in kind.renamed:
         return kind.renamed[name]
     elsewhere = _ELSEWHERE.get(kind.name, {}).get(name.lower())
@@ -72,9 +72,9 @@ def meant_by(kind: Kind, name: str) -> str:
 
 
 def unknown_field(kind: Kind, name: ast.Name, beside: Iterable[ast.Name] = ()) -> CheckError:
-    """Return the mistake of a field that a kind does not have, with those that it has.
+    """Return the mistake of an unknown field, with those that the kind has.
 
-    `beside` are the names that are given with it: what they give was not meant by this one.
+    `beside` are the names given with it, which are not what was meant.
     """
     known = spellings(kind)
     near = meant_by(kind, name.text)
@@ -102,7 +102,7 @@ def unknown_field(kind: Kind, name: ast.Name, beside: Iterable[ast.Name] = ()) -
 
 
 def missing(kind: Kind, parameter: Parameter, span: Span) -> CheckError:
-    """Return the mistake of leaving out a field that must be given."""
+    """Return the mistake of leaving out a required field."""
     name = parameter.alias or parameter.name
     meaning = f" ({parameter.name.replace('_', ' ')})" if name != parameter.name else ""
     return error(

@@ -1,1 +1,1 @@
-"""Tests: flows, sweeps, run settings, statements, and the cases that they make."""
+"""Tests: flows, sweeps, run settings, statements, and the cases made of them."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from qospec.check.topology.flatten import Networks
 
 FLOWS = ("a flow", "a flow of a loop")
-"""What names of flows are, for messages."""
+"""What messages call names of flows."""
 
 
 class CaseScope:
@@ -62,7 +62,7 @@ class CaseScope:
 
 
 class CaseBuilder:
-    """Works out the statements of a test, values first, then flows, then criteria."""
+    """Evaluates the statements of a test: values first, then flows, then criteria."""
 
     def __init__(
         self, test: ast.Test, names: CaseScope, networks: Networks, evaluator: Evaluator
@@ -78,7 +78,7 @@ class CaseBuilder:
         self._built: list[Flow] = []
 
     def build(self, name: str, points: Combination) -> Case | None:
-        """Return the case, or None if something of it is wrong."""
+        """Return the case, or None after a mistake in it."""
         before, self._context.loop_iterations = self._context.mistakes, 0
         found: dict[str, Network] = {}
         instance = self._networks.of(self._test.topology, self._scope)
@@ -116,13 +116,13 @@ class CaseBuilder:
         except CheckError as mistake:
             self._context.report(mistake)
 
-    def _flow(self, node: ast.Statement, scope: Scope, turn: str) -> None:
+    def _flow(self, node: ast.Statement, scope: Scope, subscript: str) -> None:
         if isinstance(node, ast.Loop) and _makes_flows(node):
-            self._flows_of_turns(node, scope, turn)
+            self._flows_of_loop(node, scope, subscript)
         if not isinstance(node, ast.Flow):
             return
-        name = f"{node.name.text}{turn}"
-        if name in self._flows and turn:
+        name = f"{node.name.text}{subscript}"
+        if name in self._flows and subscript:
             raise error(
                 "E0102",
                 f"two flows are called `{name}`",
@@ -139,20 +139,22 @@ class CaseBuilder:
         if made is not None:
             self._built.append(made)
 
-    def _flows_of_turns(self, node: ast.Loop, scope: Scope, around: str) -> None:
-        """Make the flows of each turn; outside they are arrays by the turns' indices."""
+    def _flows_of_loop(self, node: ast.Loop, scope: Scope, around: str) -> None:
+        """Make the flows of each iteration; outside they are arrays, by the iterations' indices."""
         arrays: dict[str, tuple[Binding, dict[int, Value]]] = {}
-        for turn in self._loops.opened(node, scope):
+        for iteration in self._loops.opened(node, scope):
             for statement in node.body.statements:
-                inner = f"{around}[{turn.number}]"
-                self._guard(lambda each, t=turn, i=inner: self._flow(each, t.scope, i), statement)
-            for name, binding in turn.scope.names.items():
+                inner = f"{around}[{iteration.number}]"
+                self._guard(
+                    lambda each, t=iteration, i=inner: self._flow(each, t.scope, i), statement
+                )
+            for name, binding in iteration.scope.names.items():
                 if binding.what in FLOWS:
                     value = binding.value(self._context)
-                    arrays.setdefault(name, (binding, {}))[1][turn.number] = value
-        for name, (binding, turns) in arrays.items():
+                    arrays.setdefault(name, (binding, {}))[1][iteration.number] = value
+        for name, (binding, iterations) in arrays.items():
             outside = ast.Name(text=name, span=binding.span)
-            array = LoopFlows(f"{name}{around}", turns)
+            array = LoopFlows(f"{name}{around}", iterations)
             scope.declare(known_binding(outside, FLOWS[1], array), self._context)
 
     def _flow_list(self) -> None:
@@ -167,7 +169,7 @@ class CaseBuilder:
         )
 
     def _declared(self) -> dict[str, Value]:
-        """Return the flows by the names that they have outside of loops."""
+        """Return the flows by their names outside loops."""
         own = [each for each in self._scope.names.values() if each.what in FLOWS]
         return {each.name: each.value(self._context) for each in own}
 

@@ -9,7 +9,7 @@ from qospec.check.evaluate import context
 from qospec.check.evaluate.context import CheckError, error, too_deep
 from qospec.check.evaluate.loops import written_values
 from qospec.check.evaluate.values import List, Poison, Text
-from qospec.check.test import decided, tautologies
+from qospec.check.test import applicability, tautologies
 from qospec.check.test.case import CaseBuilder, CaseScope
 from qospec.check.test.sweeps import case_name, combinations
 from qospec.model.expression import is_constant
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def expanded(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) -> list[Test]:
-    """Return the tests of a file with their cases; what is wrong is reported and left out."""
+    """Return the tests of a file with their cases; what has a mistake is reported and left out."""
     tests: list[Test] = []
     room = evaluator.context.limits.cases
     for node in unit.tree.declarations if unit.tree else ():
@@ -39,7 +39,7 @@ def expanded(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) 
             if not (unit.tree and unit.tree.unread) and not all(map(_is_judged, cases)):
                 evaluator.context.report(_unexpected(node, cases))
             if any(map(_is_judged, cases)):
-                for idle in (*tautologies.criteria(cases), *decided.warnings(node, cases)):
+                for idle in (*tautologies.criteria(cases), *applicability.warnings(node, cases)):
                     evaluator.context.report(idle)
             covers = tuple(text for text, _ in expansion.texts("covers"))
             lacking = expansion.not_reproduced()
@@ -48,7 +48,7 @@ def expanded(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) 
 
 
 def _is_judged(case: Case) -> bool:
-    """Return whether a `require` or `expect` measures something; else it is inconclusive."""
+    """Return whether a `require` or `expect` measures something; else the case is inconclusive."""
     return any(each.judges and not is_constant(each.expression) for each in case.statements)
 
 
@@ -88,7 +88,7 @@ class _Expansion:
         self._context = evaluator.context
 
     def cases(self, room: int) -> tuple[Case, ...]:
-        """Return the cases, `room` at most; none after the first that is wrong."""
+        """Return the cases, at most `room`; none after the first with a mistake."""
         built: dict[str, Case] = {}
         try:
             for points in self._points(room):
@@ -144,7 +144,7 @@ class _Expansion:
             )
 
     def _fit(self, count: int, room: int) -> None:
-        """Refuse more cases than there is room for."""
+        """Refuse more cases than `room`."""
         if count > room:
             raise error(
                 "E0601",
@@ -161,7 +161,7 @@ class _Expansion:
         return sweeps[-1] if sweeps else self._node.name
 
     def not_reproduced(self) -> tuple[tuple[str, str], ...]:
-        """Return what of a publication is not reproduced, and why."""
+        """Return what is not reproduced of a publication, and why."""
         found = []
         for text, place in self.texts("not_reproduced"):
             what, _, why = (part.strip() for part in text.partition(":"))

@@ -1,4 +1,4 @@
-"""What a flow sends on the link at its origin: cells or packets, and packets how framed."""
+"""What a flow sends on the link at its origin: cells, or packets and how they are framed."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def on(
     origins: tuple[Node, ...],
     evaluator: Evaluator,
 ) -> Sending | None:
-    """Return what is sent on the links of the origins; None if one is wrong; raises CheckError.
+    """Return what is sent on the links of the origins; None after a mistake; raises CheckError.
 
     `record` is the traffic of the `flow`, which is given with its name.
     """
@@ -133,7 +133,7 @@ def _unlinked(node: ast.Flow, name: str, origins: tuple[Node, ...]) -> CheckErro
 
 
 def _line(origin: Node, evaluator: Evaluator) -> Any:
-    """Return the line of a host's link; None if it is wrong."""
+    """Return the line of a host's link; None after a mistake."""
     medium = origin.media[HOST_PORT]
     line = medium.kept.get("line")
     if line is None:

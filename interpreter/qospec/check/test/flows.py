@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from qospec.syntax import ast
 
 Ends = tuple[tuple[str, ...], int | None]
-"""The hosts at one end of a flow, and how many they are if they are an array."""
+"""The hosts at one end of a flow, and their number if they are an array."""
 
 
 def flow(
     node: ast.Flow, name: str, scope: Scope, evaluator: Evaluator
 ) -> tuple[Flow | None, int | None, str]:
-    """Return a flow of that name, how many members it has, and whether it is of cells or packets.
+    """Return a flow of that name, its number of members, and whether it sends cells or packets.
 
-    The flow is None if something of it is wrong, and what it is of "" if that cannot be known.
+    The flow is None after a mistake in it; what it sends is "" if that cannot be known.
     """
     origins, many = _hosts(node.origin, scope, evaluator)
     targets, others = _hosts(node.target, scope, evaluator)
@@ -51,7 +51,7 @@ def flow(
 
 
 def _verify(node: ast.Flow, name: str, origin: Ends, target: Ends) -> None:
-    """Refuse ends that do not make pairs of hosts."""
+    """Refuse ends that cannot be paired."""
     origins, many = origin
     targets, others = target
     if len(origins) != len(targets) or (many is None) != (others is None):
@@ -160,7 +160,7 @@ def _built(
 
 
 def sent(record: Record, evaluator: Evaluator) -> Sending | None:
-    """Return what a record of traffic declares and what it emits; None if that is wrong."""
+    """Return what a record of traffic declares and what it emits; None after a mistake."""
     known: Sending | None = record.kept.get("sending")
     if known is None:
         packets = "packet" in record.kind.carries
@@ -191,7 +191,7 @@ def _cells(record: Record, evaluator: Evaluator) -> Sending | None:
 
 
 def _packets(record: Record, evaluator: Evaluator) -> Sending | None:
-    """Return what packets are sent; how many, the first link may have a say in."""
+    """Return the packets that are sent; their rate may depend on the first link."""
     arguments, complete = record.arguments(evaluator)
     emitted = of_packets(record, evaluator)
     arrivals = None

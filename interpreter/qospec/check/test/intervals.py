@@ -1,4 +1,4 @@
-"""`every 100 ms`: what a report may show interval by interval, and how many there may be."""
+"""`every 100 ms`: what a report can show by intervals, and how many there may be."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def every_of(
     """Return the length of a report's intervals in ps, None if it has none.
 
     Raises:
-        CheckError: It is no such time, or what is reported cannot be had by intervals.
+        CheckError: It is not a valid time, or what is reported is not known by intervals.
     """
     if node.every is None:
         return None
@@ -65,7 +65,7 @@ def _whole_ps(seconds: Fraction, span: Span) -> int:
 
 
 def _fitting(every_ps: int, measure_ps: int, span: Span) -> None:
-    """Refuse an interval that does not cut the time measured into a fair number of parts."""
+    """Refuse an interval longer than the time measured, or one that makes too many parts."""
     if every_ps > measure_ps:
         raise error(
             "E0520",
@@ -84,7 +84,7 @@ def _fitting(every_ps: int, measure_ps: int, span: Span) -> None:
 
 
 def _have_series(expression: Expression, evaluator: Evaluator, node: ast.Report) -> None:
-    """Refuse what is only known of the whole run."""
+    """Refuse what is only known for the whole run."""
     series = {
         name: kind.build.series for name, kind in evaluator.context.catalogue.of("metric").items()
     }

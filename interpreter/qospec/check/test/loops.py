@@ -1,4 +1,4 @@
-"""Loops of a test: the names of each turn, and the flows that a loop makes, once per turn."""
+"""Loops of a test: the names of each iteration, and the flows that each makes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HERE = "the loop's value"
 
 
 class Iteration(NamedTuple):
-    """One turn of a loop: its number, how it is shown in labels, and its names."""
+    """One iteration of a loop: its number, its text in labels, and its names."""
 
     number: int
     shown: str
@@ -33,28 +33,28 @@ class Iteration(NamedTuple):
 
 
 class Loops:
-    """The loops of one case; each is opened once, so that what it declares stays."""
+    """The loops of one case; each is expanded once, so that its declarations stay the same."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         self._evaluator = evaluator
         self._opened: dict[tuple[int, int], tuple[Iteration, ...]] = {}
 
     def opened(self, node: ast.Loop, scope: Scope) -> tuple[Iteration, ...]:
-        """Return the turns of a loop, with its name and values declared; none of a wrong list."""
+        """Return the iterations of a loop, names declared; none if the list has a mistake."""
         key = (id(node), id(scope))
         if key not in self._opened:
-            self._opened[key] = ()  # a mistake is told once
-            turns: list[tuple[int, Value, bool]] = []
+            self._opened[key] = ()  # a mistake is reported once
+            iterations: list[tuple[int, Value, bool]] = []
 
             def over() -> Value:
-                turns.extend(iterations_of(node, scope, self._evaluator))
-                return List(tuple(value for _, value, _ in turns))
+                iterations.extend(iterations_of(node, scope, self._evaluator))
+                return List(tuple(value for _, value, _ in iterations))
 
             values = Binding(node.name.text, node.name.span, HERE, over)
             values.value(self._evaluator.context)
             self._opened[key] = tuple(
                 Iteration(index, _shown(value, index), self._names(node, value, values, scope))
-                for index, value, _ in turns
+                for index, value, _ in iterations
             )
         return self._opened[key]
 
@@ -85,44 +85,46 @@ def _shown(value: Value, index: int) -> str:
 
 @dataclass(frozen=True)
 class LoopFlows(Value):
-    """A flow that a loop declares, outside of the loop: one per turn."""
+    """A flow that a loop declares, seen from outside the loop: one per iteration."""
 
     what: ClassVar[str] = "an array of flows"
     name: str
-    turns: Mapping[int, Value]
+    iterations: Mapping[int, Value]
 
     def item(self, key: Value, span: Span) -> Value:
-        """Return the flow of the turn with that index."""
+        """Return the flow of the iteration with that index."""
         if isinstance(key, Poison) or (isinstance(key, Amount) and key.value is None):
             return Poison()
         found = None
         if isinstance(key, Amount) and key.value is not None and key.value.denominator == 1:
-            found = self.turns.get(int(key.value))
+            found = self.iterations.get(int(key.value))
         if found is None:
-            turns = " ".join(str(turn) for turn in list(self.turns)[:20])
+            iterations = " ".join(str(iteration) for iteration in list(self.iterations)[:20])
             raise error(
                 "E0215",
                 f"`{self.name}` has no such iteration",
                 span,
-                note=f"iterations: {turns}" if turns else "its loop has no iterations",
+                note=f"iterations: {iterations}" if iterations else "its loop has no iterations",
             )
         return found
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
-        """Refuse: the flows of a loop may differ, so one must be chosen first."""
+        """Refuse: the flows of a loop may differ, so choose one first."""
         raise self._which(name.span, f".{name.text}")
 
     def unfinished(self, span: Span) -> CheckError:
-        """Say that one must be chosen."""
+        """Return the mistake of not choosing one."""
         return self._which(span, "")
 
     def on(self, network: str) -> LoopFlows:
         """Return the same flows on another network."""
-        turns = {turn: on_network(value, network) for turn, value in self.turns.items()}
-        return LoopFlows(self.name, turns)
+        iterations = {
+            iteration: on_network(value, network) for iteration, value in self.iterations.items()
+        }
+        return LoopFlows(self.name, iterations)
 
     def _which(self, span: Span, behind: str) -> CheckError:
-        first = next(iter(self.turns), 0)
+        first = next(iter(self.iterations), 0)
         return error(
             "E0511",
             f"`{self.name}` is one flow per iteration of its loop: say which",
@@ -132,5 +134,5 @@ class LoopFlows(Value):
 
 
 def on_network(flow: Value, network: str) -> Value:
-    """Return the same flow on another network; one that is wrong is wrong there too."""
+    """Return the same flow on another network; POISON stays POISON."""
     return flow.on(network) if isinstance(flow, FlowValue | LoopFlows) else flow

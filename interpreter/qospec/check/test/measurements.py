@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from qospec.syntax import ast
 
 CAUSES = "causes"
-"""Stands for all that elements lose items for, among the statistics that a metric offers."""
+"""Stands for all causes of loss among the statistics of a metric."""
 DISCARDED = "discarded"
 """The cause of what is wired to `discard`."""
 
@@ -47,7 +47,7 @@ ELSEWHERE = {
     "loss": "lost",
     "dropped": "lost",
 }
-"""What statistics and metrics are called elsewhere, and what is meant by it here."""
+"""Names of statistics and metrics in other tools, and what they are called here."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class FlowValue(Value):
         return metric
 
     def unfinished(self, span: Span) -> CheckError:
-        """Say that a flow is no number."""
+        """Return the mistake of a flow used as a number."""
         return error(
             "E0502",
             f"`{self.path}` is a flow: say what to measure of it",
@@ -108,7 +108,7 @@ class FlowValue(Value):
 
 @dataclass(frozen=True)
 class MetricValue(Value):
-    """A metric of which a statistic must be named: `user.delay`."""
+    """A metric that needs a statistic: `user.delay`."""
 
     what: ClassVar[str] = "a metric"
     flow: FlowValue
@@ -118,7 +118,7 @@ class MetricValue(Value):
 
     @property
     def statistics(self) -> tuple[str, ...]:
-        """Return the statistics that it offers, those of `statistic.PATTERNS` in short."""
+        """Return the statistics that it offers, those of `PATTERNS` in short."""
         offered = self.kind.statistics(self.flow.carries)
         return tuple(
             each for offer in offered for each in (self.causes if offer == CAUSES else (offer,))
@@ -164,7 +164,7 @@ class MetricValue(Value):
         )
 
     def unfinished(self, span: Span) -> CheckError:
-        """Say that a statistic is missing."""
+        """Return the mistake of a missing statistic."""
         return error(
             "E0502",
             f"`{self.flow.path}.{self.spelling}` has several statistics: say which one",
@@ -180,7 +180,7 @@ class MetricValue(Value):
         return f"statistics of {self.spelling}: {', and '.join([' '.join(named), *plural])}"
 
     def _no_shares(self, name: ast.Name, known: Mapping[str, Kind]) -> CheckError:
-        """Return the mistake of asking a metric for a share that has none."""
+        """Return the mistake of a share of a metric that has none."""
         carries = self.flow.carries
         its = (each for each in known.values() if carries in each.carries)
         shares = (each for each in its if "p*" in each.statistics(carries))
@@ -193,7 +193,7 @@ class MetricValue(Value):
         )
 
     def _unknown(self, name: ast.Name) -> CheckError:
-        """Return the mistake of a statistic that there is not."""
+        """Return the mistake of an unknown statistic."""
         if not self.statistics:
             path = f"{self.flow.path}.{self.spelling}"
             message = f"`{self.spelling}` has no statistic `{name.text}`"
@@ -254,7 +254,7 @@ class ShareAbove(Value):
         return Deferred(measured, RATIO, exact=False)
 
     def unfinished(self, span: Span) -> CheckError:
-        """Say that the bound is missing."""
+        """Return the mistake of a missing bound."""
         message = f"`{self.path}` needs a bound: it is the share that exceeds it"
         return error("E0502", message, span, help=f"write `{self.path}(1 ms)`")
 
@@ -293,7 +293,7 @@ class ControlValue(Value):
 
 
 def _causes(catalogue: Catalogue) -> tuple[str, ...]:
-    """Return for what items are lost anywhere."""
+    """Return the causes of loss of all elements."""
     return tuple(sorted(catalogue.causes | {DISCARDED}))
 
 

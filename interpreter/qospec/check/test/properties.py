@@ -1,6 +1,6 @@
-"""`property name { forall … expect … }`: what holds for all values that may be drawn.
+"""`property name { forall … expect … }`: what holds for all values drawn.
 
-Streams of cells are drawn too; the table `FUNCTIONS` is the only list of the functions of them.
+Streams of cells can be drawn too; `FUNCTIONS` lists the functions that take them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ HERE = "a property"
 
 
 def checked(node: ast.Property, home: Scope, evaluator: Evaluator) -> Property | None:
-    """Return a property; None if something of it is wrong, which is reported."""
+    """Return a property; None after a mistake in it, which is reported."""
     context = evaluator.context
     before = context.mistakes
     scope = _scope(node, home)
@@ -60,13 +60,13 @@ def checked(node: ast.Property, home: Scope, evaluator: Evaluator) -> Property |
         (ast.Criterion, "expects nothing", "add an `expect`"),
     ):
         if not any(isinstance(each, kind) for each in node.body.statements):
-            told = f"the property `{node.name.text}` {missing}"
-            context.report(error("E0516", told, node.name.span, help=help_text))
+            message = f"the property `{node.name.text}` {missing}"
+            context.report(error("E0516", message, node.name.span, help=help_text))
     return None if context.mistakes > before else Property(node.name.text, node.doc, node.span)
 
 
 def _scope(node: ast.Property, home: Scope) -> Scope:
-    """Return the names of a property: the functions of properties, where no file has taken them."""
+    """Return the names of a property: functions, unless the file declares such a name."""
     scope = Scope(home)
     for name, function in FUNCTIONS.items():
         if home.find(name) is None:
@@ -93,7 +93,7 @@ def _guarded(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
 
 
 def _drawn(node: ast.ForAll, scope: Scope, evaluator: Evaluator) -> Value:
-    """Return what stands for all values that may be drawn; raises CheckError."""
+    """Return the placeholder for all values that may be drawn; raises CheckError."""
     if isinstance(node.values, ast.Range):
         return _between(node, node.values, scope, evaluator)
     values = evaluator.plain(node.values, scope)
@@ -150,7 +150,7 @@ def _between(node: ast.ForAll, values: ast.Range, scope: Scope, evaluator: Evalu
 
 
 def _typed(node: ast.ForAll, value: Value) -> None:
-    """Hold a drawn value to its type."""
+    """Require that a drawn value is of its type."""
     if node.annotation is None:
         return
     name = node.annotation.text
@@ -176,7 +176,7 @@ def _typed(node: ast.ForAll, value: Value) -> None:
 
 
 def _opened(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> Expression:
-    """Return a condition with what is counted of what is drawn left open."""
+    """Return a condition in which what is counted of drawn streams is unknown."""
     if isinstance(node, ast.Compare | ast.Binary):
         sides = (_opened(each, scope, evaluator) for each in (node.left, node.right))
         sign = "*" if node.operator == "of" else node.operator
@@ -219,14 +219,14 @@ MAX_CELLS = 1_000_000
 
 @dataclass(frozen=True)
 class Arrivals(Value):
-    """The times of cells, drawn or worked out of others."""
+    """The times of cells, drawn or derived from others."""
 
     what: ClassVar[str] = "a stream of cells"
 
 
 @dataclass(frozen=True)
 class Function(Value):
-    """A function: what it takes, by name and in order, and what it gives.
+    """A function: its parameters, by name and in order, and its result.
 
     A parameter is a dimension, or None for a stream of cells. Those of `optional` may be left out.
     """
@@ -239,7 +239,7 @@ class Function(Value):
     optional: frozenset[str] = frozenset()
 
     def call(self, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:
-        """Return what it gives, once its arguments have been checked; raises CheckError."""
+        """Return its result, once its arguments have been checked; raises CheckError."""
         given: dict[str, Span] = {}
         free = list(self.parameters)
         for argument in call.arguments:
@@ -283,10 +283,10 @@ class Function(Value):
         )
 
     def _fits(self, name: str, node: ast.Expression, value: Value) -> None:
-        wanted = self.parameters[name]
-        if isinstance(value, Poison) or (wanted is None and isinstance(value, Arrivals)):
+        expected = self.parameters[name]
+        if isinstance(value, Poison) or (expected is None and isinstance(value, Arrivals)):
             return
-        if wanted is None:
+        if expected is None:
             raise error(
                 "E0204",
                 f"`{self.name}` takes a stream of cells, not {value.what}",
@@ -294,10 +294,10 @@ class Function(Value):
                 help="draw one: `forall arrivals in cells(at_most = 100)`",
             )
         if not isinstance(value, Amount):
-            raise error("E0204", f"`{name}` is {named(wanted)}, not {value.what}", node.span)
-        if value.dimension != wanted and value.value != 0:
+            raise error("E0204", f"`{name}` is {named(expected)}, not {value.what}", node.span)
+        if value.dimension != expected and value.value != 0:
             raise error(
-                "E0202", f"`{name}` is {named(wanted)}, not {named(value.dimension)}", node.span
+                "E0202", f"`{name}` is {named(expected)}, not {named(value.dimension)}", node.span
             )
         if value.value is not None and value.value < 0:
             raise error("E0205", f"`{name}` must be at least 0", node.span)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class RunFields:
-    """What the fields of `run` say."""
+    """The fields of `run`."""
 
     warmup: int
     """How long flows send before anything is measured."""
@@ -50,17 +50,17 @@ RUN = Kind(
     },
     build=RunFields,
 )
-"""`run` has fields like any kind, and is checked as one."""
+"""`run` has fields like any kind, and is checked like one."""
 
 
 SEARCHED = replace(RUN, parameters={name: RUN.parameters[name] for name in ("warmup", "repeat")})
-"""Of a test with a search: the search says the rest."""
+"""Of a test with a search: the search has the rest."""
 
 
 def run_of(test: ast.Test, search: Search | None, scope: Scope, evaluator: Evaluator) -> Run | None:
-    """Return how a test is run, or None if it does not say so rightly.
+    """Return how a test is run, or None after a mistake.
 
-    A search says itself how long its trials are, and may ask for more than a line carries.
+    A search has the length of its trials itself, and may offer more than a line carries.
     """
     searching = any(isinstance(each, ast.Search) for each in test.body.statements)
     found = [statement for statement in test.body.statements if isinstance(statement, ast.Run)]
@@ -111,7 +111,7 @@ def _searched(given: dict[str, Any], search: Search | None) -> Run | None:
 def skipped(statements: Sequence[ast.Statement], scope: Scope, evaluator: Evaluator) -> str:
     """Return why a case is left out: the first reason whose condition is false; "" if none is.
 
-    The condition is of values that are known before the run; a mistake in it is reported.
+    The condition must be known before the run; a mistake in it is reported.
     """
     reasons = [
         node.reason.text.strip()

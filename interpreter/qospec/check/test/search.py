@@ -1,4 +1,4 @@
-"""`search x in low .. high { goal … }`: what is looked for, and what a goal offers to criteria."""
+"""`search x in low .. high { goal … }`: its variable, and what a goal offers to criteria."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ _ATTRIBUTES = {
     "exceed": Parameter("exceed", Domain("ratio", 0, 1), Fraction(1, 2)),
     "width": Parameter("width", Domain("ratio", FINEST, Fraction(1, 2)), Fraction(1, 200)),
 }
-"""What a goal asks of a load. Source: RFC 9971 (MLRsearch), attributes of a search goal."""
+"""What a goal requires of a load. Source: RFC 9971 (MLRsearch), attributes of a search goal."""
 
 
 class SearchFields:
-    """What the fields of a search and of its goals say."""
+    """The fields of a search and of its goals."""
 
     loss: Fraction
     """The greatest share of cells that may be lost in a good trial."""
@@ -117,7 +117,7 @@ class SearchBuilder:
             scope.declare(known_binding(goal.name, "a goal", made), self._context)
 
     def close(self) -> None:
-        """Take the variable, and what is made of it, from criteria: flows have used it."""
+        """Withdraw the variable, and what depends on it, from criteria: only flows may use it."""
         self._context.judging = True
         if self.node is None or self._used:
             return
@@ -203,7 +203,7 @@ class SearchBuilder:
         return Search(node.name.text, *ends, high.dimension, method, made, node.span)
 
     def _fields(self, kind: Kind, body: ast.Body, scope: Scope) -> dict[str, Any]:
-        """Return the fields that a body gives; what else stands in it is reported."""
+        """Return the fields that a body gives; report anything else in it."""
         binds = []
         for statement in body.statements:
             if isinstance(statement, ast.Bind):

@@ -1,6 +1,6 @@
 """The source of some traffic: what is emitted, apart from what is declared.
 
-That of cells says itself how many it sends. That of packets need not: where the traffic gives a
+A source of cells says how many it sends. One of packets need not: where the traffic gives a
 rate, the source leaves one field out (the `rate_field` of its class), which then follows from the
 rate.
 """
@@ -36,7 +36,7 @@ class Emitted(NamedTuple):
 
 
 def source_of(record: Record, evaluator: Evaluator) -> Record | Poison | None:
-    """Return the source that some traffic gives; None if it gives none."""
+    """Return the source of some traffic; None if it has none."""
     if "source" not in record.given:
         return None
     place = record.given["source"].value.span
@@ -61,7 +61,7 @@ def source_of(record: Record, evaluator: Evaluator) -> Record | Poison | None:
 
 
 def of_packets(record: Record, evaluator: Evaluator) -> Emitted | Poison | None:
-    """Return what packets are sent by; None if they come by the `gaps` of their own rate."""
+    """Return the source of packets; None if they are sent at their own rate, by `gaps`."""
     source = source_of(record, evaluator)
     load: str = record.kind.build.rate_field
     try:
@@ -117,7 +117,7 @@ def _without_rate(
 
 
 def _kind_of_packets(kind: Kind, *, without: str) -> Kind:
-    """Return the kind of a source as packets have it, and without the field that follows."""
+    """Return the kind of a source for packets, without the field that follows from the rate."""
     parameters = {
         name: replace(
             each,

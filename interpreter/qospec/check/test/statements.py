@@ -1,4 +1,4 @@
-"""What a test judges and reports: its `require`, `expect` and `report`, those of loops repeated."""
+"""What a test judges and reports: its `require`, `expect` and `report`, repeated in loops."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 HERE = "a test"
 FIELDS = ("covers", "not_reproduced")
-"""What a test binds."""
+"""Fields that a test can bind."""
 ELSEWHERE = (ast.Flow, ast.Control, ast.Run, ast.Sweep, ast.Let, ast.Skip, ast.Search)
-"""Statements of a test that others work out."""
+"""Statements of a test that are evaluated elsewhere."""
 IN_LOOPS = (ast.Flow, ast.Let)
 """Those of them that a loop may hold."""
 
 
 class Clauses(NamedTuple):
-    """What a statement has beside its condition, as `Statement` has it."""
+    """What a statement has besides its condition, as in `Statement`."""
 
     confidence: Fraction | None = None
     claim: str = ""
@@ -43,7 +43,7 @@ class Clauses(NamedTuple):
 
 
 class Statements:
-    """Collects the statements of a case; `run` is how it is run, None if that is in error."""
+    """Collects the statements of a case; `run` is how it is run, None after a mistake."""
 
     def __init__(self, test: ast.Test, run: Run | None, loops: Loops, evaluator: Evaluator) -> None:
         self.statements: list[Statement] = []
@@ -56,51 +56,51 @@ class Statements:
         searches = (each for each in test.body.statements if isinstance(each, ast.Search))
         self._search = next(searches, None)
 
-    def add(self, node: ast.Statement, scope: Scope, turn: str) -> None:
+    def add(self, node: ast.Statement, scope: Scope, subscript: str) -> None:
         """Add what a statement judges or reports; loops repeat their statements."""
         if isinstance(node, ast.Criterion) and node.kind != "invariant":
-            self._criterion(node, scope, turn)
+            self._criterion(node, scope, subscript)
         elif isinstance(node, ast.Report):
-            self._report(node, scope, turn)
+            self._report(node, scope, subscript)
         elif isinstance(node, ast.Loop):
-            self._loop(node, scope, turn)
-        elif not isinstance(node, IN_LOOPS if turn else ELSEWHERE):
-            if isinstance(node, ast.Bind) and not turn and node.names[0].text in FIELDS:
+            self._loop(node, scope, subscript)
+        elif not isinstance(node, IN_LOOPS if subscript else ELSEWHERE):
+            if isinstance(node, ast.Bind) and not subscript and node.names[0].text in FIELDS:
                 return
-            raise _stray(node, "a loop" if turn else HERE)
+            raise _stray(node, "a loop" if subscript else HERE)
 
-    def _loop(self, node: ast.Loop, scope: Scope, turn: str) -> None:
+    def _loop(self, node: ast.Loop, scope: Scope, subscript: str) -> None:
         for each in self._loops.opened(node, scope):
             for statement in node.body.statements:
                 try:
-                    self.add(statement, each.scope, f"{turn}[{each.shown}]")
+                    self.add(statement, each.scope, f"{subscript}[{each.shown}]")
                 except CheckError as mistake:
                     self._context.report(mistake)
             for binding in each.scope.names.values():
                 binding.value(self._context)
 
-    def _criterion(self, node: ast.Criterion, scope: Scope, turn: str) -> None:
+    def _criterion(self, node: ast.Criterion, scope: Scope, subscript: str) -> None:
         claim = claim_of(node)
         when = when_of(node, scope, self._evaluator)
         clauses = Clauses(claim=claim, idle=when.idle, published=when.published)
         if not when.met:  # what it asks may make no sense here: it is not worked out
-            self._add(node, node.condition, when.stand_in, turn, clauses)
+            self._add(node, node.condition, when.stand_in, subscript, clauses)
             return
         expression = condition(node.condition, scope, self._evaluator)
         if node.kind == "expect":
             self._decided(node.condition, expression)
         confidence = confidence_of(node, expression, scope, self._evaluator)
         if confidence is not None:
-            run, self._run = self._run, None  # what is few for one is few for all, and told once
+            run, self._run = self._run, None  # too few for one is too few for all: reported once
             verify_repeats(node, self._test, run)
         if expression is not None:
             idle = DECIDED if without_readings(expression) is True else ""
             published = when.published or is_published(expression)
             clauses = Clauses(confidence, claim, idle, published)
-        self._add(node, node.condition, expression, turn, clauses)
+        self._add(node, node.condition, expression, subscript, clauses)
 
     def _decided(self, node: ast.Expression, expression: Expression | None) -> None:
-        """Refuse to measure the flows of a search, which are sent many times: at which load?"""
+        """Refuse a criterion on flows of a search, which are sent at many loads."""
         measured = observed(expression) if expression is not None else ()
         if self._search is not None and measured:
             raise error(
@@ -111,7 +111,7 @@ class Statements:
                 help="judge what a goal has found; a `require` is judged in every trial",
             )
 
-    def _report(self, node: ast.Report, scope: Scope, turn: str) -> None:
+    def _report(self, node: ast.Report, scope: Scope, subscript: str) -> None:
         when = when_of(node, scope, self._evaluator)
         items: Sequence[ast.Expression] = (node.value,)
         if isinstance(node.value, ast.ListOf):
@@ -125,7 +125,7 @@ class Statements:
                 )
         for item in items:
             if not when.met:
-                self._add(node, item, when.stand_in, turn, Clauses(idle=when.idle))
+                self._add(node, item, when.stand_in, subscript, Clauses(idle=when.idle))
                 continue
             try:
                 expression = reported(item, scope, self._evaluator)
@@ -134,20 +134,20 @@ class Statements:
             except CheckError as mistake:
                 self._context.report(mistake)
                 continue
-            self._add(node, item, expression, turn, Clauses(every_ps=every_ps))
+            self._add(node, item, expression, subscript, Clauses(every_ps=every_ps))
 
     def _add(
         self,
         statement: ast.Criterion | ast.Report,
         node: ast.Expression,
         expression: Expression | None,
-        turn: str,
+        subscript: str,
         clauses: Clauses,
     ) -> None:
         kind = "report" if isinstance(statement, ast.Report) else statement.kind
         name = statement.label
         text = " ".join(node.span.text.split())
-        label = f"{name.text if name else text}{turn}"
+        label = f"{name.text if name else text}{subscript}"
         place = name or node
         known = self._labels.get(label)
         if known is not None and (name is not None or kind != "report"):

@@ -34,7 +34,7 @@ Combination = tuple[Point, ...]
 def combinations(
     sweeps: Sequence[ast.Sweep], scope_of: Callable[[Combination], Scope], evaluator: Evaluator
 ) -> Iterator[Combination]:
-    """Yield all combinations, in order of writing; a later sweep may depend on an earlier one."""
+    """Yield all combinations, in source order; a later sweep may depend on an earlier one."""
     yield from _product(sweeps, (), scope_of, evaluator)
 
 
@@ -149,7 +149,7 @@ def _zipped(sweep: ast.Sweep, scope: Scope, evaluator: Evaluator) -> list[Combin
 
 
 def shell_safe(text: str) -> str:
-    """Return a value as written without what a shell would touch."""
+    """Return a value as written, without characters that a shell would interpret."""
     words = (
         text.replace(" ", "")
         .replace("/", "_per_")

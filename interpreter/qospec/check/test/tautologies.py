@@ -1,4 +1,4 @@
-"""Criteria that cannot fail: they guard nothing, and look as if they did.
+"""Criteria that cannot fail: they test nothing, and look as if they did.
 
 A value lies between bounds: a constant's, those that a metric's class declares, and what arithmetic
 makes of them. What holds for all values between the bounds, or compares a thing with itself, always
@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.context import CheckError, error
-from qospec.check.test.decided import by_place, is_unmet
+from qospec.check.test.applicability import by_place, is_unmet
 from qospec.model.bounds import bounds
 from qospec.model.expression import (
     Attribute,
@@ -58,7 +58,7 @@ def criteria(cases: Sequence[Case]) -> Iterator[CheckError]:
 
 
 def _no_criterion(statement: Statement) -> CheckError:
-    """Return the warning of published numbers that are compared with each other."""
+    """Return the warning that published numbers are compared with each other."""
     label = "" if statement.label == statement.text else f"{statement.label}: "
     return error(
         "W0601",
@@ -69,39 +69,39 @@ def _no_criterion(statement: Statement) -> CheckError:
 
 
 def never_fails(kind: str, why: str, span: Span, example: str) -> CheckError:
-    """Return the warning of a criterion that holds whatever happens."""
+    """Return the warning that a criterion always holds."""
     help_text = f"{kind} something that can fail, such as `{example}`"
     return error("W0601", f"`{kind}` never fails here: {why}", span, help=help_text)
 
 
 def reason(expression: Expression) -> str:
-    """Return why a condition never fails; nothing if it may."""
+    """Return why a condition never fails; "" if it may."""
     if is_constant(expression):
         return UNMEASURED if without_readings(expression) is True else ""
     return _always(expression)
 
 
-def _always(expression: Expression, *, wanted: bool = True) -> str:
-    """Return why a condition is never other than `wanted`; nothing if it may be."""
+def _always(expression: Expression, *, expected: bool = True) -> str:
+    """Return why a condition always has the value `expected`; "" if it may not."""
     if not isinstance(expression, Operation) or is_constant(expression):
-        known = is_constant(expression) and without_readings(expression) is wanted
+        known = is_constant(expression) and without_readings(expression) is expected
         return WITHOUT if known else ""
     operator, operands = expression.operator, expression.operands
     if operator == "not":
-        return _always(operands[0], wanted=not wanted)
+        return _always(operands[0], expected=not expected)
     if operator in ("and", "or"):
-        reasons = [_always(each, wanted=wanted) for each in operands]
-        enough = any if (operator == "or") == wanted else all
+        reasons = [_always(each, expected=expected) for each in operands]
+        enough = any if (operator == "or") == expected else all
         return next(filter(None, reasons)) if enough(reasons) else ""
     if _of_the_same(expression):
-        return SAME if (operator not in NEVER_OF_THE_SAME) is wanted else ""
+        return SAME if (operator not in NEVER_OF_THE_SAME) is expected else ""
     if operator not in OPPOSITE:
         return ""
-    return _ordered(operator if wanted else OPPOSITE[operator], *operands)
+    return _ordered(operator if expected else OPPOSITE[operator], *operands)
 
 
 def _ordered(operator: str, left: Expression, right: Expression) -> str:
-    """Return why `left < right` and its like hold for all values between their bounds."""
+    """Return why a comparison holds for all values of its sides; "" if it may not."""
     if operator in MIRRORED:
         operator, left, right = MIRRORED[operator], right, left
     below, above = bounds(left).most, bounds(right).least
@@ -117,7 +117,7 @@ def _ordered(operator: str, left: Expression, right: Expression) -> str:
 
 
 def _of_the_same(comparison: Operation) -> bool:
-    """Return whether a thing is compared with itself."""
+    """Return whether a value is compared with itself."""
     first, last = _bare(comparison.operands[0]), _bare(comparison.operands[-1])
     if comparison.operator == "in":
         return isinstance(last, Operation) and first in last.operands

@@ -1,4 +1,4 @@
-"""Works out the body of a topology: its nodes, and the links between them."""
+"""Evaluates the body of a topology: its nodes, and the links between them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Cable(NamedTuple):
 
 @dataclass
 class Layout:
-    """A topology with its parameters given: what is there, before it is made flat."""
+    """A topology with its parameters given, before it is flattened."""
 
     name: str
     nodes: list[Node] = field(default_factory=list)
@@ -77,7 +77,7 @@ def layout(topology: ast.Topology, scope: Scope, evaluator: Evaluator) -> Layout
 
 
 class _Builder:
-    """Collects what the statements of a topology declare; links wait until all is declared."""
+    """Collects what the statements of a topology declare; links are added once all is declared."""
 
     def __init__(self, topology: ast.Topology, evaluator: Evaluator) -> None:
         self.layout = Layout(topology.name.text)
@@ -183,7 +183,7 @@ class _Builder:
         return NodeArray(name.text, nodes, plan.known)
 
     def _for_a_value(self, name: str, value: Value, node: ast.Bind) -> str:
-        """Return what to write for a value that is bound as if it were a node."""
+        """Return what to write for a value that is bound like a node."""
         kind = value.kind if isinstance(value, KindValue | Record) else None
         if kind is not None and kind.role == "element":
             return "an element belongs in a `device`; `import std.devices.generic` has simple ones"
@@ -195,7 +195,7 @@ class _Builder:
         return f"write `let {name} = …` for a value"
 
     def link(self, node: ast.Link, scope: Scope) -> None:
-        """Add a link; a mistake in it is reported, and leaves no other end without a link."""
+        """Add a link; after a mistake, which is reported, its other end still counts as linked."""
         left = self._reported(self._end, node.left, scope)
         right = self._reported(self._end, node.right, scope)
         medium = self._reported(self._medium, node, scope)
@@ -262,7 +262,7 @@ class _Builder:
         )
 
     def _fits(self, node: Node, port: tuple[str, int], carries: str, place: ast.Path) -> None:
-        """Report a port of packets at a line of cells, and the other way round."""
+        """Report a port of packets on a link of cells, or the reverse."""
         ports = None if node.template is None else node.template.ports.get(port[0])
         if ports is not None and ports.carries != carries:
             self._context.report(
@@ -293,6 +293,6 @@ class _Builder:
                 help="write a medium such as `media.stm1`, or `line { rate = … }`",
             )
         if id(value) not in self._media:
-            value.arguments(self._evaluator)  # so that its mistakes are told
+            value.arguments(self._evaluator)  # so that its mistakes are reported
             self._media[id(value)] = value
         return value

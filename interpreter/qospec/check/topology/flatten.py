@@ -1,6 +1,6 @@
 """Dissolves a topology into one flat network of elements and wires.
 
-A topology with its arguments is worked out once for all cases.
+A topology with its arguments is evaluated once for all cases.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ Port = tuple[str, int]
 
 
 def network(layout: Layout, evaluator: Evaluator) -> Network | None:
-    """Return the flat network, or None if a line of it is wrong."""
+    """Return the flat network, or None after a mistake in a line."""
     return _Flattening(layout, evaluator).run()
 
 
 class _Flattening:
-    """Numbers the elements first, then draws the wires between the numbers."""
+    """Numbers the elements first, then adds the wires between the numbers."""
 
     def __init__(self, layout: Layout, evaluator: Evaluator) -> None:
         self._layout = layout
@@ -92,7 +92,7 @@ class _Flattening:
         return Network(self._layout.name, elements, wires, hosts, held, machines, self._entries)
 
     def _invariants(self, node: Node, template: Template) -> Iterator[Statement]:
-        """Return what holds of a device in its place: what it counts is found by whole paths."""
+        """Return the invariants of a device in the topology, with full paths in what they count."""
 
         def line(port: Port, side: str) -> str:
             lines = self._leaving if side == "tx" else self._arriving
@@ -102,7 +102,7 @@ class _Flattening:
         return invariants.placed(template, node.path, line)
 
     def _place(self, node: Node, template: Template) -> None:
-        """Number a device's elements, without those that wait for a line that is not there."""
+        """Number a device's elements, without those that need a line of a port without a link."""
         unlinked = frozenset(
             (ports.name, index)
             for ports in template.ports.values()
@@ -177,7 +177,7 @@ class _Flattening:
         return Wire(element, output, "discard")
 
     def _wire_arrivals(self, start: tuple[Node, Port, str], stop: tuple[Node, Port, str]) -> None:
-        """Draw the wire from the end of a line into the node where it ends."""
+        """Add the wire from the end of a line to the node where it ends."""
         line = self._leaving[id(start[0]), start[1]]
         node, port, _ = stop
         self._arriving[id(node), port] = line
@@ -214,21 +214,21 @@ def _unserved(template: Template, unlinked: frozenset[Port]) -> frozenset[int]:
 
 
 class TopologyInstance(NamedTuple):
-    """A topology in use: the names that a test sees, and the network if all of it is right."""
+    """A topology with arguments: the names that a test sees, and its network if valid."""
 
     names: dict[str, Binding]
     network: Network | None
 
 
 class Networks:
-    """What was worked out, by declaration and arguments."""
+    """Topologies that were evaluated, by declaration and arguments."""
 
     def __init__(self, evaluator: Evaluator) -> None:
         self._evaluator = evaluator
         self._known: dict[tuple[TopologyValue, tuple[Value, ...]], TopologyInstance] = {}
 
     def of(self, node: ast.Path | ast.Call, scope: Scope) -> TopologyInstance | None:
-        """Return the network that `topology(arguments)` stands for; None if that is in error."""
+        """Return the topology that `topology(arguments)` means; None after a mistake."""
         path = node.path if isinstance(node, ast.Call) else node
         arguments = node.arguments if isinstance(node, ast.Call) else ()
         value = self._evaluator.value(path, scope)

@@ -66,7 +66,7 @@ class VariableBitRate(CellTraffic):
     conformance: Conformance = "vbr_1"
     """Whether SCR is for all cells (vbr_1) or for CLP 0; excess is discarded (vbr_2) or tagged."""
     connections: Count = 1
-    """How many like connections."""
+    """Number of identical connections."""
     phases: Phases = "random"
     """Whether they begin at random or evenly spread over a period."""
     clp: Priority = 0

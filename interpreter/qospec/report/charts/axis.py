@@ -20,7 +20,7 @@ MOST_VALUES = 20
 """Up to so many values, the ticks are at the values."""
 FEW_DECADES = 3
 """With at most so many powers of ten, a logarithmic axis has ticks between them."""
-AIR = Fraction(1, 25)
+MARGIN = Fraction(1, 25)
 """The margin beyond the first and the last value, as a part of the distance between them."""
 
 BELOW = Fraction(1, 4)
@@ -99,7 +99,7 @@ def axis_through(values: Sequence[Fraction], unit: str) -> Axis:
     if logarithmic:
         ends = low * Fraction(4, 5), high * Fraction(5, 4)
     else:
-        air = (high - low) * AIR or Fraction(1)
+        air = (high - low) * MARGIN or Fraction(1)
         ends = low - air, high + air
     at = known
     if len(known) > MOST_VALUES:

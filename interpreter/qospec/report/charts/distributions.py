@@ -32,7 +32,7 @@ MOST_CHARTS = 40
 MOST_OF_A_TEST = 6
 MOST_LINES = 4
 """The most cases in a chart: those that need attention first."""
-LEAST_STEPS = 3
+MIN_BINS = 3
 """A distribution with fewer bins is just as readable as numbers."""
 LONGEST_NAME = 48
 
@@ -143,7 +143,7 @@ def _histogram(case: Record, statements: tuple[Record, ...], kept: Record) -> _H
 
 def _has_shape(each: _Histogram) -> bool:
     filled = sum(map(bool, each.counts))
-    return filled >= LEAST_STEPS and each.edges[1] > 0 and each.least < each.greatest
+    return filled >= MIN_BINS and each.edges[1] > 0 and each.least < each.greatest
 
 
 def _rank(each: _Histogram) -> int:

@@ -90,7 +90,7 @@ def wrong_sign(site: ErrorSite) -> Diagnosis | None:
 
 
 def reserved_word(site: ErrorSite) -> Diagnosis | None:
-    """A keyword stands where a name is expected, or is bound as if it were one."""
+    """A keyword is where a name is expected, or is bound like a name."""
     reserved = grammar().keywords.values()
     if (
         site.at - 1 == site.start

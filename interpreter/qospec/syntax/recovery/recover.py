@@ -37,7 +37,7 @@ class Header(NamedTuple):
     Attributes:
         first: The token that the declaration begins with.
         block: The `{` of its block.
-        plain: The tokens between the two: a terminal and its word, or a token as it stands.
+        plain: The tokens between the two: a terminal and its word, or a token by its index.
     """
 
     first: int
@@ -48,7 +48,7 @@ class Header(NamedTuple):
 def readable_header(automaton: Automaton, tokens: Tokens, start: int, at: int) -> Header | None:
     """Return a replacement for the header that begins at `start` and does not fit at `at`.
 
-    The automaton stands where the declaration begins. None if there is no block, or it was read.
+    The automaton is where the declaration begins. None if there is no block, or it was parsed.
     """
     kinds = tokens.kinds
     if kinds[start] not in _WITH_BLOCK or "LBRACE" in kinds[start:at]:
@@ -274,7 +274,7 @@ class Recovery:
         return [each.span.start for each in self._problems.errors if each.span.source is source]
 
     def _apply(self, repair: Repair, at: int, start: int, height: int) -> bool:
-        """Repair the mistake, if the parser then accepts what stands there."""
+        """Apply a repair, if the parser then accepts the token."""
         tokens, automaton = self._tokens, self._automaton
         if repair.how == "out":
             return automaton.accepts(tokens.kinds[at + 1])

@@ -57,11 +57,11 @@ class ErrorSite:
 
     Attributes:
         tokens: Of the file.
-        automaton: The parser as it stands.
+        automaton: The parser in its current state.
         brackets: Which belong together.
         at: The token.
         start: The first token of its statement.
-        block: The `{` of the block that it stands in, or -1.
+        block: The `{` of the block around it, or -1.
     """
 
     tokens: Tokens

@@ -61,8 +61,8 @@ def test_measured_and_known_values_meet(checked):
 
 def test_counts_stay_counts_and_delays_do_not(codes):
     assert codes(f"{BENCH}  expect min(one.lost, one.sent) == 0 cell\n}}\n") == []
-    told = codes(f"{BENCH}  expect min(one.delay.max, one.delay.mean) == 1 s\n}}\n")
-    assert "E0213" in told
+    reported = codes(f"{BENCH}  expect min(one.delay.max, one.delay.mean) == 1 s\n}}\n")
+    assert "E0213" in reported
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_what_has_no_worst_is_refused(codes, statement, code):
 
 
 @pytest.mark.parametrize(
-    ("condition", "told"),
+    ("condition", "reported"),
     [
         ("one.sent >= 0", ["W0601"]),
         ("one.sent > 0", []),
@@ -107,5 +107,5 @@ def test_what_has_no_worst_is_refused(codes, statement, code):
         ("one.sent in [one.lost, one.sent]", ["W0601"]),
     ],
 )
-def test_a_require_that_cannot_fail_is_told(codes, condition, told):
-    assert codes(f"{BENCH}  require {condition}\n  expect one.lost == 0\n}}\n") == told
+def test_a_require_that_cannot_fail_is_reported(codes, condition, reported):
+    assert codes(f"{BENCH}  require {condition}\n  expect one.lost == 0\n}}\n") == reported

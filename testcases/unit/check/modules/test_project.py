@@ -33,7 +33,7 @@ def project(tmp_path, catalogue, monkeypatch):
 
 @pytest.fixture
 def settings(project):
-    """Return a function that gives what is told of a `qos.toml`."""
+    """Return a function that gives what is reported for a `qos.toml`."""
 
     def run(text):
         return project("a.qos", qos_DOT_toml=text, a="")[1]
@@ -43,7 +43,7 @@ def settings(project):
 
 @pytest.fixture
 def locked(project):
-    """Return a function that gives what is told of a `qos.lock` when `acme.lib` is imported."""
+    """Return a function that gives what is reported for a `qos.lock` if `acme.lib` is imported."""
 
     def run(text, **others):
         others = {"a": "import acme.lib\nlet a = lib.b\n", **others}
@@ -67,8 +67,8 @@ DRAFTS = '[project]\nexclude = ["tests/drafts", "tests/b.qos"]\n'
 def test_what_is_excluded_is_checked_only_if_it_is_named(project, named, mistakes):
     bad = "let wrong = 3 parsec\n"
     files = {"tests__a": "", "tests__b": bad, "tests__drafts__deep__c": bad}
-    _, told = project(*named, qos_DOT_toml=DRAFTS, **files)
-    assert [each.code for each in told] == ["E0201"] * mistakes
+    _, reported = project(*named, qos_DOT_toml=DRAFTS, **files)
+    assert [each.code for each in reported] == ["E0201"] * mistakes
 
 
 def test_what_is_excluded_must_be_there(settings):
@@ -112,7 +112,9 @@ def test_without_a_project_the_current_folder_is_checked(project):
         ('a = {b = {c = 1}}\nd = """\nx = 1\n"""\n', "E0104", "has no table `a`", "1:1"),
     ],
 )
-def test_what_is_wrong_in_the_project_s_file_is_told_there(settings, text, code, message, place):
+def test_what_is_wrong_in_the_project_s_file_is_reported_there(
+    settings, text, code, message, place
+):
     problem = settings(text)[0]
     assert (problem.code, problem.span.place) == (code, f"qos.toml:{place}")
     assert message in problem.message
@@ -185,7 +187,7 @@ def test_a_package_that_was_changed_is_refused_where_its_files_are_named(project
     (tmp_path / "link.qos").symlink_to("packages/acme/lib.qos")
     suite, (problem,) = project(named, packages__acme__lib="", packages__acme__part="", **lock)
     assert (problem.code, problem.span.place) == ("E0117", "qos.lock:3:10")
-    assert problem.others == ()
+    assert problem.secondary == ()
     assert [source.name for source in suite.sources] == []
 
 
@@ -236,7 +238,7 @@ def test_a_package_and_a_folder_of_one_name(locked, tmp_path):
         ("[package.acme\n", "E0116", "qos.lock is not TOML"),
     ],
 )
-def test_what_is_wrong_in_the_lock_is_told_there_and_nothing_that_follows(
+def test_what_is_wrong_in_the_lock_is_reported_there_and_nothing_that_follows(
     locked, text, code, message
 ):
     problem, *more = locked(text)

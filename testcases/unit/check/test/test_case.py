@@ -125,7 +125,7 @@ def test_a_published_number_is_marked(checked):
         (("link a -- b via load",), "E0112"),
     ],
 )
-def test_a_wrong_statement_is_told(codes, lines, code):
+def test_a_wrong_statement_is_reported(codes, lines, code):
     assert codes(text_of(RUN, *lines)) == [code]
 
 
@@ -140,7 +140,7 @@ ASKING = [f"expect {name}: user.lost < 1 cell with 95% confidence" for name in (
         ("run { measure = 1 s, colour = 5 }", "E0104"),
     ],
 )
-def test_too_few_repeats_are_told_once(codes, run, code):
+def test_too_few_repeats_are_reported_once(codes, run, code):
     assert codes(text_of(run, *ASKING)) == [code]
 
 
@@ -152,7 +152,7 @@ def test_as_many_repeats_as_the_way_out_says_are_enough(checked):
 
 
 @pytest.mark.parametrize("name", ["calls", "cbr", "more"])
-def test_a_name_from_what_could_not_be_read_is_not_told_again(codes, name):
+def test_a_name_from_what_could_not_be_read_is_not_reported_again(codes, name):
     lines = (f"flow {name} = load from a", f"expect {name}.lost == 0")
     assert codes(text_of(RUN, *lines)) == ["E0011"]
 
@@ -240,7 +240,7 @@ def test_what_several_flows_send_is_framed_by_the_link_of_each(checked):
         assert (p, q) == (46, 42)
 
 
-def test_what_is_wrong_on_one_link_is_told_there_and_in_every_case(checked):
+def test_what_is_wrong_on_one_link_is_reported_there_and_in_every_case(checked):
     flows = "flow p = tagged from a to b\n  flow q = tagged from c to d"
     case = f"sweep n in [1, 2]\n  {flows}\n  run {{ measure = n * 1 s }}\n  expect q.lost == 0"
     suite, problems = checked(f"{FRAMED}test t on framed {{\n  {case}\n}}\n")

@@ -151,7 +151,7 @@ def test_an_invariant_at_an_inner_port_is_refused(codes):
     assert codes(counting + box) == ["E0190"]
 
 
-def test_a_part_with_a_mistake_is_told_once(codes):
+def test_a_part_with_a_mistake_is_reported_once(codes):
     broken = "device broken { port p: cell\n x = fifo { limt = 1 cell }\n p.rx -> x -> p.tx }\n"
     box = "device box { port p: cell\n i = broken\n p.rx -> i.p.rx\n i.p.tx -> p.tx }\n"
     assert codes(broken + box) == ["E0104"]
@@ -186,8 +186,8 @@ def test_parts_of_parts_come_to_an_end(codes, body, limits, expected):
 def test_parts_of_parts_come_to_an_end_soon(checked):
     """Without a limit of its own the last of these would take hours, and all memory."""
     start = time.perf_counter()
-    (told,) = checked(doubled(ONE_ELEMENT))[1]
-    assert (told.code, told.span.text) == ("E0608", "j")
+    (reported,) = checked(doubled(ONE_ELEMENT))[1]
+    assert (reported.code, reported.span.text) == ("E0608", "j")
     assert time.perf_counter() - start < 30
 
 

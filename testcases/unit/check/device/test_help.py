@@ -1,4 +1,4 @@
-"""What beginners write, and the way out that they are told."""
+"""What beginners write, and the help that they get."""
 
 import pytest
 
@@ -181,7 +181,7 @@ device mux(n: Int = 3) {
     assert problem.help == "write `for i in 0 .. 2`"
 
 
-def test_an_import_that_is_missing_is_told_once(codes):
+def test_an_import_that_is_missing_is_reported_once(codes):
     text = """
 topology lab {
   a, b, c, d = host
@@ -192,7 +192,7 @@ topology lab {
     assert codes(text) == ["E0101"]
 
 
-def test_what_a_kind_refuses_is_told_at_the_field_and_once_for_all_copies(checked):
+def test_what_a_kind_refuses_is_reported_at_the_field_and_once_for_all_copies(checked):
     text = """
 traffic base = vbr_rt {
   pcr = 10 cell/s
@@ -219,7 +219,7 @@ def test_what_is_built_is_not_refused_as_later(catalogue):
     assert not known & RESERVED
 
 
-def test_a_size_in_parts_of_bytes_is_told_in_decimals(checked):
+def test_a_size_in_parts_of_bytes_is_reported_in_decimals(checked):
     [problem] = checked("traffic t = packets { rate = 1 pkt/s, size = 0.5 B @ip }")[1]
     assert problem.message == "`size` must be a whole number of bytes, found 0.5"
 
@@ -274,7 +274,7 @@ WRED = "wred { by = dscp, low = { LOW }, high = { 10: 9 pkt }, p = { 10: 5% } }"
 
 
 @pytest.mark.parametrize(
-    ("before", "scheduler", "told"),
+    ("before", "scheduler", "reported"),
     [
         ("", "wfq { weights = { a: 0, b: 1, c: -2 } }", ["0", "-2"]),
         ("", "custom { byte_counts = { a: 0 B, b: 10 B, c: 2 ms } }", ["0 B", "2 ms"]),
@@ -282,19 +282,19 @@ WRED = "wred { by = dscp, low = { LOW }, high = { 10: 9 pkt }, p = { 10: 5% } }"
         ("let mine = { a: 0, b: 0, c: 1 }", "wfq { weights = mine }", ["mine"]),
     ],
 )
-def test_each_wrong_entry_of_a_map_is_told_where_it_stands(checked, before, scheduler, told):
+def test_each_wrong_entry_of_a_map_is_reported_where_it_is(checked, before, scheduler, reported):
     text = before + SHARED.format(drop="tail", scheduler=scheduler)
-    assert [problem.span.text for problem in checked(text)[1]] == told
+    assert [problem.span.text for problem in checked(text)[1]] == reported
 
 
 @pytest.mark.parametrize(
-    ("low", "told"),
+    ("low", "reported"),
     [("64: 3 pkt, 10: 3 pkt, 70: 3 pkt", ["64", "70"]), ("green: 3 pkt", ["green"])],
 )
-def test_each_key_that_is_no_mark_is_told_where_it_stands(checked, low, told):
+def test_each_key_that_is_no_mark_is_reported_where_it_is(checked, low, reported):
     drop, scheduler = WRED.replace("LOW", low), "strict { order = [a, b, c] }"
     problems = checked(SHARED.format(drop=drop, scheduler=scheduler))[1]
-    assert [problem.span.text for problem in problems] == told
+    assert [problem.span.text for problem in problems] == reported
 
 
 @pytest.mark.parametrize(
@@ -306,14 +306,16 @@ def test_each_key_that_is_no_mark_is_told_where_it_stands(checked, low, told):
         ("pkt.dscp == -1", "too small", "write at least 0"),
     ],
 )
-def test_a_mark_that_there_is_not_is_told_the_last_that_there_is(checked, asked, label, way_out):
+def test_a_mark_that_there_is_not_is_reported_the_last_that_there_is(
+    checked, asked, label, way_out
+):
     parts = f"c = classify {{ x = {asked}, rest = otherwise }}\n  c.x -> discard"
     text = f"device d {{\n  port p: packet\n  {parts}\n  p.rx -> c\n  c.rest -> p.tx\n}}"
     [problem] = checked(text)[1]
     assert (problem.code, problem.label, problem.help) == ("E0205", label, way_out)
 
 
-def test_a_mistake_in_a_record_inside_of_another_is_told_where_it_stands(checked):
+def test_a_mistake_in_a_record_inside_of_another_is_reported_where_it_is(checked):
     text = """
 device edge {
   port lan, wan: packet
@@ -374,7 +376,7 @@ def test_a_metric_that_is_one_number_says_so(checked):
     assert problem.help == "write `f.throughput`: it is one number"
 
 
-def test_a_share_above_anything_but_a_time_is_told_how_it_is_written(checked):
+def test_a_share_above_anything_but_a_time_is_reported_how_it_is_written(checked):
     [problem] = checked(PACKETS.format("f.delay.above(5 B) < 1%"))[1]
     assert problem.message == "the bound of `above` is a time, not an amount of data"
     assert problem.help == "write `f.delay.above(1 ms)`"
@@ -415,7 +417,7 @@ def test_what_a_class_cannot_ask_for_is_compared_behind_the_dot(checked, asked, 
         ),
     ],
 )
-def test_sizes_that_fit_at_neither_end_are_told_both(checked, sizes, way_out):
+def test_sizes_that_fit_at_neither_end_are_reported_both(checked, sizes, way_out):
     text = PACKETS.format("f.lost == 0 pkt").replace("200 B @ip", sizes)
     link = "import std.media\n" + text.replace(
         "line { rate = 1 Gbit/s @line, carries = packet }", "media.fast_ethernet"
@@ -435,7 +437,7 @@ def test_sizes_that_fit_at_neither_end_are_told_both(checked, sizes, way_out):
         ("mix { 64 B: 1, 9_000 B: 2 } @frame", "1_518 B @frame"),
     ],
 )
-def test_a_size_that_does_not_fit_is_told_the_next_that_does(checked, size, way_out):
+def test_a_size_that_does_not_fit_is_reported_the_next_that_does(checked, size, way_out):
     text = """
 import std.media
 topology lab {{
@@ -451,7 +453,7 @@ test t on lab {{
 """
     [problem] = checked(text.format(size))[1]
     assert (problem.code, problem.span.text) == ("E0301", size)
-    assert problem.others[0].text == "linked here, where `f` begins"
+    assert problem.secondary[0].text == "linked here, where `f` begins"
     assert problem.help == f"the nearest size that fits is `{way_out}`"
     assert not checked(text.format(way_out))[1]
 
@@ -479,12 +481,12 @@ test t on pair {{
     assert bool(problem.label) == bool(help_)
 
 
-def test_an_invariant_is_told_what_it_may_ask_for_wherever_it_asks(checked):
+def test_an_invariant_is_reported_what_it_may_ask_for_wherever_it_asks(checked):
     mistakes = "queue.overflo == 0 and queue.lost.early == 0 and west.rx.cout > 0 and queue == 0"
     text = BOX.replace("  east.rx", f"  invariant {mistakes}\n  east.rx")
-    told = checked(text)[1]
-    assert {problem.code for problem in told} == {"E0423"}
-    assert [problem.help for problem in told] == [
+    reported = checked(text)[1]
+    assert {problem.code for problem in reported} == {"E0423"}
+    assert [problem.help for problem in reported] == [
         "write `queue.overflow`",
         "write `queue.early`",
         "write `west.rx.count`",
@@ -507,7 +509,9 @@ def test_a_file_that_lacks_a_name_says_which_it_has(checked):
         ("cell", "1_200 pkt", "its limit counts packets: write `1_200 cell`"),
     ],
 )
-def test_a_limit_that_counts_the_other_items_is_told_to_count_these(checked, port, limit, way_out):
+def test_a_limit_that_counts_the_other_items_is_reported_to_count_these(
+    checked, port, limit, way_out
+):
     queue = f"q = fifo {{ limit = {limit} }}"
     [problem] = checked(
         f"device d {{\n  port w, e: {port}\n  {queue}\n  w.rx -> q -> e.tx\n  e.rx -> w.tx\n}}"

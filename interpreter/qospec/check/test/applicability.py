@@ -1,7 +1,7 @@
-"""Criteria of which some cases ask nothing: the sweep's values decide them, or their `when` does.
+"""Criteria that do not apply in some cases: the sweep's values decide them, or their `when`.
 
-`size != 64 B or user.lost == 0` asks of one size only, and looks as if it asked of all. It says the
-same, and says where, as `user.lost == 0 when size == 64 B`.
+`size != 64 B or user.lost == 0` tests one size only, and looks as if it tested all. It means the
+same, and says where it applies, as `user.lost == 0 when size == 64 B`.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from qospec.model.suite import Case, Statement
 
 OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
-"""Each comparison with the one that holds where it does not."""
+"""Each comparison and its negation."""
 
 
 def by_place(cases: Iterable[Case]) -> list[list[Statement]]:
-    """Return the statements of all cases, those that are written in one place together."""
+    """Return the statements of all cases, grouped by their place."""
     found: dict[tuple[str, int], list[Statement]] = {}
     for case in cases:
         for each in case.statements:
@@ -36,12 +36,12 @@ def by_place(cases: Iterable[Case]) -> list[list[Statement]]:
 
 
 def is_unmet(statement: Statement) -> bool:
-    """Return whether a statement's own `when` leaves it out."""
+    """Return whether a statement's own `when` excludes it."""
     return statement.idle not in ("", DECIDED)
 
 
 def warnings(test: ast.Test, cases: Sequence[Case]) -> Iterator[CheckError]:
-    """Yield a warning for each statement of a test that asks less than it seems to."""
+    """Yield a warning for each statement of a test that tests less than it seems to."""
     written = {node.condition.span.start: node for node in _criteria(test.body)}
     for statements in by_place(cases):
         node = written.get(statements[0].span.start)
@@ -166,7 +166,7 @@ def _rewritten(
 def _alternatives(
     node: ast.Expression, expressions: Sequence[Expression]
 ) -> list[tuple[ast.Expression, list[Expression]]]:
-    """Return what `or` joins, each with what it comes to in each case."""
+    """Return the operands of `or`, each with its value in each case."""
     if not isinstance(node, ast.Binary) or node.operator != "or":
         return [(node, list(expressions))]
     sides: list[list[Expression]] = [[], []]
@@ -178,7 +178,7 @@ def _alternatives(
 
 
 def _outer(node: ast.Expression, within: ast.Criterion) -> Span:
-    """Return where an operand stands with the parentheses around it."""
+    """Return the place of an operand with the parentheses around it."""
     text, start, end = node.span.source.text, node.span.start, node.span.end
     while True:
         before, behind = text[:start].rstrip(), text[end:].lstrip()
@@ -189,7 +189,7 @@ def _outer(node: ast.Expression, within: ast.Criterion) -> Span:
 
 
 def _negated(node: ast.Expression, within: ast.Criterion) -> tuple[str, bool]:
-    """Return a condition that holds where another does not, and whether it is one of `or`."""
+    """Return the negation of a condition, and whether it is an `or`."""
     if isinstance(node, ast.Compare):
         text, span = node.span.source.text, node.span
         sign = text[node.left.span.end : node.right.span.start]

@@ -73,7 +73,7 @@ def test_an_array_of_ports_is_counted_each_time_that_it_is_asked_for(codes):
 
 
 @pytest.mark.parametrize(
-    ("condition", "told"),
+    ("condition", "reported"),
     [
         ("vc.path <= 4_095", []),
         ("vc.path in (0 .. 4_095)", []),
@@ -81,8 +81,8 @@ def test_an_array_of_ports_is_counted_each_time_that_it_is_asked_for(codes):
         ("vc.path in [0 - 1, 3] or vc.path != 3", ["E0205"]),
     ],
 )
-def test_a_virtual_path_has_twelve_bits(codes, condition, told):
-    assert codes(sorting(condition).replace("packet", "cell")) == told
+def test_a_virtual_path_has_twelve_bits(codes, condition, reported):
+    assert codes(sorting(condition).replace("packet", "cell")) == reported
 
 
 @pytest.mark.parametrize(
@@ -97,6 +97,6 @@ def test_a_virtual_path_has_twelve_bits(codes, condition, told):
     ],
 )
 def test_a_network_is_written_with_the_number_of_its_bits(checked, written, way_out):
-    (told,) = checked(sorting(f'pkt.source_address == "{written}"', "otherwise"))[1]
-    assert (told.code, told.help) == ("E0214", way_out)
-    assert told.notes
+    (reported,) = checked(sorting(f'pkt.source_address == "{written}"', "otherwise"))[1]
+    assert (reported.code, reported.help) == ("E0214", way_out)
+    assert reported.notes

@@ -72,7 +72,7 @@ def test_without_a_source_the_contract_is_used_fully(small):
         ("pcr = 1 cell/s, cdvt = 1 us, source = burst { size = 0 cell, every = 1 s }", "E0205"),
     ],
 )
-def test_a_wrong_field_is_told(codes, fields, code):
+def test_a_wrong_field_is_reported(codes, fields, code):
     assert codes(f"traffic t = cbr {{ {fields} }}\n") == [code]
 
 

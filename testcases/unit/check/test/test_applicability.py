@@ -26,17 +26,17 @@ test t on bench {{
 
 
 @pytest.fixture
-def told(checked):
+def reported(checked):
     """Return a function that gives the warnings of a criterion, and its text with the fixes."""
 
-    def told(condition: str):
+    def reported(condition: str):
         text = BENCH + TEST.format(condition=condition)
         _, problems = checked(text)
         fixed, _ = applied(f"qos 1\n{text}", [each.fix for each in problems if each.fix])
         (line,) = (each for each in fixed.splitlines() if "asked:" in each)
         return [each.code for each in problems], line.partition("asked: ")[2]
 
-    return told
+    return reported
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,8 @@ def told(checked):
         ),
     ],
 )
-def test_a_criterion_says_where_it_applies(told, written: str, better: str) -> None:
-    assert told(written) == (["W0608"], better)
+def test_a_criterion_says_where_it_applies(reported, written: str, better: str) -> None:
+    assert reported(written) == (["W0608"], better)
 
 
 @pytest.mark.parametrize(
@@ -91,15 +91,15 @@ def test_a_criterion_says_where_it_applies(told, written: str, better: str) -> N
         "n < 4 as shape",
     ],
 )
-def test_what_is_not_sure_is_told_and_left_as_it_is(told, written: str) -> None:
-    assert told(written) == (["W0608"], written)
+def test_what_is_not_sure_is_reported_and_left_as_it_is(reported, written: str) -> None:
+    assert reported(written) == (["W0608"], written)
 
 
 @pytest.mark.parametrize(
     "written", ["user.lost == 0", "user.lost == 0 or user.clr < 1%", "n > 9 or user.lost == 0"]
 )
-def test_what_every_case_asks_is_not_told(told, written: str) -> None:
-    assert told(written) == ([], written)
+def test_what_every_case_asks_is_not_reported(reported, written: str) -> None:
+    assert reported(written) == ([], written)
 
 
 def test_a_comment_in_what_goes_is_not_lost(checked) -> None:
