@@ -325,7 +325,7 @@ device edge {
 }
 """
     [problem] = checked(text)[1]
-    assert problem.message.startswith("high: no average comes to 48")
+    assert problem.message.startswith("high: an average of 48 is never reached")
     assert problem.span.text == "48 pkt"
 
 
