@@ -97,7 +97,8 @@ def test_imports_form_no_circle_even_for_types_outside_the_evaluator() -> None:
         {
             names[module]
             for name in imported(path, types=True)
-            for module in (name.replace(":", "."), name.partition(":")[0])
+            for member, package in [(name.replace(":", "."), name.partition(":")[0])]
+            for module in [member if member in names else package]
             if module in names
         }
         for path in MODULES
