@@ -51,7 +51,7 @@ class Diagnostic:
         message: What is wrong.
         span: Where.
         label: A short text under the caret.
-        others: Secondary places, which explain the error.
+        secondary: Secondary places, which explain the error.
         notes: Facts that help.
         help: One remedy.
         fix: The edits that apply it, if they are certain to be right; `qos check --fix` makes them.
@@ -61,7 +61,7 @@ class Diagnostic:
     message: str
     span: Span
     label: str = ""
-    others: tuple[Label, ...] = ()
+    secondary: tuple[Label, ...] = ()
     notes: tuple[str, ...] = ()
     help: str = ""
     fix: tuple[Edit, ...] = ()

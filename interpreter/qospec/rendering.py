@@ -57,7 +57,7 @@ def render(diagnostic: Diagnostic, *, colour: bool = False, width: int = WIDEST)
     broken there if it is the width of a terminal, which is less than the widest.
     """
     own = Label(diagnostic.span, diagnostic.label)
-    labels = [own, *diagnostic.others]
+    labels = [own, *diagnostic.secondary]
     digits = max(len("10"), *(len(str(_line_number(label))) for label in labels))
     paint = _Paint(diagnostic.severity, colour=colour)
     form = _Form(digits, max(_LEAST, width - digits - len(" | ")), paint, wraps=width < WIDEST)

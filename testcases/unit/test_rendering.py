@@ -49,7 +49,7 @@ def test_another_place_in_the_same_line_is_underlined_beside() -> None:
         "cannot compare a time with a number of cells",
         span("1 ms"),
         label="this is a count of cells",
-        others=(Label(span("phone.delay.p99"), "this is a time"),),
+        secondary=(Label(span("phone.delay.p99"), "this is a time"),),
     )
     assert render(diagnostic).split("\n")[3:] == [
         "18 |   expect  prompt:  phone.delay.p99 < 1 ms with 95% confidence",
@@ -63,7 +63,7 @@ def test_another_line_of_the_file_stands_in_order() -> None:
         "E0507",
         "a confidence of 95% needs at least 5 repeats",
         span("with 95% confidence"),
-        others=(Label(Span(TESTS, TESTS.text.index("}"), TESTS.text.index("}")), "1 here"),),
+        secondary=(Label(Span(TESTS, TESTS.text.index("}"), TESTS.text.index("}")), "1 here"),),
         help="add `repeat = 10` to `run`",
     )
     assert render(diagnostic) == (
@@ -81,7 +81,10 @@ def test_another_line_of_the_file_stands_in_order() -> None:
 def test_another_file_has_its_own_place() -> None:
     lab = Source("lab.qos", "qos 1\n" * 120 + "let x = 1 s\n")
     diagnostic = Diagnostic(
-        "E0102", "`x` is already declared", span("warmup"), others=(Label(span("x", lab), "here"),)
+        "E0102",
+        "`x` is already declared",
+        span("warmup"),
+        secondary=(Label(span("x", lab), "here"),),
     )
     assert render(diagnostic).split("\n")[1:] == [
         "   --> tests.qos:14:9",
@@ -204,7 +207,7 @@ def test_on_a_narrow_terminal_words_beside_a_mark_go_below_it() -> None:
         "cannot compare",
         span("1 ms"),
         label="this is a time, and what stands before it is a number of cells",
-        others=(Label(span("phone.delay.p99"), "a number of cells"),),
+        secondary=(Label(span("phone.delay.p99"), "a number of cells"),),
     )
     assert render(diagnostic, width=40).split("\n")[3:] == [
         "18 | …elay.p99 < 1 ms with 95% confiden…",

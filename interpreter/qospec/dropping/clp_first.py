@@ -1,4 +1,4 @@
-"""Cells of low priority first: partial buffer sharing."""
+"""Low-priority cells first: partial buffer sharing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tail drop: what finds no room is lost."""
+"""Tail drop: items that find no room are lost."""
 
 from __future__ import annotations
 

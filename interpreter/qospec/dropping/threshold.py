@@ -31,7 +31,7 @@ class Threshold(DropPolicy):
     """
 
     by: ClassMark
-    """The mark that tells classes apart."""
+    """The mark that determines the class."""
     at: LimitsByMark
     """How much may wait, by value of the mark."""
 
@@ -47,8 +47,8 @@ class Threshold(DropPolicy):
             same_unit("at", amount, limit)
             if amount.amount > limit.amount:
                 raise ValueError(
-                    f"at: nobody comes to {amount.amount}, for no more than {limit.amount} may"
-                    " wait; lower it, or raise the limit"
+                    f"at: the threshold {amount.amount} is never reached, as at most {limit.amount}"
+                    " may wait; lower it, or raise the limit"
                 )
         marks = values(self.by, self.at)
         return {mark: Rule(amount.amount) for mark, (_, amount) in zip(marks, self.at, strict=True)}

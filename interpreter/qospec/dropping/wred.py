@@ -28,7 +28,7 @@ class Wred(Averaging, DropPolicy):
     """
 
     by: ClassMark
-    """The mark that tells classes apart."""
+    """The mark that determines the class."""
     low: LimitsByMark
     """The average from which some items are dropped, by value of the mark."""
     high: LimitsByMark
@@ -42,10 +42,12 @@ class Wred(Averaging, DropPolicy):
         known = {key for key, _ in self.low}
         for field, entries in (("high", self.high), ("p", self.p)):
             if {key for key, _ in entries} != known:
-                raise ValueError(f"{field}: has other classes than low")
+                raise ValueError(f"{field}: its classes differ from those of `low`")
         for key, share in self.p:
             if share == 0:
-                raise ValueError(f"p: {key} would never be lost early; give more than 0")
+                raise ValueError(
+                    f"p: no item of class `{key}` would be lost early; write more than 0"
+                )
 
     @property
     def mark(self) -> str:

@@ -1,4 +1,4 @@
-"""One way becomes several, by what a cell or packet is."""
+"""A classifier: separate cells or packets by their properties."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @element(source="RFC 3290, 4 (classifiers)", duty="classifier", open_fields=True)
 @dataclass(frozen=True)
 class Classify(Element):
-    """Send each cell or packet to the first class whose condition it meets; authors name classes.
+    """Send each cell or packet to the first class whose condition it meets.
 
     A condition can test what all items of a connection share: category and path of cells, and
     whether they are OAM; addresses, protocol, ports and the input of packets. It can also test
@@ -35,7 +35,7 @@ class Classify(Element):
         if not self.classes:
             raise ValueError("at least one class is needed, as in `rest = otherwise`")
         if len(self.classes) > MAX_OUTPUTS:
-            raise ValueError(f"at most {MAX_OUTPUTS} classes can be told apart")
+            raise ValueError(f"at most {MAX_OUTPUTS} classes are supported")
 
     @property
     def outputs(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""A delay for each cell, from a list."""
+"""A delay for each cell or packet, from a list."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Delaying = Annotated[tuple[int, ...], Domain("times", 0, LONGEST_PS)]
 
 @dataclass
 class State:
-    """What is carried from batch to batch.
+    """The state that is kept from batch to batch.
 
     Attributes:
-        each_ps: The delays, in turn.
-        passed: How many cells have come.
-        waiting: What has come and not left, by the time when it will.
+        each_ps: The delays, in order.
+        passed: The number of items that have arrived.
+        waiting: Items that have not left yet, in order of departure.
     """
 
     each_ps: Times
@@ -70,6 +70,6 @@ class Delays(Element):
 
 
 def _in_order(waiting: Batch, late: Batch) -> Batch:
-    """Return both by time; those that waited already are first among equals."""
+    """Merge by departure time; items that waited already precede new ones at equal times."""
     both = joined(waiting, late)
     return both.select(np.argsort(both.at_ps, kind="stable"))

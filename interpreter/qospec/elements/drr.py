@@ -21,7 +21,7 @@ LARGEST_QUANTUM = 2**40
 
 @kernel
 def _select(tree: Tree, scheduler: int) -> int:
-    """Return the first on the list whose deficit covers its packet; the others go to the end."""
+    """Return the first input whose deficit covers its packet; the others move to the back."""
     mine = tree[scheduler]
     while True:
         k = mine["front"]
@@ -42,7 +42,7 @@ def _select(tree: Tree, scheduler: int) -> int:
 
 @kernel
 def _on_arrival(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:  # noqa: ARG001
-    """Put an input at the end of the list, unless it is on it."""
+    """Append an input to the list, unless it is already on it."""
     mine = tree[scheduler]
     if not tree[k]["active"]:
         tree[k]["active"], tree[k]["deficit"], tree[k]["behind"] = 1, 0, 0
@@ -62,7 +62,7 @@ def _on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int
 
 @kernel
 def _on_idle(tree: Tree, scheduler: int, k: int) -> int:
-    """Take an input off the list, whose front it is; all of them, if nothing waits."""
+    """Remove the input at the front of the list; clear the list if no packet waits."""
     mine = tree[scheduler]
     tree[k]["active"], tree[k]["deficit"] = 0, 0
     mine["front"], mine["granted"] = tree[k]["behind"], 0
@@ -86,14 +86,14 @@ class Drr(Weighted):
     its packets are sent as long as the deficit covers them. Then it goes to the end of the list
     with the remaining deficit or, if nothing waits, leaves the list and loses it.
 
-    A quantum below the largest packet costs turns in which nothing is sent, and delay.
+    A quantum smaller than the largest packet costs turns in which nothing is sent, and delay.
     """
 
     weights: Weights
     """Number of quanta of each input."""
 
     quantum: Data = 1_500
-    """What an input of weight 1 may send in its turn."""
+    """The number of bytes that an input of weight 1 may send in its turn."""
 
     policy = Policy(
         "drr",
@@ -111,9 +111,9 @@ class Drr(Weighted):
             raise ValueError("quantum: at least one byte is needed")
         for name, weight in self.weights:
             if (weight * self.quantum).denominator != 1:
-                raise ValueError(f"weights: {name} has no whole number of bytes per turn")
+                raise ValueError(f"weights: the quantum of `{name}` is not a whole number of bytes")
             if weight * self.quantum > LARGEST_QUANTUM:
-                raise ValueError(f"weights: {name} has more than 1 TiB per turn")
+                raise ValueError(f"weights: the quantum of `{name}` exceeds 1 TiB")
 
     @property
     def quanta(self) -> Quanta:

@@ -41,17 +41,17 @@ if TYPE_CHECKING:
 
 HEAD, TAIL, WAITING = 0, 1, 2
 PLACES = 256
-"""At first; a power of two, doubled as needed."""
+"""The initial size of the ring; a power of two, doubled as needed."""
 
 Drop = Annotated[DropPolicy | None, Domain("dropping")]
 
 
 class Queue(NamedTuple):
-    """What waits, where sizes differ or a drop policy wants to know.
+    """The waiting items, where sizes differ or a drop policy needs them.
 
     Attributes:
-        marks: HEAD and TAIL, the number of the first and that after the last; WAITING, the amount.
-        ring: (places, 2) For each, from when on it does not wait, and its amount.
+        marks: HEAD and TAIL, the numbers of the first item and after the last; WAITING, the amount.
+        ring: (places, 2) When each item stops waiting, and its amount.
     """
 
     marks: Whole
@@ -60,15 +60,15 @@ class Queue(NamedTuple):
 
 @dataclass
 class State:
-    """What is carried from batch to batch.
+    """The state that is kept from batch to batch.
 
     Attributes:
         line: The line that is fed; see `engine.line.transmission`.
         known_bytes: The one size of all cells, or 0.
         owns_times: Whether departures may be written over arrivals.
-        size_bytes: Of all that came so far; 0 before the first.
-        drop_state: What is let in.
-        queue: Only once sizes differ, or with a policy; before, the line alone tells what waits.
+        size_bytes: The size of all items so far; 0 before the first.
+        drop_state: The state of the drop policy.
+        queue: Once sizes differ, or with a policy; before, the queue follows from the line alone.
     """
 
     line: Whole
@@ -87,7 +87,7 @@ class Fifo(Element):
     The limit counts what waits, not what is being sent. An item that begins in the same ps in which
     another arrives has made room for it; one that can begin on arrival needs none.
 
-    Not modelled: room that is shared with other queues.
+    Not modelled: buffer space that is shared with other queues.
     """
 
     limit: Limit
@@ -156,7 +156,7 @@ class Fifo(Element):
         return self._queued_by_size(state, state.queue, batch)
 
     def _queue_of(self, state: State, at_ps: int) -> Queue:
-        """Return what waits at `at_ps`, all of one size so far."""
+        """Return the queue at `at_ps`, with items of one size so far."""
         if not state.size_bytes:
             return Queue(np.zeros(3, np.int64), np.zeros((PLACES, 2), np.int64))
         starts_ps = tail_drop.pending_starts_ps(state.line, state.size_bytes, at_ps)
@@ -199,24 +199,24 @@ def _queue(
     batch: Batch,
     first: int,
     state: tuple[Whole, Whole, Whole, AdmissionTable],
-    asked: tuple[bool, Sizes],
+    options: tuple[bool, Sizes],
     outcome: Outcome,
 ) -> tuple[int, int]:
-    """Let cells in, from number `first` on, until all are in or the ring has no place left.
+    """Admit items from number `first` on, until all are done or the ring is full.
 
     Args:
-        batch: n cells.
+        batch: n items.
         first: Number of the first.
-        state: The line, marks and ring of the queue, and its gate; carried on.
-        asked: Whether what waits is counted in bytes; (n,) random numbers.
-        outcome: (n,) Written; `lost` is the fate.
+        state: The line, the marks and ring of the queue, and its admission table; updated.
+        options: Whether the limit counts bytes; (n,) random numbers.
+        outcome: (n,) Written; `lost` is ADMITTED or the cause of the loss.
 
     Returns:
-        The number of the next cell, and how many found no room.
+        The number of the next item, and the number of items lost.
     """
     at_ps, sent_ps, _, size_bytes, item_marks = batch
     line, marks, ring, table = state
-    in_bytes, draws = asked
+    in_bytes, draws = options
     lost, left_ps, began_ps = outcome
     free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
     propagation = line[PROPAGATION]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Tests = NDArray[void]
     """Records of the fields of TEST."""
     Row = tuple[int, ...]
-    """The values of one."""
+    """The values of one record."""
 
 CONFORMS, DISCARDED, TAGGED = 0, 1, 2
 
@@ -48,12 +48,12 @@ TEST = (
 
 
 class State(NamedTuple):
-    """What is carried from batch to batch.
+    """The state that is kept from batch to batch.
 
     Attributes:
         first: (indices,) The test of each connection on all cells.
-        second: (indices,) That of VBR; (0,) without any VBR.
-        fold: From this index on, a cell counts for the connection that many indices below.
+        second: (indices,) The sustainable-rate test of VBR; (0,) without any VBR.
+        fold: Cells from this index on count for the connection `fold` indices below.
     """
 
     first: Tests
@@ -67,10 +67,11 @@ class Gcra(Element):
     """Police each connection by its contract: discard or tag cells that arrive too early.
 
     A cell at t conforms to GCRA(T, tau) unless t < TAT - tau; if it does, TAT = max(t, TAT) + T.
-    The first test is T = 1/PCR, tau = CDVT on all cells; VBR has a second, Ts = 1/SCR, tau = BT +
-    CDVT, on all cells (VBR.1) or on those of CLP 0 (VBR.2 and VBR.3). A state advances only for a
-    cell that conforms to all tests that apply to it. Under VBR.3 a CLP 0 cell that fails only the
-    second is tagged, and from there is a CLP 1 cell, to which the first test alone applies.
+    The first test has T = 1/PCR and tau = CDVT, on all cells. VBR has a second, with T = 1/SCR and
+    tau = BT + CDVT, on all cells (VBR.1) or on CLP 0 cells only (VBR.2 and VBR.3). A cell updates
+    the tests only if it conforms to all that apply to it. Under VBR.3 a CLP 0 cell that fails only
+    the second test is tagged; from there on it is a CLP 1 cell, to which only the first test
+    applies.
 
     Not modelled: frame-based and dynamic GCRA (GFR, ABR); a change of contract during a trial.
     """
@@ -86,7 +87,7 @@ class Gcra(Element):
     """Whether OAM cells are tested jointly with their VC's user cells, separately, or not at all.
     """
     police: Names = ("cbr", "vbr_rt", "vbr_nrt")
-    """The service categories that are policed; the others pass."""
+    """The service categories that are policed; cells of others pass."""
 
     causes = ("policed",)
     keeps_spacing = True
@@ -95,7 +96,9 @@ class Gcra(Element):
         for category in self.police:
             if category not in SERVICE_CATEGORIES:
                 known = ", ".join(SERVICE_CATEGORIES)
-                raise ValueError(f"police: `{category}` is no service category; there are {known}")
+                raise ValueError(
+                    f"police: `{category}` is not a service category; expected one of {known}"
+                )
 
     def polices(self, contract: Contract) -> bool:
         return contract.category in self.police
@@ -164,20 +167,22 @@ def _second(contract: Contract) -> Row:
 
 
 def _test(increment_ps: Fraction, tolerance_ps: int) -> Row:
-    """Return a test before its first cell, for which a TAT of 0 is as good as its own time."""
+    """Return a test before its first cell; a TAT of 0 lets that cell conform at any time."""
     denominator = increment_ps.denominator
     if tolerance_ps > LONGEST_TOLERANCE_PS or denominator > LARGEST_DENOMINATOR:
-        raise ValueError("this contract's tolerance or rate is beyond what can be policed exactly")
+        raise ValueError(
+            "the tolerance or rate of this contract is beyond what can be policed exactly"
+        )
     return (0, 0, *divmod(increment_ps.numerator, denominator), denominator, tolerance_ps)
 
 
 @kernel
 def _police(batch: Batch, state: State, violated: int, verdict: Marks) -> tuple[int, int]:
-    """Hold cells to one test each; return how many are discarded and how many tagged.
+    """Apply one test to each cell; return the numbers of cells discarded and tagged.
 
     Args:
         batch: n cells.
-        state: Carried on.
+        state: Updated.
         violated: The verdict on a cell that does not conform.
         verdict: (n,) Written: CONFORMS, DISCARDED or TAGGED.
     """
@@ -200,7 +205,7 @@ def _police(batch: Batch, state: State, violated: int, verdict: Marks) -> tuple[
 
 @kernel
 def _police_twice(batch: Batch, state: State, violated: int, verdict: Marks) -> tuple[int, int]:
-    """Hold cells to both tests of their connection. See `_police`."""
+    """Apply both tests of its connection to each cell; see `_police`."""
     at_ps, _, connection, _, marks = batch
     firsts, seconds, fold = state
     discarded = tagged = 0

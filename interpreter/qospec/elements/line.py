@@ -1,4 +1,4 @@
-"""A line: one cell after the other, each for its time, and then the way."""
+"""A line: transmission at an exact rate, then propagation."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class State(NamedTuple):
-    """What is carried from batch to batch, and what holds for the whole trial.
+    """The state that is kept from batch to batch, and the facts of the whole trial.
 
     Attributes:
         line: See `engine.line.transmission`.
@@ -65,7 +65,7 @@ LineRate = Annotated[
 Overhead = Annotated[int, Domain("data", 0, 4_096)]
 """Whole bytes around a packet."""
 Stack = Annotated[int, Domain("integer", 0, 8)]
-"""How many of 4 bytes each."""
+"""A number of tags or labels of 4 bytes each."""
 Mtu = Annotated[int, Domain("data", IPV4_HEADER_BYTES, LARGEST_PACKET_BYTES)]
 
 
@@ -77,7 +77,7 @@ Mtu = Annotated[int, Domain("data", IPV4_HEADER_BYTES, LARGEST_PACKET_BYTES)]
 )
 @dataclass(frozen=True)
 class Line(Element):
-    """Carry cells or packets one after the other at an exact rate over a length.
+    """Transmit cells or packets one after the other at an exact rate, over a length.
 
     A cell may begin in the same ps in which it is ready and the line is free. It leaves when its
     last bit reaches the far end. A line without a queue of its own holds what waits, without limit,
@@ -88,13 +88,13 @@ class Line(Element):
     """
 
     rate: LineRate
-    """Bits per second: of cells, 53 bytes each, or of all that is sent, `@line`."""
+    """Bits per second: of cells, 53 bytes each, or of everything that is sent, `@line`."""
     slotted: Boolean = True
-    """Whether a cell begins only where a slot does, floor(k * 424 bit / rate); not for packets."""
+    """Whether cells begin only where a slot does, floor(k * 424 bit / rate); not for packets."""
     length: Length = Fraction(0)
     """Distance to the other end."""
     delay_per_length: DelayPerLength = Fraction(5_000)
-    """Propagation; 5 ns/m is about that of a fibre with a group index of 1.47."""
+    """Propagation delay; 5 ns/m is about that of fibre with a group index of 1.47."""
     phase: Time = 0
     """Start of slot 0."""
 
@@ -107,7 +107,7 @@ class Line(Element):
     header: Overhead = 0
     """Bytes of a frame besides the packet: with its check sequence, without tags and labels."""
     min_frame: Overhead = 0
-    """A shorter frame is padded to this."""
+    """The minimum size of a frame; a shorter one is padded."""
     gap: Overhead = 0
     """Minimum gap between two frames, in bytes."""
     mtu: Mtu = LARGEST_PACKET_BYTES
@@ -135,7 +135,7 @@ class Line(Element):
 
     @property
     def encapsulation(self) -> Encapsulation | None:
-        """Return what is put around each packet; None where cells are carried."""
+        """Return the framing of each packet; None if cells are carried."""
         if self.carries == "cell":
             return None
         inserted = self.vlan_tags * TAG_BYTES + self.labels * LABEL_BYTES
@@ -186,18 +186,18 @@ def _sent(state: State, batch: Batch) -> Batch:
 
 @kernel
 def _send(at_ps: Times, size_bytes: Sizes, line: Whole, left_ps: Times, began_ps: Times) -> None:
-    """Send without slots: begin when the item is there and the line is free.
+    """Send without slots: begin when the item is ready and the line is free.
 
     Args:
         at_ps: (n,) Arrival times; they do not fall.
         size_bytes: (n,) Lengths.
-        line: Carried on.
+        line: Updated.
         left_ps: (n,) Written: last bit at the far end, rounded down; may be `at_ps` itself.
-        began_ps: (n,) Written: first bit sent, rounded down; or (0,): not asked for.
+        began_ps: (n,) Written: first bit sent, rounded down; or (0,) if not needed.
     """
     free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
     size, time, lead, stamps = 0, (0, 0), line[LEAD], len(began_ps) > 0
-    simple = line[BYTE_PART] == 0  # then to look for a change of sizes costs more than to multiply
+    simple = line[BYTE_PART] == 0  # multiplying is then cheaper than detecting a new size
     for i in range(len(at_ps)):
         if simple or size_bytes[i] != size:
             size, time = int(size_bytes[i]), service_time(line, size_bytes[i])
@@ -212,13 +212,13 @@ def _send(at_ps: Times, size_bytes: Sizes, line: Whole, left_ps: Times, began_ps
 
 @kernel
 def _send_in_slots(at_ps: Times, line: Whole, left_ps: Times, began_ps: Times) -> None:
-    """Send each cell in the first free slot that begins when it is there.
+    """Send each cell in the first free slot after it is ready.
 
     Args:
         at_ps: (n,) Arrival times; they do not fall.
-        line: Carried on.
+        line: Updated.
         left_ps: (n,) Written: last bit at the far end; may be `at_ps` itself.
-        began_ps: (n,) Written: first bit sent; or (0,): not asked for.
+        began_ps: (n,) Written: first bit sent; or (0,) if not needed.
     """
     free, part = line[FREE], line[PART]
     slot, slot_part, denominator = line[SLOT], line[SLOT_PART], line[DENOMINATOR]

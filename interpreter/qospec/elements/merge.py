@@ -1,4 +1,4 @@
-"""Several ways become one."""
+"""A merge of several inputs into one output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OAM cells leave the path of user cells."""
+"""Extraction of OAM cells from the path of user cells."""
 
 from __future__ import annotations
 

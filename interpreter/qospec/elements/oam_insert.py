@@ -1,4 +1,4 @@
-"""OAM cells enter the path of user cells."""
+"""Insertion of OAM cells into the path of user cells."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ LARGEST_DENOMINATOR = 2**62
 
 
 class State(NamedTuple):
-    """What is carried from batch to batch.
+    """The state that is kept from batch to batch.
 
     Attributes:
-        due_ps: (count,) Per VC the first whole ps in which an OAM cell is due.
-        ahead: (count,) By how much that is rounded up, as a numerator.
+        due_ps: (count,) The first whole ps in which an OAM cell of each VC is due.
+        ahead: (count,) The amount by which that is rounded up, as a numerator.
         period: The time between two: whole ps, numerator, denominator.
     """
 
@@ -49,7 +49,7 @@ class OamInsert(Element):
     was due, not after it was sent: a connection with few cells still gets its rate on average, and
     catches up at one OAM cell per user cell.
 
-    Not modelled: content; OAM cells without user cells.
+    Not modelled: the content of OAM cells; OAM cells without user cells.
     """
 
     inserts_oam = True
@@ -78,7 +78,7 @@ class OamInsert(Element):
         else:
             exact = [number * period_ps / count for number in range(count)]
             due_ps = np.array([ceil(at_ps) for at_ps in exact], np.int64)
-            # Rounding to a whole part changes nothing: all that is ever added are whole parts.
+            # Rounding the numerator down is harmless: only whole numerators are ever added to it.
             ahead[:] = [floor((ceil(at_ps) - at_ps) * denominator) for at_ps in exact]
         period = (*divmod(period_ps.numerator, denominator), denominator)
         return State(due_ps, ahead, period)
@@ -96,13 +96,13 @@ class OamInsert(Element):
 
 @kernel
 def _due(at_ps: Times, connection: Indices, state: State, before: Whole) -> int:
-    """Find the user cells that an OAM cell goes ahead of; return how many.
+    """Find the user cells that an OAM cell precedes; return their number.
 
     Args:
         at_ps: (n,) Times; they do not fall.
-        connection: (n,) Indices; OAM cells pass.
-        state: Carried on.
-        before: (n,) Written, as far as returned: the numbers of those cells.
+        connection: (n,) Indices; OAM cells are skipped.
+        state: Updated.
+        before: (n,) Written, up to the number returned: the numbers of those cells.
     """
     due_ps, ahead, (period_ps, period_part, denominator) = state
     count = 0
@@ -121,13 +121,13 @@ def _due(at_ps: Times, connection: Indices, state: State, before: Whole) -> int:
 
 @kernel
 def _insert(batch: Batch, before: Whole, oam: int, with_oam: Batch) -> None:
-    """Copy the cells, and an OAM cell ahead of each whose number is in `before`.
+    """Copy the cells, with an OAM cell ahead of each whose number is in `before`.
 
     Args:
         batch: n cells.
-        before: (m,) Rising.
-        oam: By how much the index of an OAM cell is higher than that of its connection.
-        with_oam: n + m cells, written.
+        before: (m,) Ascending numbers.
+        oam: The offset from the index of a connection to that of its OAM cells.
+        with_oam: n + m cells; written.
     """
     at_1, sent_1, connection_1, size_1, marks_1 = batch
     at, sent, connection, size, marks = with_oam

@@ -1,4 +1,4 @@
-"""A policer: a token bucket that parts packets in profile from those out of profile."""
+"""A policer: a token bucket that separates packets in profile from those out of profile."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @kernel
 def _judge(batch: Batch, state: State, colour: Marks) -> int:
-    """Write the colour of each packet; return how many are red."""
+    """Write the colour of each packet; return the number of red ones."""
     at_ps, _, _, size_bytes, _ = batch
     clock, committed, _ = state
     red = 0
@@ -40,13 +40,13 @@ def _judge(batch: Batch, state: State, colour: Marks) -> int:
 )
 @dataclass(frozen=True)
 class Police(Meter):
-    """Admit packets up to a rate and a burst, and drop or mark what exceeds them.
+    """Admit packets up to a rate and a burst, and drop or mark those that exceed them.
 
     A bucket of CBS bytes, full at first, gains CIR. A packet with enough tokens for all its bytes
     takes them and is green; any other takes none and exceeds: it is dropped, or passed on red. All
     packets are metered together, whatever their connection.
 
-    Not modelled: loose conformance, by which a packet passes if there is any token at all.
+    Not modelled: loose conformance, in which a packet passes if any token is left.
     """
 
     colours: ClassVar[tuple[int, ...]] = (GREEN, RED)

@@ -1,4 +1,4 @@
-"""A forwarding processor: it works on one packet after the other, if nothing keeps it from it."""
+"""A forwarding processor: it processes one packet after the other, unless interrupted."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ if TYPE_CHECKING:
 
 Ports = Annotated[int, Domain("integer", 1, 255)]
 PerPacket = Annotated[int, Domain("time", 1, 10**11)]
-"""More than nothing, up to 100 ms."""
+"""Above 0, up to 100 ms."""
 Extra = Annotated[int, Domain("time", 0, 10**11)]
 PerByte = Annotated[int, Domain("time", 0, 10**5)]
-"""Up to 100 ns: a processor works on no packet for a second."""
+"""Up to 100 ns, so that no packet takes a second."""
 PerSegment = Annotated[int, Domain("time", 0, 10**8)]
 Segment = Annotated[int, Domain("data", 64, 65_535)]
 Headroom = Annotated[int, Domain("data", 0, 4_096)]
 Interval = Annotated[int, Domain("time", 10**8, 10**15)]
-"""From 100 us on, so that the interruptions of one packet are few."""
+"""At least 100 us, so that a packet sees few interruptions."""
 Lengths = Annotated[
     Literal["constant", "uniform", "exponential"],
     Domain("choice", choices=("constant", "uniform", "exponential")),
@@ -51,17 +51,17 @@ Lengths = Annotated[
 Phase = Annotated[int | None, Domain("time", 0, 10**15)]
 
 LEAST_SHARE = Fraction(1, 10)
-"""What interruptions leave of a processor, at least."""
+"""The minimum share of its time that interruptions leave a processor."""
 
 
 @dataclass
 class State:
-    """What is carried from batch to batch.
+    """The state that is kept from batch to batch.
 
     Attributes:
-        work: What waits, and until when the processor is at work.
-        interruptions: When it attends to other things.
-        watched: Whether it is to tell of what waits.
+        work: The waiting packets, and until when the processor is busy.
+        interruptions: When it is interrupted.
+        watched: Whether to report which packets waited.
     """
 
     work: Work
@@ -92,16 +92,16 @@ class Processor(Element):
     `exit[k]`; of those that arrive in the same ps, the lower input goes first. Bytes are those of
     the IP packet.
 
-    An interruption suspends the work and begins before a packet that could begin in the same ps.
-    While one lasts, others wait for its end. A processor with a watchdog that has been busy for
-    longer than `watchdog_timeout` without a pause restarts: all packets that wait are lost, and all
-    that arrive until it is up again.
+    An interruption suspends the processing, and precedes a packet that could begin in the same ps.
+    Interruptions that are due during another wait for its end. A processor with a watchdog that has
+    been busy for longer than `watchdog_timeout` without a pause restarts: all waiting packets are
+    lost, and so are all that arrive until it is up again.
 
     Not modelled: several parallel processors; a packet that is abandoned halfway.
     """
 
     per_packet: PerPacket
-    """The time for each packet; extra work, such as classifying it, is added here."""
+    """The time for each packet; extra work, such as classification, is added here."""
     limit: Limit
     """How much may wait, in packets or bytes."""
     ports: Ports = 1
@@ -109,11 +109,11 @@ class Processor(Element):
     shared: Boolean = True
     """Whether the limit is for all inputs together or for each."""
     per_byte: PerByte = 0
-    """The time for each byte, as for a copy."""
+    """The time for each byte, as for copying."""
     segment: Segment = 65_535
     """Size of one of its buffers; a packet occupies as many as it needs."""
     headroom: Headroom = 0
-    """How much is left free ahead of a packet in its first segment, as for its frame's header."""
+    """Bytes left free ahead of a packet in its first segment, as for the header of its frame."""
     per_segment: PerSegment = 0
     """The time for each segment of a packet except the first."""
     per_size_change: Extra = 0
@@ -121,17 +121,17 @@ class Processor(Element):
     housekeeping: Time = 0
     """Length of an interruption that occurs once a period; 0: there are none."""
     housekeeping_every: Interval = 10**10
-    """The period."""
+    """The period of `housekeeping`."""
     housekeeping_phase: Phase = None
     """When the first begins; by default at random within a period."""
     random_interruption: Time = 0
     """Mean length of interruptions that occur at random; 0: there are none."""
     random_interruption_every: Interval = 10**10
-    """Mean interval between two of them; exponentially distributed."""
+    """Mean interval between these; exponentially distributed."""
     random_interruption_lengths: Lengths = "constant"
     """Distribution of their lengths; a uniform one begins at 0."""
     restart_time: Time = 0
-    """How long a restart takes; 0: it has no watchdog."""
+    """How long a restart takes; 0: no watchdog."""
     watchdog_timeout: Time = 10**12
     """How long it may be busy without a pause before the watchdog restarts it."""
 
@@ -164,7 +164,7 @@ class Processor(Element):
 
     @property
     def cost(self) -> Cost:
-        """Return how long packets take."""
+        """Return the terms of the processing time of packets."""
         further = (self.segment, self.headroom, self.per_segment)
         return Cost(self.per_packet, self.per_byte, *further, self.per_size_change)
 
@@ -195,16 +195,16 @@ class Processor(Element):
         return Step(departures, (min(next_ps, FOREVER_PS),) * self.ports, losses, waits)
 
     def _check(self, state: State, batch: Batch) -> None:
-        """Refuse what could take longer than int64 can tell: a bound from far above."""
+        """Raise OverflowError if times might exceed int64, by a generous upper bound."""
         clock = state.work.clock
         latest_ps = max(int(batch.at_ps[-1]), int(clock[FREE]))
         packets = min(batch.count, self.ports * self.limit.amount + 1)
         work_ps = packets * self.cost.most_ps(int(batch.size_bytes.max()))
         if latest_ps + work_ps / LEAST_SHARE + self.restart_time >= FOREVER_PS:
-            raise OverflowError("more waits for a processor than it can do in 50 days")
+            raise OverflowError("the packets that wait for a processor take it more than 50 days")
 
     def _outcomes(self, state: State, batch: Batch, way: Marks) -> Outcomes:
-        """Return what becomes of packets that come by those ways."""
+        """Return the outcome for each packet, given the input by which it arrived."""
         limit = (self.limit.amount, self.limit.unit == "byte")
         watchdog = (self.watchdog_timeout if self.restart_time else FOREVER_PS, self.restart_time)
         terms = (self.cost, limit, watchdog)
@@ -229,7 +229,7 @@ class Processor(Element):
 def _separate_lost(
     batch: Batch, way: Marks, outcomes: Outcomes
 ) -> tuple[Batch, Marks, tuple[Loss, ...]]:
-    """Return what leaves, by which way, and what is lost."""
+    """Return the packets that leave, their outputs, and the losses."""
     batch, cause = batch.moved(outcomes.left_ps), outcomes.cause
     if not cause.any():
         return batch, way, ()
@@ -240,7 +240,7 @@ def _separate_lost(
 
 
 def _together(arrivals: tuple[Batch, ...]) -> tuple[Batch, Marks]:
-    """Return what comes by all inputs, in order of time, and by which each came."""
+    """Merge the arrivals of all inputs by time; return them, and the input of each."""
     way = np.repeat(np.arange(len(arrivals)), [batch.count for batch in arrivals]).astype(np.uint8)
     filled = [batch for batch in arrivals if batch.count]
     if len(filled) < 2:  # noqa: PLR2004  nothing to bring together
@@ -251,6 +251,6 @@ def _together(arrivals: tuple[Batch, ...]) -> tuple[Batch, Marks]:
 
 
 def _of_way(batch: Batch, way: Marks, number: int) -> Batch:
-    """Return what leaves by one output."""
+    """Return the packets that leave by one output."""
     mine = way == number
     return batch if mine.all() else batch.select(mine)

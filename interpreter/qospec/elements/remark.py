@@ -1,4 +1,4 @@
-"""A marker: writes what later classifiers read."""
+"""A marker: it sets marks that later classifiers read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from qospec.engine.items.connections import Contract
 
 Codes = tuple[tuple[str, int], ...]
-"""A value for each colour that is named; for all packets, by the name ""."""
+"""A value for each colour that is named; for all packets, under the name ""."""
 CodePoint = Annotated[Codes | None, Domain("codes", 0, ALL["dscp"].highest)]
 Precedence = Annotated[Codes | None, Domain("codes", 0, ALL["precedence"].highest)]
 PriorityCode = Annotated[Codes | None, Domain("codes", 0, ALL["priority"].highest)]
@@ -55,11 +55,11 @@ class Remark(Element):
             for colour, _ in codes:
                 if colour not in ("", *COLOURS):
                     known = ", ".join(COLOURS)
-                    raise ValueError(f"{name}: there is no colour {colour}; there are {known}")
+                    raise ValueError(f"{name}: `{colour}` is not a colour; expected one of {known}")
         if not any(self._given):
-            raise ValueError("nothing is marked; write `remark { dscp = 10 }`")
+            raise ValueError("no mark is set; write `remark { dscp = 10 }`")
         if self.dscp and self.precedence:
-            raise ValueError("precedence: it is a part of the DSCP; write one of them")
+            raise ValueError("precedence: part of the DSCP; set only one of the two")
 
     @property
     def marks_written(self) -> tuple[str, ...]:
@@ -67,7 +67,7 @@ class Remark(Element):
 
     @property
     def _codes(self) -> dict[str, Codes]:
-        """Return what is given for each mark that holds a number."""
+        """Return the values of each mark that holds a number."""
         return {
             "dscp": self.dscp or (),
             "precedence": self.precedence or (),
@@ -77,7 +77,7 @@ class Remark(Element):
 
     @cached_property
     def _given(self) -> tuple[dict[str, int], ...]:
-        """Return what is written, per colour."""
+        """Return the marks that are set, per colour."""
         found: tuple[dict[str, int], ...] = tuple({} for _ in COLOURS)
         for name, codes in self._codes.items():
             for colour, code in codes:
@@ -93,7 +93,7 @@ class Remark(Element):
         return (marks,)
 
     def start(self, setting: Setting) -> tuple[Bits, Bits]:
-        """Return which bits are kept, and which are set, by colour; where alike, once."""
+        """Return masks of the bits kept and the bits set, per colour; one each if all are equal."""
         kept, written = [], []
         for given in self._given:
             kept.append(VALUES - 1 - sum(ALL[name].mask for name in given))

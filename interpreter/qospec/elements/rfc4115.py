@@ -1,4 +1,4 @@
-"""The two rate three colour marker that lets in-profile traffic be."""
+"""The two-rate three-colour marker of RFC 4115, which leaves in-profile traffic untouched."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Rfc4115(ThreeColours):
     excess_information_rate: TokenRate
     """Rate of tokens for yellow packets, EIR."""
     excess_burst_size: BucketSize
-    """Maximum number of them in bytes, EBS."""
+    """Size of their bucket in bytes, EBS."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @kernel
 def _select(tree: Tree, scheduler: int) -> int:
-    """Return the input whose first packet has the least tag."""
+    """Return the input whose first packet has the smallest tag."""
     found, least = 0, 0
     for k in range(tree[scheduler]["first"], tree[scheduler]["last"]):
         if tree[k]["waits"]:

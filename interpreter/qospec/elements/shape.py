@@ -37,14 +37,14 @@ KEPT, TOO_LONG, NO_ROOM = 0, 1, 2
 
 @dataclass
 class State:
-    """What is carried from batch to batch.
+    """The state that is kept from batch to batch.
 
     Attributes:
-        marks: NOW, up to when the bucket is filled: the last packet has left by then. WAITING, the
-            amount that waits, and HEAD, the first of it.
+        marks: NOW, up to which the bucket is filled: the last packet has left by then. WAITING,
+            the amount that waits, and HEAD, the first waiting packet.
         bucket: See `engine.meter.token_bucket`.
-        leaving: (2, n) When each packet that waits leaves, and its amount.
-        watched: Whether it is to tell of what waits.
+        leaving: (2, n) When each waiting packet leaves, and its amount.
+        watched: Whether to report which packets waited.
     """
 
     marks: Whole
@@ -101,7 +101,7 @@ class Shape(Element):
         waits = None
         if batch.count:
             batch, losses, waits = self._shaped(state, batch)
-        # What leaves at NOW, if that is to come, has waited: tokens for another byte need a ps.
+        # A packet that leaves at a NOW to come has waited: tokens for another byte need a ps.
         last_ps = state.marks.item(NOW)
         watermark_ps = last_ps + 1 if last_ps >= until_ps else until_ps
         return Step((batch,), (min(watermark_ps, FOREVER_PS),), losses, waits)
@@ -109,7 +109,7 @@ class Shape(Element):
     def _shaped(
         self, state: State, batch: Batch
     ) -> tuple[Batch, tuple[Loss, ...], tuple[Times, Times] | None]:
-        """Return what leaves, what is lost, and what waited."""
+        """Return the packets that leave, the losses, and the times of those that waited."""
         token_bucket.check_sizes(batch)
         self._check_load(state, batch)
         before = state.leaving.shape[1]
@@ -133,14 +133,14 @@ class Shape(Element):
         return batch, tuple(losses), waits
 
     def _check_load(self, state: State, batch: Batch) -> None:
-        """Raise OverflowError if the last might have to wait for longer than int64 can tell."""
+        """Raise OverflowError if the wait of the last packet might exceed int64."""
         most, largest_bytes = self.limit.amount, int(batch.size_bytes.max())
         all_bytes = batch.count * largest_bytes
-        # What waits already is gone by NOW, so behind that is what comes and finds room.
+        # Waiting packets have left by NOW; then follow the arrivals that find room.
         most_bytes = min(all_bytes, most if self.limit.unit == "byte" else most * largest_bytes)
         latest_ps = max(state.marks.item(NOW), batch.at_ps.item(-1))
         if latest_ps + most_bytes * (state.bucket.item(BYTE) + 1) >= FOREVER_PS:
-            raise OverflowError("more waits for a shaper than it lets through in 50 days")
+            raise OverflowError("the packets that wait for a shaper take it more than 50 days")
 
 
 @kernel
@@ -155,15 +155,15 @@ def _shape(
 
     Args:
         batch: n packets.
-        state: Marks and bucket; carried on.
-        queue: When each packet that waits leaves, its amount, and how many these are; with room for
-            all that come.
+        state: Marks and bucket; updated.
+        queue: When each waiting packet leaves, its amount, and the number of these packets; with
+            room for all arrivals.
         limit: How much may wait, and whether that is counted in bytes.
-        written: (n,) When each leaves, and its fate.
+        written: (n,) When each leaves, and its outcome.
 
     Returns:
-        The number of the last packet that waits and one more, how many packets are too long, and
-        how many find no room.
+        The number after that of the last waiting packet, the number of packets that are too long,
+        and of those that find no room.
     """
     at_ps, _, _, size_bytes, _ = batch
     marks, bucket = state

@@ -1,4 +1,4 @@
-"""The single rate three colour marker."""
+"""The single-rate three-colour marker."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Srtcm(ThreeColours):
     """
 
     excess_burst_size: BucketSize
-    """Maximum number of tokens for yellow packets in bytes, EBS."""
+    """Size of the bucket for yellow packets in bytes, EBS."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @kernel
 def _select(tree: Tree, scheduler: int) -> int:
-    """Return the first input at which something waits."""
+    """Return the first input with a waiting item."""
     k = tree[scheduler]["first"]
     while tree[unsigned(k)]["waits"] == 0:
         k += 1
@@ -32,7 +32,7 @@ class Strict(Scheduler):
     being sent. When the line becomes free, items that arrive in the same ps are candidates too, and
     one that is chosen on arrival needs no room.
 
-    Not modelled: room that queues share; preemption.
+    Not modelled: buffer space that queues share; preemption.
     """
 
     order: Names

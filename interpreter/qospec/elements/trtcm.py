@@ -1,4 +1,4 @@
-"""The two rate three colour marker."""
+"""The two-rate three-colour marker."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @kernel
 def _judge(batch: Batch, state: State, is_colour_aware: bool, colour: Marks) -> tuple[int, int]:  # noqa: FBT001
-    """Write the colour of each packet; return how many are yellow and red."""
+    """Write the colour of each packet; return the numbers of yellow and red ones."""
     at_ps, _, _, size_bytes, marks = batch
     clock, committed, peak = state
     yellow = red = 0
@@ -56,15 +56,16 @@ class Trtcm(ThreeColours):
     """Colour packets by a committed and a peak rate: green, yellow, red.
 
     A bucket of CBS bytes gains CIR, one of PBS bytes gains PIR; both are full at first. A packet is
-    red if the peak's has no tokens for all of it, else yellow if the other has none; a yellow one
-    takes tokens of the peak, a green one of both. If aware, a packet that arrives red stays red,
-    and one that arrives yellow is at best yellow. All packets are metered together.
+    red if the peak bucket lacks tokens for all of it, else yellow if the committed bucket does. A
+    yellow packet takes tokens of the peak bucket, a green one of both. If aware, a packet that
+    arrives red stays red, and one that arrives yellow is at best yellow. All packets are metered
+    together.
     """
 
     peak_information_rate: TokenRate
     """Rate of tokens for green and yellow packets, PIR."""
     peak_burst_size: BucketSize
-    """Maximum number of them in bytes, PBS."""
+    """Size of their bucket in bytes, PBS."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @kernel
 def _pass(tree: Tree, scheduler: int, now: int, newcomer: int) -> None:
-    """Let virtual time go as far as the work, and at least to the first start of who waits."""
+    """Advance virtual time by the work done, and at least to the first start of those waiting."""
     mine = tree[scheduler]
     mine["virtual"] += (now - mine["seen"]) * mine["whole"]
     mine["seen"] = now
@@ -34,7 +34,7 @@ def _pass(tree: Tree, scheduler: int, now: int, newcomer: int) -> None:
 
 @kernel
 def _select(tree: Tree, scheduler: int) -> int:
-    """Return the input whose first packet ends first, of those that should have begun by now."""
+    """Return the input whose first packet finishes first, of those eligible by now."""
     mine = tree[scheduler]
     _pass(tree, scheduler, mine["work"] << mine["fine"], 0)
     found, least = 0, 0
@@ -79,7 +79,7 @@ def _on_idle(tree: Tree, scheduler: int, k: int) -> int:  # noqa: ARG001
 )
 @dataclass(frozen=True)
 class Wf2qPlus(Weighted):
-    """Of the packets that should have begun by now, serve the one that should end first.
+    """Of the packets that are eligible by now, serve the one that should finish first.
 
     The first packet at an input should begin when the one before it should have ended or, if there
     was none, when it arrives; and end its length over its guaranteed rate later. Both are in

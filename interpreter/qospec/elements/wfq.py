@@ -1,4 +1,4 @@
-"""A scheduler: weighted fair queueing, packet by packet as a fluid server would finish."""
+"""A scheduler: weighted fair queueing, in the order in which a fluid server would finish."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _select(tree: Tree, scheduler: int) -> int:
 
 @kernel
 def _on_arrival(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:
-    """Return the virtual time, and give the fluid server its new packet."""
+    """Return the virtual time, after adding the packet to the fluid server."""
     mine = tree[scheduler]
     now = position(tree, scheduler, now_ps)
     _flow(tree, scheduler, (now - mine["seen"]) * mine["whole"] + mine["rest"])
@@ -47,7 +47,7 @@ def _on_arrival(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int
 
 @kernel
 def _flow(tree: Tree, scheduler: int, work: int) -> None:
-    """Let the fluid server do so much work: virtual time passes the slower, the more are busy."""
+    """Let the fluid server do `work`; the more inputs are busy, the slower virtual time goes."""
     mine = tree[scheduler]
     while mine["busy"] > 0:
         least = mine["virtual"] + work // mine["busy"]

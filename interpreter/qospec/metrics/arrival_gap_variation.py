@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     carries=("packet",),
 )
 class ArrivalGapVariation(Metric):
-    """Compare the time between two arrivals with that between the two before, in ps.
+    """Compare the time between two arrivals with the one before it, in ps.
 
-    |A_n - A_(n-1)|, where A_n is the time between the arrivals of packets n - 1 and n, without its
-    sign. Packets are taken in the order in which they were sent, however they arrive, and those
-    that are lost are left out: their neighbours are consecutive. Each connection counts for itself.
-    `mean` and `max` are exact; quantiles `pN` come from a histogram, so they are up to 0.1 % off.
-    `packet_N` is that of the N-th packet sent, up to 10,000, of a flow of one connection; the first
-    two have none. Unless packets are sent at constant intervals, it counts the sender's own
-    variation, too.
+    |A_n - A_(n-1)|, where A_n is the time between the arrivals of packets n - 1 and n, as an
+    absolute value. Packets are taken in order of sending, however they arrive, and lost ones are
+    left out: their neighbours are consecutive. Each connection is measured separately. `mean` and
+    `max` are exact; quantiles `pN` come from a histogram, with an error of up to 0.1 %. `packet_N`
+    is the value of the N-th packet sent, up to 10,000, of a flow of one connection; the first two
+    have none. Unless packets are sent at constant intervals, the sender's own variation is
+    included.
     """
 
     dimension = "time"
@@ -40,7 +40,7 @@ class ArrivalGapVariation(Metric):
         return None if tally.variation is None else tally.variation.arrivals
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:
-        """Return ps; None if fewer than three packets arrived, or they were not followed."""
+        """Return ps; None if fewer than three packets arrived, or they were not tracked."""
         if not offers(self.statistics, statistic):
             raise ValueError(f"arrival_gap_variation has no statistic `{statistic}`")
         seen = tally.variation

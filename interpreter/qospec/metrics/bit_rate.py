@@ -22,8 +22,8 @@ class BitRate(Metric):
     """Divide the bits that arrived in the window by its length, in bit/s.
 
     `cell` counts the 53 octets of each cell, `payload` the 48 behind its header. Packets are
-    counted as the first link frames them: `line` with preamble and gap, `frame` from its header to
-    its check sequence, `ip` the packet, `payload` what is behind the headers of IP, UDP or TCP.
+    counted as framed on the first link: `line` with preamble and gap, `frame` from its header to
+    its check sequence, `ip` the packet, `payload` the bytes behind the headers of IP, UDP or TCP.
     """
 
     dimension = "rate"

@@ -21,9 +21,9 @@ class CellDelayVariation1Point(Metric):
     """Compare the arrivals of each VC with a clock at its peak cell rate 1/T, in ps.
 
     y_k = c_k - a_k for the k-th arrival a_k, where c_0 = a_0 and c_(k+1) = c_k + T if c_k >= a_k,
-    else a_k + T. Above zero a cell came early, in a clump; below, after a gap. `max` is the worst
-    clumping of any VC, `min` the widest gap. Only user cells are followed; y is rounded down to a
-    whole ps.
+    else a_k + T. A positive value is a cell that arrived early, in a clump; a negative one, after a
+    gap. `max` is the worst clumping of any VC, `min` the widest gap. Only user cells are measured;
+    y is rounded down to a whole ps.
     """
 
     dimension = "time"
@@ -31,7 +31,7 @@ class CellDelayVariation1Point(Metric):
     needs = frozenset({"one_point_variation"})
 
     def measure(self, tally: Tally, statistic: str) -> int | None:
-        """Return ps; None if no cell arrived, or they were not followed."""
+        """Return ps; None if no cell arrived, or they were not tracked."""
         if statistic == "max":
             return tally.one_point_variation_max_ps
         if statistic == "min":

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     carries=("cell",),
 )
 class CellDelayVariation2Point(Metric):
-    """Measure by how much delays exceed the least delay of the population, in ps.
+    """Measure by how much delays exceed the smallest delay of the population, in ps.
 
-    v_k = x_k - d, where x_k is the transfer delay of cell k; the reference d is the least of them.
-    `max` is peak to peak; `mean` is exact; quantiles `pN` come from a histogram of the delays, so
-    they are off by up to 0.1 % of the delay.
+    v_k = x_k - d, where x_k is the transfer delay of cell k and the reference d is the smallest of
+    all. `max` is peak to peak; `mean` is exact; quantiles `pN` come from a histogram of the delays,
+    with an error of up to 0.1 % of the delay.
     """
 
     dimension = "time"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class CellLossRatio(Metric):
     """Divide the cells lost by the cells sent, of those sent within the window.
 
-    Not modelled: I.356 leaves cells in severely errored cell blocks out; no cell is errored here.
+    Not modelled: I.356 excludes cells in severely errored cell blocks; no cell is errored here.
     """
 
     dimension = "ratio"

@@ -1,4 +1,4 @@
-"""Over how many connections cells arrived."""
+"""The number of connections over which cells arrived."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fairly members of a group share what arrives."""
+"""How fairly the members of a group share what arrives."""
 
 from __future__ import annotations
 

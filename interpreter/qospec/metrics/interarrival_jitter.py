@@ -30,7 +30,7 @@ class InterarrivalJitter(Metric):
     needs = frozenset({"variation"})
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | None:
-        """Return ps; None if fewer than two packets arrived, or they were not followed."""
+        """Return ps; None if fewer than two packets arrived, or they were not tracked."""
         if statistic not in self.statistics:
             raise ValueError(f"interarrival_jitter has no statistic `{statistic}`")
         if tally.variation is None:

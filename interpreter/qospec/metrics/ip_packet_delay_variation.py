@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 class IpPacketDelayVariation(Metric):
     """Subtract from the transfer delay of each packet that of the packet sent before it, in ps.
 
-    D_n - D_(n-1), with its sign: above zero the packet took longer. A pair is selected where both
-    were sent one after the other on one connection and both arrived; a lost packet takes both of
-    its pairs with it. `mean`, `min` and `max` are exact; quantiles `pN`, which may be below zero,
-    come from a histogram, so they are off by up to 0.1 %. `packet_N` is that of the N-th packet
-    sent, up to 10,000, of a flow of one connection; the first has none.
+    D_n - D_(n-1), with its sign: above zero the packet took longer. A pair counts if both packets
+    were sent one after the other on one connection and both arrived; a lost packet removes both of
+    its pairs. `mean`, `min` and `max` are exact; quantiles `pN`, which may be negative, come from a
+    histogram, with an error of up to 0.1 %. `packet_N` is the value of the N-th packet sent, up to
+    10,000, of a flow of one connection; the first has none.
     """
 
     dimension = "time"
@@ -37,7 +37,7 @@ class IpPacketDelayVariation(Metric):
         return None if tally.variation is None else tally.variation.one_way
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:
-        """Return ps; None if no pair arrived, or packets were not followed."""
+        """Return ps; None if no pair arrived, or packets were not tracked."""
         if not offers(self.statistics, statistic):
             raise ValueError(f"ip_packet_delay_variation has no statistic `{statistic}`")
         if tally.variation is None:

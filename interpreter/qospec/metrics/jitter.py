@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 class Jitter(Metric):
     """Compare the latency of each packet with that of the packet received before it, in ps.
 
-    |L_n - L_(n-1)| of two packets of one connection that are received one after the other, in the
-    order in which they arrive; what was lost between them does not matter. `mean` and `max` are
-    exact; quantiles `pN` come from a histogram, so they are off by up to 0.1 %.
+    |L_n - L_(n-1)| of two packets of one connection that are received one after the other, in order
+    of arrival; packets lost between them do not matter. `mean` and `max` are exact; quantiles `pN`
+    come from a histogram, with an error of up to 0.1 %.
     """
 
     dimension = "time"
@@ -32,7 +32,7 @@ class Jitter(Metric):
         return None if tally.variation is None else tally.variation.received
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:
-        """Return ps; None if fewer than two packets arrived, or they were not followed."""
+        """Return ps; None if fewer than two packets arrived, or they were not tracked."""
         if not offers(self.statistics, statistic):
             raise ValueError(f"jitter has no statistic `{statistic}`")
         return None if tally.variation is None else tally.variation.received.read(statistic)

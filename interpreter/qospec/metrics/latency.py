@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 class Latency(Metric):
     """Measure from the last bit that leaves the source to the last bit that arrives, in ps.
 
-    It is the transfer delay less the time that the packet's frame takes on its first link. That of
-    RFC 1242, 3.8 (store and forward devices) ends with the first bit that arrives, and is shorter
-    by the time that the frame takes on its last link.
+    It is the transfer delay less the time that the frame of the packet takes on its first link. The
+    latency of RFC 1242, 3.8 (store and forward devices) ends with the first bit that arrives, and
+    is shorter by the time that the frame takes on its last link.
 
-    `mean`, `min` and `max` are exact, to the 2 ps that a line rounds times by. `std` is that of the
-    population, over n, and `sample_std` that of a sample, over n - 1; both are rounded down to a
-    part of a ps. A quantile `pN` is from a histogram, so up to 0.1 % of the transfer delay off.
-    `packet_N` is that of the N-th packet sent, up to 10,000, of a flow of one connection; no data
-    if it did not arrive.
+    `mean`, `min` and `max` are exact, up to the 2 ps by which a line rounds times. `std` is the
+    standard deviation of the population, over n, and `sample_std` that of a sample, over n - 1;
+    both are rounded down to a fraction of a ps. Quantiles `pN` come from a histogram, with an error
+    of up to 0.1 % of the transfer delay. `packet_N` is the value of the N-th packet sent, up to
+    10,000, of a flow of one connection; no data if it did not arrive.
     """
 
     dimension = "time"
@@ -43,7 +43,7 @@ class Latency(Metric):
         return tally.latencies
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:
-        """Return ps; None if no packet arrived, or what it takes was not recorded."""
+        """Return ps; None if no packet arrived, or the data was not recorded."""
         if not offers(self.statistics, statistic):
             raise ValueError(f"latency has no statistic `{statistic}`")
         number = packet_of(statistic)

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 class LatencyDeviation(Metric):
     """Measure how far the latency of each packet is from the mean of all, in ps.
 
-    |L_n - mean|, of the packets that arrived. `max` is exact. `mean` is exact while no connection
-    of n sends more than 10,000/n packets; of more it is from a histogram around the exact mean, so
-    up to 0.1 % of the mean transfer delay off. `packet_N` is that of the N-th packet sent, up to
-    10,000, of a flow of one connection.
+    |L_n - mean|, over the packets that arrived. `max` is exact. `mean` is exact as long as no
+    connection of n sends more than 10,000/n packets; beyond that it comes from a histogram around
+    the exact mean, with an error of up to 0.1 % of the mean transfer delay. `packet_N` is the value
+    of the N-th packet sent, up to 10,000, of a flow of one connection.
     """
 
     dimension = "time"
@@ -33,7 +33,7 @@ class LatencyDeviation(Metric):
     needs = frozenset({"latencies", "variation"})
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:
-        """Return ps; None if no packet arrived, or they were not followed."""
+        """Return ps; None if no packet arrived, or they were not tracked."""
         if not offers(self.statistics, statistic):
             raise ValueError(f"latency_deviation has no statistic `{statistic}`")
         seen, variation = tally.latencies, tally.variation

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 class LatencyDifference(Metric):
     """Compare the latency of each packet with that of the packet sent before it, in ps.
 
-    |L_n - L_(n-1)|. Packets are taken in the order in which they were sent, and those that are lost
-    are left out: their neighbours are consecutive. So it is the jitter of RFC 4689 wherever nothing
-    is reordered. Each connection counts for itself. `mean` and `max` are exact; quantiles `pN` come
-    from a histogram, so they are off by up to 0.1 %. `packet_N` is that of the N-th packet sent, up
-    to 10,000, of a flow of one connection; the first has none.
+    |L_n - L_(n-1)|. Packets are taken in order of sending, and lost ones are left out: their
+    neighbours are consecutive. So it equals the jitter of RFC 4689 where nothing is reordered. Each
+    connection is measured separately. `mean` and `max` are exact; quantiles `pN` come from a
+    histogram, with an error of up to 0.1 %. `packet_N` is the value of the N-th packet sent, up to
+    10,000, of a flow of one connection; the first has none.
     """
 
     dimension = "time"
@@ -38,7 +38,7 @@ class LatencyDifference(Metric):
         return None if tally.variation is None else tally.variation.latencies
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:
-        """Return ps; None if fewer than two packets arrived, or they were not followed."""
+        """Return ps; None if fewer than two packets arrived, or they were not tracked."""
         if not offers(self.statistics, statistic):
             raise ValueError(f"latency_difference has no statistic `{statistic}`")
         seen = tally.variation

@@ -1,4 +1,4 @@
-"""How many cells or packets did not arrive."""
+"""The number of cells or packets that did not arrive."""
 
 from __future__ import annotations
 

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     carries=("packet",),
 )
 class PacketDelayVariation(Metric):
-    """Measure by how much transfer delays exceed the least of them, in ps.
+    """Measure by how much transfer delays exceed the smallest of them, in ps.
 
-    D_n - D_min, of all packets that arrived. `max` and `mean` are exact; quantiles `pN` come from a
-    histogram of the delays, so they are off by up to 0.1 % of the delay. `packet_N` is that of the
-    N-th packet sent, up to 10,000, of a flow of one connection.
+    D_n - D_min, over the packets that arrived. `max` and `mean` are exact; quantiles `pN` come from
+    a histogram of the delays, with an error of up to 0.1 % of the delay. `packet_N` is the value of
+    the N-th packet sent, up to 10,000, of a flow of one connection.
     """
 
     dimension = "time"
@@ -36,7 +36,7 @@ class PacketDelayVariation(Metric):
         return tally.delays.less(tally.delays.min_ps or 0)
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:
-        """Return ps; None if no packet arrived, or what it takes was not recorded."""
+        """Return ps; None if no packet arrived, or the data was not recorded."""
         if not offers(self.statistics, statistic):
             raise ValueError(f"packet_delay_variation has no statistic `{statistic}`")
         least_ps, number = tally.delays.min_ps, packet_of(statistic)

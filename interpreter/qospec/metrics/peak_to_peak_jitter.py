@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     carries=("packet",),
 )
 class PeakToPeakJitter(Metric):
-    """Subtract the least latency of all packets from the greatest, in ps.
+    """Subtract the smallest latency of all packets from the largest, in ps.
 
     Lost packets do not count, and the order does not matter. It does not distinguish one late
     packet from many: a spike, a step and a sawtooth of the same height have the same value.

@@ -1,4 +1,4 @@
-"""How many cells or packets the source wanted to send."""
+"""The number of cells or packets that the source had ready."""
 
 from __future__ import annotations
 

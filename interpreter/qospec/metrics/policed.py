@@ -1,4 +1,4 @@
-"""How many cells or packets a policer discarded."""
+"""The number of cells or packets that a policer discarded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many cells or packets arrived."""
+"""The number of cells or packets that arrived."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Received(Metric):
     """Count the cells or packets sent within the window that reached their destination.
 
-    They count even when they arrive after the window has closed, so that sent = received + lost.
+    They count even if they arrive after the window has closed, so that sent = received + lost.
     """
 
     dimension = "cells"

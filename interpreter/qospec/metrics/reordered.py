@@ -1,4 +1,4 @@
-"""How many packets came too late to be in order."""
+"""The number of packets that arrived too late to be in order."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 class Reordered(Metric):
     """Count the packets that arrived after one that was sent later on the same connection.
 
-    Packets are numbered as they are sent; one is reordered if its number is below the next that is
-    expected, which is the one behind the highest that arrived. So of two packets that change places
-    one is reordered, and a lost packet reorders nothing.
+    Packets are numbered in order of sending; one is reordered if its number is below the next that
+    is expected, which is one above the highest that arrived. So if two packets swap places, one is
+    reordered, and a lost packet reorders nothing.
     """
 
     dimension = "cells"
@@ -27,7 +27,7 @@ class Reordered(Metric):
     needs = frozenset({"variation"})
 
     def measure(self, tally: Tally, _statistic: str = "") -> int | None:
-        """Return a number of packets; None if none arrived, or they were not followed."""
+        """Return a number of packets; None if none arrived, or they were not tracked."""
         if tally.variation is None or not tally.received:
             return None
         return tally.variation.reordering.packets

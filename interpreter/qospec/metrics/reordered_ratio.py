@@ -1,4 +1,4 @@
-"""The share of packets that came too late to be in order."""
+"""The share of packets that arrived too late to be in order."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 @metric(source="RFC 4737, 4.1 (reordered packet ratio)", carries=("packet",))
 class ReorderedRatio(Metric):
-    """Divide the packets reordered by the packets received, of those sent within the window.
+    """Divide the reordered packets by the received packets, of those sent within the window.
 
-    `reordered` says which are.
+    See `reordered`.
     """
 
     dimension = "ratio"
@@ -26,7 +26,7 @@ class ReorderedRatio(Metric):
     needs = frozenset({"variation"})
 
     def measure(self, tally: Tally, _statistic: str = "") -> Fraction | None:
-        """Return a ratio; None if no packet arrived, or they were not followed."""
+        """Return a ratio; None if no packet arrived, or they were not tracked."""
         if tally.variation is None or not tally.received:
             return None
         return Fraction(tally.variation.reordering.packets, tally.received)

@@ -1,4 +1,4 @@
-"""How far behind reordered packets came."""
+"""How far reordered packets fall behind."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @metric(source="RFC 4737, 4.2 (reordering extent)", carries=("packet",))
 class ReorderingExtent(Metric):
-    """Count by how many packets a reordered one came later than the first that overtook it.
+    """Count how many packets after the first that overtook it a reordered packet arrived.
 
     A receiver must buffer at most this many to restore the order. Of the packets that are
     `reordered`, each within its connection; `mean` and `max` are exact.
@@ -26,7 +26,7 @@ class ReorderingExtent(Metric):
     needs = frozenset({"variation"})
 
     def measure(self, tally: Tally, statistic: str) -> Fraction | int | None:
-        """Return a number of packets; None if none was reordered, or they were not followed."""
+        """Return a number of packets; None if none was reordered, or they were not tracked."""
         if statistic not in self.statistics:
             raise ValueError(f"reordering_extent has no statistic `{statistic}`")
         seen = None if tally.variation is None else tally.variation.reordering

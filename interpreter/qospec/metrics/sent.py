@@ -1,4 +1,4 @@
-"""How many cells or packets were sent."""
+"""The number of cells or packets that were sent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Sent(Metric):
     """Count the cells or packets whose first bit left the source's own line within the window.
 
-    OAM cells count where they are inserted. In the words of I.356: cell exit events at the first
+    OAM cells count where they are inserted. In I.356 these are the cell exit events at the first
     measurement point.
     """
 

@@ -19,8 +19,8 @@ class TransferDelay(Metric):
     """Measure from the first bit that leaves the source to the last bit that arrives, in ps.
 
     `mean`, `min`, `max` and `std` are exact; `std` is that of the population, not of a sample, and
-    rounded down to 1/n ps. A quantile `pN` is the least delay that N % of the cells or packets do
-    not exceed, from a histogram, so up to 0.1 % off; `p99_9` is that of 99.9 %.
+    rounded down to 1/n ps. A quantile `pN` is the smallest delay that N % of the cells or packets
+    do not exceed, from a histogram, with an error of up to 0.1 %; `p99_9` is that of 99.9 %.
     """
 
     dimension = "time"

@@ -1,7 +1,7 @@
-"""Between what a value lies that is not measured yet.
+"""Interval bounds of values that are not measured yet.
 
-A constant's bounds are its value, a metric's those that its class declares; arithmetic makes bounds
-of bounds.
+A constant is its own bounds, a metric's class declares those of the metric, and arithmetic combines
+bounds.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Bounds(NamedTuple):
-    """Between what a value lies, inclusive; None where nothing is known."""
+    """The inclusive bounds of a value; None if unknown."""
 
     least: Fraction | None = None
     most: Fraction | None = None
@@ -30,14 +30,14 @@ NOTHING = Bounds(Fraction(0), Fraction(0))
 
 
 def declared(leaf: Leaf) -> Bounds:
-    """Return between what a measured value lies, whatever is measured."""
+    """Return the bounds of a measured value that hold for any measurement."""
     if isinstance(leaf, Measured):
         return Bounds(leaf.least, leaf.most)
     return Bounds(least=Fraction(0)) if isinstance(leaf, Counted) else ANYTHING
 
 
 def bounds(expression: Expression, of: Callable[[Leaf], Bounds] = declared) -> Bounds:
-    """Return between what the value of an expression lies; `of` says so of what is measured."""
+    """Return the bounds of an expression's value; `of` gives those of measured values."""
     if isinstance(expression, Constant):
         value = expression.value
         return Bounds(value, value) if isinstance(value, Fraction) else ANYTHING
@@ -71,7 +71,7 @@ def _combined(operator: str, parts: Sequence[Bounds]) -> Bounds:  # noqa: PLR091
 
 
 def _product(one: Bounds, other: Bounds) -> Bounds:
-    """Return between what a product lies: between the products of the ends, exact or infinite."""
+    """Return the bounds of a product: the extreme products of the ends, exact or infinite."""
     factors = [
         (
             -math.inf if each.least is None else each.least,

@@ -1,7 +1,7 @@
 """Conditions: small trees whose leaves are constants and what is measured.
 
-A condition is all of a specification that stays open until a trial has run, and what a classifier
-asks of a cell. Truth has three values, for a measurement may have no data.
+A condition is all of a specification that is unknown until a trial has run, or what a classifier
+tests of a cell. Logic is three-valued, since a measurement may have no data.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Constant:
-    """A value known before the run, in base units (s, bit, m, counts), or a name, text or truth.
+    """A value known before the run, in base units (s, bit, m, counts), or a name, text or boolean.
 
-    `text` is how the author wrote it; `published` whether a `reference` went into it.
+    `text` is how the author wrote it; `published` whether it depends on a `reference`.
     """
 
     value: Fraction | bool | str
@@ -39,15 +39,15 @@ class Measured:
         network: "" for the topology of the test, else the control's name.
         flow: The flow's name.
         member: Which member of a flow between arrays; None for all of them, pooled.
-        oam: Whether the OAM cells of its connections are meant instead of the user cells.
+        oam: Whether it is of the OAM cells of its connections instead of the user cells.
         metric: The metric's name in the catalogue.
         statistic: "p99", "max", or "" for a single number.
         dimension: Of the value.
         text: As written.
-        members: How many members are pooled; None of a single flow and of one member.
+        members: How many members are pooled; None for a single flow and for one member.
         needs: What must be recorded for it; see the metrics.
-        least: What it is never below; None if nothing is known.
-        most: What it is never above.
+        least: A lower bound; None if none is known.
+        most: An upper bound, likewise.
     """
 
     network: str
@@ -70,12 +70,12 @@ class Counted:
 
     Attributes:
         network: As of `Measured`.
-        path: Of an element, or of the line that carries what passes a side of a port; "" of a port
+        path: Of an element, or of the line that carries what passes a side of a port; "" for a port
             without a link, where nothing passes.
-        causes: Those for which cells ended at the element; None to count what left the line.
+        causes: The causes of loss at the element to count; None to count what left the line.
         dimension: Cells, or packets.
         text: As written.
-        occupancy: "max" or "mean" of what waits in the queue within the window, in place of that.
+        occupancy: "max" or "mean" of the queue's occupancy within the window, instead of a count.
     """
 
     network: str
@@ -101,7 +101,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Attribute:
-    """What a classifier may ask of a cell: category, clp, oam, virtual_path."""
+    """What a classifier can test of a cell: category, clp, oam, virtual_path."""
 
     name: str
 
@@ -131,14 +131,14 @@ Reader = Callable[[Leaf], Value]
 
 
 def leaves(expression: Expression) -> int:
-    """Return how many constants and measured values an expression holds, each as often as it is."""
+    """Return how many constants and measured values an expression has, repeated ones included."""
     return expression.leaves if isinstance(expression, Operation) else 1
 
 
 def evaluate(expression: Expression, read: Reader) -> Value:
-    """Return the value of an expression; None where a measurement has no data and decides.
+    """Return the value of an expression; None if it depends on a measurement without data.
 
-    Truth is three-valued: `false and None` is false, `true and None` is None.
+    Logic is three-valued: `false and None` is false, `true and None` is None.
     """
     if isinstance(expression, Constant):
         return expression.value
@@ -149,7 +149,7 @@ def evaluate(expression: Expression, read: Reader) -> Value:
 
 
 def without_readings(expression: Expression) -> Value:
-    """Return the value that an expression has whatever is measured; None where that decides."""
+    """Return the value of an expression if it is the same for any measurement; else None."""
     return evaluate(expression, lambda _: None)
 
 
@@ -161,7 +161,7 @@ def is_constant(expression: Expression) -> bool:
 
 
 def is_published(expression: Expression) -> bool:
-    """Return whether a published number went into an expression."""
+    """Return whether an expression depends on a published number."""
     if isinstance(expression, Operation):
         return any(map(is_published, expression.operands))
     return isinstance(expression, Constant) and expression.published
@@ -234,7 +234,7 @@ def counted(expression: Expression) -> tuple[Counted, ...]:
 
 
 def observed(expression: Expression) -> tuple[Measured | Counted, ...]:
-    """Return all in an expression that a trial tells: of flows, then inside devices."""
+    """Return all in an expression that a trial measures: of flows, then inside devices."""
     return (*measurements(expression), *counted(expression))
 
 

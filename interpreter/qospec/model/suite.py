@@ -1,6 +1,6 @@
 """The checked specification: names resolved, cases expanded, topologies flat, quantities exact.
 
-What remains open is only what must be measured: the conditions of statements. Everything here is
+Only what must be measured remains unknown: the conditions of statements. Everything here is
 plain values and can be sent to another process.
 """
 
@@ -45,7 +45,7 @@ class Instance:
 
 @dataclass(frozen=True)
 class Transition:
-    """From a state to another, on an event: a message that comes, or a timer that ends.
+    """From a state to another, on an event: a message that arrives, or a timer that expires.
 
     `after_ps` later it sends messages, and starts and stops timers.
     """
@@ -60,7 +60,7 @@ class Transition:
 
 @dataclass(frozen=True)
 class State:
-    """A state of a machine, with its ways on."""
+    """A state of a machine, with its transitions."""
 
     name: str
     transitions: tuple[Transition, ...]
@@ -82,10 +82,10 @@ class Machine:
 
 @dataclass(frozen=True)
 class Wire:
-    """From an element's output to `to`: an element's input, a host, or the end of the way.
+    """From an element's output to `to`: an element's input, a host, or an end.
 
     `end` is "element" (then `to` and `input` say which), "host" (`to` is the host's index),
-    "terminate" (arrived here: counts as received) or "discard" (thrown away: counts as lost).
+    "terminate" (arrived here: counts as received) or "discard" (counts as lost).
     """
 
     element: int
@@ -129,13 +129,13 @@ class Network:
 
 @dataclass(frozen=True)
 class Flow:
-    """A flow: like connections from hosts to hosts.
+    """A flow: connections of equal traffic from hosts to hosts.
 
     Attributes:
         name: As written.
         kind: Of its traffic.
-        traffic: The object built of the traffic's fields: offers `contract()`.
-        arrivals: The arrival process built.
+        traffic: The object made from the traffic's fields: it has a `contract()`.
+        arrivals: Its arrival process.
         origins: Paths of hosts, one per member.
         targets: Paths of hosts, one per member.
         connections: VCs per member.
@@ -170,13 +170,13 @@ class Statement:
         kind: Which of these.
         label: The author's, or the condition as written. A report has one statement per value.
         text: The condition or value as written.
-        expression: What it comes to; true where its `when` is false.
+        expression: Its condition or value; true where its `when` is false.
         span: Of the condition or value.
-        confidence: With which the repeats are judged together; None for each by itself.
-        claim: What it claims of a publication, one of `CLAIMS`; "" for nothing.
+        confidence: With it the repeats are judged together; None to judge each by itself.
+        claim: What it claims about a publication, one of `CLAIMS`; "" for nothing.
         idle: Why it does not apply in this case; "" where it does.
-        published: Whether a published number went into it, or into its `when`.
-        every_ps: Of a report, the length of the intervals of its time series; None without one.
+        published: Whether it or its `when` depends on a published number.
+        every_ps: For a report, the length of the intervals of its time series; None without one.
     """
 
     kind: Literal["expect", "require", "report", "invariant"]
@@ -205,24 +205,24 @@ CLAIMS = {
     "range": "what is measured lies in a published range, or within a tolerance of a number",
     "shape": "it rises, falls, is flat, is ordered or has its knee as the text or figure says",
 }
-"""What a criterion may claim of a publication, behind `as`, and what each word means."""
+"""What a criterion can claim about a publication, after `as`, and what each word means."""
 
 MAX_INTERVALS = 10_000
-"""As many intervals as a time series may have."""
+"""The most intervals of a time series."""
 
 MAX_REPEATS = 10_000
-"""As many repeats as a case may have."""
+"""The most repeats of a case."""
 
-FEWEST_REPEATS = 5
-"""Without as many there is no interval worth the name."""
+MIN_REPEATS = 5
+"""The fewest repeats from which a confidence interval is useful."""
 
 
 @dataclass(frozen=True)
 class Run:
     """How a case is run: `measure` begins after `warmup`; `repeat` trials with independent draws.
 
-    `overload` says that flows may ask for more than a line carries, `common_draws` that all cases
-    of the test draw the same.
+    `overload` says that flows may offer more than a line carries, `common_draws` that all cases
+    of the test have the same random draws.
     """
 
     warmup_ps: int
@@ -234,7 +234,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Goal:
-    """What a search looks for: the greatest load that meets it.
+    """A goal of a search: the search finds the greatest load that meets it.
 
     Attributes:
         name: As written.
@@ -242,8 +242,8 @@ class Goal:
         trial_ps: How long a trial lasts.
         total_ps: How long the trials of one load last together, at most.
         exceed: The greatest share of that in which trials may be bad, of a load that is good.
-        width: How near the bounds must come, as a share of the upper one.
-        defaults: Those of its attributes that nobody gave.
+        width: How close the bounds must get, as a share of the upper one.
+        defaults: Its attributes that were not given.
     """
 
     name: str
@@ -290,7 +290,7 @@ class Case:
 class Test:
     """A test, with a case per point of its sweeps.
 
-    `not_reproduced` are pairs: what of a publication is not, and why.
+    `not_reproduced` are pairs: what is not reproduced of a publication, and why.
     """
 
     __test__ = False  # not one of pytest's
@@ -305,7 +305,7 @@ class Test:
 
 @dataclass(frozen=True)
 class Property:
-    """What is to hold for all values that may be drawn."""
+    """What must hold for all values drawn."""
 
     name: str
     doc: str

@@ -67,7 +67,7 @@ def _overload(case: Case, shares: dict[int, Fraction], carries: str, layer: str)
         f"{'these flows ask' if others else 'this flow asks'} for more than the link can carry",
         flows[last].span,
         label=f"{where}{text_of(shares[last], RATE)} @{layer}{plus}",
-        others=tuple(Label(flows[n].span) for n in others),
+        secondary=tuple(Label(flows[n].span) for n in others),
         notes=(carries,),
         help="overload on purpose? write `overload = true` in `run`",
     )
@@ -95,7 +95,7 @@ def ambiguous_route(case: Case, network: Network, error: AmbiguousRouteError) ->
         "E0310",
         f"packets of `{flow.name}` reach `{classifier.path}` through two ports",
         flow.span,
-        others=() if classifier.span is None else (Label(classifier.span, "asked here"),),
+        secondary=() if classifier.span is None else (Label(classifier.span, "asked here"),),
         notes=("the output of a classifier is planned for each flow, not for each port",),
         help="put a classifier behind each port, or write a flow for each",
     )
@@ -180,7 +180,7 @@ def _too_large(flow: Flow, link: Instance, largest_bytes: int, most_bytes: int) 
         f"`{flow.name}` sends packets of {largest_bytes} B @ip, "
         f"but `{link.path}` takes at most {most_bytes} B",
         flow.span,
-        others=() if link.span is None else (Label(link.span, "linked here"),),
+        secondary=() if link.span is None else (Label(link.span, "linked here"),),
         notes=("packets are not fragmented",),
         help="send smaller packets, or use a medium that takes them",
     )
@@ -271,7 +271,7 @@ def _refused(
         f"`{instance.path}` {does} `{predicates.spelt(name)}`, but no frame that {moves} "
         f"has {article} {place}",
         instance.span or case.flows[0].span,
-        others=(Label(case.flows[0].span, "packets pass there"),),
+        secondary=(Label(case.flows[0].span, "packets pass there"),),
         notes=(f"{'lines' if len(lines) > 1 else 'line'}: {', '.join(lines[:4])}",)
         if lines
         else (),

@@ -139,7 +139,7 @@ def small_buckets(case: Case, survey: Survey) -> Iterator[Diagnostic]:
                     "W0607",
                     f"packets of `{flow.name}` are longer than the bucket of `{instance.path}`",
                     instance.span or flow.span,
-                    others=(Label(flow.span, f"up to {largest_bytes} B @ip"),),
+                    secondary=(Label(flow.span, f"up to {largest_bytes} B @ip"),),
                     notes=(f"longer packets than its {bucket.size_bytes} bytes never conform",),
                     help=f"give it a burst of at least {largest_bytes} B",
                 )

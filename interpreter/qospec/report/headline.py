@@ -25,7 +25,7 @@ def headline(document: Record) -> str:
             _all_well(document, of) if whole else f"{start}Of these, {_interrupted_sentence(of)}."
         )
     groups = [_group(verdict, count) for verdict, count in of.items() if verdict in _ENDINGS]
-    passed = f"; {of['pass']} pass" if "pass" in of else ""
+    passed = f"; {_passing(of['pass'])}" if "pass" in of else ""
     problems = f"Of {plural(len(ended), 'case')}, {_listed(groups)}{passed}."
     return f"{start}{problems} {_first_problem(document)}"
 
@@ -39,6 +39,10 @@ _ENDINGS = {
 
 def _group(verdict: str, count: int) -> str:
     return f"{count} {_ENDINGS[verdict][count > 1]}"
+
+
+def _passing(count: int) -> str:
+    return f"{count} {'pass' if count > 1 else 'passes'}"
 
 
 def _listed(words: Sequence[str]) -> str:
@@ -65,7 +69,7 @@ def _expectations(count: int) -> str:
 
 def _interrupted_sentence(of: Mapping[str, int]) -> str:
     """Return how many cases pass or were skipped in an interrupted run without problems."""
-    passed = [f"{of['pass']} {'pass' if of['pass'] > 1 else 'passes'}"] if "pass" in of else []
+    passed = [_passing(of["pass"])] if "pass" in of else []
     return _listed([*passed, *_not_judged(of)])
 
 

@@ -1,4 +1,4 @@
-"""Batches of cells at random instants."""
+"""Batches of cells at random times."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from qospec.engine.source.instants import State
 
 Rate = Annotated[Fraction, Domain("cell rate", Fraction(1, 1_000), 10**11)]
-"""Cells/s; of batches there are fewer, but none that int64 could not tell."""
+"""Cells/s; the times of batches, which are fewer, still fit int64."""
 
 
 @arrivals(source="Gross and Harris, Fundamentals of Queueing Theory (1998), 3.1 (bulk input)")
@@ -26,8 +26,8 @@ class Batches(Arrivals):
     """Emit `size` cells at once, at the instants of a Poisson process.
 
     The times between batches are exponential, rounded down to whole ps. n connections are one
-    process of n times the rate, each batch of a connection that is drawn uniformly. The source's
-    line sends the cells of a batch back to back.
+    process of n times the rate, and each batch belongs to a connection that is drawn uniformly. The
+    line of the source sends the cells of a batch back to back.
     """
 
     rate_field = "rate"

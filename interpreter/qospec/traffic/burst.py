@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from qospec.engine.random import Draws
 
 Interval = Annotated[Fraction, Domain("time", 1, LONGEST_PS)]
-"""Exact: what follows from two rates need not be whole ps."""
+"""Exact: an interval computed from two rates need not be whole ps."""
 PeakRate = Annotated[Fraction | None, Domain("cell rate", Fraction(1, 10**6), 10**11)]
-"""Cells per second, exact; None: without end."""
+"""Cells per second, exact; None: unlimited."""
 
 
-@arrivals(source="ATM Forum TM 4.1 (af-tm-0121), MBS: so many cells at PCR, then silence")
+@arrivals(source="ATM Forum TM 4.1 (af-tm-0121), MBS: a burst at PCR, then silence")
 @dataclass(frozen=True)
 class Burst(Arrivals):
     """Emit a burst of `size` cells once every interval, exactly.
 
-    Connection i of n begins at a phase of its own within the first interval: drawn in whole ps, or
+    Connection i of n starts at a phase of its own within the first interval: drawn in whole ps, or
     at i/n of it.
     """
 

@@ -34,11 +34,11 @@ class Cbr(CellTraffic):
     peak_cell_rate: CellRate
     """Cells/s of each connection, PCR."""
     cell_delay_variation_tolerance: Time
-    """How much earlier a cell may come than the rate alone allows, CDVT."""
+    """How much earlier a cell may arrive than its rate alone allows, CDVT."""
     connections: Count = 1
     """Number of identical connections."""
     phases: Phases = "random"
-    """Whether they begin at random or evenly spread over a period."""
+    """Whether they start at random, or evenly spread over a period."""
     clp: Priority = 0
     """Cell loss priority of the cells that are sent."""
     virtual_path: VirtualPath = 0

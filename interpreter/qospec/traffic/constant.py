@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Constant(Arrivals):
     """Emit a cell every 1/rate, exactly; only the result is rounded down to whole ps.
 
-    Connection i of n begins at a phase of its own within the first interval: drawn in whole ps, or
+    Connection i of n starts at a phase of its own within the first interval: drawn in whole ps, or
     at i/n of it, so that n even connections are one stream of n times the rate.
     """
 

@@ -1,4 +1,4 @@
-"""A source that always has the next cell ready."""
+"""A source that always sends at its peak rate."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Rate = Annotated[Fraction, Domain("cell rate", Fraction(1, 1_000), 10**11)]
 """Cells/s."""
 Stay = Annotated[int, Domain("time", 1, LONGEST_STAY_PS)]
-"""A mean time."""
+"""A mean duration."""
 
 
 @arrivals(
@@ -55,7 +55,7 @@ class Mmpp(Arrivals):
 
     @property
     def rates(self) -> tuple[Fraction, Fraction]:
-        """Return the cells/s while calm and while busy: each has its share in its time."""
+        """Return the cells/s while calm and while busy, by the share of each period."""
         share, each_turn = Fraction(self.share), Fraction(self.rate) * (self.calm + self.busy)
         return each_turn * (1 - share) / self.calm, each_turn * share / self.busy
 

@@ -1,4 +1,4 @@
-"""Talk and silence in turns."""
+"""Alternating on and off periods."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from qospec.engine.source.two_state import TwoState
 
 Stay = Annotated[Duration, Domain("duration", 1, LONGEST_STAY_PS)]
-"""A constant time, or an exponential one."""
+"""A constant duration, or an exponential one."""
 
 
 @arrivals(
@@ -34,7 +34,7 @@ class OnOff(Arrivals):
     Each connection goes on and off independently. Cells are 1/at of the time on apart, exactly:
     what remains of such an interval when a connection goes off is continued when it is on again, so
     that the mean rate is exactly that share of `at`. With random phases a connection begins in its
-    steady state; with even ones connection i of n goes on at i/n of a mean turn.
+    steady state; with even ones connection i of n goes on at i/n of a mean cycle.
     """
 
     rate_field = "at"

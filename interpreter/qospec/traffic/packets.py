@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 PacketLoad = Annotated[Load | None, Domain("load")]
 """Bits per second in a layer of packets, or packets per second; exact."""
 Family = Annotated[Literal["ipv4", "ipv6"], Domain("choice", choices=("ipv4", "ipv6"))]
-"""Which of the two IPs."""
+"""The version of IP."""
 Address = Annotated[str | None, Domain("address")]
-"""Of that IP, in its shortest form."""
+"""An address of that version, in its shortest form."""
 Gaps = Annotated[Literal["constant", "poisson"], Domain("choice", choices=("constant", "poisson"))]
-"""The arrival process that packets come by."""
+"""The arrival process of packets."""
 Protocol = Annotated[
     Literal["udp", "tcp", "none"], Domain("choice", choices=("udp", "tcp", "none"))
 ]
@@ -47,13 +47,13 @@ TrafficClass = Annotated[int | None, Domain("integer", 0, MARKS["traffic_class"]
 
 LOWEST_PACKET_RATE = Fraction(1, 1_000)
 HIGHEST_PACKET_RATE = 10**11
-"""As of the arrival processes."""
+"""The limits of the arrival processes."""
 UNSPECIFIED = {"ipv4": "0.0.0.0", "ipv6": "::"}  # noqa: S104 -- no socket is bound
-"""The address of packets that are given none. Source: RFC 1122, 3.2.1.3; RFC 4291, 2.5.2."""
+"""The address of packets without one. Source: RFC 1122, 3.2.1.3; RFC 4291, 2.5.2."""
 
 
 class UnfitError(ValueError):
-    """A size does not fit the first link; `help` says which would."""
+    """A size does not fit the first link; `help` names the nearest sizes that do."""
 
     def __init__(self, message: str, help_text: str) -> None:
         super().__init__(message)
@@ -78,35 +78,34 @@ class Packets(PacketTraffic):
     """
 
     rate: PacketLoad = None
-    """Bits per second in a layer, or packets per second, of each connection."""
+    """The rate of each connection: bits per second in a layer, or packets per second."""
     size: PacketSizes
-    """The size of all packets, or a mix of sizes: by the number of packets, or in order."""
+    """The size of all packets, or a mix of sizes: weighted by number of packets, or in order."""
     gaps: Gaps = "constant"
     """Whether packets are emitted at constant intervals or at random."""
     dscp: CodePoint = 0
     """The code point in the IP header."""
     priority: PriorityCode = None
-    """The priority code point of the VLAN tag, 802.1p; the first link has tags then."""
+    """The priority code point of the VLAN tag, 802.1p; requires tags on the first link."""
     traffic_class: TrafficClass = None
-    """The traffic class of the MPLS label, EXP; the first link has labels then."""
+    """The traffic class of the MPLS label, EXP; requires labels on the first link."""
     family: Family = "ipv4"
     """The version of IP: its header has 20 bytes (ipv4) or 40 (ipv6)."""
     protocol: Protocol = "udp"
     """The transport protocol: its header has 8 bytes (udp), 20 (tcp) or none."""
     source_port: Port = 0
-    """Source or destination port of UDP or TCP."""
+    """Source port of UDP or TCP."""
     destination_port: Port = 0
-    """Source or destination port of UDP or TCP."""
+    """Destination port of UDP or TCP."""
     source_address: Address = None
-    """Address in the IP header; by default the unspecified one."""
+    """Source address in the IP header; by default unspecified."""
     destination_address: Address = None
-    """Address in the IP header; by default the unspecified one. Packets go where their flow does,
-    whatever it is.
+    """Destination address in the IP header; by default unspecified. It does not affect the path.
     """
     connections: Count = 1
     """Number of identical connections."""
     phases: Phases = "random"
-    """Whether they begin at random or evenly spread over a period."""
+    """Whether they start at random, or evenly spread over a period."""
 
     def __post_init__(self) -> None:
         if sum(weight for _, weight in self.size.parts) > LARGEST_WEIGHT:
@@ -114,30 +113,30 @@ class Packets(PacketTraffic):
         ports = {"source_port": self.source_port, "destination_port": self.destination_port}
         for name, port in ports.items():
             if port and self.protocol == "none":
-                raise ValueError(f"{name}: packets without UDP or TCP have none")
+                raise ValueError(f"{name}: packets without UDP or TCP have no ports")
         addresses = {
             "source_address": self.source_address,
             "destination_address": self.destination_address,
         }
         for name, address in addresses.items():
             if address is not None and (":" in address) != (self.family == "ipv6"):
-                raise ValueError(f"{name}: packets of {self.family} have no such address")
+                raise ValueError(f"{name}: expected an address of {self.family}")
 
     def stream(self, link: Encapsulation) -> Stream:
-        """Return what is sent on a first link.
+        """Return the packets that are sent on a first link.
 
         Raises:
             UnfitError: A size does not fit the link.
             ValueError: The rate cannot be kept exactly.
         """
         if self.rate is None:
-            raise ValueError("rate: it is not said, nor is a source that has one")
+            raise ValueError("rate: missing, and no source gives one")
         sizes, transport_bytes = self._sizes(link), self._transport_bytes
         packet_rate = Fraction(self.rate.amount)
         if self.rate.layer:
             packet_rate /= 8 * mean_bytes(sizes, link, self.rate.layer, transport_bytes)
         if not LOWEST_PACKET_RATE <= packet_rate <= HIGHEST_PACKET_RATE:
-            raise ValueError("rate: between one packet in 1000 s and 100 Gpkt/s can be sent")
+            raise ValueError("rate: expected between one packet in 1000 s and 100 Gpkt/s")
         check_exact("rate", packet_rate, self.connections)
         source: tuple[str, Mapping[str, object]] = (self.gaps, {"rate": packet_rate})
         marks = marked(
@@ -157,7 +156,7 @@ class Packets(PacketTraffic):
 
     @property
     def _transport_bytes(self) -> int:
-        """Return what headers there are besides the 20 bytes of IPv4's."""
+        """Return the bytes of headers besides the 20 bytes of IPv4."""
         return FAMILY_EXTRA_BYTES[self.family] + TRANSPORT_HEADER_BYTES[self.protocol]
 
     def _sizes(self, link: Encapsulation) -> Sizes:
@@ -181,9 +180,9 @@ class Packets(PacketTraffic):
         return Sizes(packets, weights_of, in_order=self.size.in_order)
 
     def _unfit(self, packets: Mapping[int, int], ends: tuple[int, int]) -> UnfitError:
-        """Return that sizes do not fit, and those next to them that do.
+        """Return the error for sizes that do not fit; it names the nearest ones that do.
 
-        Told is the first; `packets` has those that they leave, in bytes, by the size as written.
+        It describes the first size. `packets` has the resulting bytes @ip by size as written.
         """
         (least, most), layer = ends, self.size.layer
         size, packet = next(iter(packets.items()))

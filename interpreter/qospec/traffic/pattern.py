@@ -1,4 +1,4 @@
-"""Intervals that repeat themselves."""
+"""A repeated list of intervals."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Pattern(Arrivals):
 
     def __post_init__(self) -> None:
         if not sum(self.intervals):
-            raise ValueError("intervals: at least one of them is more than 0")
+            raise ValueError("intervals: at least one of them must be more than 0")
 
     @property
     def _round_ps(self) -> Fraction:

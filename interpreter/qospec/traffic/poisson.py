@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from qospec.engine.source.instants import State
 
 Rate = Annotated[Fraction, Domain("cell rate", Fraction(1, 1_000), 10**11)]
-"""Cells/s; at one in 1000 s a block still ends within what int64 can tell."""
+"""Cells/s; at one in 1000 s the times of a block still fit int64."""
 
 
 @arrivals(source="Kingman, Poisson Processes (1993), superposition and colouring")
@@ -24,9 +24,9 @@ Rate = Annotated[Fraction, Domain("cell rate", Fraction(1, 1_000), 10**11)]
 class Poisson(Arrivals):
     """Emit cells at random, with a mean rate.
 
-    n connections are one process of n times the rate, each cell of a connection that is drawn
-    uniformly. The time between two cells is exponential, drawn as a double and rounded down to
-    whole ps, so that an interval is half a ps short on average; times are exact sums of these.
+    n connections are one process of n times the rate, and each cell belongs to a connection that is
+    drawn uniformly. The time between two cells is exponential, drawn as a double and rounded down
+    to whole ps, so that an interval is half a ps short on average; times are exact sums of these.
     """
 
     rate_field = "rate"

@@ -1,4 +1,4 @@
-"""Cells or packets at given instants."""
+"""Cells or packets at listed times."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Instants = Annotated[tuple[int, ...], Domain("times", 0, LONGEST_PS)]
 
 @dataclass
 class State:
-    """What is carried from batch to batch.
+    """The state that is kept from batch to batch.
 
     Attributes:
-        at_ps: When all of them are ready, each instant once for each connection.
-        connections: How many there are.
-        given: How many were given.
+        at_ps: When all items are ready; each time once for each connection.
+        connections: The number of connections.
+        given: The number of items emitted so far.
     """
 
     at_ps: Times
@@ -48,9 +48,9 @@ class Replay(Arrivals):
 
     def __post_init__(self) -> None:
         if not self.at:
-            raise ValueError("at: at least one instant is needed")
+            raise ValueError("at: at least one time is needed")
         if list(self.at) != sorted(self.at):
-            raise ValueError("at: an instant is before the one ahead of it")
+            raise ValueError("at: a time is before the previous one")
 
     def start(self, connections: int, phases: str, draws: Draws) -> State:
         return State(np.repeat(np.array(self.at, np.int64), connections), connections)

@@ -364,7 +364,7 @@ class _Composer:
                     "E0014",
                     f"the key `{shortened(key.value)}` is given twice",
                     self._line(key.start, key.end),
-                    others=(Label(self._line(known.start, known.end), "first given here"),),
+                    secondary=(Label(self._line(known.start, known.end), "first given here"),),
                     help="remove one, or write a list of mappings if both are meant",
                 )
             )

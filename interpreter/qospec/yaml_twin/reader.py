@@ -115,7 +115,7 @@ def _map_diagnostic(diagnostic: Diagnostic, transcript: Transcript) -> Diagnosti
     return replace(
         diagnostic,
         span=mapped(diagnostic.span),
-        others=tuple(Label(mapped(label.span), label.text) for label in diagnostic.others),
+        secondary=tuple(Label(mapped(label.span), label.text) for label in diagnostic.secondary),
         fix=tuple(edit._replace(span=mapped(edit.span)) for edit in diagnostic.fix if plain),
     )
 

@@ -173,13 +173,16 @@ def test_gaps_between_drops_are_uniform(average):
     ("policy", "message"),
     [
         (lambda: red(192, 192, "0.1"), "low: 192 is not below high, 192"),
-        (lambda: red(64, 300, "0.1"), "high: no average comes to 300, for no more than 256 may"),
+        (
+            lambda: red(64, 300, "0.1"),
+            "high: an average of 300 is never reached, as at most 256 may",
+        ),
         (
             lambda: Red(Buffer(64, "byte"), Buffer(192, "packet"), Fraction(1, 2)),
-            "low: is in bytes, and the limit in packets",
+            "low: expected packets, as in the limit, found bytes",
         ),
-        (lambda: red(64, 192, "0.1", weight=Fraction(1, 500)), "weight: is 1, 1/2, 1/4"),
-        (lambda: red(64, 192, "0.1", weight=Fraction(3, 512)), "weight: is 1, 1/2, 1/4"),
+        (lambda: red(64, 192, "0.1", weight=Fraction(1, 500)), "weight: expected 1, 1/2, 1/4"),
+        (lambda: red(64, 192, "0.1", weight=Fraction(3, 512)), "weight: expected 1, 1/2, 1/4"),
     ],
 )
 def test_what_does_not_fit_is_refused(bench, policy, message):

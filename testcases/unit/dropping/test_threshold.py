@@ -37,9 +37,9 @@ def test_colours_have_names(bench):
 @pytest.mark.parametrize(
     ("by", "key", "message"),
     [
-        ("dscp", "64", "there is no dscp 64; there are 0 to 63"),
-        ("colour", "blue", "there is no colour blue; there are green, yellow, red"),
-        ("clp", "high", "there is no clp high; there are 0 to 1"),
+        ("dscp", "64", "`64` is not a dscp; expected 0 to 63"),
+        ("colour", "blue", "`blue` is not a colour; expected one of green, yellow, red"),
+        ("clp", "high", "`high` is not a clp; expected 0 to 1"),
     ],
 )
 def test_a_value_that_no_mark_has_is_refused(bench, by, key, message):
@@ -50,8 +50,8 @@ def test_a_value_that_no_mark_has_is_refused(bench, by, key, message):
 @pytest.mark.parametrize(
     ("amount", "message"),
     [
-        (Buffer(5, "packet"), "at: nobody comes to 5, for no more than 4 may wait"),
-        (Buffer(64, "byte"), "at: is in bytes, and the limit in packets; one queue counts one"),
+        (Buffer(5, "packet"), "at: the threshold 5 is never reached, as at most 4 may wait"),
+        (Buffer(64, "byte"), "at: expected packets, as in the limit, found bytes"),
     ],
 )
 def test_a_threshold_fits_the_queue(bench, amount, message):

@@ -52,9 +52,12 @@ def wred(low, high, p, by="colour"):
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        (({"green": 5}, {"red": 9}, {"green": 1}), "high: has other classes than low"),
-        (({"green": 5}, {"green": 9}, {"red": 1}), "p: has other classes than low"),
-        (({"green": 5}, {"green": 9}, {"green": 0}), "p: green would never be lost early"),
+        (({"green": 5}, {"red": 9}, {"green": 1}), "high: its classes differ from those of `low`"),
+        (({"green": 5}, {"green": 9}, {"red": 1}), "p: its classes differ from those of `low`"),
+        (
+            ({"green": 5}, {"green": 9}, {"green": 0}),
+            "p: no item of class `green` would be lost early",
+        ),
     ],
 )
 def test_classes_fit_together(fields, message):
@@ -63,13 +66,13 @@ def test_classes_fit_together(fields, message):
 
 
 def test_each_value_that_no_mark_has_is_refused():
-    with pytest.raises(ValueError, match="there is no colour") as refused:
+    with pytest.raises(ValueError, match="is not a colour") as refused:
         wred({"10": 5, "red": 5}, {"10": 9, "blue": 9}, {"red": 1})
-    known = "there are green, yellow, red"
+    known = "expected one of green, yellow, red"
     assert refused.value.args == (
-        f"low[10]: there is no colour 10; {known}",
-        f"high[10]: there is no colour 10; {known}",
-        f"high[blue]: there is no colour blue; {known}",
+        f"low[10]: `10` is not a colour; {known}",
+        f"high[10]: `10` is not a colour; {known}",
+        f"high[blue]: `blue` is not a colour; {known}",
     )
 
 

@@ -56,10 +56,10 @@ def test_the_precedence_is_the_first_half_of_the_code_point(lab, before):
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({}, "nothing is marked"),
-        ({"dscp": ()}, "nothing is marked"),
-        ({"dscp": (("", 46),), "precedence": (("", 5),)}, "a part of the DSCP"),
-        ({"priority": (("blue", 5),)}, "no colour blue"),
+        ({}, "no mark is set"),
+        ({"dscp": ()}, "no mark is set"),
+        ({"dscp": (("", 46),), "precedence": (("", 5),)}, "part of the DSCP"),
+        ({"priority": (("blue", 5),)}, "`blue` is not a colour"),
     ],
 )
 def test_fields_that_make_no_sense_are_refused(fields, words):

@@ -20,5 +20,5 @@ def test_packets_leave_by_their_destination_after_the_latency(lab):
 
 def test_marks_that_nobody_planned_for_are_a_mistake_of_the_engine(lab):
     where = lab.setting(outputs=np.array([[0], [1]], np.uint8), columns=(8,))
-    with pytest.raises(ValueError, match="connection 0 came"):
+    with pytest.raises(ValueError, match="connection 0 arrived"):
         lab.carry(Router(2), where, lab.cells([1]), lab.cells([]))

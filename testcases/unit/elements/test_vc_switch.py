@@ -59,7 +59,7 @@ def test_what_goes_one_way_is_passed_on_uncopied(lab):
 def test_a_cell_that_no_way_is_planned_for_is_a_mistake_of_the_engine(lab):
     switch = VcSwitch(2)
     state = switch.start(lab.setting(outputs=np.array([[0, 1], [255, 255]], np.uint8)))
-    with pytest.raises(ValueError, match="connection 1 came"):
+    with pytest.raises(ValueError, match="connection 1 arrived"):
         switch.process(state, (lab.cells([1, 2], connection=[0, 1]), lab.cells([])), 3)
 
 

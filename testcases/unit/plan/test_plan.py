@@ -168,7 +168,7 @@ def test_what_does_not_fit_is_told_before_anything_runs(
     assert planned(star + text) == ()
     (told, *_) = [d for d in problems.errors if d.code == code]
     assert piece in " ".join(
-        (told.message, told.label, *told.notes, *(o.text for o in told.others))
+        (told.message, told.label, *told.notes, *(o.text for o in told.secondary))
     )
 
 

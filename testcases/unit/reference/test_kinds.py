@@ -90,7 +90,7 @@ def test_what_is_for_both_speaks_of_packets_too(kind: Kind) -> None:
 
 def test_what_a_class_inherits_is_described_too() -> None:
     described = kind_document(CATALOGUE.kinds["traffic", "vbr_rt"])
-    assert described["fields"][0]["description"] == "At most so many cells/s, PCR."
+    assert described["fields"][0]["description"] == "The peak cell rate in cells/s, PCR."
 
 
 def test_the_long_text_is_apart_from_the_summary() -> None:

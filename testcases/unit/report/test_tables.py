@@ -70,6 +70,14 @@ def test_markdown_has_a_table_for_each_series(with_series):
     assert '<td style="text-align:right">0.333333333333</td>' in page
 
 
+def test_markdown_says_that_a_series_is_of_the_first_repeat(with_series):
+    case = with_series["cases"][0]
+    case["repeats"] = [case["metrics"]]
+    assert "repeats\n\n| from, s |" not in render(with_series, {}, "markdown")
+    case["repeats"] = [case["metrics"]] * 3
+    assert ", first of 3 repeats\n\n| from, s |" in render(with_series, {}, "markdown")
+
+
 def test_markdown_says_what_it_leaves_out(with_series):
     long = {**SERIES, "values": " ".join(["1"] * 60)}
     case = with_series["cases"][0]

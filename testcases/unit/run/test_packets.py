@@ -120,7 +120,7 @@ def test_what_a_line_does_not_take_is_reported_before_the_run(
 def test_a_link_that_is_too_narrow_is_shown_where_it_is(planned, problems):
     assert not planned(text(more="(last = 1_000 B)"))
     for told in problems.all:
-        (link,) = told.others
+        (link,) = told.secondary
         assert link.span.text.startswith("link box.east -- b")
 
 

@@ -94,5 +94,5 @@ def test_the_slowest_and_the_steepest_fit():
 
 
 def test_states_that_see_no_cell_are_refused():
-    with pytest.raises(ValueError, match="one in 100 turns"):
+    with pytest.raises(ValueError, match="one in 100 cycles"):
         Mmpp(Fraction(1), calm=MS, busy=MS, share=Fraction(2, 3))

@@ -124,7 +124,7 @@ def test_a_mean_rate_gives_the_peak():
 
 
 @pytest.mark.parametrize(
-    ("at", "words"), [(Fraction(2**62 + 1, 2**61), "too fine"), (Fraction(1, 10**5), "100 turns")]
+    ("at", "words"), [(Fraction(2**62 + 1, 2**61), "too fine"), (Fraction(1, 10**5), "100 cycles")]
 )
 def test_what_cannot_be_kept_is_refused(at, words):
     with pytest.raises(ValueError, match=f"at: .*{words}"):

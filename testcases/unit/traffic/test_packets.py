@@ -117,7 +117,7 @@ def test_a_rate_that_no_process_keeps_is_refused(rate):
     [{"source_address": "2001:db8::1"}, {"family": "ipv6", "destination_address": "10.1.0.7"}],
 )
 def test_an_address_is_one_of_its_family(fields):
-    with pytest.raises(ValueError, match="_address: packets of ipv"):
+    with pytest.raises(ValueError, match="_address: expected an address of ipv"):
         replace(SOME, **fields)
 
 

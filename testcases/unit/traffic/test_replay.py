@@ -25,7 +25,7 @@ def test_as_a_load_it_counts_at_its_mean_interval():
 
 
 @pytest.mark.parametrize(
-    ("at", "says"), [((), "at least one instant"), ((2, 1), "before the one ahead")]
+    ("at", "says"), [((), "at least one time"), ((2, 1), "before the previous one")]
 )
 def test_what_is_no_schedule_is_refused(at, says):
     with pytest.raises(ValueError, match=says):

@@ -9,7 +9,7 @@ from qospec.check.evaluate.context import error
 from qospec.check.evaluate.dimensions import named
 from qospec.check.evaluate.values import Amount, Poison
 from qospec.model.expression import Operation, observed
-from qospec.model.suite import FEWEST_REPEATS
+from qospec.model.suite import MIN_REPEATS
 from qospec.source import Span
 from qospec.syntax import ast
 
@@ -93,7 +93,7 @@ def _verify_operator(node: ast.Criterion, expression: Expression) -> None:
 
 def verify_repeats(node: ast.Criterion, test: ast.Test, run: Run | None) -> None:
     """Refuse a confidence in a test that is not repeated often enough."""
-    if run is None or run.repeat >= FEWEST_REPEATS:
+    if run is None or run.repeat >= MIN_REPEATS:
         return
     statement = next((s for s in test.body.statements if isinstance(s, ast.Run)), None)
     given = None
@@ -105,10 +105,10 @@ def verify_repeats(node: ast.Criterion, test: ast.Test, run: Run | None) -> None
         place = given.span
     elif statement is not None:
         place = Span(statement.span.source, statement.span.end - 1, statement.span.end)
-    enough = f"repeat = {FEWEST_REPEATS}"
+    enough = f"repeat = {MIN_REPEATS}"
     raise error(
         "E0507",
-        f"a confidence of {_text(node)} needs at least {FEWEST_REPEATS} repeats",
+        f"a confidence of {_text(node)} needs at least {MIN_REPEATS} repeats",
         clause_of(node),
         secondary=(place, f"`repeat` is {run.repeat} here"),
         help=f"write `{enough}`" if given is not None else f"add `{enough}` to `run`",

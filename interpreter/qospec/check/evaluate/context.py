@@ -39,9 +39,9 @@ class Case(NamedTuple):
         span = diagnostic.span
         words = set(re.findall(r"\w+", span.text)) if span in self.test else None
         for name, place in self.variables:
-            if (words is None or name in words) and not diagnostic.others:
+            if (words is None or name in words) and not diagnostic.secondary:
                 swept = Label(place, f"in the case `{self.name}`")
-                return replace(diagnostic, others=(swept,))
+                return replace(diagnostic, secondary=(swept,))
         return diagnostic
 
 
@@ -122,9 +122,9 @@ def error(  # noqa: PLR0913 -- the parts of a message, by name
     fix: tuple[Edit, ...] = (),
 ) -> CheckError:
     """Return a mistake to raise: what, where, a second place, a fact, and the help."""
-    others = (Label(*secondary),) if secondary else ()
+    labels = (Label(*secondary),) if secondary else ()
     notes = (note,) if note else ()
-    return CheckError(Diagnostic(code, message, span, label, others, notes, help, fix))
+    return CheckError(Diagnostic(code, message, span, label, labels, notes, help, fix))
 
 
 def together(mistakes: Sequence[CheckError]) -> CheckError:

@@ -122,7 +122,7 @@ SIZE_LIMITS = ("min", "max")
 """What limits a size."""
 EXAMPLE_LIMITS = {"min": "40 B", "max": "1_500 B"}
 """Limits to show, where some are missing: of IP packets on Ethernet."""
-WAYS_OUT = "write `exponential(16 ms)`, or `exponential(500 B, min = 40 B, max = 1_500 B) @ip`"
+HELP = "write `exponential(16 ms)`, or `exponential(500 B, min = 40 B, max = 1_500 B) @ip`"
 _LAYER = re.compile(r"\s*@\s*(\w+)")
 STEPS = 2**30
 """Probabilities of sizes are whole numbers of so many parts."""
@@ -149,7 +149,7 @@ def exponential(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
             raise error("E0104", f"`exponential` has no parameter `{name}`", node.span)
     if len(means) != 1:
         message = "`exponential` takes one argument without a name, the mean: a time or a size"
-        raise error("E0105", message, node.span, help=WAYS_OUT)
+        raise error("E0105", message, node.span, help=HELP)
     mean = evaluator.plain(means[0].value, scope)
     if isinstance(mean, Poison):
         return mean
@@ -158,7 +158,7 @@ def exponential(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
     if not isinstance(mean, Amount) or mean.dimension != TIME:
         what = named(mean.dimension) if isinstance(mean, Amount) else mean.what
         message = f"the mean of `exponential` is a time or a size, not {what}"
-        raise error("E0204", message, means[0].span, help=WAYS_OUT)
+        raise error("E0204", message, means[0].span, help=HELP)
     if ends:
         name, value = next(iter(ends.items()))
         message = f"`exponential` of a time has no parameter `{name}`"

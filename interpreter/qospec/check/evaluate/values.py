@@ -223,25 +223,25 @@ class Map(Value):
 
     def item(self, key: Value, span: Span) -> Value:
         """Return the value under that key."""
-        wanted: Fraction | str | None
+        expected: Fraction | str | None
         if isinstance(key, Amount):
-            wanted = key.value
+            expected = key.value
         elif isinstance(key, Text):
-            wanted = key.text
+            expected = key.text
         else:
-            wanted = key.name if isinstance(key, Symbol) else None
-        if wanted is None and isinstance(key, Amount | Poison):
+            expected = key.name if isinstance(key, Symbol) else None
+        if expected is None and isinstance(key, Amount | Poison):
             return POISON
-        if wanted is None:
+        if expected is None:
             raise error(
                 "E0204", f"expected a number, a text or a word as key, found {key.what}", span
             )
-        if wanted not in self.entries:
+        if expected not in self.entries:
             keys = ", ".join(str(entry) for entry in self.entries)
             raise error(
-                "E0216", f"this map has no entry {wanted}", span, note=f"its entries: {keys}"
+                "E0216", f"this map has no entry {expected}", span, note=f"its entries: {keys}"
             )
-        return self.entries[wanted]
+        return self.entries[expected]
 
 
 @dataclass(frozen=True)

@@ -158,7 +158,7 @@ class Loader:
                 f"these files import each other: {shown}",
                 places[-1].span,
                 label="closes the circle",
-                others=tuple(Label(each.span, "imported here") for each in places[:-1]),
+                secondary=tuple(Label(each.span, "imported here") for each in places[:-1]),
                 help="move what both need into a file of its own",
             )
         )

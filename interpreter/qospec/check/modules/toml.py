@@ -61,8 +61,8 @@ class Table:
     def known(self, known: Mapping[str, type], what: str = "field") -> Iterator[CheckError]:
         """Yield a mistake for each field that is unknown, or of another type."""
         for key, value in self.fields.items():
-            wanted = known.get(key)
-            if wanted is None:
+            expected = known.get(key)
+            if expected is None:
                 near = did_you_mean(key, known)
                 yield error(
                     "E0104",
@@ -72,11 +72,11 @@ class Table:
                     note=f"{what}s of {self.name}: {' '.join(known)}",
                     help=f"write `{near}`" if near else "remove it",
                 )
-            elif not _is_a(value, wanted):
+            elif not _is_a(value, expected):
                 found = NAMES.get(type(value), "a date")
                 yield error(
                     "E0204",
-                    f"`{key}` is {NAMES[wanted]}, not {found}",
+                    f"`{key}` is {NAMES[expected]}, not {found}",
                     self.place(key, value=True),
                 )
 
@@ -123,10 +123,10 @@ def _mistake(said: str, source: Source) -> tuple[str, Span]:
     return words[:1].lower() + words[1:], Span(source, start, min(start + 1, len(source.text)))
 
 
-def _is_a(value: object, wanted: type) -> bool:
-    if wanted is list:
+def _is_a(value: object, expected: type) -> bool:
+    if expected is list:
         return isinstance(value, list) and all(isinstance(each, str) for each in value)
-    return isinstance(value, wanted) and not (wanted is int and isinstance(value, bool))
+    return isinstance(value, expected) and not (expected is int and isinstance(value, bool))
 
 
 def _places(source: Source) -> dict[tuple[str, ...], Span]:

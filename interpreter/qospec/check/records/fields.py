@@ -163,8 +163,8 @@ def _dimension(name: str, dimension: Dimension, value: Amount, span: Span) -> Ch
     )
 
 
-def _wrong_type(name: str, wanted: str, what: str, span: Span, help_text: str = "") -> CheckError:
-    message = f"`{name}` is {wanted}, not {what}"
+def _wrong_type(name: str, expected: str, what: str, span: Span, help_text: str = "") -> CheckError:
+    message = f"`{name}` is {expected}, not {what}"
     return error("E0204", message, span, label=f"this is {what}", help=help_text)
 
 
@@ -266,8 +266,8 @@ def _map(
         return None if code is None else (("", code),)
     if not isinstance(value, Map):
         keys, examples = KEYS[parameter.domain.name in BY_MARK]
-        wanted = f"a map from {keys} to numbers"
-        raise _wrong_type(parameter.name, wanted, value.what, span, _as_map(value, examples))
+        expected = f"a map from {keys} to numbers"
+        raise _wrong_type(parameter.name, expected, value.what, span, _as_map(value, examples))
     if parameter.domain.name not in BY_MARK and any(not isinstance(k, str) for k in value.entries):
         raise _wrong_type(parameter.name, "a map from names", "a map from numbers", span)
 

@@ -240,7 +240,7 @@ def fit(value: Value, each: ast.Parameter, node: ast.Expression) -> Value:
     annotation = each.annotation.text
     if isinstance(value, Poison) or (annotation not in TYPES and annotation not in WORDS):
         return value
-    wanted = NOUNS.get(annotation) or (
+    expected = NOUNS.get(annotation) or (
         "a whole number" if annotation == "Int" else named(TYPES[annotation])
     )
     if annotation in TYPES:
@@ -256,7 +256,7 @@ def fit(value: Value, each: ast.Parameter, node: ast.Expression) -> Value:
         what = value.what
     raise error(
         "E0204",
-        f"`{each.name.text}` is {wanted}, not {what}",
+        f"`{each.name.text}` is {expected}, not {what}",
         node.span,
         label=f"this is {what}",
         secondary=(each.span, f"declared as {annotation} here"),

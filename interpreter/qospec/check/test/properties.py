@@ -283,10 +283,10 @@ class Function(Value):
         )
 
     def _fits(self, name: str, node: ast.Expression, value: Value) -> None:
-        wanted = self.parameters[name]
-        if isinstance(value, Poison) or (wanted is None and isinstance(value, Arrivals)):
+        expected = self.parameters[name]
+        if isinstance(value, Poison) or (expected is None and isinstance(value, Arrivals)):
             return
-        if wanted is None:
+        if expected is None:
             raise error(
                 "E0204",
                 f"`{self.name}` takes a stream of cells, not {value.what}",
@@ -294,10 +294,10 @@ class Function(Value):
                 help="draw one: `forall arrivals in cells(at_most = 100)`",
             )
         if not isinstance(value, Amount):
-            raise error("E0204", f"`{name}` is {named(wanted)}, not {value.what}", node.span)
-        if value.dimension != wanted and value.value != 0:
+            raise error("E0204", f"`{name}` is {named(expected)}, not {value.what}", node.span)
+        if value.dimension != expected and value.value != 0:
             raise error(
-                "E0202", f"`{name}` is {named(wanted)}, not {named(value.dimension)}", node.span
+                "E0202", f"`{name}` is {named(expected)}, not {named(value.dimension)}", node.span
             )
         if value.value is not None and value.value < 0:
             raise error("E0205", f"`{name}` must be at least 0", node.span)

@@ -81,23 +81,23 @@ def reason(expression: Expression) -> str:
     return _always(expression)
 
 
-def _always(expression: Expression, *, wanted: bool = True) -> str:
-    """Return why a condition always has the value `wanted`; "" if it may not."""
+def _always(expression: Expression, *, expected: bool = True) -> str:
+    """Return why a condition always has the value `expected`; "" if it may not."""
     if not isinstance(expression, Operation) or is_constant(expression):
-        known = is_constant(expression) and without_readings(expression) is wanted
+        known = is_constant(expression) and without_readings(expression) is expected
         return WITHOUT if known else ""
     operator, operands = expression.operator, expression.operands
     if operator == "not":
-        return _always(operands[0], wanted=not wanted)
+        return _always(operands[0], expected=not expected)
     if operator in ("and", "or"):
-        reasons = [_always(each, wanted=wanted) for each in operands]
-        enough = any if (operator == "or") == wanted else all
+        reasons = [_always(each, expected=expected) for each in operands]
+        enough = any if (operator == "or") == expected else all
         return next(filter(None, reasons)) if enough(reasons) else ""
     if _of_the_same(expression):
-        return SAME if (operator not in NEVER_OF_THE_SAME) is wanted else ""
+        return SAME if (operator not in NEVER_OF_THE_SAME) is expected else ""
     if operator not in OPPOSITE:
         return ""
-    return _ordered(operator if wanted else OPPOSITE[operator], *operands)
+    return _ordered(operator if expected else OPPOSITE[operator], *operands)
 
 
 def _ordered(operator: str, left: Expression, right: Expression) -> str:

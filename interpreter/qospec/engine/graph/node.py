@@ -114,7 +114,7 @@ class Unconnected:
     def put(self, batch: Batch, until_ps: int) -> None:  # noqa: ARG002  a sink asks no watermark
         """Raise ValueError for any item."""
         if len(batch.at_ps):
-            raise ValueError(f"a cell left by output {self._name}, which leads nowhere")
+            raise ValueError(f"an item left by output {self._name}, which is not connected")
 
 
 class NodeRuntime:

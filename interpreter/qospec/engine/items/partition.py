@@ -43,7 +43,7 @@ def routing_table(setting: Setting) -> RoutingTable:
     """
     table, marks = setting.outputs, setting.columns
     if table is None:
-        raise ValueError("no table says where connections go")
+        raise ValueError("no routing table was planned for this element")
     outputs = np.unique(table[table < MAX_OUTPUTS])
     # One more column, for marks that were not planned for.
     whole = np.full((len(table), len(marks) + 1), MAX_OUTPUTS, np.uint8)
@@ -76,7 +76,7 @@ def look_up_outputs(
     counts = tallies.sum(axis=0)
     if counts[outputs:].any():
         astray = int(batch.connection[output >= outputs][0])
-        raise ValueError(f"a cell of connection {astray} came where none was planned")
+        raise ValueError(f"an item of connection {astray} arrived where none was planned")
     return output, tuple(counts[:outputs].tolist())
 
 

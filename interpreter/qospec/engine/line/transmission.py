@@ -46,11 +46,11 @@ OfBytes = tuple[bool, bool, int, Framing]
 def check(clock: Clock) -> None:
     """Raise ValueError, with words for an author, where a line cannot be kept exactly."""
     if not LOWEST_BIT_RATE <= clock.bit_rate <= HIGHEST_BIT_RATE:
-        raise ValueError("rate: a line sends between 1 kbit/s and 100 Tbit/s")
+        raise ValueError("rate: expected between 1 kbit/s and 100 Tbit/s")
     if clock.byte_time_ps.denominator > LARGEST_DENOMINATOR:
         raise ValueError("rate: this fraction is too fine to be kept exactly; give fewer digits")
     if clock.slotted and clock.phase_ps > clock.slot_ps:
-        raise ValueError("phase: slots begin within one slot's time")
+        raise ValueError("phase: expected less than the time of a slot")
 
 
 def line_of(clock: Clock | None) -> Whole:
@@ -115,7 +115,7 @@ def check_load(
     latest_ps = max(line.item(FREE), batch.at_ps.item(-1))
     on_the_line = _line_bytes(line, largest_bytes)
     if latest_ps + (held + len(batch.at_ps)) * on_the_line * (line.item(BYTE) + 1) >= FOREVER_PS:
-        raise OverflowError("more waits for a line than it can send in 50 days")
+        raise OverflowError("the items that wait for a line take it more than 50 days")
 
 
 @kernel

@@ -67,9 +67,9 @@ class Meter(Element):
     causes = ("policed",)
 
     committed_information_rate: TokenRate
-    """How fast tokens for green packets come, CIR; it counts the bytes of IP packets."""
+    """The rate of tokens for green packets, CIR; it counts the bytes of IP packets."""
     committed_burst_size: BucketSize
-    """How many bytes of them there can be, CBS."""
+    """The size of their bucket in bytes, CBS."""
 
     @property
     @abstractmethod
@@ -142,11 +142,11 @@ class ThreeColours(Meter):
     """What the meters of three colours declare besides."""
 
     aware: Boolean = field(default=False, kw_only=True)
-    """Whether it heeds the colour that a packet bears, which it keeps or makes worse."""
+    """Whether it respects the colour of an arriving packet, which it then keeps or makes worse."""
     exceed: Action = field(default="mark", kw_only=True)
-    """What becomes of a yellow packet."""
+    """The action for a yellow packet."""
     violate: Action = field(default="mark", kw_only=True)
-    """What becomes of a red one."""
+    """The action for a red packet."""
 
     @property
     def actions(self) -> dict[int, str]:

@@ -199,9 +199,9 @@ class Averaging:
     gentle: Boolean = False
     """Whether the probability rises from `p` at `high` to 1 at twice `high`, instead of at once."""
     weight: Weight = Fraction(1, 512)
-    """How far each newcomer moves the average: 1, 1/2, 1/4 … or 1/65536."""
+    """How far each arrival moves the average: 1, 1/2, 1/4 … or 1/65536."""
     typical: Typical = 500
-    """The size of a typical packet, to count idle time by; a cell has 53 bytes."""
+    """The size of a typical packet, as a measure of idle time; a cell has 53 bytes."""
 
     def __post_init__(self) -> None:
         exponent(self.weight)
@@ -217,4 +217,4 @@ def exponent(weight: Fraction) -> int:
     k = weight.denominator.bit_length() - 1
     if weight != 0 and 1 / weight == 2**k and k <= LIGHTEST:
         return k
-    raise ValueError(f"weight: is 1, 1/2, 1/4, 1/8 … or 1/{2**LIGHTEST}, as in `1 / 512`")
+    raise ValueError(f"weight: expected 1, 1/2, 1/4, 1/8 … or 1/{2**LIGHTEST}, as in `1 / 512`")

@@ -128,8 +128,8 @@ def _verify_curve(curve: Curve, limit: Buffer) -> None:
         raise ValueError(f"low: {low.amount} is not below high, {high.amount}")
     if high.amount > limit.amount:
         raise ValueError(
-            f"high: no average comes to {high.amount}, for no more than {limit.amount} may wait;"
-            " lower it, or raise the limit"
+            f"high: an average of {high.amount} is never reached, as at most {limit.amount} may"
+            " wait; lower it, or raise the limit"
         )
 
 
@@ -137,8 +137,7 @@ def same_unit(field: str, amount: Buffer, limit: Buffer) -> None:
     """Raise ValueError where a field of a policy counts other things than the queue's limit."""
     if amount.unit != limit.unit:
         raise ValueError(
-            f"{field}: is in {UNITS[amount.unit]}, and the limit in {UNITS[limit.unit]};"
-            " one queue counts one of them"
+            f"{field}: expected {UNITS[limit.unit]}, as in the limit, found {UNITS[amount.unit]}"
         )
 
 
@@ -149,9 +148,9 @@ def verify_keys(name: str, **maps: Entries) -> None:
         ValueError: There are no such values; in the author's words, an argument for each.
     """
     mark = ALL[name]
-    known = ", ".join(mark.words) or f"0 to {mark.highest}"
+    known = f"one of {', '.join(mark.words)}" if mark.words else f"0 to {mark.highest}"
     strange = [
-        f"{field}[{key}]: there is no {name} {key}; there are {known}"
+        f"{field}[{key}]: `{key}` is not a {name}; expected {known}"
         for field, entries in maps.items()
         for key, _ in entries
         if key not in mark.spelt

@@ -367,7 +367,7 @@ class Combined(Scheduler):
 
     def __post_init__(self) -> None:
         if len(self.inner) != len(self.outer.inputs):
-            raise ValueError("as many as the outer scheduler has inputs are needed")
+            raise ValueError("expected one entry per input of the outer scheduler")
 
     @property
     def inputs(self) -> tuple[str, ...]:

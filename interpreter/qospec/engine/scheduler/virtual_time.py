@@ -57,7 +57,7 @@ def costs_of(weights: Sequence[tuple[str, Fraction]]) -> Costs:
     costs = tuple(whole // weight for weight in found)
     if max(costs) * sum(found) > LARGEST_COST:
         raise ValueError(
-            "weights: these cannot be kept exactly; round them, or let them lie closer"
+            "weights: these cannot be kept exactly; round them, or bring them closer together"
         )
     return Costs(costs, found, whole)
 

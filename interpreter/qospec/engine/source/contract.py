@@ -56,19 +56,19 @@ class VariableBitRate(CellTraffic):
     category: ClassVar[ServiceCategory]
 
     peak_cell_rate: CellRate
-    """At most so many cells/s, PCR."""
+    """The peak cell rate in cells/s, PCR."""
     sustainable_cell_rate: CellRate
-    """So many cells/s on average, SCR."""
+    """The sustainable cell rate, the highest on average, in cells/s, SCR."""
     maximum_burst_size: Cells
-    """So many cells in a row at the peak cell rate, MBS."""
+    """The most cells in a row at the peak cell rate, MBS."""
     cell_delay_variation_tolerance: Time
-    """How much earlier a cell may come than the rates alone allow, CDVT."""
+    """How much earlier a cell may arrive than its rates alone allow, CDVT."""
     conformance: Conformance = "vbr_1"
-    """Whether SCR is for all cells (vbr_1) or for CLP 0; excess is discarded (vbr_2) or tagged."""
+    """Whether SCR applies to all cells (vbr_1) or CLP 0; excess is discarded (vbr_2) or tagged."""
     connections: Count = 1
     """Number of identical connections."""
     phases: Phases = "random"
-    """Whether they begin at random or evenly spread over a period."""
+    """Whether they start at random, or evenly spread over a period."""
     clp: Priority = 0
     """Cell loss priority of the cells that are sent."""
     virtual_path: VirtualPath = 0

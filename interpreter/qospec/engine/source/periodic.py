@@ -122,7 +122,7 @@ def pattern(
         ValueError: If this cannot be kept exactly, or in memory.
     """
     if connections * burst.size > MOST_MOMENTS:
-        raise ValueError("these bursts of so many connections together exceed 8 million cells")
+        raise ValueError("the bursts of all connections together exceed 8 million cells")
     step_ps = period_ps / connections if phases == "even" else Fraction(1)
     exact = (period_ps, step_ps, *burst.apart_ps)
     denominator = math.lcm(*(each.denominator for each in exact))

@@ -134,7 +134,7 @@ def check_state(
         raise ValueError(f"{name}: this fraction is too fine to be kept exactly; give fewer digits")
     if mean_rate * (stays[0].mean_ps + stays[1].mean_ps) < LEAST_CELLS * PS_PER_S:
         raise ValueError(
-            f"{name}: less than one in 100 turns through both states would see a single cell"
+            f"{name}: fewer than one in 100 cycles through both states would contain a cell"
         )
 
 

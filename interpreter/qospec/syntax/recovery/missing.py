@@ -48,7 +48,9 @@ def unclosed(site: ErrorSite) -> Diagnosis | None:
                 span=tokens.span(opener),
             )
             if site.kind != END:
-                diagnostic = replace(diagnostic, others=(Label(found, "it must end before this"),))
+                diagnostic = replace(
+                    diagnostic, secondary=(Label(found, "it must end before this"),)
+                )
             return Diagnosis(diagnostic, Repair("before", closer, sign))
     if site.block >= 0 and (site.kind == END or begins_declaration(tokens, site.at)):
         culprit = site.brackets.culprit(site.block)

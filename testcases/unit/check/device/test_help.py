@@ -325,7 +325,7 @@ device edge {
 }
 """
     [problem] = checked(text)[1]
-    assert problem.message.startswith("high: no average comes to 48")
+    assert problem.message.startswith("high: an average of 48 is never reached")
     assert problem.span.text == "48 pkt"
 
 
@@ -453,7 +453,7 @@ test t on lab {{
 """
     [problem] = checked(text.format(size))[1]
     assert (problem.code, problem.span.text) == ("E0301", size)
-    assert problem.others[0].text == "linked here, where `f` begins"
+    assert problem.secondary[0].text == "linked here, where `f` begins"
     assert problem.help == f"the nearest size that fits is `{way_out}`"
     assert not checked(text.format(way_out))[1]
 

@@ -20,7 +20,7 @@ TEST = "topology bench { a, b = host }\n"
 def test_a_name_is_declared_once(checked, text):
     _, problems = checked(text)
     assert {problem.code for problem in problems} == {"E0102"}
-    assert all(problem.others for problem in problems)
+    assert all(problem.secondary for problem in problems)
 
 
 def test_a_declaration_may_not_be_called_as_an_import(codes):
@@ -74,6 +74,6 @@ def test_tests_of_two_files_have_different_names(checked, tmp_path, catalogue):
 def test_the_place_that_is_called_first_comes_first(checked, text):
     _, problems = checked(text)
     clash = next(problem for problem in problems if problem.code == "E0102")
-    (first,) = clash.others
+    (first,) = clash.secondary
     assert first.text.startswith("first declared here")
     assert first.span.start < clash.span.start

@@ -24,7 +24,7 @@ def test_files_import_each_other_in_a_circle(checked):
     (problem,) = problems
     assert problem.code == "E0107"
     assert "one.qos -> " in problem.message
-    assert len(problem.others) == 2
+    assert len(problem.secondary) == 2
 
 
 def test_a_missing_file_is_reported_with_the_one_that_is_meant(checked):

@@ -187,7 +187,7 @@ def test_a_package_that_was_changed_is_refused_where_its_files_are_named(project
     (tmp_path / "link.qos").symlink_to("packages/acme/lib.qos")
     suite, (problem,) = project(named, packages__acme__lib="", packages__acme__part="", **lock)
     assert (problem.code, problem.span.place) == ("E0117", "qos.lock:3:10")
-    assert problem.others == ()
+    assert problem.secondary == ()
     assert [source.name for source in suite.sources] == []
 
 

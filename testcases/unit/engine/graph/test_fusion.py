@@ -120,7 +120,7 @@ def test_a_scheduler_that_something_else_feeds_gets_its_parts(listed):
 def test_a_class_that_is_not_wired_is_refused_as_ever(listed, wired):
     wires = (*(Wire(0, n, 1, n) for n in range(wired)), Wire(1, 0, END))
     trial = experiment(listed, SCHEDULERS[0], ([1], [2], [3]), wires=wires)
-    with pytest.raises(ValueError, match=r"left by output classes\.\w+, which leads nowhere"):
+    with pytest.raises(ValueError, match=r"left by output classes\.\w+, which is not connected"):
         emulation.run(trial)
 
 

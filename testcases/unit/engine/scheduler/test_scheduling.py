@@ -132,5 +132,5 @@ def test_two_beside_each_other_have_virtual_times_of_their_own(data, inputs):
 
 
 def test_as_many_are_combined_as_there_are_inputs():
-    with pytest.raises(ValueError, match="inputs"):
+    with pytest.raises(ValueError, match="input"):
         Combined(Strict(("ef", "rest")), (FAIR,))
