@@ -279,7 +279,7 @@ def _report_unused_timers(
     started = {name for way in ways for name in way.start}
     heard = {way.event for way in ways}
     for bind in binds:
-        for pair in bind.value.pairs if isinstance(bind.value, ast.MapOf) else ():
+        for pair in bind.value.pairs if isinstance(bind.value, ast.MapLiteral) else ():
             name = pair.key.span.text
             if name in started and name in heard:
                 continue

@@ -141,7 +141,7 @@ def _member(
         first = _constant(attribute, node.first, scope, evaluator)
         last = _constant(attribute, node.last, scope, evaluator)
         return _between(attribute, first, last)
-    items = node.items if isinstance(node, ast.ListOf) else (node,)
+    items = node.items if isinstance(node, ast.ListLiteral) else (node,)
     alike = [_among(attribute, item, scope, evaluator) for item in items]
     if alike and None not in alike:
         return Operation("or", tuple(each for each in alike if each is not None))
@@ -198,7 +198,7 @@ def _port(
 def _list(
     attribute: Attribute, node: ast.Expression, scope: Scope, evaluator: Evaluator
 ) -> Expression:
-    if isinstance(node, ast.ListOf):
+    if isinstance(node, ast.ListLiteral):
         items = tuple(_constant(attribute, item, scope, evaluator) for item in node.items)
         return Operation("list", items)
     value = evaluator.plain(node, scope)

@@ -14,7 +14,7 @@ from qospec.diagnostics import did_you_mean
 from qospec.resources import STDLIB
 from qospec.source import Source, Span
 from qospec.syntax.limits import LONGEST
-from qospec.yaml_twin.form import TEXT_SUFFIX, YAML_SUFFIXES, is_ours, is_yaml
+from qospec.yaml_twin.form import TEXT_SUFFIX, YAML_SUFFIXES, is_specification, is_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -81,7 +81,7 @@ def importable(folder: Path, exclude: Sequence[Path] = ()) -> list[Path]:
 
 def _is_ours(path: Path) -> bool:
     try:
-        return is_ours(content(path, None).decode("utf-8", "replace"))
+        return is_specification(content(path, None).decode("utf-8", "replace"))
     except CheckError:
         return False
 

@@ -105,7 +105,7 @@ def _conditional(body: ast.Body) -> Iterator[ast.Criterion | ast.Report]:
 
 
 def _first(value: ast.Expression) -> ast.Expression:
-    return value.items[0] if isinstance(value, ast.ListOf) and value.items else value
+    return value.items[0] if isinstance(value, ast.ListLiteral) and value.items else value
 
 
 # ---- what is decided beforehand

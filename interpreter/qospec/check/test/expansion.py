@@ -186,7 +186,7 @@ class _Expansion:
                 node = statement.value
                 value = self._evaluator.plain(node, self._home)
                 items = value.items if isinstance(value, List) else (value,)
-                places = node.items if isinstance(node, ast.ListOf) else (node,) * len(items)
+                places = node.items if isinstance(node, ast.ListLiteral) else (node,) * len(items)
                 for item, place in zip(items, places, strict=True):
                     if isinstance(item, Text):
                         found.append((item.text, place.span))
