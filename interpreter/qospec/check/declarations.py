@@ -95,7 +95,7 @@ class TrafficValue(Value):
 
     def record(self, scope: Scope, evaluator: Evaluator) -> Value:
         """Return the record in a scope with the parameters."""
-        help_text = "make one of them of a kind such as `cbr`"
+        help_text = "base one of them on a kind such as `cbr`"
         if not _enters(self, evaluator, "this traffic is defined in terms of itself", help_text):
             return POISON
         try:

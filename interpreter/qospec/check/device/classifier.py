@@ -74,7 +74,7 @@ def outputs_of(
         evaluator.context.report(
             error(
                 "E0415",
-                f"some {_carried(asked)}s fit no class",
+                f"some {_carried(asked)}s match no class",
                 record.span,
                 note=f"such as {missed}",
                 help="add a class for the rest: `rest = otherwise`",

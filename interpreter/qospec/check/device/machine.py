@@ -49,7 +49,7 @@ TRANSITION = Kind(
     name="transition",
     role="element",
     duty="element",
-    summary="What happens on the way to another state.",
+    summary="What happens on a transition.",
     source="spec/4-devices.md",
     parameters={
         "after": Parameter("after", Domain("time", 0, LONGEST_PS), 0),

@@ -176,7 +176,7 @@ class PortValue(Value):
                 "E0401",
                 f"a port has no side `{name.text}`",
                 name.span,
-                help="write `.rx` for what comes in, `.tx` for what leaves",
+                help="write `.rx` for what enters, `.tx` for what leaves",
             )
         if self.ports.count is not None and self.index is None:
             raise error(

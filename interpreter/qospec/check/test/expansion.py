@@ -68,7 +68,7 @@ def _unexpected(node: ast.Test, cases: Sequence[Case]) -> CheckError:
         "W0602",
         "nothing is expected of this test",
         node.name.span,
-        note="it is measured when run, and passes nothing"
+        note="when run it is measured, which is not a pass"
         if only_reports
         else "without a `require` or `expect` that measures something it is inconclusive when run",
         help="say what must hold, such as `expect user.lost == 0 cell`",
