@@ -121,7 +121,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     from difflib import get_close_matches
 
     compared = list(islice(known, _COMPARED))
-    close = [each for each in compared if each.lower() == name.lower() or _swapped(each, name)]
+    close = [each for each in compared if each.lower() == name.lower() or _is_anagram(each, name)]
     close = close or get_close_matches(name, compared, n=1, cutoff=NEAR)
     return close[0] if close else ""
 
@@ -137,18 +137,18 @@ def respelling(
     from difflib import get_close_matches
 
     close = get_close_matches(written, list(known), n=2, cutoff=NEAR)
-    alike = [name for name in known if name.lower() == written.lower()]
-    if len(alike) != 1:
-        sure = len(close) == 1 and len(written) >= short and _alike(written, close[0]) >= _SURE
-        alike = close if sure else []
-    return (Edit(span, alike[0]),) if alike and span.text == written else ()
+    matches = [name for name in known if name.lower() == written.lower()]
+    if len(matches) != 1:
+        sure = len(close) == 1 and len(written) >= short and _similarity(written, close[0]) >= _SURE
+        matches = close if sure else []
+    return (Edit(span, matches[0]),) if matches and span.text == written else ()
 
 
-def _alike(one: str, other: str) -> float:
+def _similarity(one: str, other: str) -> float:
     from difflib import SequenceMatcher
 
-    return 1.0 if _swapped(one, other) else SequenceMatcher(None, one, other).ratio()
+    return 1.0 if _is_anagram(one, other) else SequenceMatcher(None, one, other).ratio()
 
 
-def _swapped(one: str, other: str) -> bool:
+def _is_anagram(one: str, other: str) -> bool:
     return len(one) == len(other) and sorted(one) == sorted(other)

@@ -110,15 +110,15 @@ class _Paint:
         self._colour = colour
 
     def main(self, text: str) -> str:
-        return self._painted(text, self._severity)
+        return self._styled(text, self._severity)
 
     def other(self, text: str) -> str:
-        return self._painted(text, "other")
+        return self._styled(text, "other")
 
     def plain(self, text: str) -> str:
-        return self._painted(text, "plain")
+        return self._styled(text, "plain")
 
-    def _painted(self, text: str, name: str) -> str:
+    def _styled(self, text: str, name: str) -> str:
         return f"{_COLOURS[name]}{text}{_RESET}" if self._colour and text.strip() else text
 
 
@@ -207,7 +207,7 @@ def _mark_rows(marks: Sequence[_Mark], form: _Form) -> Iterator[str]:
         others = from_right
         yield row
     else:
-        yield f"{row} {_painted(rightmost, rightmost.text, paint)}".rstrip()
+        yield f"{row} {_styled(rightmost, rightmost.text, paint)}".rstrip()
     for mark in others:
         yield from _word_rows(mark, form)
 
@@ -219,10 +219,10 @@ def _word_rows(mark: _Mark, form: _Form) -> Iterator[str]:
         start = min(start, form.room - _LEAST)
     for line in _broken(mark.text, start, form.room if form.wraps else WIDEST):
         if words := line.strip():
-            yield " " * start + _painted(mark, words, form.paint)
+            yield " " * start + _styled(mark, words, form.paint)
 
 
-def _painted(mark: _Mark, text: str, paint: _Paint) -> str:
+def _styled(mark: _Mark, text: str, paint: _Paint) -> str:
     return paint.main(text) if mark.main else paint.other(text)
 
 

@@ -58,6 +58,8 @@ class Dimension:
 
 
 def _base(name: str) -> Dimension:
+    if name not in BASE:
+        raise ValueError(f"spec/units.toml: `{name}` is not in `BASE`")
     return Dimension(tuple(int(name == each) for each in BASE))
 
 

@@ -36,8 +36,9 @@ YAML = (
     "&a [x,x]\nb: &b [*a,*a]\nc: [*b,*b]\n",
 )  # fmt: skip
 VALUES = (
-    ast.Number, ast.Quantity, ast.Text, ast.Truth, ast.Unary, ast.Binary, ast.Compare, ast.Choose,
-    ast.ListOf, ast.MapOf, ast.MixOf, ast.Path, ast.Call, ast.Record, ast.Range, ast.Layered,
+    ast.Number, ast.Quantity, ast.Text, ast.Boolean, ast.Unary, ast.Binary, ast.Compare,
+    ast.Conditional, ast.ListLiteral, ast.MapLiteral, ast.MixLiteral, ast.Path, ast.Call,
+    ast.Record, ast.Range, ast.Layered,
 )  # fmt: skip
 
 

@@ -13,6 +13,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from qospec.engine.graph.loop import components, is_cyclic
+
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "interpreter" / "qospec"
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -36,8 +38,8 @@ finally:
 """
 
 
-def imported(path: Path) -> Iterator[str]:
-    """Yield `module` or `module:member` for each import of a file, but those for types only."""
+def imported(path: Path, *, types: bool = False) -> Iterator[str]:
+    """Yield `module` or `module:member` for each import of a file; for types only if `types`."""
     waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
     while waiting:
         node = waiting.pop()
@@ -45,7 +47,7 @@ def imported(path: Path) -> Iterator[str]:
             yield from (name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield from (f"{'.' * node.level}{node.module or ''}:{n.name}" for n in node.names)
-        elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING" and not types:
             waiting.extend(node.orelse)
         else:
             waiting.extend(ast.iter_child_nodes(node))
@@ -81,6 +83,29 @@ def test_an_import_for_types_does_not_count(tmp_path: Path) -> None:
     path = tmp_path / "module.py"
     path.write_text("if TYPE_CHECKING:\n    import a\nelse:\n    import b\ndef f(): import c.d\n")
     assert sorted(imported(path)) == ["b", "c.d"]
+
+
+def test_imports_form_no_circle_even_for_types_outside_the_evaluator() -> None:
+    """Expressions are evaluated by functions that evaluate expressions: that circle is one idea."""
+    names = {
+        ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(
+            ".__init__"
+        ): (number)
+        for number, path in enumerate(MODULES)
+    }
+    onward = [
+        {
+            names[module]
+            for name in imported(path, types=True)
+            for member, package in [(name.replace(":", "."), name.partition(":")[0])]
+            for module in [member if member in names else package]
+            if module in names
+        }
+        for path in MODULES
+    ]
+    circles = [each for each in components(onward) if is_cyclic(each, onward)]
+    rooms = [{MODULES[number].parent for number in circle} for circle in circles]
+    assert rooms == [{PACKAGE / "check" / "evaluate"}]
 
 
 def test_the_root_imports_nothing_but_its_version() -> None:

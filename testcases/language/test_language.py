@@ -24,7 +24,7 @@ from qospec.check import check
 from qospec.check.modules.files import SUFFIXES
 from qospec.cli.loading import unsupported
 from qospec.diagnostics import Diagnostic, Problems
-from qospec.formatting.equivalence import same
+from qospec.formatting.equivalence import equivalent
 from qospec.judge import evidence
 from qospec.model.suite import Suite
 from qospec.plan.plan import Bounds, CasePlan, plan
@@ -157,7 +157,7 @@ def said(case: CasePlan) -> tuple[object, ...]:
 @pytest.mark.parametrize("path", files("accept"), ids=lambda path: path.stem)
 def test_its_twin_in_yaml_has_the_same_tree(path: Path) -> None:
     assert twin_of(path).is_file(), f"qos convert {path} --to yaml -o {twin_of(path)}"
-    assert same(tree(path), tree(twin_of(path)))
+    assert equivalent(tree(path), tree(twin_of(path)))
 
 
 @pytest.mark.parametrize("path", files("accept"), ids=lambda path: path.stem)

@@ -8,7 +8,7 @@ from hypothesis import strategies as draw
 
 from qospec.diagnostics import Problems
 from qospec.formatting import formatted
-from qospec.formatting.equivalence import same
+from qospec.formatting.equivalence import equivalent
 from qospec.formatting.source import read_trivia
 from qospec.resources import STDLIB
 from qospec.source import Source
@@ -90,7 +90,7 @@ def test_what_a_file_says_stays_and_formatting_again_changes_nothing(text: str, 
         once = formatted(Source("a.qos", text), Problems())
         assert once is not None
         again = formatted(Source("a.qos", once), Problems())
-    assert same(tree(once), tree(text))
+    assert equivalent(tree(once), tree(text))
     assert comments(once) == comments(text)
     assert again == once
     assert all(line == line.rstrip() for line in once.split("\n"))

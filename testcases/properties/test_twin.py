@@ -11,7 +11,7 @@ from hypothesis import strategies as draw
 
 from qospec.diagnostics import Problems
 from qospec.formatting import formatted, read
-from qospec.formatting.equivalence import same
+from qospec.formatting.equivalence import equivalent
 from qospec.rendering import render_all
 from qospec.resources import STDLIB
 from qospec.source import Source
@@ -52,7 +52,7 @@ def assert_the_same(text: str) -> bool:
     assert back is not None
     assert laid_out is not None
     assert formatted(back, Problems()) == once
-    assert same(parse(Source("a.yaml", made), Problems()), laid_out.tree)
+    assert equivalent(parse(Source("a.yaml", made), Problems()), laid_out.tree)
     assert yaml_of(back, Problems()) == made
     return True
 

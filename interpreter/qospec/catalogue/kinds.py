@@ -106,7 +106,7 @@ Cells = Annotated[int, Domain("cells", 1, 2**31)]
 """A count of cells."""
 Ratio = Annotated[Fraction, Domain("ratio", 0, 1)]
 Integer = Annotated[int, Domain("integer")]
-Truth = Annotated[bool, Domain("truth")]
+Boolean = Annotated[bool, Domain("truth")]
 Names = Annotated[tuple[str, ...], Domain("names")]
 """A list of names that the author chooses, as the inputs of a scheduler."""
 PacketLoad = Annotated[Load, Domain("load")]

@@ -20,11 +20,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Limits", "check"]
 
-STANDARD = Limits()
+DEFAULT_LIMITS = Limits()
 
 
 def check(
-    paths: Sequence[Path], catalogue: Catalogue, problems: Problems, *, limits: Limits = STANDARD
+    paths: Sequence[Path],
+    catalogue: Catalogue,
+    problems: Problems,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Suite:
     """Return the suite of all files named and all `.qos` files below the folders named.
 

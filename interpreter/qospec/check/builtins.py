@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BuiltIns:
-    """The built-in names, as the evaluator asks for them."""
+    """The built-in names, as the evaluator needs them."""
 
     catalogue: Catalogue
 

@@ -94,8 +94,8 @@ class TrafficValue(Value):
         return self._made[values]
 
     def record(self, scope: Scope, evaluator: Evaluator) -> Value:
-        """Return the record in a scope that holds the parameters."""
-        help_text = "make one of them of a kind such as `cbr`"
+        """Return the record in a scope with the parameters."""
+        help_text = "base one of them on a kind such as `cbr`"
         if not _enters(self, evaluator, "this traffic is defined in terms of itself", help_text):
             return POISON
         try:
@@ -187,7 +187,7 @@ class DeviceValue(Design):
         return DevicePlan(self._made[values], *count)
 
     def template(self, scope: Scope, evaluator: Evaluator) -> Template | None:
-        """Return the device in a scope that holds the parameters; None if it contains itself."""
+        """Return the device in a scope with the parameters; None if it contains itself."""
         if not _enters(
             self, evaluator, "this device contains itself", "remove it from one of them"
         ):

@@ -84,7 +84,8 @@ def _properties(
 def scopes_of(units: Sequence[Unit], evaluator: Evaluator) -> dict[Path, Scope]:
     """Return the names that each file declares and imports."""
     scopes = {
-        unit.path: Scope(unread=unit.tree.unread if unit.tree else frozenset()) for unit in units
+        unit.path: Scope(unparsed=unit.tree.unparsed if unit.tree else frozenset())
+        for unit in units
     }
     for unit in units:
         _declare(unit, scopes, evaluator)
@@ -108,7 +109,7 @@ def _once(node: ast.Test, seen: dict[str, ast.Test], evaluator: Evaluator) -> No
 def _declare(unit: Unit, scopes: dict[Path, Scope], evaluator: Evaluator) -> None:
     """Fill the scope of a file with its imports and its declarations."""
     scope = scopes[unit.path]
-    scope.missed = frozenset(unit.missed)
+    scope.missing_imports = frozenset(unit.missing_imports)
     for each in unit.tree.imports if unit.tree else ():
         other = unit.imports.get(each.name)
         value: Value = POISON

@@ -36,7 +36,7 @@ def warnings(units: Sequence[Unit]) -> Iterator[CheckError]:
 
 def _declarations(unit: Unit) -> Sequence[ast.Declaration]:
     """Return the declarations of a file; none if part of it could not be parsed."""
-    return unit.tree.declarations if unit.tree and not unit.tree.unread else ()
+    return unit.tree.declarations if unit.tree and not unit.tree.unparsed else ()
 
 
 def _uses(node: ast.Node) -> Uses:

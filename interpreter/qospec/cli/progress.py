@@ -51,22 +51,22 @@ class Progress:
         self._began_s = self._said_s = time.monotonic()
         self._drawn = 0
 
-    def heard(self, case: str, share: float) -> None:
+    def update(self, case: str, share: float) -> None:
         """Set the share of a case that is done."""
         first = not self._shares and not self._run
         self._shares[case] = share
-        if first and self._done() < SURE:
+        if first and self._share_done() < SURE:
             self._began_s = time.monotonic()  # so far workers have only started
-        self.waited()
+        self.tick()
 
-    def ended(self, case: str) -> None:
+    def finish(self, case: str) -> None:
         """Mark a case as finished, and clear the line for what is printed about it."""
         self._shares.pop(case, None)
         self._run.add(case)
         self.clear()
         self._said_s = time.monotonic()
 
-    def waited(self) -> None:
+    def tick(self) -> None:
         """Show how far the run is, if it is time to."""
         now_s = time.monotonic()
         if now_s - self._said_s < (REDRAW_S if self._live else BEAT_S):
@@ -88,7 +88,7 @@ class Progress:
             show_progress("", self._drawn)
             self._drawn = 0
 
-    def _done(self) -> float:
+    def _share_done(self) -> float:
         """Return the share of the whole that is done."""
         parts = self._work.parts
         ended = sum(parts[name] for name in self._run)
@@ -99,7 +99,7 @@ class Progress:
         work, shares = self._work, self._shares
         trials = sum(work.trials[name] for name in self._run)
         trials += sum(int(work.trials[name] * share) for name, share in shares.items())
-        done = self._done()
+        done = self._share_done()
         passed_s = time.monotonic() - self._began_s
         known = SURE <= done < 1
         left_s = max(1, round(passed_s * (1 - done) / done)) if known else 0

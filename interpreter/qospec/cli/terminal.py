@@ -68,7 +68,7 @@ class LocalNames(NamedTuple):
         name, line, column = recorded.rsplit(":", 2)
         return f"{self.names.get(name, name)}:{line}:{column}"
 
-    def again(self, case: Mapping[str, Any]) -> str:
+    def rerun_command(self, case: Mapping[str, Any]) -> str:
         """Return the command that reruns a case."""
         return self.commands.get(case["name"], case["again"])
 
@@ -98,22 +98,22 @@ class Console:
 
     def progressed(self, case: str, share: float) -> None:
         """Update the progress line."""
-        self._progress.heard(case, share)
+        self._progress.update(case, share)
 
     def waited(self) -> None:
         """Update the progress line."""
-        self._progress.waited()
+        self._progress.tick()
 
     def ended(self, case: dict[str, Any], seconds: float) -> None:
         """Print the line of a finished case."""
-        self._progress.ended(case["name"])
+        self._progress.finish(case["name"])
         if self._quiet:
             return
         verdict = case["verdict"]
         mark = click.style(f"{self._marks[verdict]} {verdict}", fg=COLOURS[verdict])
         say_text(f"{mark}  {visible(case['name'], LONGEST)}  {seconds:.1f} s")
         if self._cases == 1:
-            _tell_notes(case)
+            _print_notes(case)
 
     def summary(self, document: dict[str, Any]) -> None:
         """Print what needs attention, and the count of each verdict."""
@@ -149,10 +149,10 @@ class Console:
             say(f"    error     {error}")
         for line in reasons(case):
             say(f"    why       {line}")
-        say(f"    rerun     {self._here.again(case)}", "")
+        say(f"    rerun     {self._here.rerun_command(case)}", "")
 
 
-def _tell_notes(case: dict[str, Any]) -> None:
+def _print_notes(case: dict[str, Any]) -> None:
     """Print what the criteria that passed prove, such as what ratio a count of zero excludes."""
     for statement in case["statements"]:
         if statement["verdict"] == "pass" and statement["note"]:

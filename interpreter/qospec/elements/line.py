@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
-from qospec.catalogue.kinds import DelayPerLength, Domain, Length, Time, Truth, element
+from qospec.catalogue.kinds import Boolean, DelayPerLength, Domain, Length, Time, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
@@ -89,7 +89,7 @@ class Line(Element):
 
     rate: LineRate
     """Bits per second: of cells, 53 bytes each, or of everything that is sent, `@line`."""
-    slotted: Truth = True
+    slotted: Boolean = True
     """Whether cells begin only where a slot does, floor(k * 424 bit / rate); not for packets."""
     length: Length = Fraction(0)
     """Distance to the other end."""

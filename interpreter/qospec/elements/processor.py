@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from qospec.catalogue.kinds import Domain, Limit, Time, Truth, element
+from qospec.catalogue.kinds import Boolean, Domain, Limit, Time, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Loss, Step
@@ -106,7 +106,7 @@ class Processor(Element):
     """How much may wait, in packets or bytes."""
     ports: Ports = 1
     """Number of inputs, and of outputs."""
-    shared: Truth = True
+    shared: Boolean = True
     """Whether the limit is for all inputs together or for each."""
     per_byte: PerByte = 0
     """The time for each byte, as for copying."""

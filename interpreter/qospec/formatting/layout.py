@@ -66,7 +66,7 @@ class Layout:
 
     def _part(self, first: int, *, apart: bool) -> None:
         """Begin a declaration; `apart` leaves a line blank before it, whatever was there."""
-        if apart or self._parsed.trivia.parted_above(first):
+        if apart or self._parsed.trivia.has_blank_above(first):
             self._printer.blank_line()
         else:
             self._printer.end_line()
@@ -111,7 +111,7 @@ class Layout:
         first, last = self._parsed.token_range(node)
         opener = self._parsed.token_range(parameters[0])[0] - 1
         end = self._parsed.token_range(parameters[-1])[1]
-        closer = (self._parsed.comma_behind(end) or end) + 1
+        closer = (self._parsed.comma_after(end) or end) + 1
         after = self._parsed.width_to_bracket(closer + 1, last) + 1
         if self._printer.fits(first, closer, after):
             self._printer.text(first, closer)
@@ -141,8 +141,8 @@ class Layout:
                 self._values.parts(node, sign, end)
 
 
-_CHAINS = (ast.Binary, ast.Compare, ast.Member, ast.Within, ast.Range, ast.Choose)
-_PLAIN = (ast.Number, ast.Quantity, ast.Truth, ast.Path)
+_CHAINS = (ast.Binary, ast.Compare, ast.Member, ast.Within, ast.Range, ast.Conditional)
+_PLAIN = (ast.Number, ast.Quantity, ast.Boolean, ast.Path)
 _WORDS = (ast.Name, ast.PortName, ast.Parameter)
 """Nodes that are written token by token; parameters are handled separately."""
 _KINDS = ({"+", "-"}, {"*", "/", "of"}, {"and"}, {"or"})
@@ -218,12 +218,17 @@ class Values:
         with printer.indented():
             for place, (first, last, write) in enumerate(items):
                 printer.end_line()
-                if airy and place and parsed.trivia.parted_above(first):
+                if airy and place and parsed.trivia.has_blank_above(first):
                     printer.blank_line()
                 here = sign if place < len(items) - 1 else ""
                 write(len(here))
-                printer.comma(parsed.comma_behind(last), here)
-        if airy and items and closer in parsed.trivia.above and parsed.trivia.parted_above(closer):
+                printer.comma(parsed.comma_after(last), here)
+        if (
+            airy
+            and items
+            and closer in parsed.trivia.above
+            and parsed.trivia.has_blank_above(closer)
+        ):
             printer.blank_line()
         printer.closer(closer)
 
@@ -292,16 +297,16 @@ class Values:
             _, end = self._parsed.token_range(node.path)
             printer.words(first, end + 1)
             self.items([self.item(each) for each in node.arguments], last)
-        elif isinstance(node, ast.ListOf) and node.items:
+        elif isinstance(node, ast.ListLiteral) and node.items:
             printer.text(first, first)
             self._list(node, first, last)
-        elif isinstance(node, ast.TupleOf):
+        elif isinstance(node, ast.TupleLiteral):
             printer.text(first, first)
             self.items([self._member(each, node) for each in node.items], last)
-        elif isinstance(node, ast.MapOf):
+        elif isinstance(node, ast.MapLiteral):
             printer.text(first, first)
             self.items([self.item(each) for each in node.pairs], last)
-        elif isinstance(node, ast.Record | ast.Layered | ast.Unary | ast.MixOf):
+        elif isinstance(node, ast.Record | ast.Layered | ast.Unary | ast.MixLiteral):
             self.parts(node, first, last, after)
         else:
             printer.words(first, last)
@@ -340,7 +345,7 @@ class Values:
         first, last = self._parsed.token_range(node, within)
         return Item(first, last, lambda after: self._value(node, first, last, after))
 
-    def _list(self, node: ast.ListOf, first: int, last: int) -> None:
+    def _list(self, node: ast.ListLiteral, first: int, last: int) -> None:
         """Write a list; numbers and names fill the lines as words do."""
         items = [self._member(each, node) for each in node.items]
         plain = all(map(_is_plain, node.items))

@@ -119,7 +119,7 @@ class ParsedSource:
         """Return whether no comment and no body of statements breaks a range of tokens."""
         return self._bars[last] == self._bars[first]
 
-    def comma_behind(self, last: int) -> int | None:
+    def comma_after(self, last: int) -> int | None:
         """Return the `,` behind a range of tokens, if there is one."""
         return last + 1 if self.tokens.kinds[last + 1] == "COMMA" else None
 
@@ -192,7 +192,7 @@ class Trivia:
     blank_above: set[int] = field(default_factory=set)
     trailing: dict[int, str] = field(default_factory=dict)
 
-    def parted_above(self, at: int) -> bool:
+    def has_blank_above(self, at: int) -> bool:
         """Return whether a blank line is above a token and the comments that belong to it."""
         comments = self.above.get(at)
         return comments[0].blank_above if comments else at in self.blank_above

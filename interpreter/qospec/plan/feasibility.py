@@ -268,7 +268,7 @@ def _refused(
     article = "an" if place.startswith("M") else "a"
     return Diagnostic(
         "E0426",
-        f"`{instance.path}` {does} `{predicates.spelt(name)}`, but no frame that {moves} "
+        f"`{instance.path}` {does} `{predicates.spelling_of(name)}`, but no frame that {moves} "
         f"has {article} {place}",
         instance.span or case.flows[0].span,
         secondary=(Label(case.flows[0].span, "packets pass there"),),

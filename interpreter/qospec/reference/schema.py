@@ -91,7 +91,7 @@ def schema(catalogue: Catalogue) -> Schema:
                 "propertyNames": {"pattern": _TEXTS[Role.NAME]},
                 "additionalProperties": {"type": "string", "pattern": f"^{_NAME}"},
             },
-            "thing": _thing(BIND),
+            "thing": _item(BIND),
             **_definitions(),
             **kinds_of_records(catalogue),
         },
@@ -136,7 +136,7 @@ def _referred(shape: Shape) -> Schema:
 
 
 def _below(shape: Shape) -> Schema:
-    thing = _thing(shape)
+    thing = _item(shape)
     if shape.node in _FIELDS:
         thing = _by_type(mapping=changes(_FIELDS[shape.node]), items={"items": {}})
     if shape.grouping is Grouping.ALONE:
@@ -154,7 +154,7 @@ def _below(shape: Shape) -> Schema:
     return _by_type(mapping=named, items={"items": one})
 
 
-def _thing(shape: Shape) -> Schema:
+def _item(shape: Shape) -> Schema:
     """Return one thing of a shape: a mapping of its parts, or the text that may stand for it."""
     mapping = items = text = None
     if shape.block:

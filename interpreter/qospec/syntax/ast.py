@@ -66,7 +66,7 @@ class Text(Node):
     text: str
 
 
-class Truth(Node):
+class Boolean(Node):
     """`true` or `false`."""
 
     value: bool
@@ -129,7 +129,7 @@ class Range(Node):
     step: Expression | None
 
 
-class Choose(Node):
+class Conditional(Node):
     """`value if condition else otherwise`."""
 
     value: Expression
@@ -137,13 +137,13 @@ class Choose(Node):
     otherwise: Expression
 
 
-class ListOf(Node):
+class ListLiteral(Node):
     """`[a, b]`."""
 
     items: tuple[Expression, ...]
 
 
-class TupleOf(Node):
+class TupleLiteral(Node):
     """`(a, b)`, a row of a zipped sweep and nothing else."""
 
     items: tuple[Expression, ...]
@@ -156,16 +156,16 @@ class Pair(Node):
     value: Expression
 
 
-class MapOf(Node):
+class MapLiteral(Node):
     """`{ key: value }`."""
 
     pairs: tuple[Pair, ...]
 
 
-class MixOf(Node):
+class MixLiteral(Node):
     """`mix { size: weight }`, or `mix [size, size]` for an order."""
 
-    sizes: MapOf | ListOf
+    sizes: MapLiteral | ListLiteral
 
 
 class Index(Node):
@@ -203,8 +203,9 @@ class Record(Node):
 
 
 Expression = (
-    Number | Quantity | Text | Truth | Otherwise | Layered | Unary | Binary | Compare | Member
-    | Within | Range | Choose | ListOf | TupleOf | MapOf | MixOf | Path | Call | Record
+    Number | Quantity | Text | Boolean | Otherwise | Layered | Unary | Binary | Compare | Member
+    | Within | Range | Conditional | ListLiteral | TupleLiteral | MapLiteral | MixLiteral | Path
+    | Call | Record
 )  # fmt: skip
 
 
@@ -387,9 +388,10 @@ __all__ = [
     "Binary",
     "Bind",
     "Body",
+    "Boolean",
     "Call",
-    "Choose",
     "Compare",
+    "Conditional",
     "Control",
     "Criterion",
     "Declaration",
@@ -405,12 +407,12 @@ __all__ = [
     "Layered",
     "Let",
     "Link",
-    "ListOf",
+    "ListLiteral",
     "Loop",
     "Machine",
-    "MapOf",
+    "MapLiteral",
     "Member",
-    "MixOf",
+    "MixLiteral",
     "Name",
     "Node",
     "Number",
@@ -437,8 +439,7 @@ __all__ = [
     "Topology",
     "Traffic",
     "Transition",
-    "Truth",
-    "TupleOf",
+    "TupleLiteral",
     "Unary",
     "Wire",
     "Within",
@@ -518,10 +519,10 @@ Declaration = Let | Traffic | Device | Topology | Test | Property | Reference
 class File(Documented):
     """One file. `edition` is its first line's number.
 
-    `unread` holds the names in what could not be read: they may have been declared there.
+    `unparsed` has the names in what could not be parsed: they may have been declared there.
     """
 
     edition: int
     imports: tuple[Import, ...]
     declarations: tuple[Declaration, ...]
-    unread: frozenset[str] = field(default=frozenset(), compare=False)
+    unparsed: frozenset[str] = field(default=frozenset(), compare=False)

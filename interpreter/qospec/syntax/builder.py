@@ -50,7 +50,7 @@ _FIELDS: dict[str, tuple[type[ast.Node], str]] = {
     "transition": (ast.Transition, "name target body"),
     "record": (ast.Record, "base body"),
     "range": (ast.Range, "first last step"),
-    "choose": (ast.Choose, "value condition otherwise"),
+    "choose": (ast.Conditional, "value condition otherwise"),
     "binary": (ast.Binary, "left operator right"),
     "unary": (ast.Unary, "operator operand"),
     "compare": (ast.Compare, "left operator right"),
@@ -58,11 +58,11 @@ _FIELDS: dict[str, tuple[type[ast.Node], str]] = {
     "within": (ast.Within, "value tolerance target"),
     "layered": (ast.Layered, "value layer"),
     "otherwise": (ast.Otherwise, ""),
-    "list_of": (ast.ListOf, "*items"),
-    "tuple_of": (ast.TupleOf, "*items"),
-    "map_of": (ast.MapOf, "*pairs"),
+    "list_of": (ast.ListLiteral, "*items"),
+    "tuple_of": (ast.TupleLiteral, "*items"),
+    "map_of": (ast.MapLiteral, "*pairs"),
     "pair": (ast.Pair, "key value"),
-    "mix_of": (ast.MixOf, "sizes"),
+    "mix_of": (ast.MixLiteral, "sizes"),
     "call": (ast.Call, "path *arguments"),
     "argument": (ast.Argument, "name value"),
     "path": (ast.Path, "name *trail"),
@@ -94,7 +94,7 @@ class TreeBuilder:
             "quantity": self._quantity,
             "number": lambda span, parts: ast.Number(text=self._number(span, parts[0]), span=span),
             "text": lambda span, parts: ast.Text(text=parts[0][1:-1], span=span),
-            "truth": lambda span, parts: ast.Truth(value=parts[0] == "true", span=span),
+            "truth": lambda span, parts: ast.Boolean(value=parts[0] == "true", span=span),
         }
 
     def _builder(self, node: type[ast.Node], fields: list[str]) -> Build:
@@ -118,7 +118,7 @@ class TreeBuilder:
     def _doc(self, span: Span) -> str:
         """Return the `##` comment above, then the one at the end of the line."""
         above = self._tokens.above.get(span.start, "")
-        behind = self._tokens.behind.get(span.end, "")
+        behind = self._tokens.trailing.get(span.end, "")
         return f"{above}\n{behind}" if above and behind else above or behind
 
     def _file(self, span: Span, parts: list[Any]) -> ast.File:

@@ -90,7 +90,7 @@ def grammar() -> Grammar:
     with suppress(OSError, ValueError, TypeError, KeyError):
         cached = json.loads(path.read_bytes())
         return Grammar(**{**cached, "rules": [Rule(*rule) for rule in cached["rules"]]})
-    made = made_by_lark(text.decode())
+    made = compile_with_lark(text.decode())
     with suppress(OSError):
         _write(path, json.dumps(made._asdict()).encode())
     return made
@@ -128,7 +128,7 @@ def _write(path: Path, data: bytes) -> None:
         raise
 
 
-def made_by_lark(text: str) -> Grammar:
+def compile_with_lark(text: str) -> Grammar:
     """Return the table of a grammar; the same grammar gives the same table, to the letter."""
     from lark import Lark
     from lark.grammar import Rule as LarkRule

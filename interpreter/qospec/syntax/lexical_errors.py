@@ -40,6 +40,8 @@ _SIGNS = {
     "<>": ("CMP", "!="),
     "&&": ("AND", "and"),
     "||": ("OR", "or"),
+    "&": ("AND", "and"),
+    "|": ("OR", "or"),
     "!": ("NOT", "not"),
     ":=": ("EQUAL", "="),
     "\u2264": ("CMP", "<="),
@@ -57,7 +59,7 @@ _SIGNS = {
 }
 """Operators of other languages, each as ours."""
 
-_SURE = frozenset(_SIGNS) - {"&&", "||", "!", "=>", "\u2014", "\u2013"}
+_SURE = frozenset(_SIGNS) - {"&&", "||", "&", "|", "!", "=>", "\u2014", "\u2013"}
 """Those with only one meaning. `=>` may be an arrow, a dash a link or a minus."""
 
 _QUOTES = "\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb"

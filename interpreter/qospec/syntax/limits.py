@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 from qospec.dataclass import dataclass
 from qospec.diagnostics import Diagnostic
 from qospec.source import Span
+from qospec.syntax.grammar import grammar, keywords
 
 if TYPE_CHECKING:
     from qospec.source import Source
@@ -22,11 +24,6 @@ MOST_OPERATORS = 100
 _OPENERS = frozenset({"LPAR", "LSQB", "LBRACE"})
 _CLOSERS = frozenset({"RPAR", "RSQB", "RBRACE"})
 _OPERATORS = frozenset({"PLUS", "MINUS", "TIMES", "OF", "OR", "AND", "NOT", "IF"})
-_SEPARATORS = frozenset(
-    {"COMMA", "EQUAL", "COLON", "LET", "LINK", "FOR", "FLOW", "SWEEP", "RUN", "IN", "WHERE", "WHEN"}
-    | {"EXPECT", "REQUIRE", "INVARIANT", "REPORT", "EVERY", "FORALL", "SKIP"}
-)
-"""Tokens that no expression spans."""
 
 
 def too_long(source: Source) -> Diagnostic | None:
@@ -35,6 +32,15 @@ def too_long(source: Source) -> Diagnostic | None:
         return None
     message = f"this file has {len(source.text):_} characters, more than {LONGEST:_}"
     return Diagnostic("E0012", message, Span(source, 0, 0), help="split it, and import its parts")
+
+
+@functools.cache
+def _separators() -> frozenset[str]:
+    """Return the tokens that no expression spans: punctuation, and the words that begin something."""
+    words = {"in", "where", "when", "every"}.union(
+        *(table for name, table in keywords().items() if name in ("declaration", "statement"))
+    )
+    return frozenset({"COMMA", "EQUAL", "COLON"} | {grammar().keywords[word] for word in words})
 
 
 @dataclass
@@ -52,7 +58,7 @@ class _Level:
 
 def too_deep(tokens: Tokens) -> Diagnostic | None:
     """Return the error for brackets that nest too deep or an expression that is too large."""
-    levels = [_Level()]
+    levels, separators = [_Level()], _separators()
     for at, kind in enumerate(tokens.kinds):
         level = levels[-1]
         if kind in _OPENERS:
@@ -61,7 +67,7 @@ def too_deep(tokens: Tokens) -> Diagnostic | None:
                 return _diagnostic(
                     tokens, at, f"brackets are nested more than {DEEPEST} levels deep"
                 )
-        elif kind in _SEPARATORS:
+        elif kind in separators:
             level.before, level.operators, level.below = level.height, 0, 0
         elif kind in _OPERATORS or kind in _CLOSERS:
             if kind in _OPERATORS:

@@ -26,8 +26,8 @@ EDITION = "1"
 def parse(source: Source, problems: Problems) -> ast.File | None:
     """Return the tree of a file, and report what is wrong with its text.
 
-    What cannot be parsed is left out of the tree; its names are in `unread`. Returns None if there
-    are so many errors, or braces match so badly, that checking the rest would only mislead.
+    What cannot be parsed is left out of the tree; its names are in `unparsed`. Returns None if
+    there are so many errors, or braces match so badly, that checking the rest would only mislead.
     """
     beyond = too_long(source) or _wrong_line_ends(source)
     if beyond is None:
@@ -42,7 +42,7 @@ def parse(source: Source, problems: Problems) -> ast.File | None:
     at = automaton.run(_read_edition(automaton, tokens, problems))
     file = automaton.file if at < 0 else _recover(automaton, tokens, problems, at)
     meant = tokens.look_alikes()
-    return replace(file, unread=file.unread | meant) if file is not None and meant else file
+    return replace(file, unparsed=file.unparsed | meant) if file is not None and meant else file
 
 
 def _wrong_line_ends(source: Source) -> Diagnostic | None:
@@ -65,7 +65,7 @@ def _recover(automaton: Automaton, tokens: Tokens, problems: Problems, at: int) 
             at = automaton.run(at)
     if automaton.file is None or recovery.broken:
         return None
-    return replace(automaton.file, unread=frozenset(recovery.unread))
+    return replace(automaton.file, unparsed=frozenset(recovery.unparsed))
 
 
 def _read_edition(automaton: Automaton, tokens: Tokens, problems: Problems) -> int:

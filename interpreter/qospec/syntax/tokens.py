@@ -43,7 +43,7 @@ class Tokens:
         ends: Where each ends.
         words: By a token's index, its text if not as it was written.
         above: Doc comments by the offset of the token below them.
-        behind: Doc comments at the end of a line, by the end of the token before them.
+        trailing: Doc comments at the end of a line, by the end of the token before them.
         heading: The separate doc comment below the first line.
         errors: The offsets at which errors were reported.
         foreign: Names with letters that are not allowed in names.
@@ -55,7 +55,7 @@ class Tokens:
     ends: list[int] = field(default_factory=list)
     words: dict[int, str] = field(default_factory=dict)
     above: dict[int, str] = field(default_factory=dict)
-    behind: dict[int, str] = field(default_factory=dict)
+    trailing: dict[int, str] = field(default_factory=dict)
     heading: str = ""
     errors: list[int] = field(default_factory=list)
     foreign: set[str] = field(default_factory=set)
@@ -182,7 +182,7 @@ class _Lexer:
             self._doc.append(words)
         else:
             behind_comma = self.tokens.kinds[-1] == "COMMA" and len(self.tokens.kinds) > 1
-            self.tokens.behind[self.tokens.ends[-2 if behind_comma else -1]] = words
+            self.tokens.trailing[self.tokens.ends[-2 if behind_comma else -1]] = words
 
     def _attach(self, kind: str, start: int) -> None:
         doc, self._doc = "\n".join(self._doc), []

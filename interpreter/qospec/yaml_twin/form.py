@@ -20,7 +20,7 @@ def is_yaml(name: str) -> bool:
     return name.endswith(YAML_SUFFIXES)
 
 
-def is_ours(text: str) -> bool:
+def is_specification(text: str) -> bool:
     """Return whether a YAML text begins as a specification does, with the key `qos`."""
     from qospec.yaml_twin.nodes import first_key
 

@@ -102,7 +102,7 @@ def _transcribe(source: Source, problems: Problems) -> Transcription | None:
 
 
 def _with_unread(tree: ast.File, lost: frozenset[str]) -> ast.File:
-    return ast.File(**{**vars(tree), "unread": tree.unread | lost}) if lost else tree
+    return ast.File(**{**vars(tree), "unparsed": tree.unparsed | lost}) if lost else tree
 
 
 def _map_diagnostic(diagnostic: Diagnostic, transcript: Transcript) -> Diagnostic:

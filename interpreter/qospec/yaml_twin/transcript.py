@@ -113,7 +113,8 @@ class Transcript:
         while not block.flow and self._next < len(self._comments):
             comment = self._comments[self._next]
             if comment.previous_end > block.end or not (
-                self._is_behind(comment) or self._column(comment.start) >= self._column(block.start)
+                self._is_trailing(comment)
+                or self._column(comment.start) >= self._column(block.start)
             ):
                 break
             self._comment(comment)
@@ -137,7 +138,7 @@ class Transcript:
         self._length += len(text)
 
     def _comment(self, comment: Comment) -> None:
-        if not self._is_behind(comment):
+        if not self._is_trailing(comment):
             self.line()
             self._blank_line(comment.start)
         elif not self._fresh:
@@ -147,7 +148,7 @@ class Transcript:
         self._fresh = True
         self._last = max(self._last, comment.end)
 
-    def _is_behind(self, comment: Comment) -> bool:
+    def _is_trailing(self, comment: Comment) -> bool:
         return not self._fresh and "\n" not in self._source.text[self._last : comment.start]
 
     def _blank_line(self, start: int) -> None:

@@ -47,7 +47,7 @@ class EntryBuilder:
         first, last = self._parsed.token_range(node)
         one_line = self._parsed.may_be_one_line(first, last)
         if _may_be_keys(node) and (one_line or can_place_comments(node, self._parsed)):
-            entry = Entry(self._page(shape, node), self._name(shape, node))
+            entry = Entry(self._content(shape, node), self._name(shape, node))
             self.with_comments(entry, first, last)
             if shape.block:
                 entry.opening = self._opening(node.body)
@@ -131,11 +131,11 @@ class EntryBuilder:
 
     # ---- parts
 
-    def _page(self, shape: Shape, node: Any) -> Content:
+    def _content(self, shape: Shape, node: Any) -> Content:
         """Return the content of a statement's name."""
         short = shape.short
         if short is not None and not short.key and getattr(node, "body", None) is None:
-            return Content("text", self._from(short, shape, node))
+            return Content("text", self._from_part(short, shape, node))
         entries = [entry for part in shape.parts if (entry := self._part(part, node)) is not None]
         if shape.block:
             content = self._block(node.body.statements, entries, {part.key for part in shape.parts})
@@ -146,7 +146,7 @@ class EntryBuilder:
             return entries[0].content
         return Content("mapping", entries=entries)
 
-    def _from(self, short: Part, shape: Shape, node: Any) -> str:
+    def _from_part(self, short: Part, shape: Shape, node: Any) -> str:
         """Return all of a statement from a part on; without a field, behind the keyword."""
         first, last = self._parsed.token_range(node)
         if short.field:

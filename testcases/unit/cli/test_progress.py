@@ -27,17 +27,17 @@ def test_the_line_has_cases_trials_and_the_time_left(clock: list[float]) -> None
     progress = Progress(WORK, live=False, beats=False)
     assert progress.line() == "0/3 cases, 0/8 trials"
     clock[0] += 30
-    progress.heard("two:n=1", 0.5)
-    progress.ended("one")
+    progress.update("two:n=1", 0.5)
+    progress.finish("one")
     assert progress.line() == "1/3 cases, 5/8 trials, about 18 s left; now two:n=1"
 
 
 def test_until_the_first_case_is_heard_of_no_time_is_reckoned(clock: list[float]) -> None:
     progress = Progress(WORK, live=False, beats=False)
     clock[0] += 30
-    progress.heard("one", 0.01)
+    progress.update("one", 0.01)
     clock[0] += 10
-    progress.heard("one", 0.5)
+    progress.update("one", 0.5)
     assert progress.line() == "0/3 cases, 2/8 trials, about 30 s left; now one"
 
 
@@ -45,10 +45,10 @@ def test_a_heartbeat_is_heard_where_nothing_is_drawn(
     clock: list[float], capsys: pytest.CaptureFixture[str]
 ) -> None:
     progress = Progress(WORK, live=True, beats=True)
-    progress.ended("one")
+    progress.finish("one")
     for _ in range(2 * BEAT_S):
         clock[0] += 1
-        progress.waited()
+        progress.tick()
     lines = capsys.readouterr().err.splitlines()
     assert lines == [
         "running: 1/3 cases, 4/8 trials, about 30 s left",
@@ -61,7 +61,7 @@ def test_what_nobody_wants_to_hear_is_not_said(
 ) -> None:
     progress = Progress(WORK, live=True, beats=False)
     clock[0] += 1_000
-    progress.waited()
+    progress.tick()
     assert capsys.readouterr().err == ""
 
 
@@ -72,8 +72,8 @@ def test_the_line_fits_the_terminal_and_is_taken_away_again(
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
     progress = Progress(WORK, live=True, beats=True)
     clock[0] += 1
-    progress.heard("two:n=1", 0.5)
+    progress.update("two:n=1", 0.5)
     assert terminal.getvalue() == "\r  0/3 cases, 1/8 trials, abou"
-    progress.ended("two:n=1")
+    progress.finish("two:n=1")
     assert terminal.getvalue().endswith("\r" + " " * 29 + "\r")
     assert "running" not in terminal.getvalue()

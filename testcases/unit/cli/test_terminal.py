@@ -69,7 +69,10 @@ def test_a_place_and_a_command_are_told_as_they_are_called_here() -> None:
     here = LocalNames({"t.qos": "../t.qos"}, {"one": "qos run ../t.qos::one"})
     assert here.place("t.qos:3:5") == "../t.qos:3:5"
     assert here.place("std/media.qos:3:5") == "std/media.qos:3:5"
-    assert here.again({"name": "one", "again": "qos run t.qos::one"}) == "qos run ../t.qos::one"
+    assert (
+        here.rerun_command({"name": "one", "again": "qos run t.qos::one"})
+        == "qos run ../t.qos::one"
+    )
 
 
 def test_an_inconclusive_criterion_of_a_failed_case_is_told_apart_and_last(

@@ -12,7 +12,7 @@ import pytest
 
 from qospec.resources import SPEC
 from qospec.syntax import grammar as module
-from qospec.syntax.grammar import Grammar, grammar, keywords, made_by_lark
+from qospec.syntax.grammar import Grammar, compile_with_lark, grammar, keywords
 from qospec.units import table
 
 TEXT = (SPEC / "qos.lark").read_text(encoding="utf-8")
@@ -129,4 +129,4 @@ def test_with_the_cache_lark_is_not_loaded() -> None:
 
 @pytest.mark.slow
 def test_a_table_is_the_same_however_often_it_is_made() -> None:
-    assert made_by_lark(TEXT) == made_by_lark(TEXT)
+    assert compile_with_lark(TEXT) == compile_with_lark(TEXT)

@@ -78,6 +78,8 @@ def test_a_number_of_another_base_is_written_in_decimal(written: str, help_: str
         ("\r", "end lines with a line feed"),
         ("$", ""),
         ("\u2192", "write `->`"),
+        ("&", "write `and`"),
+        ("|", "write `or`"),
     ],
 )
 def test_a_stray_character_has_its_own_words(written: str, help_: str) -> None:

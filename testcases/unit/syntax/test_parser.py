@@ -85,15 +85,15 @@ def binary(left: ast.Expression, operator: str, right: ast.Expression) -> ast.Bi
         ("1.5", malformed_number("1.5")),
         ('"a # b"', ast.Text(text="a # b", span=NOWHERE)),
         ('""', ast.Text(text="", span=NOWHERE)),
-        ("true", ast.Truth(value=True, span=NOWHERE)),
-        ("false", ast.Truth(value=False, span=NOWHERE)),
+        ("true", ast.Boolean(value=True, span=NOWHERE)),
+        ("false", ast.Boolean(value=False, span=NOWHERE)),
         ("otherwise", ast.Otherwise(span=NOWHERE)),
         ("a.b.c", path("a.b.c")),
         ("traffic.voice", path("traffic.voice")),
         ("scheduler.in", path("scheduler.in")),
         ("(a)", path("a")),
-        ("[]", ast.ListOf(items=(), span=NOWHERE)),
-        ("[a, b,]", ast.ListOf(items=(path("a"), path("b")), span=NOWHERE)),
+        ("[]", ast.ListLiteral(items=(), span=NOWHERE)),
+        ("[a, b,]", ast.ListLiteral(items=(path("a"), path("b")), span=NOWHERE)),
         ("f()", ast.Call(path=path("f"), arguments=(), span=NOWHERE)),
     ],
 )
@@ -154,16 +154,16 @@ def test_a_record_is_a_copy_with_changes() -> None:
 
 def test_a_mix_is_a_map_or_a_list_behind_a_word() -> None:
     pair = ast.Pair(key=quantity("40", "B"), value=malformed_number("7"), span=NOWHERE)
-    weights = ast.MapOf(pairs=(pair,), span=NOWHERE)
-    order = ast.ListOf(items=(quantity("40", "B"), quantity("40", "B")), span=NOWHERE)
+    weights = ast.MapLiteral(pairs=(pair,), span=NOWHERE)
+    order = ast.ListLiteral(items=(quantity("40", "B"), quantity("40", "B")), span=NOWHERE)
     assert valued("{ 40 B: 7 }") == weights
-    assert valued("mix { 40 B: 7, }") == ast.MixOf(sizes=weights, span=NOWHERE)
-    assert valued("mix [40 B, 40 B,]") == ast.MixOf(sizes=order, span=NOWHERE)
+    assert valued("mix { 40 B: 7, }") == ast.MixLiteral(sizes=weights, span=NOWHERE)
+    assert valued("mix [40 B, 40 B,]") == ast.MixLiteral(sizes=order, span=NOWHERE)
 
 
 def test_a_tuple_stands_in_a_list() -> None:
-    row = ast.TupleOf(items=(malformed_number("1"), path("a")), span=NOWHERE)
-    assert valued("[(1, a), (1, a,)]") == ast.ListOf(items=(row, row), span=NOWHERE)
+    row = ast.TupleLiteral(items=(malformed_number("1"), path("a")), span=NOWHERE)
+    assert valued("[(1, a), (1, a,)]") == ast.ListLiteral(items=(row, row), span=NOWHERE)
 
 
 # ---- statements and declarations
@@ -231,7 +231,7 @@ def test_a_file_has_edition_imports_and_declarations() -> None:
     assert [each.name for each in file.imports] == ["media", "load", "lab"]
     assert [part.text for part in file.imports[0].path] == ["std", "media"]
     assert len(file.declarations) == 1
-    assert file.unread == frozenset()
+    assert file.unparsed == frozenset()
 
 
 def test_a_file_may_hold_nothing() -> None:

@@ -7,7 +7,7 @@ import pytest
 from qospec.catalogue.kinds import discover
 from qospec.check import check
 from qospec.diagnostics import Problems
-from qospec.yaml_twin.form import is_ours
+from qospec.yaml_twin.form import is_specification
 
 TEST = """
 topology: {pair: {a, b: host, link: [{between: a -- b, via: line, with: {rate: 1 Mbit/s @cell}}]}}
@@ -22,7 +22,7 @@ test: {NAME: {on: pair, run: {measure: 1 s}, expect: [1 == 1]}}
      "#" * 70_000 + "\nqos: 1", '"q\\x6fs": 1', "{ # c\n qos: 1}", "? qos\n: 1"],
 )  # fmt: skip
 def test_a_file_whose_first_key_is_qos_is_ours(text: str) -> None:
-    assert is_ours(text + "\n")
+    assert is_specification(text + "\n")
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_a_file_whose_first_key_is_qos_is_ours(text: str) -> None:
      "- a: 1\n- qos: 1\n", "\t"],
 )  # fmt: skip
 def test_others_are_not(text: str) -> None:
-    assert not is_ours(text)
+    assert not is_specification(text)
 
 
 def told(*paths: Path) -> tuple[list[str], list[str]]:

@@ -74,7 +74,7 @@ class _Builder:
     ) -> None:
         """Declare the names of a body: values first, then elements, then those of its loops."""
         for statement in statements:
-            self._guard(self._early, statement, scope, subscripts)
+            self._guard(self._declare, statement, scope, subscripts)
         for statement in statements:
             if isinstance(statement, ast.Bind):
                 self._guard(self._bind, statement, scope, subscripts)
@@ -94,7 +94,7 @@ class _Builder:
         if self._context.mistakes > before:
             self.complete = False
 
-    def _early(self, statement: ast.Statement, scope: Scope, subscripts: tuple[str, ...]) -> None:
+    def _declare(self, statement: ast.Statement, scope: Scope, subscripts: tuple[str, ...]) -> None:
         if isinstance(statement, ast.Let):
             evaluator, node = self._evaluator, statement
             made = Binding(
@@ -187,7 +187,7 @@ class _Builder:
         arguments, complete = record.arguments(self._evaluator)
         conditions: tuple[Expression, ...] = ()
         if record.kind.open_fields:
-            names, conditions, fine = classifier.of_record(
+            names, conditions, fine = classifier.outputs_of(
                 record, self._port_names(), self._evaluator
             )
             arguments["classes"] = names

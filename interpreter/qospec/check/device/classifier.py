@@ -18,7 +18,7 @@ from qospec.check.device.predicates import (
     attributes,
     carrier,
     predicate,
-    spelt,
+    spelling_of,
 )
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.records.spelling import parameter_of
@@ -39,7 +39,7 @@ MAX_COMPARISONS = 500_000
 """Limit of comparisons over all items that are tried."""
 
 
-def of_record(
+def outputs_of(
     record: Record, ports: Sequence[str] | None, evaluator: Evaluator
 ) -> tuple[tuple[str, ...], tuple[Expression, ...], bool]:
     """Return the names and conditions of a classifier's outputs, and whether they are right.
@@ -74,7 +74,7 @@ def of_record(
         evaluator.context.report(
             error(
                 "E0415",
-                f"some {_carried(asked)}s fit no class",
+                f"some {_carried(asked)}s match no class",
                 record.span,
                 note=f"such as {missed}",
                 help="add a class for the rest: `rest = otherwise`",
@@ -110,14 +110,14 @@ def empty(predicates: Sequence[Expression], ports: Sequence[str]) -> list[int]:
     The first `otherwise` is there for the unforeseen, and leaves nothing to later classes.
     """
     behind = next((n for n, each in enumerate(predicates, 1) if _takes_all(each)), len(predicates))
-    return [*_untaken(predicates[:behind], ports), *range(behind, len(predicates))]
+    return [*_unmatched(predicates[:behind], ports), *range(behind, len(predicates))]
 
 
 def _takes_all(predicate: Expression) -> bool:
     return isinstance(predicate, Constant) and predicate.value is True
 
 
-def _untaken(predicates: Sequence[Expression], ports: Sequence[str]) -> list[int]:
+def _unmatched(predicates: Sequence[Expression], ports: Sequence[str]) -> list[int]:
     """Return the conditions, by number, whose items all match an earlier condition too.
 
     None where a constant is not known yet, or where there are too many items to try.
@@ -196,8 +196,10 @@ def _described(item: Item) -> str:
     if "category" in item:
         kind = f"{'OAM' if item['oam'] else 'user'} cells of {item['category']}"
         return f"{kind} with CLP {item['clp']} and VPI {item['virtual_path']}"
-    marks = [f"`{spelt(name)}` {value}" for name, value in item.items() if name not in ADDRESSES]
-    marks += [f"another `{spelt(name)}`" for name in item if name in ADDRESSES]
+    marks = [
+        f"`{spelling_of(name)}` {value}" for name, value in item.items() if name not in ADDRESSES
+    ]
+    marks += [f"another `{spelling_of(name)}`" for name in item if name in ADDRESSES]
     return f"packets with {' and '.join(marks)}"
 
 

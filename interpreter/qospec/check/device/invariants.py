@@ -82,8 +82,10 @@ def _not_offered(node: ast.Path, value: Value) -> Iterator[CheckError]:
         yield not_observed(whose, text[: begin - 1], text[begin:], node.span)
 
 
-def placed(template: Template, node: str, line: Callable[[Port, str], str]) -> Iterator[Statement]:
-    """Yield the invariants of a device that stands at `node`.
+def instantiated(
+    template: Template, node: str, line: Callable[[Port, str], str]
+) -> Iterator[Statement]:
+    """Yield the invariants of a device at `node`.
 
     `line` gives the path of the line that feeds a port (rx) or that it feeds (tx).
     """

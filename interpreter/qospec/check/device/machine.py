@@ -49,7 +49,7 @@ TRANSITION = Kind(
     name="transition",
     role="element",
     duty="element",
-    summary="What happens on the way to another state.",
+    summary="What happens on a transition.",
     source="spec/4-devices.md",
     parameters={
         "after": Parameter("after", Domain("time", 0, LONGEST_PS), 0),
@@ -116,7 +116,7 @@ def machine(node: ast.Machine, scope: Scope, evaluator: Evaluator) -> Machine | 
 
 def _is_incomplete(scope: Scope | None) -> bool:
     """Return whether part of the file could not be parsed: what is missing may be there."""
-    return scope is not None and (bool(scope.unread) or _is_incomplete(scope.parent))
+    return scope is not None and (bool(scope.unparsed) or _is_incomplete(scope.parent))
 
 
 def _body(
@@ -279,7 +279,7 @@ def _report_unused_timers(
     started = {name for way in ways for name in way.start}
     heard = {way.event for way in ways}
     for bind in binds:
-        for pair in bind.value.pairs if isinstance(bind.value, ast.MapOf) else ():
+        for pair in bind.value.pairs if isinstance(bind.value, ast.MapLiteral) else ():
             name = pair.key.span.text
             if name in started and name in heard:
                 continue

@@ -128,24 +128,24 @@ def join(template: Template, context: Context) -> None:
         for origin, end in inner.template.wires.items():
             if origin.part >= 0:
                 shifted = Origin(inner.base + origin.part, origin.output)
-                template.wires[shifted] = _shifted(end, inner, number)
+                template.wires[shifted] = _renumbered(end, inner, number)
                 template.places[shifted] = inner.template.places[origin]
             else:  # a way in, which need not be used
-                template.merged.add(_shifted(end, inner, number))
-        template.merged |= {_shifted(end, inner, number) for end in inner.template.merged}
+                template.merged.add(_renumbered(end, inner, number))
+        template.merged |= {_renumbered(end, inner, number) for end in inner.template.merged}
     for origin, end in template.wires.items():
-        last, by = _followed(end, template, outer, context)
+        last, by = _resolve_end(end, template, outer, context)
         template.wires[origin] = last
         template.places[origin] = places.get(by, template.places[origin])
 
 
-def _shifted(end: End, inner: Inner, number: int) -> End:
+def _renumbered(end: End, inner: Inner, number: int) -> End:
     if end.kind == "element":
         return End("element", inner.base + end.part, end.input)
     return End("port", port=end.port, inner=number) if end.kind == "port" else end
 
 
-def _followed(
+def _resolve_end(
     end: End, template: Template, outer: dict[Origin, End], context: Context
 ) -> tuple[End, Origin]:
     """Return where a wire ends beyond all ports of inner devices, and the last wire outside."""
@@ -164,14 +164,14 @@ def _followed(
             end = outer.get(by, NOWHERE)
         else:
             behind = inner.template.wires.get(Origin(port=end.port), NOWHERE)
-            end = _shifted(behind, inner, end.inner)
+            end = _renumbered(behind, inner, end.inner)
     return end, by
 
 
 def _verify(inner: Inner, number: int, outer: dict[Origin, End], context: Context) -> None:
     """Report a port whose output goes nowhere, and a device that nothing feeds."""
     fed = {end.port for end in outer.values() if end.inner == number}
-    reached = _reached(inner.template, fed)
+    reached = _reachable_ports(inner.template, fed)
     leaving = {end.port for end in inner.template.wires.values() if end.kind == "port"}
     for ports in inner.template.ports.values():
         for port in _each(ports):
@@ -192,7 +192,7 @@ def _verify(inner: Inner, number: int, outer: dict[Origin, End], context: Contex
         )
 
 
-def _reached(template: Template, fed: Collection[Port]) -> set[Port]:
+def _reachable_ports(template: Template, fed: Collection[Port]) -> set[Port]:
     """Return the ports by which cells leave that entered by the ports that are `fed`.
 
     A router sends cells only along their path, so nothing is lost beyond it.

@@ -116,9 +116,9 @@ class Invariant(NamedTuple):
 
 @dataclass
 class Template:
-    """A device with its parameters given, ready to be put into a topology any number of times.
+    """A device with its parameters given, which a topology can instantiate any number of times.
 
-    `merged` holds where wires end that cannot be told from others in `wires`, for where they begin
+    `merged` has where wires end that cannot be told from others in `wires`, for where they begin
     depends on a parameter that is not known; and where the ports of inner devices lead. `inners`
     are of use until all wires are joined. Where not `complete`, something in it was wrong.
     """
@@ -176,7 +176,7 @@ class PortValue(Value):
                 "E0401",
                 f"a port has no side `{name.text}`",
                 name.span,
-                help="write `.rx` for what comes in, `.tx` for what leaves",
+                help="write `.rx` for what enters, `.tx` for what leaves",
             )
         if self.ports.count is not None and self.index is None:
             raise error(

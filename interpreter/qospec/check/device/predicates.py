@@ -141,7 +141,7 @@ def _member(
         first = _constant(attribute, node.first, scope, evaluator)
         last = _constant(attribute, node.last, scope, evaluator)
         return _between(attribute, first, last)
-    items = node.items if isinstance(node, ast.ListOf) else (node,)
+    items = node.items if isinstance(node, ast.ListLiteral) else (node,)
     alike = [_among(attribute, item, scope, evaluator) for item in items]
     if alike and None not in alike:
         return Operation("or", tuple(each for each in alike if each is not None))
@@ -167,7 +167,7 @@ def _among(
     each = value.items if isinstance(value, List) else (value,)
     found = []
     for item in each:
-        ends = addresses.ends(item, spelt(attribute.name), node.span)
+        ends = addresses.ends(item, spelling_of(attribute.name), node.span)
         first, last = (Constant(Fraction(end), NUMBER, node.span.text) for end in ends)
         found.append(_between(attribute, first, last))
     return Operation("or", tuple(found))
@@ -182,7 +182,7 @@ def _port(
     if not isinstance(value, PortValue) or value.inner >= 0:
         raise error(
             "E0204",
-            f"`{spelt(attribute.name)}` is a port of this device, not {value.what}",
+            f"`{spelling_of(attribute.name)}` is a port of this device, not {value.what}",
             node.span,
             help="name a port: `pkt.input == west`",
         )
@@ -198,7 +198,7 @@ def _port(
 def _list(
     attribute: Attribute, node: ast.Expression, scope: Scope, evaluator: Evaluator
 ) -> Expression:
-    if isinstance(node, ast.ListOf):
+    if isinstance(node, ast.ListLiteral):
         items = tuple(_constant(attribute, item, scope, evaluator) for item in node.items)
         return Operation("list", items)
     value = evaluator.plain(node, scope)
@@ -241,7 +241,7 @@ def _of(attribute: Attribute, value: Value, node: ast.Expression) -> Constant:
         high = number > most
         raise error(
             "E0205",
-            f"`{spelt(attribute.name)}` is {between}",
+            f"`{spelling_of(attribute.name)}` is {between}",
             node.span,
             label="too large" if high else "too small",
             help=f"write at most {most:_}" if high else "write at least 0",
@@ -264,14 +264,14 @@ def _word(attribute: Attribute, value: Value, node: ast.Expression) -> Constant:
     )
 
 
-def spelt(attribute: str) -> str:
+def spelling_of(attribute: str) -> str:
     """Return an attribute as an author writes it."""
     return next(".".join(pair) for pair, name in ATTRIBUTES.items() if name == attribute)
 
 
 def carrier(attribute: str) -> str:
     """Return whether it is an attribute of cells or of packets."""
-    return "packet" if spelt(attribute).startswith("pkt.") else "cell"
+    return "packet" if spelling_of(attribute).startswith("pkt.") else "cell"
 
 
 def attributes(expression: Expression) -> Iterator[str]:

@@ -108,7 +108,7 @@ def _origin(value: Value | str, node: ast.Path, *, middle: bool) -> Origin:
                 "E0407",
                 f"no wire can begin at `{node.span.text}`: cells leave there",
                 node.span,
-                help=f"write `{node.span.text.removesuffix('tx')}rx` for what comes in",
+                help=f"write `{node.span.text.removesuffix('tx')}rx` for what enters",
             )
         return Origin(port=value.port, inner=value.inner)
     if isinstance(value, PartValue):
@@ -155,12 +155,12 @@ def _end(value: Value | str, node: ast.Path, *, middle: bool) -> End:
                 "E0407",
                 f"no wire can end at `{node.span.text}`: cells leave the device there",
                 node.span,
-                help=f"write `{node.span.text.removesuffix('tx')}rx` for what goes into it",
+                help=f"write `{node.span.text.removesuffix('tx')}rx` for what enters it",
             )
         if value.inner < 0 and value.side == "rx":
             raise error(
                 "E0407",
-                f"no wire can end at `{node.span.text}`: cells come in there",
+                f"no wire can end at `{node.span.text}`: cells enter there",
                 node.span,
                 help=f"write `{node.span.text.removesuffix('rx')}tx` for what leaves",
             )
@@ -306,7 +306,7 @@ def _report_shared(template: Template, part: Part, end: End, place: Span, contex
     what, help_text = "its line", "put a scheduler such as `strict` before the line"
     if end.kind == "element" and template.parts[end.part].kind.duty == "scheduler":
         what = f"`{template.parts[end.part].path}.{end.input}`"
-        help_text = "give each an input of its own, or merge what comes before one queue"
+        help_text = "give each an input of its own, or merge them before one queue"
     context.report(
         error("E0406", f"`{part.path}` shares {what} with others", place, help=help_text)
     )

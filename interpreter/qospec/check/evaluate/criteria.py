@@ -38,7 +38,7 @@ def condition(  # noqa: PLR0911 -- one way per sort of condition
         return _member(
             node, evaluator.value(node.item, scope), evaluator.value(node.collection, scope)
         )
-    if isinstance(node, ast.Choose):
+    if isinstance(node, ast.Conditional):
         chosen = evaluator.truth(node.condition, scope)
         return (
             None

@@ -44,7 +44,7 @@ class Evaluator:
             ast.Number: lambda node, _: literals.number(node, context.limits),
             ast.Quantity: lambda node, _: literals.quantity(node, context.limits),
             ast.Text: lambda node, _: Text(node.text),
-            ast.Truth: lambda node, _: Boolean(node.value),
+            ast.Boolean: lambda node, _: Boolean(node.value),
             ast.Layered: self._layered,
             ast.Unary: self._unary,
             ast.Binary: self._binary,
@@ -52,11 +52,11 @@ class Evaluator:
             ast.Within: self._within,
             ast.Member: self._member,
             ast.Range: self._range,
-            ast.Choose: self._choose,
-            ast.ListOf: self._list,
-            ast.TupleOf: self._list,
-            ast.MapOf: self._map,
-            ast.MixOf: lambda node, scope: mixes.mix(node, scope, self),
+            ast.Conditional: self._choose,
+            ast.ListLiteral: self._list,
+            ast.TupleLiteral: self._list,
+            ast.MapLiteral: self._map,
+            ast.MixLiteral: lambda node, scope: mixes.mix(node, scope, self),
             ast.Path: self._path,
             ast.Call: self._call,
             ast.Record: self._record,
@@ -219,14 +219,14 @@ class Evaluator:
             self.context.limits,
         )
 
-    def _choose(self, node: ast.Choose, scope: Scope) -> Value:
+    def _choose(self, node: ast.Conditional, scope: Scope) -> Value:
         known = self._truth(node.condition, scope).value
         if known is None:
             self.value(node.otherwise, scope)
             return self.value(node.value, scope)
         return self.strict(node.value if known else node.otherwise, scope)
 
-    def _list(self, node: ast.ListOf | ast.TupleOf, scope: Scope) -> Value:
+    def _list(self, node: ast.ListLiteral | ast.TupleLiteral, scope: Scope) -> Value:
         if len(node.items) > self.context.limits.items:
             raise error(
                 "E0603",
@@ -236,7 +236,7 @@ class Evaluator:
             )
         return List(tuple(self.value(item, scope) for item in node.items))
 
-    def _map(self, node: ast.MapOf, scope: Scope) -> Value:
+    def _map(self, node: ast.MapLiteral, scope: Scope) -> Value:
         entries: dict[Fraction | str, Value] = {}
         pairs: dict[Fraction | str, ast.Pair] = {}
         for pair in node.pairs:
@@ -301,7 +301,7 @@ class Evaluator:
         everything = [*scope.known(), *built_ins.names()]
         imported = built_ins.module_of(name.text) if within else ""
         if imported:  # a missing import is reported once
-            scope.outermost().unread |= {name.text}
+            scope.outermost().unparsed |= {name.text}
         help_text = "" if within else built_ins.help_for(name.text, scope.outermost().names)
         if help_text:
             raise error("E0101", f"nothing here is named `{name.text}`", name.span, help=help_text)

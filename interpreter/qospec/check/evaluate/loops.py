@@ -85,7 +85,7 @@ def as_let(node: ast.Bind, value: Value) -> tuple[Edit, ...]:
 
 def written_values(node: ast.Expression) -> int:
     """Return how many values a literal list or range of whole numbers has; 0 for anything else."""
-    if isinstance(node, ast.ListOf):
+    if isinstance(node, ast.ListLiteral):
         return len(node.items)
     if not isinstance(node, ast.Range) or node.step is not None:
         return 0

@@ -42,14 +42,14 @@ class Mix(Value):
         return replace(self, layer=layer)
 
 
-def mix(node: ast.MixOf, scope: Scope, evaluator: Evaluator) -> Value:
+def mix(node: ast.MixLiteral, scope: Scope, evaluator: Evaluator) -> Value:
     """Return a mix; raises CheckError."""
-    if isinstance(node.sizes, ast.MapOf):
+    if isinstance(node.sizes, ast.MapLiteral):
         return _by_weight(node.sizes, node.span, scope, evaluator)
     return _in_order(node.sizes, node.span, scope, evaluator)
 
 
-def _in_order(node: ast.ListOf, span: Span, scope: Scope, evaluator: Evaluator) -> Value:
+def _in_order(node: ast.ListLiteral, span: Span, scope: Scope, evaluator: Evaluator) -> Value:
     listed = evaluator.strict(node, scope)  # refuses more than a list may have
     assert isinstance(listed, List)  # noqa: S101 -- a list is one
     found: list[Amount] = []
@@ -69,7 +69,7 @@ def _in_order(node: ast.ListOf, span: Span, scope: Scope, evaluator: Evaluator) 
     return Mix(tuple((size.value, Fraction(1)) for size in found), layer, in_order=True)
 
 
-def _by_weight(node: ast.MapOf, span: Span, scope: Scope, evaluator: Evaluator) -> Value:
+def _by_weight(node: ast.MapLiteral, span: Span, scope: Scope, evaluator: Evaluator) -> Value:
     parts: dict[Fraction | None, Fraction | None] = {}
     layers: set[str] = set()
     single: set[Fraction | None] = set()

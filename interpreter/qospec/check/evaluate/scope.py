@@ -113,15 +113,15 @@ def known_binding(name: ast.Name, what: str, value: Value) -> Binding:
 class Scope:
     """One level of names within another.
 
-    An `incomplete` one lacks names because of a reported mistake.
-    `unread` are names that may have been declared in what could not be parsed, `missed` those
-    that imports without a file may have been for.
+    An `incomplete` one lacks names because of a reported mistake. `unparsed` are names that may
+    have been declared in what could not be parsed, `missing_imports` those that imports without a
+    file may have been for.
     """
 
-    def __init__(self, parent: Scope | None = None, unread: frozenset[str] = frozenset()) -> None:
+    def __init__(self, parent: Scope | None = None, unparsed: frozenset[str] = frozenset()) -> None:
         self.parent = parent
-        self.unread = unread
-        self.missed: frozenset[str] = frozenset()
+        self.unparsed = unparsed
+        self.missing_imports: frozenset[str] = frozenset()
         self.names: dict[str, Binding] = {}
         self.incomplete = False
 
@@ -134,17 +134,17 @@ class Scope:
 
     def may_hold(self, name: str) -> bool:
         """Return whether a name that is not found may be missing because of a reported mistake."""
-        here = self.incomplete or name in self.unread
+        here = self.incomplete or name in self.unparsed
         return here or (self.parent is not None and self.parent.may_hold(name))
 
     def all_unread(self) -> frozenset[str]:
         """Return the names in what could not be parsed, here and around."""
-        return self.parent.all_unread() | self.unread if self.parent else self.unread
+        return self.parent.all_unread() | self.unparsed if self.parent else self.unparsed
 
     def may_import(self, name: str) -> bool:
         """Return whether a name is similar to an import without a file."""
         above = self.parent is not None and self.parent.may_import(name)
-        return above or bool(did_you_mean(name, self.missed))
+        return above or bool(did_you_mean(name, self.missing_imports))
 
     def outermost(self) -> Scope:
         """Return the names of the file."""

@@ -14,7 +14,7 @@ from qospec.diagnostics import did_you_mean
 from qospec.resources import STDLIB
 from qospec.source import Source, Span
 from qospec.syntax.limits import LONGEST
-from qospec.yaml_twin.form import TEXT_SUFFIX, YAML_SUFFIXES, is_ours, is_yaml
+from qospec.yaml_twin.form import TEXT_SUFFIX, YAML_SUFFIXES, is_specification, is_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,11 +31,11 @@ SUFFIXES = (TEXT_SUFFIX, *YAML_SUFFIXES)
 """Of files that hold a specification."""
 
 
-def named(path: Path, but: Sequence[Path] = ()) -> Sequence[Path]:
+def named(path: Path, exclude: Sequence[Path] = ()) -> Sequence[Path]:
     """Return the file of that name, or the specifications below that folder; raises CheckError."""
     if not is_folder(path):
         return [path]
-    found = below(path, but)
+    found = below(path, exclude)
     if not found:
         raise error(
             "E0106",
@@ -46,20 +46,22 @@ def named(path: Path, but: Sequence[Path] = ()) -> Sequence[Path]:
     return found
 
 
-def below(folder: Path, but: Sequence[Path] = ()) -> list[Path]:
-    """Return the specifications in a folder, at any depth, `but` for these; raises CheckError.
+def below(folder: Path, exclude: Sequence[Path] = ()) -> list[Path]:
+    """Return the specifications in a folder, at any depth, except `exclude`; raises CheckError.
 
     They are its `.qos` files, and YAML files whose first key is `qos`.
     """
-    return [path for path in importable(folder, but) if not is_yaml(path.name) or _is_ours(path)]
+    return [
+        path for path in importable(folder, exclude) if not is_yaml(path.name) or _is_ours(path)
+    ]
 
 
-def importable(folder: Path, but: Sequence[Path] = ()) -> list[Path]:
+def importable(folder: Path, exclude: Sequence[Path] = ()) -> list[Path]:
     """Return the files in a folder that an import may mean, at any depth; raises CheckError.
 
     Links to folders are not followed, so that the walk ends.
     """
-    left_out = {each for each in but if each != real(folder)}
+    left_out = {each for each in exclude if each != real(folder)}
 
     def walk() -> Iterator[tuple[Path, str]]:
         for parent, folders, names in os.walk(folder, onerror=refuse):
@@ -79,7 +81,7 @@ def importable(folder: Path, but: Sequence[Path] = ()) -> list[Path]:
 
 def _is_ours(path: Path) -> bool:
     try:
-        return is_ours(content(path, None).decode("utf-8", "replace"))
+        return is_specification(content(path, None).decode("utf-8", "replace"))
     except CheckError:
         return False
 

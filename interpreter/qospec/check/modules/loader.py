@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class Unit:
     """One file, read.
 
-    `imports` has the file of each import that could be read; `missed` the names that
+    `imports` has the file of each import that could be read; `missing_imports` the names that
     imports without a file may have been for.
     """
 
@@ -40,7 +40,7 @@ class Unit:
     tree: ast.File | None
     named: bool
     imports: dict[str, Unit] = field(default_factory=dict)
-    missed: set[str] = field(default_factory=set)
+    missing_imports: set[str] = field(default_factory=set)
 
 
 class Loader:
@@ -134,7 +134,7 @@ class Loader:
             except NoFileError as missing:
                 if where.project.sound:
                     self._context.report(missing)
-                unit.missed |= {each.name, missing.near} - {""}
+                unit.missing_imports |= {each.name, missing.near} - {""}
                 continue
             except CheckError as mistake:
                 self._context.report(mistake)

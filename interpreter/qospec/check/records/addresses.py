@@ -1,4 +1,4 @@
-"""Addresses of packets, such as "10.1.0.7" or "2001:db8::1", and networks that a class asks for.
+"""Addresses of packets, such as "10.1.0.7" or "2001:db8::1", and networks that a class tests for.
 
 In classes each address is a number, and so is each end of a network.
 """

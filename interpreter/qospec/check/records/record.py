@@ -156,7 +156,7 @@ class Record(Value):
             return self._choice(each, scope, parameter.domain.choices if parameter else ())
         if domain in NESTED and (own := self._nested(NESTED[domain], each.value, scope)):
             return own
-        if domain == "names" and isinstance(each.value, ast.ListOf):
+        if domain == "names" and isinstance(each.value, ast.ListLiteral):
             return List(tuple(evaluator.word(item, scope) for item in each.value.items))
         return evaluator.known(evaluator.strict(each.value, scope), each.value)
 

@@ -80,7 +80,7 @@ def _unclaimed(node: ast.Criterion, statements: Sequence[Statement]) -> Iterator
 
 
 def _never(body: ast.Body, cases: Sequence[Case]) -> Iterator[CheckError]:
-    """Yield a warning for each statement whose `when` is false wherever it stands."""
+    """Yield a warning for each statement whose `when` is always false."""
     met = {
         (each.span.start, is_unmet(each)) for statements in by_place(cases) for each in statements
     }
@@ -105,7 +105,7 @@ def _conditional(body: ast.Body) -> Iterator[ast.Criterion | ast.Report]:
 
 
 def _first(value: ast.Expression) -> ast.Expression:
-    return value.items[0] if isinstance(value, ast.ListOf) and value.items else value
+    return value.items[0] if isinstance(value, ast.ListLiteral) and value.items else value
 
 
 # ---- what is decided beforehand

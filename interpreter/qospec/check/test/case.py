@@ -12,7 +12,7 @@ from qospec.check.records.parameters import let_value
 from qospec.check.test import flows as flow_rules
 from qospec.check.test.loops import LoopFlows, Loops, on_network
 from qospec.check.test.measurements import ControlValue, FlowValue
-from qospec.check.test.run_settings import run_of, skipped
+from qospec.check.test.run_settings import run_of, skip_reason
 from qospec.check.test.search import SearchBuilder
 from qospec.check.test.statements import Statements
 from qospec.model.suite import Case, Flow, Network
@@ -100,7 +100,7 @@ class CaseBuilder:
         judged = Statements(self._test, run, self._loops, self._evaluator)
         for statement in body:
             self._guard(lambda each: judged.add(each, self._scope, ""), statement)
-        why = skipped(body, self._scope, self._evaluator)
+        why = skip_reason(body, self._scope, self._evaluator)
         for binding in self._scope.names.values():
             self._guard(lambda each: each.value(self._context), binding)
         if self._context.mistakes > before or run is None or "" not in found:

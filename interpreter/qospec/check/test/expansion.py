@@ -36,7 +36,7 @@ def expanded(unit: Unit, home: Scope, networks: Networks, evaluator: Evaluator) 
             expansion = _Expansion(node, home, networks, evaluator)
             cases = expansion.cases(room)
             room -= len(cases)
-            if not (unit.tree and unit.tree.unread) and not all(map(_is_judged, cases)):
+            if not (unit.tree and unit.tree.unparsed) and not all(map(_is_judged, cases)):
                 evaluator.context.report(_unexpected(node, cases))
             if any(map(_is_judged, cases)):
                 for idle in (*tautologies.criteria(cases), *applicability.warnings(node, cases)):
@@ -68,7 +68,7 @@ def _unexpected(node: ast.Test, cases: Sequence[Case]) -> CheckError:
         "W0602",
         "nothing is expected of this test",
         node.name.span,
-        note="it is measured when run, and passes nothing"
+        note="when run it is measured, which is not a pass"
         if only_reports
         else "without a `require` or `expect` that measures something it is inconclusive when run",
         help="say what must hold, such as `expect user.lost == 0 cell`",
@@ -186,7 +186,7 @@ class _Expansion:
                 node = statement.value
                 value = self._evaluator.plain(node, self._home)
                 items = value.items if isinstance(value, List) else (value,)
-                places = node.items if isinstance(node, ast.ListOf) else (node,) * len(items)
+                places = node.items if isinstance(node, ast.ListLiteral) else (node,) * len(items)
                 for item, place in zip(items, places, strict=True):
                     if isinstance(item, Text):
                         found.append((item.text, place.span))

@@ -22,7 +22,7 @@ PLACES = {
     "priority": ("VLAN tag", "vlan_tags = 1"),
     "traffic_class": ("MPLS label", "labels = 1"),
 }
-"""Marks that not every frame bears: where they stand, and the field of a line that makes room."""
+"""Marks that not every frame carries: their place, and the field of a line that makes room."""
 
 
 class Sending(NamedTuple):
@@ -40,7 +40,7 @@ class Sending(NamedTuple):
     stream: Any = None
 
 
-def on(
+def sent_on_link(
     record: Record,
     sending: Sending,
     flow: tuple[ast.Flow, str],
@@ -82,7 +82,7 @@ def on(
     linked = origins[0].links[HOST_PORT]
     begins = (linked, f"linked here, where `{name}` begins")
     unborne = [
-        _unborne(mark, record.given[mark].value.span, name, begins)
+        _mark_not_carried(mark, record.given[mark].value.span, name, begins)
         for mark in PLACES
         if sending.arguments.get(mark) is not None and not link.bears(mark)
     ]
@@ -110,7 +110,7 @@ def _arrivals(sending: Sending, stream: Any, evaluator: Evaluator) -> Any:
         raise sending.emitted.record.mistake(cause) from cause
 
 
-def _unborne(mark: str, written: Span, name: str, begins: tuple[Span, str]) -> CheckError:
+def _mark_not_carried(mark: str, written: Span, name: str, begins: tuple[Span, str]) -> CheckError:
     place, field = PLACES[mark]
     frame = f"frame on its link has {'an' if place.startswith('M') else 'a'} {place}"
     return error(

@@ -132,7 +132,7 @@ def _sending(
     if sending is None or origins is None:
         return sending
     try:
-        return first_hop.on(record, sending, (node, name), origins, evaluator)
+        return first_hop.sent_on_link(record, sending, (node, name), origins, evaluator)
     except CheckError as mistake:
         evaluator.context.report(mistake)
         return None

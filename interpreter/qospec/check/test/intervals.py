@@ -69,7 +69,7 @@ def _fitting(every_ps: int, measure_ps: int, span: Span) -> None:
     if every_ps > measure_ps:
         raise error(
             "E0520",
-            "this interval is longer than what is measured",
+            "this interval is longer than the measurement",
             span,
             help="write a shorter one, or leave `every …` out",
         )

@@ -108,7 +108,7 @@ def _searched(given: dict[str, Any], search: Search | None) -> Run | None:
     return Run(int(given.get("warmup", 0)), longest_ps, given.get("repeat", 1), overload=True)
 
 
-def skipped(statements: Sequence[ast.Statement], scope: Scope, evaluator: Evaluator) -> str:
+def skip_reason(statements: Sequence[ast.Statement], scope: Scope, evaluator: Evaluator) -> str:
     """Return why a case is left out: the first reason whose condition is false; "" if none is.
 
     The condition must be known before the run; a mistake in it is reported.
@@ -116,12 +116,12 @@ def skipped(statements: Sequence[ast.Statement], scope: Scope, evaluator: Evalua
     reasons = [
         node.reason.text.strip()
         for node in statements
-        if isinstance(node, ast.Skip) and not _goes_on(node, scope, evaluator)
+        if isinstance(node, ast.Skip) and not _is_met(node, scope, evaluator)
     ]
     return reasons[0] if reasons else ""
 
 
-def _goes_on(node: ast.Skip, scope: Scope, evaluator: Evaluator) -> bool:
+def _is_met(node: ast.Skip, scope: Scope, evaluator: Evaluator) -> bool:
     if not node.reason.text.strip():
         evaluator.context.report(_no_reason(node))
     return evaluator.truth(node.condition, scope) is not False

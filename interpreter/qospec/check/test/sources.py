@@ -91,7 +91,7 @@ def _emitted(
     if given and (not paced or paced in source.given):
         raise error(
             "E0301",
-            f"`{load}` and the source both say how many packets come",
+            f"`{load}` and the source both say how many packets are sent",
             source.given[paced].name.span if paced else place,
             secondary=(record.given[load].name.span, "said here"),
             help=f"leave out `{paced or load}`",

@@ -114,7 +114,7 @@ class Statements:
     def _report(self, node: ast.Report, scope: Scope, subscript: str) -> None:
         when = when_of(node, scope, self._evaluator)
         items: Sequence[ast.Expression] = (node.value,)
-        if isinstance(node.value, ast.ListOf):
+        if isinstance(node.value, ast.ListLiteral):
             items = node.value.items
             if node.label is not None and len(items) > 1:
                 raise error(

@@ -70,9 +70,9 @@ def _point(name: ast.Name, value: Value, text: str, *, named: bool) -> Point:
 
 
 def _values(node: ast.Expression, scope: Scope, evaluator: Evaluator) -> list[tuple[Value, str]]:
-    if isinstance(node, ast.ListOf):
+    if isinstance(node, ast.ListLiteral):
         for row in node.items:
-            if isinstance(row, ast.TupleOf):
+            if isinstance(row, ast.TupleLiteral):
                 names = ", ".join(f"x_{place + 1}" for place in range(len(row.items)))
                 raise error(
                     "E0506",
@@ -115,7 +115,7 @@ def _text(value: Value) -> str:
 
 
 def _zipped(sweep: ast.Sweep, scope: Scope, evaluator: Evaluator) -> list[Combination]:
-    if not isinstance(sweep.values, ast.ListOf):
+    if not isinstance(sweep.values, ast.ListLiteral):
         raise error(
             "E0506",
             "several names need a list of rows",
@@ -124,7 +124,9 @@ def _zipped(sweep: ast.Sweep, scope: Scope, evaluator: Evaluator) -> list[Combin
         )
     rows: list[list[tuple[Value, str]]] = []
     for row in sweep.values.items:
-        if not isinstance(row, ast.TupleOf | ast.ListOf) or len(row.items) != len(sweep.names):
+        if not isinstance(row, ast.TupleLiteral | ast.ListLiteral) or len(row.items) != len(
+            sweep.names
+        ):
             raise error(
                 "E0506",
                 f"expected a row of {len(sweep.names)} values",

@@ -93,7 +93,7 @@ class _Builder:
         """Declare the values and nodes of a body, then what its loops hold."""
         for statement in statements:
             try:
-                self._early(statement, scope, outermost=outermost)
+                self._declare(statement, scope, outermost=outermost)
             except CheckError as mistake:
                 self._context.report(mistake)
         for statement in statements:
@@ -107,7 +107,7 @@ class _Builder:
             if isinstance(statement, ast.Bind) and declare_poisoned(statement, scope):
                 self.layout.complete = False
 
-    def _early(self, statement: ast.Statement, scope: Scope, *, outermost: bool) -> None:
+    def _declare(self, statement: ast.Statement, scope: Scope, *, outermost: bool) -> None:
         if isinstance(statement, ast.Let):
             self._let(statement, scope)
         elif isinstance(statement, ast.Link):

@@ -99,7 +99,7 @@ class _Flattening:
             number = lines.get((id(node), port))
             return "" if number is None else self._elements[number].path
 
-        return invariants.placed(template, node.path, line)
+        return invariants.instantiated(template, node.path, line)
 
     def _place(self, node: Node, template: Template) -> None:
         """Number a device's elements, without those that need a line of a port without a link."""

@@ -11,7 +11,7 @@ from abc import abstractmethod
 from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 
-from qospec.catalogue.kinds import Domain, Truth
+from qospec.catalogue.kinds import Boolean, Domain
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Loss, Step
@@ -141,7 +141,7 @@ class Meter(Element):
 class ThreeColours(Meter):
     """What the meters of three colours declare besides."""
 
-    aware: Truth = field(default=False, kw_only=True)
+    aware: Boolean = field(default=False, kw_only=True)
     """Whether it respects the colour of an arriving packet, which it then keeps or makes worse."""
     exceed: Action = field(default="mark", kw_only=True)
     """The action for a yellow packet."""

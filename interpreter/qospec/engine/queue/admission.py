@@ -17,7 +17,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from qospec.catalogue.kinds import OF_PACKETS, Domain, Truth
+from qospec.catalogue.kinds import OF_PACKETS, Boolean, Domain
 from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
 
@@ -196,7 +196,7 @@ class Average(NamedTuple):
 class Averaging:
     """What all policies declare that drop by an average."""
 
-    gentle: Truth = False
+    gentle: Boolean = False
     """Whether the probability rises from `p` at `high` to 1 at twice `high`, instead of at once."""
     weight: Weight = Fraction(1, 512)
     """How far each arrival moves the average: 1, 1/2, 1/4 … or 1/65536."""

@@ -75,6 +75,7 @@ def wrong_sign(site: ErrorSite) -> Diagnosis | None:
         "COLON": [("EQUAL", "=", "`:` gives a type; to bind a name write `=`")],
         "ARROW": [("CABLE", "--", "`->` is a wire; a link is written `--`")],
         "CABLE": [("ARROW", "->", "`--` is a link; a wire is written `->`")],
+        "MINUS": [("CABLE", "--", "`-` subtracts; a link is written `--`")],
     }
     if site.kind == "EQUAL" and site.open >= 0 and site.tokens.kinds[site.open] == "LBRACE":
         expected["EQUAL"] = [("COLON", ":", "a map has `:` between a key and its value")]

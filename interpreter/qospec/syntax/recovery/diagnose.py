@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 
 _RULES: tuple[Callable[[ErrorSite], Diagnosis | None], ...] = (
     missing.unclosed,
-    missing.closing,
-    missing.unnamed,
+    missing.unmatched_closing,
+    missing.missing_name,
     confused.invalid_name,
     foreign.foreign_syntax,
     confused.side_by_side,
-    missing.nothing_follows,
-    missing.block_missing,
-    missing.untyped,
+    missing.missing_operand,
+    missing.missing_block,
+    missing.missing_type,
     confused.name_read_as_unit,
     confused.wrong_sign,
-    missing.default_unbound,
+    missing.missing_equals_sign,
     confused.reserved_word,
     confused.misplaced_statement,
     confused.unknown_word,
-    missing.step_missing,
+    missing.missing_step,
     confused.malformed_number,
-    missing.comma_missing,
+    missing.missing_comma,
 )
 
 _CONTINUING = frozenset(
@@ -81,9 +81,7 @@ def _unexpected(site: ErrorSite) -> Diagnosis:
         end = "the file ends" if site.kind == END else "the line ends"
         message = f"{f'expected {expected}' if expected else end} after {site.quoted(site.at - 1)}"
         help_text = f"write {expected}" if expected.count("`") == _ONE_QUOTED else ""
-        return Diagnosis(
-            site.diagnostic("E0011", message, help_text, span=site.behind(site.at - 1))
-        )
+        return Diagnosis(site.diagnostic("E0011", message, help_text, span=site.after(site.at - 1)))
     if site.kind == END:
         return Diagnosis(site.diagnostic("E0001", "unexpected end of the file"))
     diagnostic = site.diagnostic("E0001", f"unexpected {site.quoted(site.at)}")

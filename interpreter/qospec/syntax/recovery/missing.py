@@ -64,7 +64,7 @@ def unclosed(site: ErrorSite) -> Diagnosis | None:
     return None
 
 
-def closing(site: ErrorSite) -> Diagnosis | None:
+def unmatched_closing(site: ErrorSite) -> Diagnosis | None:
     """A bracket closes nothing."""
     if site.kind not in _CLOSERS or site.at in site.brackets.opener:
         return None
@@ -74,7 +74,7 @@ def closing(site: ErrorSite) -> Diagnosis | None:
     )
 
 
-def block_missing(site: ErrorSite) -> Diagnosis | None:
+def missing_block(site: ErrorSite) -> Diagnosis | None:
     """A block is expected and does not begin."""
     if "LBRACE" not in site.accepted or site.first not in _OPENING or site.open >= 0:
         return None
@@ -98,19 +98,19 @@ def block_missing(site: ErrorSite) -> Diagnosis | None:
             "E0011",
             f"expected `(` after {site.quoted(site.at - 1)}",
             "write the parameters between `(` and `)`",
-            span=site.behind(site.at - 1),
+            span=site.after(site.at - 1),
         )
         return Diagnosis(diagnostic, Repair("before", "LPAR", "("))
     diagnostic = site.diagnostic(
         "E0011",
         f"expected `{{` after {site.quoted(site.at - 1)}",
         "write `{` at the end of this line",
-        span=site.behind(site.at - 1),
+        span=site.after(site.at - 1),
     )
     return Diagnosis(diagnostic, Repair("before", "LBRACE", "{"))
 
 
-def untyped(site: ErrorSite) -> Diagnosis | None:
+def missing_type(site: ErrorSite) -> Diagnosis | None:
     """A parameter has no type, or a test has parameters."""
     if site.first == "TEST" and site.kind == "LPAR" and site.accepted == {"ON"}:
         diagnostic = site.diagnostic(
@@ -136,13 +136,13 @@ def untyped(site: ErrorSite) -> Diagnosis | None:
             "E0011",
             message,
             f"write its type, as in `{name}: Time`",
-            span=site.behind(site.at - 1),
+            span=site.after(site.at - 1),
         )
         return Diagnosis(diagnostic, Repair("before", "COLON NAME", ": _"))
     return None
 
 
-def unnamed(site: ErrorSite) -> Diagnosis | None:
+def missing_name(site: ErrorSite) -> Diagnosis | None:
     """The keyword of a declaration is not followed by a name."""
     kind, behind = site.kind, site.tokens.kinds[site.at + 1 :][:1]
     if site.first not in DECLARATIONS or site.at - 1 != site.start:
@@ -155,12 +155,12 @@ def unnamed(site: ErrorSite) -> Diagnosis | None:
         "E0011",
         f"expected a name after {site.quoted(site.start)}",
         f"write `{site.tokens.text(site.start)} name {word} …`",
-        span=site.behind(site.start),
+        span=site.after(site.start),
     )
     return Diagnosis(diagnostic, Repair("before", "NAME", f"_{site.tokens.starts[site.start]}"))
 
 
-def nothing_follows(site: ErrorSite) -> Diagnosis | None:
+def missing_operand(site: ErrorSite) -> Diagnosis | None:
     """An operator or a keyword lacks its operand at the end of a line or before a bracket."""
     tokens, last = site.tokens, site.at - 1
     if (
@@ -181,10 +181,10 @@ def nothing_follows(site: ErrorSite) -> Diagnosis | None:
     if site.first in _TYPED and site.before == "COLON" and site.accepted == {"NAME"}:
         what, repair = "a type", Repair("before", "NAME", "_")
     message = f"expected {what} after {site.quoted(last)}"
-    return Diagnosis(site.diagnostic("E0011", message, span=site.behind(last)), repair)
+    return Diagnosis(site.diagnostic("E0011", message, span=site.after(last)), repair)
 
 
-def step_missing(site: ErrorSite) -> Diagnosis | None:
+def missing_step(site: ErrorSite) -> Diagnosis | None:
     """A third number follows a range without `step`."""
     if "STEP" not in site.accepted or site.kind not in NUMBERS | {"NAME"} or site.opens_line:
         return None
@@ -198,7 +198,7 @@ def step_missing(site: ErrorSite) -> Diagnosis | None:
     return Diagnosis(diagnostic, Repair("before", "STEP", "step"))
 
 
-def default_unbound(site: ErrorSite) -> Diagnosis | None:
+def missing_equals_sign(site: ErrorSite) -> Diagnosis | None:
     """A parameter's default follows its type without `=`."""
     plain = site.kind in {*NUMBERS, "TRUE", "FALSE"} and not site.opens_line
     if not plain or site.open < 0 or "EQUAL" not in site.accepted:
@@ -211,7 +211,7 @@ def default_unbound(site: ErrorSite) -> Diagnosis | None:
     return Diagnosis(diagnostic, Repair("before", "EQUAL", "="))
 
 
-def comma_missing(site: ErrorSite) -> Diagnosis | None:
+def missing_comma(site: ErrorSite) -> Diagnosis | None:
     """Two values in brackets are not separated."""
     if site.open < 0 or site.kind not in VALUES | {"MIX"} or "COMMA" not in site.accepted:
         return None
@@ -219,7 +219,7 @@ def comma_missing(site: ErrorSite) -> Diagnosis | None:
     sure = apart and site.open in site.brackets.closer
     diagnostic = site.diagnostic(
         "E0011", f"expected `,` before {site.quoted(site.at)}", "write `,` between the two",
-        span=(gap := site.behind(site.at - 1)),
+        span=(gap := site.after(site.at - 1)),
         fix=(Edit(gap, ","),) if sure else (),
     )  # fmt: skip
     return Diagnosis(diagnostic, Repair("before", "COMMA", ","))

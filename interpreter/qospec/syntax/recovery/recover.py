@@ -121,12 +121,12 @@ class Recovery:
     """Recovers one parse.
 
     Attributes:
-        unread: The names in skipped text: they may have been declared there.
+        unparsed: The names in skipped text: they may have been declared there.
         broken: Whether braces do not match, so that the tree cannot be trusted.
     """
 
     def __init__(self, automaton: Automaton, tokens: Tokens, problems: Problems) -> None:
-        self.unread: set[str] = set()
+        self.unparsed: set[str] = set()
         self.broken = False
         self._automaton = automaton
         self._tokens = tokens
@@ -190,7 +190,7 @@ class Recovery:
         names = {"NAME", "STRING", "RUN"}  # and what was taken for a misspelt keyword
         given_up = (i for i in range(start, end) if kinds[i] in names or i in self._repaired)
         texts = (self._tokens.span(i).text for i in given_up)
-        self.unread.update(word for text in texts for word in _NAME.findall(text))
+        self.unparsed.update(word for text in texts for word in _NAME.findall(text))
         self._work += end - start
 
     def _repair_header(self, start: int, at: int, height: int) -> bool:
@@ -204,7 +204,7 @@ class Recovery:
             if place not in kept:
                 self._give_up(place, place + 1)
         replace_header(self._tokens, header)
-        self.unread.update(each[1] for each in header.plain if not isinstance(each, int))
+        self.unparsed.update(each[1] for each in header.plain if not isinstance(each, int))
         self.__dict__.pop("_brackets", None)
         return True
 
@@ -303,7 +303,7 @@ class Recovery:
         read = self._automaton.values[height - 1]
         if isinstance(read, list) and read:
             text = read.pop().span.text
-            self.unread.update(_NAME.findall(text))
+            self.unparsed.update(_NAME.findall(text))
 
     def _resume_point(self, at: int, start: int, heights: dict[int, int]) -> int:
         """Unwind the stack and return where to resume."""

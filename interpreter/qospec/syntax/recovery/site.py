@@ -128,7 +128,7 @@ class ErrorSite:
             return "the end of the file"
         return f"`{shortened(self.tokens.text(at))}`"
 
-    def behind(self, at: int) -> Span:
+    def after(self, at: int) -> Span:
         """Return the empty span after a token."""
         end = self.tokens.ends[at]
         return Span(self.tokens.source, end, end)

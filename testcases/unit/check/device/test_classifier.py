@@ -62,9 +62,9 @@ def test_behind_what_takes_all_nothing_is_of_a_class(checked, conditions, unreac
 
 def test_what_is_sorted_is_called_by_its_name(checked):
     [problem] = checked(sorting("pkt.dscp == 46"))[1]
-    assert problem.message == "some packets fit no class"
+    assert problem.message == "some packets match no class"
     cells = sorting("cell.clp == 1").replace(": packet", ": cell")
-    assert [each.message for each in checked(cells)[1]] == ["some cells fit no class"]
+    assert [each.message for each in checked(cells)[1]] == ["some cells match no class"]
 
 
 def test_an_array_of_ports_is_counted_each_time_that_it_is_asked_for(codes):

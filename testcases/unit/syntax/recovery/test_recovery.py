@@ -90,7 +90,7 @@ def test_a_line_that_is_deeper_goes_on_with_what_is_broken() -> None:
 def test_what_could_not_be_read_leaves_its_names() -> None:
     file, _ = read("qos 1\nlet lost = (1 s + * twice)\nlet kept = lost\n")
     assert file is not None
-    assert file.unread == {"lost", "twice"}
+    assert file.unparsed == {"lost", "twice"}
     assert [each.name.text for each in file.declarations if isinstance(each, ast.Let)] == ["kept"]
 
 
