@@ -61,7 +61,7 @@ UDP_BYTES = 8
 
 def ethernet(rate: int) -> Line:
     """Return a line that frames packets."""
-    return Line(Fraction(rate), carries="packet", preamble=8, header=18, least=64, gap=12)
+    return Line(Fraction(rate), carries="packet", preamble=8, header=18, min_frame=64, gap=12)
 
 
 FIRST, LAST = ethernet(10**9), ethernet(10**8)

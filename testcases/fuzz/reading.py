@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CATALOGUE = discover()
-LIMITS = Limits(cases=500, items=10_000, turns=10_000, steps=50_000)
+LIMITS = Limits(cases=500, items=10_000, iterations=10_000, steps=50_000)
 """A tenth of what is usual or less, so that what only they end does so in the time of an input."""
 CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f]")
 STAGES = ("refused", "checked", "planned")

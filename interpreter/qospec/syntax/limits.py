@@ -36,7 +36,7 @@ def too_long(source: Source) -> Diagnostic | None:
 
 @functools.cache
 def _separators() -> frozenset[str]:
-    """Return the tokens that no expression spans: punctuation, and the words that begin something."""
+    """Return the tokens that no expression spans: punctuation, and words that begin a statement."""
     words = {"in", "where", "when", "every"}.union(
         *(table for name, table in keywords().items() if name in ("declaration", "statement"))
     )
