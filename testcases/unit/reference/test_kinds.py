@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from qospec.catalogue.kinds import CARRIED, NESTED, Kind, discover
+from qospec.catalogue.kinds import NESTED, Kind, discover
 from qospec.check.builtins import BuiltIns
 from qospec.check.evaluate.context import Context, Limits
 from qospec.check.evaluate.evaluator import Evaluator
@@ -22,12 +22,6 @@ FIELDS = [
     pytest.param(kind, name, id=f"{kind.name}.{name}")
     for kind in CATALOGUE.kinds.values()
     for name in kind.parameters
-]
-
-FOR_BOTH = [
-    pytest.param(kind, id=f"{kind.role}.{kind.name}")
-    for kind in CATALOGUE.kinds.values()
-    if kind.role in ("element", "metric") and kind.carries == CARRIED
 ]
 
 
@@ -77,15 +71,6 @@ def test_every_domain_has_its_words() -> None:
         for parameter in kind.parameters.values()
     }
     assert used <= set(LABELS)
-
-
-@pytest.mark.parametrize("kind", FOR_BOTH)
-def test_what_is_for_both_speaks_of_packets_too(kind: Kind) -> None:
-    described = kind_document(kind)
-    words = " ".join([described["summary"], described["description"], described["source"]])
-    assert "cell" not in words or "packet" in words
-    counted = described.get("dimension", "")
-    assert "cell" not in counted or "packet" in counted
 
 
 def test_what_a_class_inherits_is_described_too() -> None:

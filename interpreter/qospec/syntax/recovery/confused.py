@@ -103,7 +103,11 @@ def reserved_word(site: ErrorSite) -> Diagnosis | None:
         message = "`else` belongs between two values; the class of the rest is `otherwise`"
         diagnostic = site.diagnostic("E0004", message, "write `otherwise`")
         return Diagnosis(diagnostic, Repair("instead", "OTHERWISE", "otherwise"))
-    begins = site.opens_line and site.text in keywords()["statement"] | keywords()["declaration"]
+    begins = (
+        site.opens_line
+        and site.open < 0  # within a bracket no statement begins
+        and site.text in keywords()["statement"] | keywords()["declaration"]
+    )
     if (
         site.kind in reserved
         and "NAME" in site.accepted
