@@ -5,6 +5,7 @@ code.
 """
 
 import functools
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from qospec.catalogue.kinds import Buffer, discover
+from qospec.catalogue.kinds import REQUIRED, Buffer, Domain, Parameter, discover
 from qospec.elements.gcra import Gcra
 from qospec.elements.shape import Shape
 from qospec.engine import kernel
@@ -27,6 +28,7 @@ from qospec.engine.line import transmission
 from qospec.protocol.marks import ALL
 
 ELEMENTS = discover(("qospec.elements",)).of("element")
+DOMAINS = re.split(r",\s+", re.findall(r"is one of: ([^.]+)\.", Domain.__doc__)[0])
 
 slowly = settings(
     max_examples=settings().max_examples // 2, suppress_health_check=[HealthCheck.too_slow]
@@ -328,6 +330,15 @@ def test_a_broken_promise_is_found(drawing, kind, element, promise):
 
     with pytest.raises((AssertionError, ExceptionGroup)):
         searched()
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+@slowly
+@given(data=st.data())
+def test_a_field_may_be_of_any_domain(drawing, name, data):
+    """It has values, and all can be fields of an element, which is hashable."""
+    domain = Domain(name, 1, 4, choices=("a", "b"))
+    hash(data.draw(drawing.values(Parameter("field", domain, REQUIRED))))
 
 
 def test_bounds_are_among_the_values(drawing):
