@@ -47,7 +47,7 @@ class Diagnostic:
     """One error or warning.
 
     Attributes:
-        code: `E` for an error or `W` for a warning, and a number; `spec/errors.md` has its page.
+        code: `E` for an error or `W` for a warning, and a number; `spec/errors.md` has its section.
         message: What is wrong.
         span: Where.
         label: A short text under the caret.

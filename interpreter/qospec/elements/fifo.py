@@ -236,12 +236,12 @@ def _queue(
         begun = free + (part > 0 and not slotted)
         amount = size_bytes[i] if in_bytes else 1
         item = (item_marks[i], amount, at_ps[i])
-        found = admit(table, 0, item, waiting, begun > at_ps[i], draws[i])
-        lost[i] = found
-        dropped += found != ADMITTED
+        decision = admit(table, 0, item, waiting, begun > at_ps[i], draws[i])
+        lost[i] = decision
+        dropped += decision != ADMITTED
         if stamps:
-            began_ps[i] = sent_ps[i] if found != ADMITTED else free + line[LEAD]
-        if found == ADMITTED:
+            began_ps[i] = sent_ps[i] if decision != ADMITTED else free + line[LEAD]
+        if decision == ADMITTED:
             if begun > at_ps[i]:
                 ring[tail & mask, 0], ring[tail & mask, 1] = begun, amount
                 tail += 1

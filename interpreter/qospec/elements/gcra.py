@@ -53,12 +53,12 @@ class State(NamedTuple):
     Attributes:
         first: (indices,) The test of each connection on all cells.
         second: (indices,) The sustainable-rate test of VBR; (0,) without any VBR.
-        fold: Cells from this index on count for the connection `fold` indices below.
+        oam_offset: Cells from this index on count for the connection `oam_offset` indices below.
     """
 
     first: Tests
     second: Tests
-    fold: int
+    oam_offset: int
 
 
 @element(source="ITU-T I.371, Annex A; ATM Forum TM 4.1 (af-tm-0121): GCRA", carries=("cell",))
@@ -140,7 +140,7 @@ class Gcra(Element):
         (batch,) = arrivals
         verdict = np.empty(batch.count, np.uint8)
         violated = DISCARDED if self.violate == "discard" else TAGGED
-        police = _police_twice if len(state.second) else _police
+        police = _police_dual if len(state.second) else _police
         discarded, tagged = police(batch, state, violated, verdict)
         if tagged:
             batch = batch._replace(marks=batch.marks | (verdict == TAGGED))
@@ -187,11 +187,11 @@ def _police(batch: Batch, state: State, violated: int, verdict: Marks) -> tuple[
         verdict: (n,) Written: CONFORMS, DISCARDED or TAGGED.
     """
     at_ps, _, connection, _, _ = batch
-    tests, _, fold = state
+    tests, _, oam_offset = state
     violations = 0
     for i in range(len(at_ps)):
         v = connection[i]
-        test = tests[v - fold if v >= fold else v]
+        test = tests[v - oam_offset if v >= oam_offset else v]
         due, part = test["due_ps"], test["part"]
         # t < TAT - tau, for a whole t: a TAT with a fraction counts as the next whole ps.
         if at_ps[i] + test["tolerance_ps"] < due + (part > 0):
@@ -204,14 +204,14 @@ def _police(batch: Batch, state: State, violated: int, verdict: Marks) -> tuple[
 
 
 @kernel
-def _police_twice(batch: Batch, state: State, violated: int, verdict: Marks) -> tuple[int, int]:
+def _police_dual(batch: Batch, state: State, violated: int, verdict: Marks) -> tuple[int, int]:
     """Apply both tests of its connection to each cell; see `_police`."""
     at_ps, _, connection, _, marks = batch
-    firsts, seconds, fold = state
+    firsts, seconds, oam_offset = state
     discarded = tagged = 0
     for i in range(len(at_ps)):
         v = connection[i]
-        v = v - fold if v >= fold else v
+        v = v - oam_offset if v >= oam_offset else v
         first, second, t = firsts[v], seconds[v], at_ps[i]
         early = t + first["tolerance_ps"] < first["due_ps"] + (first["part"] > 0)
         counts = marks[i] & CLP == 0 or not second["only_clp_0"]

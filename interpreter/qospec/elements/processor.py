@@ -50,7 +50,7 @@ Lengths = Annotated[
 ]
 Phase = Annotated[int | None, Domain("time", 0, 10**15)]
 
-LEAST_SHARE = Fraction(1, 10)
+MIN_SHARE = Fraction(1, 10)
 """The minimum share of its time that interruptions leave a processor."""
 
 
@@ -141,7 +141,7 @@ class Processor(Element):
     def __post_init__(self) -> None:
         left = 1 - Fraction(self.housekeeping, self.housekeeping_every)
         left -= Fraction(self.random_interruption, self.random_interruption_every)
-        if left < LEAST_SHARE:
+        if left < MIN_SHARE:
             raise ValueError("interruptions leave the processor less than 10 % of its time")
 
     @property
@@ -180,17 +180,17 @@ class Processor(Element):
         return State(work, interruptions, setting.watched)
 
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
-        batch, way = _together(arrivals)
+        batch, port = _merge_inputs(arrivals)
         losses: tuple[Loss, ...] = ()
         waits = None
         if batch.count:
             self._check(state, batch)
-            outcomes = self._outcomes(state, batch, way)
+            outcomes = self._outcomes(state, batch, port)
             if state.watched:
                 waited = outcomes.began_ps > batch.at_ps
                 waits = batch.at_ps[waited], outcomes.began_ps[waited]
-            batch, way, losses = _separate_lost(batch, way, outcomes)
-        departures = tuple(_of_way(batch, way, number) for number in range(self.ports))
+            batch, port, losses = _separate_lost(batch, port, outcomes)
+        departures = tuple(_of_port(batch, port, number) for number in range(self.ports))
         next_ps = max(until_ps, int(state.work.clock[LEFT])) + self.per_packet
         return Step(departures, (min(next_ps, FOREVER_PS),) * self.ports, losses, waits)
 
@@ -200,15 +200,15 @@ class Processor(Element):
         latest_ps = max(int(batch.at_ps[-1]), int(clock[FREE]))
         packets = min(batch.count, self.ports * self.limit.amount + 1)
         work_ps = packets * self.cost.most_ps(int(batch.size_bytes.max()))
-        if latest_ps + work_ps / LEAST_SHARE + self.restart_time >= FOREVER_PS:
+        if latest_ps + work_ps / MIN_SHARE + self.restart_time >= FOREVER_PS:
             raise OverflowError("the packets that wait for a processor take it more than 50 days")
 
-    def _outcomes(self, state: State, batch: Batch, way: Marks) -> Outcomes:
+    def _outcomes(self, state: State, batch: Batch, port: Marks) -> Outcomes:
         """Return the outcome for each packet, given the input by which it arrived."""
         limit = (self.limit.amount, self.limit.unit == "byte")
         watchdog = (self.watchdog_timeout if self.restart_time else FOREVER_PS, self.restart_time)
         terms = (self.cost, limit, watchdog)
-        queue = np.zeros_like(way) if self.shared else way
+        queue = np.zeros_like(port) if self.shared else port
         left_ps, began_ps = np.empty(batch.count, np.int64), np.empty(batch.count, np.int64)
         outcomes = Outcomes(queue, left_ps, np.empty(batch.count, np.uint8), began_ps)
         done = 0
@@ -227,30 +227,30 @@ class Processor(Element):
 
 
 def _separate_lost(
-    batch: Batch, way: Marks, outcomes: Outcomes
+    batch: Batch, port: Marks, outcomes: Outcomes
 ) -> tuple[Batch, Marks, tuple[Loss, ...]]:
     """Return the packets that leave, their outputs, and the losses."""
     batch, cause = batch.moved(outcomes.left_ps), outcomes.cause
     if not cause.any():
-        return batch, way, ()
+        return batch, port, ()
     names = {OVERFLOW: "overflow", RESTART: "reboot"}
     lost = ((name, batch.select(cause == number)) for number, name in names.items())
     losses = tuple(Loss(name, of.connection, of.sent_ps) for name, of in lost if of.count)
-    return batch.select(cause == 0), way[cause == 0], losses
+    return batch.select(cause == 0), port[cause == 0], losses
 
 
-def _together(arrivals: tuple[Batch, ...]) -> tuple[Batch, Marks]:
+def _merge_inputs(arrivals: tuple[Batch, ...]) -> tuple[Batch, Marks]:
     """Merge the arrivals of all inputs by time; return them, and the input of each."""
-    way = np.repeat(np.arange(len(arrivals)), [batch.count for batch in arrivals]).astype(np.uint8)
+    port = np.repeat(np.arange(len(arrivals)), [batch.count for batch in arrivals]).astype(np.uint8)
     filled = [batch for batch in arrivals if batch.count]
     if len(filled) < 2:  # noqa: PLR2004  nothing to bring together
-        return (filled[0] if filled else empty()), way
-    together = Batch(*(np.concatenate(columns) for columns in zip(*filled, strict=True)))
-    order = together.at_ps.argsort(kind="stable")
-    return together.select(order), way[order]
+        return (filled[0] if filled else empty()), port
+    merged = Batch(*(np.concatenate(columns) for columns in zip(*filled, strict=True)))
+    order = merged.at_ps.argsort(kind="stable")
+    return merged.select(order), port[order]
 
 
-def _of_way(batch: Batch, way: Marks, number: int) -> Batch:
+def _of_port(batch: Batch, port: Marks, number: int) -> Batch:
     """Return the packets that leave by one output."""
-    mine = way == number
+    mine = port == number
     return batch if mine.all() else batch.select(mine)

@@ -9,7 +9,13 @@ from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
 from qospec.engine.scheduler.policy import Policy
 from qospec.engine.scheduler.scheduler import Weighted
-from qospec.engine.scheduler.virtual_time import CLOCK, clock_fields, costs_of, position, proceed
+from qospec.engine.scheduler.virtual_time import (
+    CLOCK,
+    clock_fields,
+    costs_of,
+    position,
+    record_service,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @kernel
-def _pass(tree: Tree, scheduler: int, now: int, newcomer: int) -> None:
+def _advance_virtual_time(tree: Tree, scheduler: int, now: int, newcomer: int) -> None:
     """Advance virtual time by the work done, and at least to the first start of those waiting."""
     mine = tree[scheduler]
     mine["virtual"] += (now - mine["seen"]) * mine["whole"]
@@ -36,7 +42,7 @@ def _pass(tree: Tree, scheduler: int, now: int, newcomer: int) -> None:
 def _select(tree: Tree, scheduler: int) -> int:
     """Return the input whose first packet finishes first, of those eligible by now."""
     mine = tree[scheduler]
-    _pass(tree, scheduler, mine["work"] << mine["fine"], 0)
+    _advance_virtual_time(tree, scheduler, mine["work"] << mine["fine"], 0)
     found, least = 0, 0
     for k in range(mine["first"], mine["last"]):
         if tree[k]["waits"] and tree[k]["start"] <= mine["virtual"]:
@@ -49,7 +55,7 @@ def _select(tree: Tree, scheduler: int) -> int:
 @kernel
 def _on_arrival(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:  # noqa: ARG001
     if tree[k]["waits"] == 1:
-        _pass(tree, scheduler, position(tree, scheduler, now_ps), k)
+        _advance_virtual_time(tree, scheduler, position(tree, scheduler, now_ps), k)
         tree[k]["start"] = max(tree[k]["start"], tree[scheduler]["virtual"])
     return 0
 
@@ -57,7 +63,7 @@ def _on_arrival(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int
 @kernel
 def _on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:
     tree[k]["start"] += size_bytes * tree[k]["cost"]
-    proceed(tree, scheduler, size_bytes, end_ps)
+    record_service(tree, scheduler, size_bytes, end_ps)
     return 0
 
 

@@ -9,7 +9,13 @@ from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
 from qospec.engine.scheduler.policy import Policy
 from qospec.engine.scheduler.scheduler import Weighted
-from qospec.engine.scheduler.virtual_time import CLOCK, clock_fields, costs_of, position, proceed
+from qospec.engine.scheduler.virtual_time import (
+    CLOCK,
+    clock_fields,
+    costs_of,
+    position,
+    record_service,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -70,7 +76,7 @@ def _flow(tree: Tree, scheduler: int, work: int) -> None:
 def _on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:
     began = max(tree[k]["arrival_tag"], tree[k]["finish"])
     tree[k]["finish"] = began + size_bytes * tree[k]["cost"]
-    proceed(tree, scheduler, size_bytes, end_ps)
+    record_service(tree, scheduler, size_bytes, end_ps)
     return 0
 
 

@@ -1,8 +1,8 @@
-"""The one door to NumPy, opened when an array is first made.
+"""Lazy access to NumPy: it is imported when an array is first made.
 
-Declarations of elements are read by the checker, which needs no arrays: `from qospec.engine.arrays
-import np` costs nothing until something of NumPy is used. Kernels take arrays and scalars as
-arguments and use nothing of `np`, so the compiler never meets this stand-in.
+The checker reads declarations of elements and needs no arrays: `from qospec.engine.arrays import
+np` costs nothing until NumPy is used. Kernels take arrays and scalars as arguments and use nothing
+of `np`, so the compiler never sees this proxy.
 """
 
 import importlib
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int32]
     """Connections, by index."""
     Rows = NDArray[np.uint32]
-    """The same, unsigned, for kernels: an index that never counts from the end needs no check."""
+    """The same, unsigned, for kernels: such an index needs no check for negative values."""
     Sizes = NDArray[np.int32]
     """Bytes."""
     Marks = NDArray[np.uint8]
-    """Small codes: cell loss priority, fate, or an output's number."""
+    """Small codes: cell loss priority, outcome, or number of an output."""
     Bits = NDArray[np.uint16]
-    """What items are marked with; see `protocol.marks`."""
+    """The marks of items; see `protocol.marks`."""
     Whole = NDArray[np.int64]
     """Counters and state."""
     Truths = NDArray[np.bool_]
-    """Which cells of a batch."""
+    """A mask of the cells of a batch."""
     Doubles = NDArray[np.float64]
-    """Used for their bits only: no time and no fate is decided in floating point."""
+    """Used for their bits only: no time and no outcome is decided in floating point."""
 else:
 
     class _Numpy:

@@ -1,18 +1,18 @@
 """The contract of elements: the facts that a class states, and how it runs.
 
 An element is a frozen dataclass of its parameters. `start` makes its state for one trial; `process`
-takes what has come in, up to a watermark, and returns what goes out. It promises the following, and
+takes arrivals up to a watermark and returns departures. An element promises the following, and
 a property test holds every element of the catalogue to it:
 
-- *causality*: no cell leaves before it came;
-- *order*: leaving times do not fall, at each output;
-- *conservation*: each cell leaves once or is in the ledger once;
-- *chunks*: the same cells in more, smaller batches give the same;
-- *purity*: equal arguments give equal results, and no input is changed, but for arrival times that
-  the setting says the element owns;
-- *account*: an element that holds items reports those that waited, if it is watched;
+- *causality*: no cell leaves before it arrives;
+- *order*: times of departure do not fall, at each output;
+- *conservation*: each cell leaves once, or is in the ledger once;
+- *chunks*: the same cells in more, smaller batches give the same result;
+- *purity*: equal arguments give equal results, and no input is changed, except for arrival
+  times that the element owns by its setting;
+- *account*: an element that holds items reports those that waited, if required;
 - *facts*: causes, outputs, times and marks are those that it states;
-- *agreement*: a compiled kernel equals its Python self.
+- *agreement*: a compiled kernel equals its Python version.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from qospec.engine.random import Draws
 
     Process = Callable[[tuple[Batch, ...], int], "Step"]
-    """What an element does with arrivals below a time."""
+    """The function that processes arrivals below a time."""
 
 
 class Loss(NamedTuple):
-    """Cells that ended here, for one cause.
+    """Cells that were lost here, for one cause.
 
     `element` is empty for the element itself, or the path of the queue that it serves.
     """
@@ -52,14 +52,14 @@ class Loss(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What `process` gives.
+    """The result of `process`.
 
     Attributes:
-        departures: A batch per output. All of its times are below its watermark.
-        until_ps: A watermark per output: nothing earlier than this will follow.
-        losses: What ended here.
-        waits: If the setting asks for it: when each that waited came, and when it began to be
-            served or was given up; in order.
+        departures: A batch per output, with all times below its watermark.
+        until_ps: A watermark per output: no earlier departure will follow.
+        losses: The items that were lost here.
+        waits: If the setting requires it: when each item that waited arrived, and when its service
+            began or it was abandoned; in order.
     """
 
     departures: tuple[Batch, ...]
@@ -69,7 +69,7 @@ class Step(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """What an element finds when a trial starts; the planner fills what its duty needs.
+    """The setting of an element when a trial starts; the planner fills in what its duty needs.
 
     Attributes:
         connections: All connections.
@@ -77,11 +77,11 @@ class Setting(NamedTuple):
         clock: For a line, a queue and a scheduler: the line that they are served by.
         queues: For a scheduler: the queue before each input, in order of inputs.
         outputs: For a router and a classifier: (indices, marks) the output's number by connection
-            and by `columns`, 255 where no such item comes.
-        columns: The marks that its columns are for.
-        size_bytes: The one size that all cells have; 0 if they differ, or if that is not known.
-        owns_times: Whether `at_ps` of what comes is the element's own: nobody else will look at it
-            again, so departures may be written over it.
+            and by `columns`, 255 where no such item arrives.
+        columns: The marks of its columns.
+        size_bytes: The size of all cells; 0 if sizes differ or are unknown.
+        owns_times: Whether the element owns `at_ps` of arrivals: nothing else reads it again, so
+            departures may be written over it.
         watched: Whether an element that holds items reports those that waited, in `Step.waits`.
     """
 
@@ -97,7 +97,7 @@ class Setting(NamedTuple):
 
 
 class Element(ABC):
-    """One step of a cell's way: a frozen dataclass of its parameters.
+    """One step of the path of cells or packets: a frozen dataclass of its parameters.
 
     All that the checker, the planner and the engine know of an element are the facts below. Each
     has a default, that of an element with one input and one output that takes no time, loses
@@ -110,15 +110,15 @@ class Element(ABC):
     causes: ClassVar[tuple[str, ...]] = ()
     """All causes of loss at such an element; the checker offers their counts."""
     holds: ClassVar[bool] = False
-    """Whether items wait in it, but not for a line; the checker offers its occupancy."""
+    """Whether items wait in it, other than for a line; the checker offers its occupancy."""
     inserts_oam: ClassVar[bool] = False
-    """Whether it makes OAM cells; the planner gives them indices, and the engine counts them."""
+    """Whether it inserts OAM cells; the planner gives them indices, and the engine counts them."""
     keeps_spacing: ClassVar[bool] = False
-    """Whether items leave as far apart in time as they came; the planner checks tolerances so."""
+    """Whether items leave as far apart as they arrive; the planner uses it to check tolerances."""
     only_splits: ClassVar[bool] = False
-    """Whether all it does is to split what comes by its table; the engine may fuse it."""
+    """Whether it only splits arrivals by its table; the engine may fuse it with others."""
 
-    # ---- its ports, and the ways through it
+    # ---- its ports, and the paths through it
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -132,7 +132,7 @@ class Element(ABC):
 
     @property
     def accepts(self) -> tuple[Carried, ...]:
-        """Return which items may enter: those that its buffer can count. The checker asks."""
+        """Return which items may enter, for the checker: those that its buffer can count."""
         if self.buffer is None or self.buffer.unit == "byte":
             return CARRIED
         return (self.buffer.unit,)
@@ -140,7 +140,7 @@ class Element(ABC):
     def output_of(self, number: int, *, oam: bool) -> int:
         """Return the output for items of an input, which the planner follows; both are numbers.
 
-        It is not asked of a router or a classifier, for which the planner makes a table.
+        Unused for routers and classifiers, for which the planner makes a table.
         """
         return 0
 
@@ -183,26 +183,26 @@ class Element(ABC):
 
     @property
     def buffer(self) -> Buffer | None:
-        """Return how much may wait in it; None: no limit. The checker and the planner ask."""
+        """Return how much may wait in it, for the checker and the planner; None: no limit."""
         return None
 
     @property
     def drop_policy(self) -> DropPolicy | None:
-        """Return what it drops before its buffer is full; None: nothing. The planner asks."""
+        """Return its drop policy, for the planner; None: nothing is dropped before it is full."""
         return None
 
     @property
     def token_bucket(self) -> Bucket | None:
-        """Return the bucket that an item needs tokens of; the planner warns of one too small."""
+        """Return the bucket that limits item sizes; the planner warns if it is too small."""
         return None
 
     # ---- how it runs
 
     def lookahead_ps(self, clock: Clock | None) -> int:
-        """Return a time that no item can undercut; the engine and the checker need it in loops.
+        """Return the minimum time through it, which the engine and the checker need in loops.
 
         Args:
-            clock: That of the line that serves it, if one does.
+            clock: The clock of the line that serves it, if any.
         """
         return 0
 
@@ -212,7 +212,7 @@ class Element(ABC):
 
     @abstractmethod
     def process(self, state: Any, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
-        """Carry `arrivals`, a batch per input, all below `until_ps`.
+        """Process `arrivals`, a batch per input, all below `until_ps`.
 
-        At `FOREVER_PS` everything that waits is sent.
+        At `FOREVER_PS` all waiting items are sent.
         """

@@ -1,7 +1,7 @@
 """An experiment: what one trial runs, as plain values, ready to be sent to another process.
 
-Where several wires lead to one input, the engine merges them by time, then in the order of wires;
-what comes from sources goes ahead of these.
+If several wires lead to one input, the engine merges them by time, then in the order of wires;
+items from sources precede these.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from qospec.protocol.encapsulation import Encapsulation
 
 END = -1
-"""Where a cell has arrived: it counts as received."""
+"""The destination of a cell: it counts as received."""
 DISCARD = -2
-"""Where a cell is thrown away on purpose: it counts as lost, cause `discarded`."""
+"""Where a cell is discarded on purpose: it counts as lost, with cause `discarded`."""
 
 
 class Source(NamedTuple):
@@ -34,13 +34,13 @@ class Source(NamedTuple):
         arrivals: When its cells are ready.
         first: Index of its first connection.
         connections: How many it has.
-        phases: "even" or "random": how the connections' beginnings lie to each other.
-        sizes: Lengths of its items.
-        marks: Of each item, as `protocol.marks` reads them.
+        phases: "even" or "random": the offsets between the starts of its connections.
+        sizes: The sizes of its items.
+        marks: The marks of its items; see `protocol.marks`.
         node: Index of the node that it feeds.
-        input: That node's input.
-        encapsulation: That of the first link of a source of packets: bytes of its frames are
-            counted as they are there.
+        input: The input of that node.
+        encapsulation: For packets, the framing of the first link, by which bytes of frames are
+            counted.
         transport_bytes: Headers in each packet, behind IP's.
     """
 
@@ -58,16 +58,16 @@ class Source(NamedTuple):
 
 
 class Node(NamedTuple):
-    """One element in place.
+    """One element of the network.
 
     Attributes:
-        path: Its name for people, such as `enc_a.upc[2]`.
+        path: Its name, such as `enc_a.upc[2]`.
         element: Its parameters.
-        clock: The line it is served by, for a line, a queue or a scheduler.
+        clock: For a line, a queue or a scheduler: the line that serves it.
         queues: The queues before a scheduler's inputs.
         outputs: For a router or classifier: (indices, marks) output number by connection and by
-            `columns`; 255: never comes.
-        columns: The marks that its columns are for.
+            `columns`; 255: never arrives.
+        columns: The marks of its columns.
     """
 
     path: str
@@ -99,14 +99,14 @@ class MeasurementSpec(NamedTuple):
     """What a trial records.
 
     Attributes:
-        start_ps: A cell counts when the source's line sent its first bit (for `planned`: when it
-            was ready) at or after this
-        stop_ps: and before this. Sources fall silent here.
-        histogram_row: Per connection index, the row of the delay histogram it adds to, or -1.
-        followed: What else to record, as metrics name it in `needs`, and of what connection
-            indices, from the first up to the second.
-        queues: By path, the queues of which to record how much waits in them.
-        series: What to count by intervals.
+        start_ps: Start of the window. A cell counts by when the line of its source sent its first
+            bit; for `planned`, by when it was ready.
+        stop_ps: End of the window, exclusive. Sources stop here.
+        histogram_row: Per connection index, its row of the delay histogram, or -1.
+        followed: What else to record, as metrics name it in `needs`, each with a range of
+            connection indices, the end exclusive.
+        queues: The paths of the queues whose occupancy to record.
+        series: What to count by interval.
     """
 
     start_ps: int
@@ -117,11 +117,11 @@ class MeasurementSpec(NamedTuple):
     series: tuple[Intervals, ...] = ()
 
     def ranges(self, need: str) -> tuple[tuple[int, int], ...]:
-        """Return of what connection indices that is recorded."""
+        """Return the ranges of connection indices for which a need is recorded."""
         return tuple((first, stop) for each, first, stop in self.followed if each == need)
 
     def recorded(self, first: int, stop: int) -> frozenset[str]:
-        """Return what is recorded of all these; every connection has a histogram besides."""
+        """Return what is recorded of all of these, besides the histogram of every connection."""
         return frozenset(
             need for need, begin, end in self.followed if begin <= first and stop <= end
         )

@@ -1,11 +1,11 @@
-"""The one door to Numba: a kernel is compiled, or loaded from the cache, when it is first called.
+"""The only user of Numba: a kernel is compiled, or loaded from the cache, on its first call.
 
 A kernel is a plain loop over arrays, with its state as an argument. With `QOS_KERNELS=python` it
-runs as it is written, which is its definition and the oracle of its compiled self.
+runs uncompiled, which defines its result and is the oracle of the compiled kernel.
 
-The cache lies in the user's cache folder, never in the package, and is named for the sources of all
-kernels: Numba itself would not notice that a helper in another file has changed. Numba unpickles
-what it finds there, so it is no folder that others can write to.
+The cache is in the user's cache folder, never in the package, and is named for the sources of all
+kernels, since Numba itself would not notice that a helper in another file has changed. Numba
+unpickles what it finds there, so no other user may write to the folder.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 notices: dict[str, Callable[[], None]] = {}
-"""Each is called once, then gone: `compiling` before the first kernel that no cache holds is
+"""Callbacks, each called at most once: `compiling` before the first kernel that is not cached is
 compiled, `uncached` when one cannot be written to the cache."""
 
 _compiling_s = 0.0
@@ -41,7 +41,7 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def as_python(function: Callable[P, R]) -> Callable[P, R]:
-    """Return `function`, in which integers overflow in silence, as they do in machine code."""
+    """Return `function` with silent overflow of integers, as in machine code."""
 
     @functools.wraps(function)
     def wrapping(*arguments: P.args, **named: P.kwargs) -> R:
@@ -52,16 +52,16 @@ def as_python(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def linked(function: Callable[P, R], label: str, kernels: Mapping[str, Any]) -> Callable[P, R]:
-    """Return a copy of a kernel in which the names stand for other kernels, or for numbers.
+    """Return a copy of a kernel in which names are bound to other kernels, or to numbers.
 
-    They stand for them in the kernels of its module that it calls, too. `label`, which is part of
-    the name in the cache, tells copies apart: it is an identifier, and another for other kernels.
+    The names are also replaced in the kernels of its module that it calls. `label` is an identifier
+    and part of the name in the cache: use another one for other kernels.
     """
     return cast("Callable[P, R]", _relinked(inspect.unwrap(function), label, dict(kernels)))
 
 
 def _relinked(function: Any, label: str, scope: dict[str, Any]) -> Any:
-    """Return the copy of a function; write into `scope` those of the kernels that it calls."""
+    """Return the copy of a function; add copies of the kernels that it calls to `scope`."""
     for name in function.__code__.co_names:
         called = inspect.unwrap(function.__globals__.get(name))
         if called is not function.__globals__.get(name) and name not in scope:
@@ -75,7 +75,7 @@ def _relinked(function: Any, label: str, scope: dict[str, Any]) -> Any:
 
 
 def unsigned(index: int) -> int:
-    """Return an index that never counts from the end; compiled code need not ask for that."""
+    """Return an index that is never negative, which spares compiled code a check."""
     return index
 
 
@@ -99,13 +99,13 @@ class _Kernel:
         )
         linked.__qualname__ = function.__qualname__
         linked.__module__ = function.__module__
-        # No kernel allocates. Unless it slices arrays, their references need no counting, which in
-        # a loop with helpers takes more time than all else.
+        # No kernel allocates. Unless it slices arrays, reference counting is unnecessary, which in
+        # a loop with helpers takes more time than everything else.
         slices = any("SLICE" in each.opname for each in dis.get_instructions(function))
-        # Called in a loop, a kernel becomes part of it: else its arrays are handed over each time.
+        # Inlined into loops: else the arrays are passed on each call.
         options = {"nogil": True, "error_model": "numpy", "_nrt": slices, "forceinline": True}
         compiled = numba.njit(**options)(linked)
-        # What `cache=True` does, but there a full disk is an error.
+        # As `cache=True` does, which however fails on a full disk.
         compiled._cache = _cache(linked)  # noqa: SLF001 - there is no other way
         return cast("Callable[..., Any]", compiled)
 
@@ -114,13 +114,13 @@ class _Kernel:
 
 
 def _notify(name: str) -> None:
-    tell = notices.pop(name, None)
-    if tell is not None:
-        tell()
+    notice = notices.pop(name, None)
+    if notice is not None:
+        notice()
 
 
 def _cache(function: Callable[..., Any]) -> Any:
-    """Return Numba's cache of a function; one that forgets if nothing can be written."""
+    """Return Numba's cache of a function; a null cache if no folder is writable."""
     from numba.core import caching
 
     from qospec.engine.kernel_cache import KernelCache
@@ -133,12 +133,12 @@ def _cache(function: Callable[..., Any]) -> Any:
 
 
 UNUSED = ("cffi", "coverage", "yaml")
-"""What Numba imports where it is installed, to serve it; no kernel needs it."""
+"""Packages that Numba imports if they are installed; no kernel needs them."""
 
 
 @contextlib.contextmanager
 def _hidden(names: tuple[str, ...]) -> Iterator[None]:
-    """Let an import of these fail, as if they were not installed."""
+    """Make imports of these names fail, as if they were not installed."""
     absent = dict.fromkeys(name for name in names if name not in sys.modules)
     sys.modules.update(absent)  # type: ignore[arg-type]  # which `None` is for
     try:
@@ -156,13 +156,13 @@ def _numba() -> Any:
         from numba.core.typing import cffi_utils  # noqa: F401 - which imports cffi
 
     event.register("numba:compile", _listener(event.Listener))  # type: ignore[no-untyped-call]
-    # Not by the environment: worker processes would inherit it, and put a folder into the folder.
+    # Not by the environment: worker processes would inherit it, and nest folders.
     numba.config.CACHE_DIR = str(_cache_folder())  # type: ignore[attr-defined]
     return numba
 
 
 def _listener(base: Any) -> Any:
-    """Return who hears when kernels are compiled; what one calls is compiled within its time."""
+    """Return a listener for compilations; nested ones count within the outer one."""
 
     class Listener(base):  # type: ignore[misc]
         depth, since_s = 0, 0.0
@@ -183,12 +183,12 @@ def _listener(base: Any) -> Any:
 
 
 def compiling_s() -> float:
-    """Return for how long kernels have been compiled in this process, in seconds."""
+    """Return the total time of compilation in this process, in seconds."""
     return _compiling_s
 
 
 def _cache_folder() -> Path:
-    """Return a writable folder named for the kernels' sources, if it can be in the user's cache."""
+    """Return a writable folder named for the kernels' sources, if possible in the user's cache."""
     import hashlib
     import tempfile
 
@@ -209,13 +209,13 @@ def _cache_folder() -> Path:
 
 
 def _roots() -> Iterator[Path]:
-    """Yield where the cache may be: as Numba's users say, as users of the system say, else /tmp."""
+    """Yield the places of the cache: NUMBA_CACHE_DIR, the cache of the user, then /tmp."""
     import tempfile
 
     import platformdirs
 
-    if wished := os.environ.get("NUMBA_CACHE_DIR"):
-        yield Path(wished)
+    if chosen := os.environ.get("NUMBA_CACHE_DIR"):
+        yield Path(chosen)
     yield platformdirs.user_cache_path("qospec") / "kernels"
     if hasattr(os, "getuid"):
         folder = Path(tempfile.gettempdir()) / f"qospec-{os.getuid()}"
@@ -224,7 +224,7 @@ def _roots() -> Iterator[Path]:
 
 
 def _is_ours_alone(folder: Path) -> bool:
-    """Make a folder that nobody else can enter; tell whether it is one, for others may make it."""
+    """Create a private folder; return whether it is private, as others may have created it."""
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         status = folder.lstat()

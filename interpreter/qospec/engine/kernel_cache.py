@@ -1,7 +1,7 @@
-"""Compiled kernels on the disk: one file for each signature, believed only if it is whole.
+"""The cache of compiled kernels: one file per signature, with a digest to detect damage.
 
-Numba's own index is shared by all signatures of a function. Two processes that write it at once may
-leave an entry that stands for the other's code, and code that is damaged ends the process.
+All signatures of a function share Numba's own index. Two processes that write it at once may leave
+an entry that refers to the other's code, and damaged code crashes the process.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ DIGEST_BYTES = 16
 
 
 class Entries(caching.IndexDataCacheFile):
-    """What Numba calls a cache file: the entries of one function, here without an index."""
+    """The entries of one function, a cache file in Numba's terms, but without an index."""
 
     def __init__(self, folder: Path, base: str, stamp: object) -> None:
         self._folder = folder
@@ -28,21 +28,21 @@ class Entries(caching.IndexDataCacheFile):
         self._stamp = (numba.__version__, stamp)
 
     def load(self, key: object) -> Any:
-        """Return an entry; None if there is none. One that is damaged is thrown away."""
+        """Return an entry; None if there is none. A damaged entry is removed."""
         try:
             written = self._path(key).read_bytes()
         except OSError:
             return None
         digest, body = written[:DIGEST_BYTES], written[DIGEST_BYTES:]
         if _digest(body) == digest:
-            whole, data = pickle.loads(body)  # noqa: S301 - from a folder that is ours alone
+            whole, data = pickle.loads(body)  # noqa: S301 - from a private folder
             if whole == (key, self._stamp):
                 return data
         self.discard(key)
         return None
 
     def save(self, key: object, data: object) -> None:
-        """Write an entry, whole from the moment it has its name; raises OSError."""
+        """Write an entry atomically; raises OSError."""
         body = dumps(((key, self._stamp), data))  # type: ignore[no-untyped-call]
         path = self._path(key)
         temporary = path.with_suffix(f".{os.getpid()}")
@@ -54,7 +54,7 @@ class Entries(caching.IndexDataCacheFile):
                 temporary.unlink(missing_ok=True)
 
     def discard(self, key: object) -> None:
-        """Remove an entry, if that can be done."""
+        """Remove an entry, if possible."""
         with contextlib.suppress(OSError):
             self._path(key).unlink(missing_ok=True)
 
@@ -72,17 +72,17 @@ def _digest(body: bytes) -> bytes:
     return blake2b(body, digest_size=DIGEST_BYTES).digest()
 
 
-class _Kept(caching.CompileResultCacheImpl):
-    _locator_classes = [caching.UserProvidedCacheLocator]  # noqa: RUF012 - so Numba has it
+class _CacheImplementation(caching.CompileResultCacheImpl):
+    _locator_classes = [caching.UserProvidedCacheLocator]  # noqa: RUF012 - as in Numba
 
 
 class KernelCache(caching.FunctionCache):
-    """Numba's cache of a function, of which no trouble with the disk is an error."""
+    """Numba's cache of a function, in which no disk problem is an error."""
 
-    _impl_class = _Kept
+    _impl_class = _CacheImplementation
 
     def __init__(self, function: Callable[..., Any], unwritable: Callable[[], None]) -> None:
-        """Call `unwritable` each time that an entry cannot be written.
+        """Create the cache; `unwritable` is called each time that an entry cannot be written.
 
         Raises:
             RuntimeError: No folder can be written to.
@@ -93,17 +93,17 @@ class KernelCache(caching.FunctionCache):
         self._cache_file: Entries = Entries(Path(self._cache_path), self._impl.filename_base, stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return what was compiled for a signature; None if nothing is kept that can be used."""
+        """Return the code compiled for a signature; None if no usable entry is stored."""
         try:
             return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
-        except Exception:  # noqa: BLE001 - whatever is wrong with it, compiling mends it
+        except Exception:  # noqa: BLE001 - compiling again repairs any damage
             target_context.refresh()
             key = self._index_key(sig, target_context.codegen())  # type: ignore[no-untyped-call]
             self._cache_file.discard(key)
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep what was compiled."""
+        """Store compiled code."""
         try:
             super().save_overload(sig, data)  # type: ignore[no-untyped-call]
         except OSError:

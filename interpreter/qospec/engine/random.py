@@ -1,8 +1,8 @@
-"""Random numbers, each from a stream of its own that is named, not numbered; and times of one law.
+"""Random numbers from named streams, and times of one distribution.
 
-A stream's key is a hash of the root seed and of the names of what draws from it, so another flow or
-element never moves the numbers of this one. Philox counts; its bits are the same everywhere. Times
-are drawn by the block.
+The key of a stream is a hash of the root seed and the names of its user, so adding a flow or an
+element never changes the numbers of another. Philox is counter-based; its bits are the same on all
+machines. Times are drawn in blocks.
 """
 
 from __future__ import annotations
@@ -25,35 +25,35 @@ class Draws:
 
     Attributes:
         path: The name.
-        asked: The names of the streams that were asked for, of all that are below the same seed.
+        opened: The names of all streams that were opened below the same seed.
     """
 
     path: tuple[str, ...]
-    asked: set[bytes] = field(default_factory=set, compare=False)
+    opened: set[bytes] = field(default_factory=set, compare=False)
 
     def below(self, *names: str) -> Draws:
-        """Return the streams of something within."""
-        return Draws((*self.path, *names), self.asked)
+        """Return the streams below further names."""
+        return Draws((*self.path, *names), self.opened)
 
     def stream(self) -> Generator:
         """Return the stream of this name, at its beginning."""
-        # Checking reads the classes that draw, and draws nothing: it need not load this.
+        # Imported here, as checking reads the classes that draw but draws nothing.
         import hashlib
 
         name = "\x1f".join(self.path).encode()
-        self.asked.add(name)
+        self.opened.add(name)
         key = int.from_bytes(hashlib.blake2b(name, digest_size=16).digest(), "little")
         return np.random.Generator(np.random.Philox(key=key))
 
 
 LATEST_PS = 2**62
-"""What is drawn is cut to this: it lies behind the end of any trial."""
+"""The limit of drawn times, which is after the end of any trial."""
 NEVER = 1e300
-"""The mean time to what does not happen."""
+"""The mean time to an event that never happens."""
 
 
 class DrawnTimes:
-    """Times of one law, drawn by the block; cut to what int64 holds."""
+    """Times of one distribution, drawn in blocks and limited to int64."""
 
     __slots__ = ("_mean_ps", "_stream")
 
@@ -62,7 +62,7 @@ class DrawnTimes:
         self._stream: Generator | None = None if draws is None else draws.stream()
 
     def draw(self, times_ps: Whole) -> None:
-        """Write the next times: all alike, or exponential ones rounded down to whole ps."""
+        """Write the next times: constant, or exponential and rounded down to whole ps."""
         if self._stream is None:
             times_ps[:] = int(self._mean_ps)
         else:

@@ -1,4 +1,4 @@
-"""What a switch and a router have in common: items leave by the outputs that a table names."""
+"""The common base of switch and router: items leave by the outputs that a table names."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from qospec.engine.line.clock import Clock
 
 Ports = Annotated[int, Domain("integer", 1, MAX_OUTPUTS)]
-"""A number of ports that an output table can tell apart."""
+"""A number of ports that an output table supports."""
 
 
 class Fabric(Element):
-    """Bring each item to the output of its connection, a constant time later, in order of time."""
+    """Forward each item to the output of its connection, a constant time later, in order."""
 
     keeps_spacing = True
 
@@ -47,7 +47,7 @@ class Fabric(Element):
         return routing_table(setting)
 
     def process(self, state: RoutingTable, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
-        """Part what comes by outputs; what comes in the same ps leaves in the order of inputs."""
+        """Partition arrivals by output; those of the same ps leave in the order of their inputs."""
         exits = zip(
             *(partition_by_table(batch, state, self.ports) for batch in arrivals), strict=True
         )

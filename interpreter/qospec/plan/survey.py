@@ -154,7 +154,7 @@ def _sent(flow: Flow) -> tuple[Contract, int, tuple[tuple[str, Value], ...]]:
     """Return a flow's contract, what its items are marked with, and what else a classifier asks."""
     if flow.stream is not None:
         stream = flow.stream
-        return stream.contract, stream.marks, tuple(sorted(stream.asked.items()))
+        return stream.contract, stream.marks, tuple(sorted(stream.header_fields.items()))
     contract = flow.traffic.contract()
     asked = (("category", contract.category), ("virtual_path", Fraction(flow.virtual_path)))
     return contract, marked(clp=flow.clp), asked

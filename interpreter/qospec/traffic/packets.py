@@ -143,7 +143,7 @@ class Packets(PacketTraffic):
             dscp=self.dscp, priority=self.priority or 0, traffic_class=self.traffic_class or 0
         )
         unspecified = UNSPECIFIED[self.family]
-        asked: dict[str, Fraction | str] = {
+        header_fields: dict[str, Fraction | str] = {
             "family": self.family,
             "source_address": self.source_address or unspecified,
             "destination_address": self.destination_address or unspecified,
@@ -152,7 +152,7 @@ class Packets(PacketTraffic):
             "destination_port": Fraction(self.destination_port),
         }
         contract = Contract("packets", packet_rate, 0)
-        return Stream(contract, source, sizes, marks, asked, link, transport_bytes)
+        return Stream(contract, source, sizes, marks, header_fields, link, transport_bytes)
 
     @property
     def _transport_bytes(self) -> int:

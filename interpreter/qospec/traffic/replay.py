@@ -26,12 +26,12 @@ class State:
     Attributes:
         at_ps: When all items are ready; each time once for each connection.
         connections: The number of connections.
-        given: The number of items emitted so far.
+        emitted: The number of items emitted so far.
     """
 
     at_ps: Times
     connections: int
-    given: int = 0
+    emitted: int = 0
 
 
 @arrivals(source="RFC 2330, 11.1 (collecting samples), at times that are written out")
@@ -56,9 +56,9 @@ class Replay(Arrivals):
         return State(np.repeat(np.array(self.at, np.int64), connections), connections)
 
     def emit(self, state: State, until_ps: int) -> tuple[Times, Indices]:
-        first, stop = state.given, int(state.at_ps.searchsorted(until_ps))
+        first, stop = state.emitted, int(state.at_ps.searchsorted(until_ps))
         stop = max(first, stop)
-        state.given = stop
+        state.emitted = stop
         connection = np.arange(first, stop, dtype=np.int64) % state.connections
         return state.at_ps[first:stop].copy(), connection.astype(np.int32)
 

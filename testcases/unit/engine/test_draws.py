@@ -43,7 +43,7 @@ def test_numbers_are_the_same_on_every_machine_and_in_every_version() -> None:
 def test_streams_are_asked_for_below_one_seed_or_not_at_all() -> None:
     draws = Draws(("seed",))
     draws.below("flow", "phases")
-    assert not draws.asked
+    assert not draws.opened
     draws.below("flow").below("phases").stream()
-    assert draws.asked
+    assert draws.opened
     assert draws == Draws(("seed",))

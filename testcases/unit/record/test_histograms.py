@@ -24,7 +24,7 @@ def delays(*times_ps):
     rows, seen = kept.new_rows(np.zeros(1, np.int64)), kept.Histogram(1)
     at_ps = np.array(times_ps, np.int64)
     seen.add(at_ps, np.zeros(len(at_ps), np.int64), np.zeros(len(at_ps), np.int32), rows)
-    return seen.kept(rows).pooled(slice(0, 1))
+    return seen.summary(rows).pooled(slice(0, 1))
 
 
 def counts(document):

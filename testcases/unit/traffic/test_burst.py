@@ -56,7 +56,7 @@ def test_many_rounds_later_nothing_has_drifted(flow):
     """A burst of three every 10/3 ps, 1e17 ps after the start: in the middle, at random."""
     burst = Burst(3, Fraction(10, 3))
     state = burst.start(2, "even", flow.draws)
-    state.given = 2 * 3 * (3 * 10**16)
+    state.emitted = 2 * 3 * (3 * 10**16)
     at_ps, connection = burst.emit(state, 10**17 + 5)
     assert at_ps.tolist() == [10**17] * 3 + [10**17 + 1] * 3 + [10**17 + 3] * 3
     assert connection.tolist() == [0] * 3 + [1] * 3 + [0] * 3

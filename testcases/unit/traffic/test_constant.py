@@ -58,7 +58,7 @@ def test_random_connections_keep_one_order_for_ever(flow):
 def test_a_day_later_nothing_has_drifted(flow):
     source = Constant(Fraction(149_760_000, 424))
     state = source.start(1, "even", flow.draws)
-    state.given = 3 * 10**10
+    state.emitted = 3 * 10**10
     at_ps, _ = source.emit(state, (3 * 10**10 + 3) * 331_250_000 // 117)
     exact = [(3 * 10**10 + k) * 331_250_000 // 117 for k in range(3)]
     assert at_ps.tolist() == exact

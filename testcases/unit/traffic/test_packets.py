@@ -138,7 +138,7 @@ def test_marks_and_what_a_classifier_asks():
         "priority": 5,
         "traffic_class": 3,
     }
-    assert stream.asked == {
+    assert stream.header_fields == {
         "family": "ipv4",
         "protocol": "tcp",
         "source_port": 0,

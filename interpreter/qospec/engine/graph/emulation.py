@@ -95,7 +95,7 @@ def run(
     for runtime in network.runtimes:
         departed[runtime.path] += runtime.departed
     cell_hops = sum(runtime.cell_hops for runtime in network.runtimes)
-    return recorder.observation(cell_hops, departed, drawn=bool(draws.asked))
+    return recorder.observation(cell_hops, departed, drawn=bool(draws.opened))
 
 
 def keep_memory() -> None:
@@ -234,11 +234,11 @@ def _node_runtime(
         columns=node.columns,
         size_bytes=size_bytes.pop() if len(size_bytes) == 1 else 0,
         owns_times=True,
-        watched=recorder.occupancies.asked(node),
+        watched=recorder.occupancies.is_recorded(node),
     )
     lookahead_ps = element.lookahead_ps(node.clock)
     process: Process = functools.partial(element.process, element.start(setting))
-    process = recorder.occupancies.watching(process, node)
+    process = recorder.occupancies.recording(process, node)
     if os.environ.get("QOS_CHECK") == "1":
         own_from = connections.count if element.inserts_oam else None
         process = with_promises_checked(process, node.path, lookahead_ps, own_from)

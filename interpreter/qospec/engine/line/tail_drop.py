@@ -153,7 +153,7 @@ def _send(batch: Batch, line: Whole, pace: tuple[int, int, int, int], outcome: O
 
     Args:
         batch: n items of one size.
-        line: Carried on.
+        line: Updated.
         pace: The time of one item, and of all that may wait: ps and numerator each.
         outcome: (n,) Written.
     """
@@ -272,12 +272,12 @@ def _send_uncongested(
     line and near full load; and the sum of numerators is kept in 64 binary places, whose overflow
     is the carry. Rounded up each time, they are ahead of the numerators by less than 2^-64 ps per
     item, which for so few items is less than 1/denominator: no carry comes early or late. What is
-    carried on to the next batch is computed from the numerators alone.
+    updated to the next batch is computed from the numerators alone.
 
     Args:
         columns: (n,) Arrival times, which do not fall; written: last bit at the far end, which may
             be the same array; and first bit sent, or (0,): not asked for.
-        line: Carried on.
+        line: Updated.
         pace: The time of one item, ps and numerator, and whole ps of all that may wait.
         binary: Numerators of the line and of the time of one item, as `_binary` has them.
     """

@@ -1,4 +1,4 @@
-"""How many bytes of packets passed, layer by layer, where sizes differ and counts do not tell."""
+"""Byte counts of packets by layer, for items whose sizes differ."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 PACKET, FRAME = 0, 1
 """Columns: bytes of packets, and of their frames on the first link."""
-HEADER, LEAST, AROUND, TRANSPORT = 0, 1, 2, 3
-"""Columns of what is around a connection's packets: see `Encapsulation`."""
+HEADER, LEAST, OUTSIDE, TRANSPORT = 0, 1, 2, 3
+"""Columns of the framing of a connection: see `Encapsulation`."""
 
 
 class Volume(NamedTuple):
@@ -28,80 +28,80 @@ class Volume(NamedTuple):
 
 
 class Volumes:
-    """Counts the bytes of packets as they pass; of cells nothing, for all have one size.
+    """Counts the bytes of packets as they pass. Cells need none, as all have one size.
 
     Attributes:
-        sent_bytes: (indices, 2) Of packets that left their source's line.
-        carried_bytes: (indices, 2) Of packets that arrived.
-        around: (indices, 4) What is around each connection's packets; without rows of cells.
+        sent_bytes: (indices, 2) Bytes of packets that left their source's line.
+        carried_bytes: (indices, 2) Bytes of packets that arrived.
+        framing: (indices, 4) The framing of each connection's packets; no rows for cells.
     """
 
     def __init__(self, experiment: Experiment) -> None:
         indices = experiment.connections.indices
         framed = [source for source in experiment.sources if source.encapsulation is not None]
-        self.around = np.zeros((indices if framed else 0, 4), np.int64)
+        self.framing = np.zeros((indices if framed else 0, 4), np.int64)
         for source in framed:
-            assert source.encapsulation is not None  # noqa: S101 -- of those with one
-            rows = self.around[source.first : source.first + source.connections]
+            assert source.encapsulation is not None  # noqa: S101 -- filtered above
+            rows = self.framing[source.first : source.first + source.connections]
             rows[:] = (*source.encapsulation.framing, source.transport_bytes)
-        self.sent_bytes = np.zeros((len(self.around), 2), np.int64)
-        self.carried_bytes = np.zeros((len(self.around), 2), np.int64)
+        self.sent_bytes = np.zeros((len(self.framing), 2), np.int64)
+        self.carried_bytes = np.zeros((len(self.framing), 2), np.int64)
 
     @property
     def needed(self) -> bool:
         """Return whether there are packets."""
-        return bool(len(self.around))
+        return bool(len(self.framing))
 
     def add(self, connection: Indices, size_bytes: Sizes, counts: Whole) -> None:
         """Add packets to (indices, 2) counts."""
-        _add(connection.view(np.uint32), size_bytes, self.around, counts)
+        _add(connection.view(np.uint32), size_bytes, self.framing, counts)
 
     def add_sent(self, connection: Indices, size_bytes: Sizes, sent: Whole) -> None:
-        """Add packets that were sent, and as many to (indices,) `sent`."""
+        """Add packets that were sent, and their number to (indices,) `sent`."""
         mine = connection.view(np.uint32)
-        _add_counted(mine, size_bytes, self.around, self.sent_bytes, sent)
+        _add_counted(mine, size_bytes, self.framing, self.sent_bytes, sent)
 
     def sent(self, packets: Whole, part: slice) -> Volume:
-        """Return what was sent by a part of the connections; (indices,) so many packets were."""
+        """Return the bytes sent by a range of connections, given (indices,) `packets` sent."""
         return self._of(self.sent_bytes, packets, part)
 
     def carried(self, packets: Whole, part: slice) -> Volume:
-        """Return what arrived of a part of the connections; (indices,) so many packets did."""
+        """Return the bytes that arrived of a range of connections, given (indices,) `packets`."""
         return self._of(self.carried_bytes, packets, part)
 
     def _of(self, counts: Whole, packets: Whole, part: slice) -> Volume:
-        mine, around, many = counts[part], self.around[part], packets[part]
-        ip, frame = int(mine[:, PACKET].sum()), int(mine[:, FRAME].sum())
-        outside = int((many * around[:, AROUND]).sum())
-        inside = int((many * (around[:, TRANSPORT] + IPV4_HEADER_BYTES)).sum())
+        rows, framing, number = counts[part], self.framing[part], packets[part]
+        ip, frame = int(rows[:, PACKET].sum()), int(rows[:, FRAME].sum())
+        outside = int((number * framing[:, OUTSIDE]).sum())
+        inside = int((number * (framing[:, TRANSPORT] + IPV4_HEADER_BYTES)).sum())
         return Volume(frame + outside, frame, ip, ip - inside)
 
 
 @kernel
-def _add(connection: Rows, size_bytes: Sizes, around: Whole, counts: Whole) -> None:
+def _add(connection: Rows, size_bytes: Sizes, framing: Whole, counts: Whole) -> None:
     """Add packets.
 
     Args:
-        connection: (n,) Whose they are.
-        size_bytes: (n,) Their lengths.
-        around: (indices, 4) What is around each connection's.
-        counts: (indices, 2) Carried on.
+        connection: (n,) The connection of each.
+        size_bytes: (n,) The length of each.
+        framing: (indices, 4) The framing of each connection.
+        counts: (indices, 2) Updated.
     """
     for i in range(len(connection)):
-        _weigh(counts[connection[i]], size_bytes[i], around[connection[i]])
+        _add_bytes(counts[connection[i]], size_bytes[i], framing[connection[i]])
 
 
 @kernel
 def _add_counted(
-    connection: Rows, size_bytes: Sizes, around: Whole, counts: Whole, packets: Whole
+    connection: Rows, size_bytes: Sizes, framing: Whole, counts: Whole, packets: Whole
 ) -> None:
     """Add packets as `_add` does, and their number to (indices,) `packets`, in one pass."""
     for i in range(len(connection)):
-        _weigh(counts[connection[i]], size_bytes[i], around[connection[i]])
+        _add_bytes(counts[connection[i]], size_bytes[i], framing[connection[i]])
         packets[connection[i]] += 1
 
 
 @kernel
-def _weigh(row: Whole, size_bytes: int, around: Whole) -> None:
+def _add_bytes(row: Whole, size_bytes: int, framing: Whole) -> None:
     row[PACKET] += size_bytes
-    row[FRAME] += max(size_bytes + around[HEADER], around[LEAST])
+    row[FRAME] += max(size_bytes + framing[HEADER], framing[LEAST])

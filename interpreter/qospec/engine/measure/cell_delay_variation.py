@@ -1,4 +1,4 @@
-"""The 1-point cell delay variation of each connection, followed cell by cell."""
+"""The 1-point cell delay variation of each connection, cell by cell."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def follow(at_ps: Times, connection: Rows, rows: Whole) -> None:
     Source: ITU-T I.356, 6.5.2.
 
     Args:
-        at_ps: (n,) When cells were at this point.
-        connection: (n,) Row of each; OAM cells, which have none, are passed over.
-        rows: (VCs, 7) Carried on.
+        at_ps: (n,) When cells passed this point.
+        connection: (n,) The row of each; OAM cells have none and are skipped.
+        rows: (VCs, 7) Updated.
     """
     count = len(rows)
     for i in range(len(at_ps)):

@@ -1,8 +1,8 @@
-"""Delays as they come in: count, sums, extremes per connection, and a histogram.
+"""Delay statistics: count, sums and extremes per connection, and a histogram.
 
-All of it is exact integers, so neither the order of batches nor the machine can change a digit. A
-square has twice the bits of its delay: sums are kept as two words, and what goes beyond is found
-when the trial has ended.
+All values are exact integers, so neither the order of batches nor the machine affects a digit. A
+square has twice the bits of its delay, so sums are kept in two words; overflow of the upper word is
+resolved at the end of the trial.
 
 The histogram is log-linear: an octave holds 512 buckets of equal width. A delay's bucket is the
 upper bits of the delay written as a double: its exponent and nine bits of its fraction.
@@ -21,33 +21,33 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Doubles, Indices, Rows, Times, Whole
 
 COUNT, LEAST, LARGEST, SUM_LOW, SUM_HIGH, SQUARES_LOW, SQUARES_HIGH, BUCKETS = range(8)
-"""Columns of a row, which is one line of the processor's cache. BUCKETS is where the connection's
-row of the histogram begins, or -1."""
+"""Columns of a row, which fills one cache line. BUCKETS is where the histogram row of the
+connection begins, or -1."""
 
 SUM_BITS, SQUARES_BITS = 31, 62
-"""What the upper word of each sum counts in, as a power of two."""
-ROUND = 1 << (64 + SQUARES_BITS)
-"""Two words hold a sum of squares but for multiples of that."""
-SETTLED_AFTER = 2**31
-"""So many cells later the words of sums are set in order: their lower one holds twice as many."""
+"""The unit of the upper word of each sum, as a power of two."""
+SQUARES_MODULUS = 1 << (64 + SQUARES_BITS)
+"""Two words hold a sum of squares modulo this."""
+NORMALISE_AFTER = 2**31
+"""The number of cells after which sums are normalised: a lower word holds twice as many."""
 NO_DELAY_PS = 2**62
 """`LEAST` of a row without cells."""
 
 PER_OCTAVE = 512
 ROW_BUCKETS = 62 * PER_OCTAVE + 1
-"""One for no delay, then 62 octaves. A double holds a delay exactly up to 2**53 ps, 2.5 hours."""
+"""One bucket for no delay, then 62 octaves. A double is exact up to 2**53 ps, 2.5 hours."""
 
 _FRACTION_SHIFT = 52 - 9
 _BELOW_ONE = (1023 << 9) - 1
 _LOW_31, _LOW_30, _LOW_62 = 2**31 - 1, 2**30 - 1, 2**62 - 1
 
 LONG = False
-"""Whether delays above 2 ms are expected: where they come and go, to ask of each costs more than to
-reckon as if all were."""
+"""Whether delays above 2 ms are expected: if they are frequent, treating all as long costs less
+than testing each."""
 
 
 def new_rows(histogram_row: Whole) -> Whole:
-    """Return (n, 8) rows without cells; (n,) `histogram_row`: the row of buckets of each, or -1."""
+    """Return (n, 8) empty rows, given (n,) the histogram row of each, or -1."""
     rows = np.zeros((len(histogram_row), 8), np.int64)
     rows[:, LEAST] = NO_DELAY_PS
     rows[:, LARGEST] = -1
@@ -69,13 +69,13 @@ def bucket_of(delay_ps: int) -> int:
     return max(0, (bits >> _FRACTION_SHIFT) - _BELOW_ONE)
 
 
-class Kept(NamedTuple):
-    """What is left of delays when a trial has ended.
+class DelaySummary(NamedTuple):
+    """The delay statistics of a finished trial.
 
     Attributes:
-        rows: (n, 8) By connection.
+        rows: (n, 8) One per connection.
         histogram: (rows, buckets) Counts of delays, from the first filled bucket to the last.
-        first_bucket: What bucket the histogram's first column is.
+        first_bucket: The bucket of the first column of the histogram.
     """
 
     rows: Whole
@@ -83,7 +83,7 @@ class Kept(NamedTuple):
     first_bucket: int
 
     def pooled(self, part: slice) -> Delays:
-        """Return the delays of a part of the connections."""
+        """Return the delays of a range of connections."""
         rows = self.rows[part]
         rows = rows[rows[:, COUNT] > 0]
         if not len(rows):
@@ -99,7 +99,7 @@ class Kept(NamedTuple):
         )
 
     def _buckets(self, rows: Whole, count: int) -> tuple[tuple[int, int, int], ...]:
-        """Return the buckets that `rows` filled; none if others share them, or some have none."""
+        """Return the buckets of `rows`; none if other rows share them, or a row has none."""
         starts = np.unique(rows[:, BUCKETS])
         if starts[0] < 0:
             return ()
@@ -119,12 +119,12 @@ def total(rows: Whole, low: int, bits: int) -> int:
 
 
 def squares_ps2(rows: Whole) -> int | None:
-    """Return the sum of the squares of delays; None if it cannot be told.
+    """Return the sum of the squares of delays; None if it is unknown.
 
-    The upper word of a sum goes round at 2**64: so do 47 delays of 11 days. How often it has gone
-    round follows from the other columns, but for hundreds of delays that are days apart.
+    The upper word of a sum overflows at 2**64, as with 47 delays of 11 days. The number of
+    overflows follows from the other columns, except for hundreds of delays that are days apart.
     """
-    if int(rows[:, COUNT].max()) * int(rows[:, LARGEST].max()) ** 2 < ROUND // 2:
+    if int(rows[:, COUNT].max()) * int(rows[:, LARGEST].max()) ** 2 < SQUARES_MODULUS // 2:
         return total(rows, SQUARES_LOW, SQUARES_BITS)
     found = [_squares_of(*map(int, row)) for row in rows.tolist()]
     known = [each for each in found if each is not None]
@@ -136,69 +136,69 @@ def _squares_of(  # noqa: PLR0913, PLR0917 -- a row, by its columns
 ) -> int | None:
     """Return a row's sum of squares.
 
-    It is the sum's square over the count, and the count times the variance. That is 0 at least,
-    and at most (largest - mean)(mean - least). Source: Bhatia and Davis, Am. Math. Mon. 107 (2000),
-    353.
+    It is the square of the sum over the count, plus the count times the variance. The latter is at
+    least 0 and at most (largest - mean)(mean - least). Source: Bhatia and Davis, Am. Math. Mon. 107
+    (2000), 353.
     """
     together = low + (high << SUM_BITS)
-    if (count * largest - together) * (together - count * least) >= count * ROUND:
+    if (count * largest - together) * (together - count * least) >= count * SQUARES_MODULUS:
         return None
     at_least = -(-together * together // count)
-    return at_least + (squares + (upper << SQUARES_BITS) - at_least) % ROUND
+    return at_least + (squares + (upper << SQUARES_BITS) - at_least) % SQUARES_MODULUS
 
 
 class Histogram:
-    """Rows of buckets, flat, and one word of memory that is both a double and its bits."""
+    """Rows of buckets, flat, and one word of memory to read the bits of a double."""
 
-    __slots__ = ("_add", "_unsettled", "as_bits", "as_double", "counts")
+    __slots__ = ("_add", "_unnormalised", "as_bits", "as_double", "counts")
 
     def __init__(self, rows: int) -> None:
         self.counts = _zeros(rows * ROW_BUCKETS)
         self.as_double = np.zeros(1)
         self.as_bits = self.as_double.view(np.int64)
-        self._unsettled = 0
+        self._unnormalised = 0
         self._add = _add
 
     def add(self, at_ps: Times, sent_ps: Times, connection: Indices, rows: Whole) -> None:
         """Add the delays of some cells to the rows of their connections, and to the buckets.
 
-        The rows are always the same.
+        `rows` must be the same array in each call.
         """
-        self.settle(len(at_ps), rows)
+        self.normalise(len(at_ps), rows)
         # Unsigned indices need no check for counting from the end.
         indices = connection.view(np.uint32)
         into = rows, self.counts, self.as_double, self.as_bits
         if self._add(at_ps, sent_ps, indices, *into) > _LOW_31:
             self._add = _add_long
 
-    def settle(self, more: int, rows: Whole) -> None:
-        """Set the words of sums in order, now and then, before so `more` delays are added."""
-        self._unsettled += more
-        if self._unsettled > SETTLED_AFTER:
+    def normalise(self, more: int, rows: Whole) -> None:
+        """Carry from the lower to the upper words of sums if `more` delays could overflow them."""
+        self._unnormalised += more
+        if self._unnormalised > NORMALISE_AFTER:
             rows[..., SUM_HIGH] += rows[..., SUM_LOW] >> SUM_BITS
             rows[..., SUM_LOW] &= _LOW_31
-            self._unsettled = more
+            self._unnormalised = more
 
     def pooled(self, rows: Whole) -> Delays:
-        """Return the delays of some rows, of those that were added to."""
-        return Kept(rows, self.counts.reshape(-1, ROW_BUCKETS), 0).pooled(slice(None))
+        """Return the delays of some of the rows that were added to."""
+        return DelaySummary(rows, self.counts.reshape(-1, ROW_BUCKETS), 0).pooled(slice(None))
 
-    def kept(self, rows: Whole) -> Kept:
-        """Return rows with those buckets that any of them can have filled."""
+    def summary(self, rows: Whole) -> DelaySummary:
+        """Return the rows with the buckets that they can have filled."""
         seen = rows[rows[:, COUNT] > 0]
         low = high = 0
         if len(seen):
             low = bucket_of(int(seen[:, LEAST].min()))
             high = bucket_of(int(seen[:, LARGEST].max())) + 1
         counts = self.counts.reshape(-1, ROW_BUCKETS)
-        return Kept(rows, counts[:, low:high].copy(), low)
+        return DelaySummary(rows, counts[:, low:high].copy(), low)
 
 
 def _zeros(count: int) -> Whole:
-    """Return zeros of which only those pages take memory that are written to.
+    """Return zeros of which only the pages that are written to take memory.
 
-    A row has room for all delays there are and uses few of its pages; NumPy's own large arrays ask
-    for pages of 2 MB, so that thousands of rows would take a gigabyte.
+    A row has room for all possible delays and uses few of its pages. NumPy allocates large arrays
+    in pages of 2 MB, so that thousands of rows would take a gigabyte.
     """
     if not count:
         return np.zeros(0, np.int64)
@@ -218,36 +218,38 @@ def _add(  # noqa: PLR0913, PLR0917  a kernel has no objects
     as_double: Doubles,
     as_bits: Whole,
 ) -> int:
-    """Add delays: up to 2**32 for each connection, until its sum's words are set in order.
+    """Add delays: up to 2**32 for each connection before its sums are normalised.
 
-    Return the last that was larger than all of its connection before; 0 if none was.
+    Return the last delay that was larger than all before it on its connection; 0 if none was.
 
     Args:
         at_ps: (n,) When the cells arrived.
         sent_ps: (n,) When they were sent; not later.
         connection: (n,) Row of each.
-        rows: (connections, 8) Carried on.
-        buckets: (rows * ROW_BUCKETS,) Carried on.
+        rows: (connections, 8) Updated.
+        buckets: (rows * ROW_BUCKETS,) Updated.
         as_double: (1,) Scratch.
         as_bits: (1,) The same memory, as an integer.
     """
     record_ps = 0
     for i in range(len(at_ps)):
         row, delay_ps = rows[connection[i]], at_ps[i] - sent_ps[i]
-        if enter(row, delay_ps, buckets, as_double, as_bits):
+        if add_delay(row, delay_ps, buckets, as_double, as_bits):
             record_ps = delay_ps
     return record_ps
 
 
 @kernel
-def enter(row: Whole, delay_ps: int, buckets: Whole, as_double: Doubles, as_bits: Whole) -> bool:
-    """Add one delay to its row, and to a bucket; return whether it is larger than all before."""
+def add_delay(
+    row: Whole, delay_ps: int, buckets: Whole, as_double: Doubles, as_bits: Whole
+) -> bool:
+    """Add one delay to its row and bucket; return whether it is larger than all before."""
     start = row[BUCKETS]
     if start >= 0:
         as_double[0] = delay_ps
         buckets[start + max(0, (as_bits[0] >> _FRACTION_SHIFT) - _BELOW_ONE)] += 1
     row[COUNT] += 1
-    # Seldom true, hence branches: where nothing is stored, no later cell waits for it.
+    # Rarely true, hence branches: without a store no later cell waits for it.
     if delay_ps < row[LEAST]:  # noqa: PLR1730
         row[LEAST] = delay_ps
     record = delay_ps > row[LARGEST]
@@ -276,8 +278,8 @@ def count(connection: Rows, counts: Whole, step: int) -> None:
     """Add `step` for each cell.
 
     Args:
-        connection: (n,) Whose cell it is.
-        counts: (connections,) Carried on.
+        connection: (n,) The connection of each cell.
+        counts: (connections,) Updated.
         step: What each cell adds.
     """
     for i in range(len(connection)):

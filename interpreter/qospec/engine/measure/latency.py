@@ -1,4 +1,4 @@
-"""Latencies: delays less what the first link takes to send an item, from its first bit to its last.
+"""Latencies: delays less the time from the first to the last bit of an item on its first link.
 
 Where all items of a flow have one size this is a constant, and nothing is recorded for it.
 """
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from qospec.engine.line.clock import Clock
     from qospec.engine.measure.tally import Delays
 
-UNLIKE = -1
+NOT_CONSTANT = -1
 """In place of a constant: items of several sizes, or a source without a line."""
 
 
-def sending_ps(clock: Clock, size_bytes: int) -> int:
-    """Return from the first bit of an item to its last, as the least that its line ever takes.
+def transmission_ps(clock: Clock, size_bytes: int) -> int:
+    """Return the time from the first bit of an item to its last, at its minimum.
 
-    A whole ps like the times that a line gives, so that on a line of no length it is the delay, to
-    a ps, and no latency is below zero.
+    It is rounded down like the times of a line, so that on a line of no length it equals the delay,
+    up to a ps, and no latency is negative.
     """
     framed = clock.encapsulation
     on_the_line = size_bytes if framed is None else framed.line_bytes(size_bytes)
@@ -33,57 +33,59 @@ def sending_ps(clock: Clock, size_bytes: int) -> int:
     return int(on_the_line * clock.byte_time_ps) + behind_ps - clock.lead_ps
 
 
-def sending_times(experiment: Experiment, source: Source) -> Whole | None:
-    """Return (largest size + 1,) the time that each size of a source takes; None without a line.
+def transmission_times(experiment: Experiment, source: Source) -> Whole | None:
+    """Return (largest size + 1,) the times by size for a source; None without a line.
 
-    No element changes the size of an item, so this holds wherever it is met.
+    No element changes the size of an item, so this holds at every point.
     """
     clock = experiment.nodes[source.node].clock if experiment.nodes else None
     if clock is None:
         return None
     times_ps = np.zeros(max(source.sizes.size_bytes) + 1, np.int64)
     for size_bytes in source.sizes.size_bytes:
-        times_ps[size_bytes] = sending_ps(clock, size_bytes)
+        times_ps[size_bytes] = transmission_ps(clock, size_bytes)
     return times_ps
 
 
 class Latencies:
-    """Records latencies of those that a statement asks for and that are not delays less a constant.
+    """Records the latencies that statements use, unless they are delays less a constant.
 
     Attributes:
-        less_ps: (indices,) By how much latencies are shorter than delays; UNLIKE where that varies.
+        offset_ps: (indices,) Delay less latency; NOT_CONSTANT where that varies.
     """
 
     def __init__(self, experiment: Experiment, histogram_row: Whole) -> None:
-        self.less_ps = np.full(len(histogram_row), UNLIKE, np.int64)
+        self.offset_ps = np.full(len(histogram_row), NOT_CONSTANT, np.int64)
         self._table = np.full(len(histogram_row), -1, np.int32)
         self._tables: list[Whole] = []
         for source in experiment.sources:
-            times_ps = sending_times(experiment, source)
+            times_ps = transmission_times(experiment, source)
             mine = slice(source.first, source.first + source.connections)
             if times_ps is not None and source.sizes.alike:
-                self.less_ps[mine] = times_ps[-1]
+                self.offset_ps[mine] = times_ps[-1]
         for source in experiment.sources:
-            times_ps = sending_times(experiment, source)
+            times_ps = transmission_times(experiment, source)
             mine = slice(source.first, source.first + source.connections)
-            if times_ps is not None and self._asked(experiment, mine):
+            if times_ps is not None and self._is_recorded(experiment, mine):
                 self._table[mine] = len(self._tables)
                 self._tables.append(times_ps)
         followed = np.where(self._table < 0, -1, histogram_row)
         self._rows = delays.new_rows(followed)
         self._histogram = delays.Histogram(int(followed.max(initial=-1)) + 1)
 
-    def _asked(self, experiment: Experiment, mine: slice) -> bool:
-        """Return whether these are asked for in a stretch whose delays are not enough."""
+    def _is_recorded(self, experiment: Experiment, mine: slice) -> bool:
+        """Return whether a statement uses any of these in a range without a common constant."""
         return any(
-            first < mine.stop and mine.start < stop and self._less_ps(slice(first, stop)) is None
+            first < mine.stop
+            and mine.start < stop
+            and self._constant_offset_ps(slice(first, stop)) is None
             for first, stop in experiment.measurement.ranges("latencies")
         )
 
-    def _less_ps(self, part: slice) -> int | None:
-        """Return the constant of a part of the connections, if it has one."""
-        constants = np.unique(self.less_ps[part])
-        return int(constants[0]) if len(constants) == 1 and constants[0] != UNLIKE else None
+    def _constant_offset_ps(self, part: slice) -> int | None:
+        """Return the common constant of a range of connections; None if there is none."""
+        constants = np.unique(self.offset_ps[part])
+        return int(constants[0]) if len(constants) == 1 and constants[0] != NOT_CONSTANT else None
 
     @property
     def needed(self) -> bool:
@@ -101,10 +103,10 @@ class Latencies:
                 self._histogram.add(mine.at_ps, ended_ps, mine.connection, self._rows)
 
     def of(self, part: slice, seen: Delays) -> Delays | None:
-        """Return the latencies of a part of the connections, whose delays are given."""
-        less_ps = self._less_ps(part)
-        if less_ps is not None:
-            return seen.less(less_ps)
+        """Return the latencies of a range of connections, given their delays."""
+        offset_ps = self._constant_offset_ps(part)
+        if offset_ps is not None:
+            return seen.less(offset_ps)
         if (self._table[part] < 0).any():
             return None
         return self._histogram.pooled(self._rows[part])

@@ -1,4 +1,4 @@
-"""What every metric is: a number, or several, that is read off a population of items."""
+"""The base of metrics: one or several numbers that are computed from a population of items."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from qospec.engine.measure.tally import Delays, Tally
 
 Dimension = Literal["cells", "cell rate", "rate", "time", "ratio", "count"]
-"""Of a value: cells or packets, these per second, bit/s, ps, a ratio, or a plain number."""
+"""The dimension of a value: items, items per second, bit/s, ps, a ratio, or a plain number."""
 
 
 class Counting(NamedTuple):
@@ -22,46 +22,46 @@ class Counting(NamedTuple):
 
 
 class Metric(ABC):
-    """What is read off a population: a flow, a member of it, or its OAM cells.
+    """A quantity of a population: a flow, a member of it, or its OAM cells.
 
-    The facts of a class say what the checker offers of it, and how it is judged and shown.
+    The facts of a class state how the checker offers it, and how it is judged and shown.
     """
 
     dimension: ClassVar[Dimension]
-    """Of its value, for the checker, the judge and reports."""
+    """The dimension of its values, for the checker, the judge and reports."""
     statistics: ClassVar[tuple[str, ...]] = ()
     """The names of its numbers, for the checker and reports; none if it is one number.
 
-    "" is one besides others; "p*" and "packet_*" stand for patterns of `catalogue.statistics`, and
-    "causes" for what elements lose items for.
+    "" is a number without a name besides named ones; "p*" and "packet_*" are patterns of
+    `catalogue.statistics`, and "causes" stands for the causes of loss of elements.
     """
     packet_statistics: ClassVar[tuple[str, ...] | None] = None
-    """Those of a flow of packets, where they are others."""
+    """The statistics for a flow of packets, if they differ."""
     exact: ClassVar[bool] = False
     """Whether it is a count, which the checker lets a criterion compare with `==`."""
     better: ClassVar[Literal["more", "less"]] = "less"
-    """Which of two values is the better one: for `worst` of a group."""
+    """Which of two values is the better one, for `worst` of a group."""
     least: ClassVar[int | None] = None
-    """What it is never below, if there is such: for criteria that could not fail, for intervals."""
+    """The lower bound of its values, if any, for criteria that cannot fail and for intervals."""
     most: ClassVar[int | None] = None
-    """What it is never above, likewise."""
+    """The upper bound of its values, likewise."""
     counting: ClassVar[Counting | None] = None
-    """What it counts, if it is a number of some items out of all, or their share: for the judge."""
+    """What it counts, if it is a number of some items out of all, or their share; for the judge."""
     noun: ClassVar[str] = "values"
     """What its values are called, in the plural: for notes of the judge."""
     when_absent: ClassVar[int | None] = None
     """Its value of OAM cells that nothing makes; None: no data. For the judge."""
     series: ClassVar[tuple[str, ...]] = ()
-    """Those of its statistics that a report may show by intervals; "" if it is one number.
+    """The statistics that a report may show by interval; "" if it is one number.
 
-    A tally is then that of an interval: counts, `volume`, and delays without their histogram.
+    Its tally is that of an interval: counts, `volume`, and delays without their histogram.
     """
     needs: ClassVar[frozenset[str]] = frozenset()
     """What a trial must record for it: "histogram", which every flow has; "shares" of several
     members; and, of what a statement names, "one_point_variation", "latencies" and "variation"."""
 
     def delays(self, tally: Tally) -> Delays | None:
-        """Return what its quantiles are of, for the judge and histograms; None without data."""
+        """Return the values of its quantiles, for the judge and histograms; None without data."""
         return tally.delays
 
     @abstractmethod

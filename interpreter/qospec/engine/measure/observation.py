@@ -1,7 +1,8 @@
-"""What a trial saw: `Recorder` gathers it while cells pass, `Observation` is what is left of it.
+"""Observation of a trial: `Recorder` counts items as they pass, `Observation` is the result.
 
-A cell belongs to the population by the time that its source's line sent it, wherever it is met.
-Each place of counting asks whether that lies in the window; for a batch wholly inside, only once.
+A cell belongs to the population by the time that the line of its source sent it, wherever it is
+counted. Each count tests whether that lies in the window; for a batch that is wholly inside, only
+once.
 """
 
 from __future__ import annotations
@@ -34,25 +35,25 @@ class Observation(NamedTuple):
     """All counts of one trial; arrays are by connection index.
 
     Attributes:
-        planned: (n,) Cells ready in the window.
+        planned: (n,) Cells that were ready in the window.
         sent: (n,) Cells whose first bit left the source's line in the window; OAM cells inserted.
         carried: (n,) Cells that arrived in the window, whenever they were sent.
-        delays: (n, 8) Of those of `sent` that arrived, as `engine.measure.delays` keeps them.
+        delays: (n, 8) Delays of those of `sent` that arrived; see `engine.measure.delays`.
         histogram: (rows, buckets) Counts of delays.
-        first_bucket: What bucket the histogram's first column is.
-        losses: By (element's path, cause): (n,) how many cells of `sent` ended there.
-        one_point_variation_ps: (VCs, 2) Largest and least 1-point CDV, if it was followed.
-        size_bytes: (n,) Length of the items, if all are alike; else the mean, rounded down.
+        first_bucket: The bucket of the first column of the histogram.
+        losses: By (element's path, cause): (n,) the cells of `sent` lost there.
+        one_point_variation_ps: (VCs, 2) Largest and least 1-point CDV, if it was recorded.
+        size_bytes: (n,) The size of the items; if sizes differ, the mean, rounded down.
         window_ps: Length of the window.
         cell_hops: Cells times elements: the work of the trial.
-        departed: By element's path, how many cells left it in the whole trial, warmup and all.
-        ended: By (element's path, cause), how many cells ended there in the whole trial.
-        volumes: The bytes of `sent` and `carried`; None where there are cells.
-        measurement: What was to be recorded.
-        latencies: Of what a statement asks for; None where nothing was to be recorded.
-        variations: Likewise, how times vary from packet to packet.
-        occupancies: By path of the queues that were asked for, what waited there.
-        series: What was counted by intervals.
+        departed: By element's path, the cells that left it in the whole trial, including warmup.
+        ended: By (element's path, cause), the cells lost there in the whole trial.
+        volumes: The bytes of `sent` and `carried`; None for cells.
+        measurement: The specification of what was recorded.
+        latencies: The latencies that statements use; None if none were recorded.
+        variations: Likewise, the variation of times from packet to packet.
+        occupancies: By path, the occupancy of the queues that statements use.
+        series: The counts by interval.
         drawn: Whether anything was drawn at random; if not, the trial is the same at any seed.
     """
 
@@ -67,7 +68,7 @@ class Observation(NamedTuple):
     size_bytes: Whole
     window_ps: int
     cell_hops: int
-    departed: dict[str, int] = {}  # noqa: RUF012 -- a NamedTuple's default, which nobody changes
+    departed: dict[str, int] = {}  # noqa: RUF012 -- a NamedTuple's default, which nothing changes
     ended: dict[tuple[str, str], int] = {}  # noqa: RUF012
     volumes: Volumes | None = None
     measurement: MeasurementSpec | None = None
@@ -79,16 +80,16 @@ class Observation(NamedTuple):
 
     @property
     def received(self) -> Whole:
-        """Return (n,) how many of the cells sent have arrived."""
+        """Return (n,) the number of cells sent that have arrived."""
         return self.delays[:, delays.COUNT]
 
     def tally(self, first: int, stop: int, each: int = 1) -> Tally:
         """Return the counts of connection indices `first` up to `stop`, pooled.
 
-        They are shared out among members with `each` so many connections.
+        The shares of its members, of `each` connections, are those of `carried`.
         """
         part, volumes = slice(first, stop), self.volumes
-        seen = delays.Kept(self.delays, self.histogram, self.first_bucket).pooled(part)
+        seen = delays.DelaySummary(self.delays, self.histogram, self.first_bucket).pooled(part)
         shares = tuple(self.carried[part].reshape(-1, each).sum(axis=1).tolist())
         received = self.received[part]
         largest_ps, least_ps = self._one_point_variation_ps(part)
@@ -115,7 +116,7 @@ class Observation(NamedTuple):
         )
 
     def _recorded(self, first: int, stop: int, shares: tuple[int, ...]) -> frozenset[str]:
-        """Return what was recorded of some connections, by the names that metrics have for it."""
+        """Return what was recorded of some connections, as named in `Metric.needs`."""
         always = frozenset({"histogram", "shares"} if len(shares) > 1 else {"histogram"})
         return (
             always if self.measurement is None else always | self.measurement.recorded(first, stop)
@@ -136,7 +137,7 @@ class Recorder:
     """Counts cells as they pass.
 
     Attributes:
-        occupancies: Likewise, what waits in queues.
+        occupancies: The recorder of what waits in queues.
     """
 
     def __init__(self, experiment: Experiment) -> None:
@@ -147,7 +148,7 @@ class Recorder:
         rows[: len(self._measurement.histogram_row)] = self._measurement.histogram_row
         self._planned = np.zeros(indices, np.int64)
         self._sent = np.zeros(indices, np.int64)
-        self._astride = np.zeros(indices, np.int64)
+        self._carried_minus_received = np.zeros(indices, np.int64)
         self._delays = delays.new_rows(rows)
         self._histogram = delays.Histogram(int(rows.max(initial=-1)) + 1)
         self._losses: dict[tuple[str, str], Whole] = {}
@@ -158,14 +159,14 @@ class Recorder:
         self._volumes = Volumes(experiment)
         self._latencies = Latencies(experiment, rows)
         self._variations = Variations(experiment, rows)
-        self._series = Series(self._measurement, self._volumes.around)
+        self._series = Series(self._measurement, self._volumes.framing)
         self.occupancies = Occupancies(self._measurement)
         for source in experiment.sources:
             mean = source.sizes.mean_of(lambda size: size)
             self._size_bytes[source.first : source.first + source.connections] = int(mean)
 
     def planned(self, batch: Batch, *, alone: bool = False) -> None:
-        """Count cells that a source has ready; at least one; `alone`: all of one connection."""
+        """Count cells, at least one, that a source has ready; if `alone`, all of one connection."""
         if alone:
             first, last = batch.at_ps.searchsorted(
                 (self._measurement.start_ps, self._measurement.stop_ps)
@@ -175,7 +176,7 @@ class Recorder:
         self._count(batch.connection, batch.at_ps, self._planned, latest_ps=batch.at_ps[-1])
 
     def sent(self, batch: Batch) -> None:
-        """Count cells that leave a source's own line; at least one."""
+        """Count cells, at least one, that leave the line of their source."""
         if self._volumes.needed:
             inside = self._within(batch, batch.sent_ps)
             self._volumes.add_sent(inside.connection, inside.size_bytes, self._sent)
@@ -187,7 +188,7 @@ class Recorder:
             self._series.sent(batch.connection, batch.sent_ps)
 
     def inserted(self, before: tuple[Batch, ...], step: Step) -> int:
-        """Count as sent the OAM cells that an element made of itself; return how many."""
+        """Count the OAM cells that an element inserted as sent; return their number."""
         more = 0
         for batch in step.departures:
             more += self._count_oam(batch, 1)
@@ -209,30 +210,34 @@ class Recorder:
         if self._series.needed:
             self._series.arrived(batch)
         if self._volumes.needed:
-            self._weigh(batch, batch.at_ps, self._volumes.carried_bytes)
+            self._add_bytes(batch, batch.at_ps, self._volumes.carried_bytes)
         if self._wholly_inside(batch.sent_ps, batch.at_ps[-1]):
-            self._delayed(batch, point)
+            self._record_delays(batch, point)
             return
-        sent, came = self._inside(batch.sent_ps), self._inside(batch.at_ps)
-        delays.count(batch.connection[came & ~sent].view(np.uint32), self._astride, 1)
-        delays.count(batch.connection[sent & ~came].view(np.uint32), self._astride, -1)
-        # At the end of a trial few are outside, and late: what is ahead of them needs no copy.
+        sent, arrived = self._inside(batch.sent_ps), self._inside(batch.at_ps)
+        delays.count(
+            batch.connection[arrived & ~sent].view(np.uint32), self._carried_minus_received, 1
+        )
+        delays.count(
+            batch.connection[sent & ~arrived].view(np.uint32), self._carried_minus_received, -1
+        )
+        # At the end of a trial the few outside are the last: those before them need no copy.
         first = int(sent.argmin()) if not sent.all() else batch.count
-        self._delayed(batch.part(0, first), point)
-        self._delayed(batch.part(first, batch.count).select(sent[first:]), point)
+        self._record_delays(batch.part(0, first), point)
+        self._record_delays(batch.part(first, batch.count).select(sent[first:]), point)
 
-    def _weigh(self, batch: Batch, time_ps: Times, counts: Whole) -> None:
-        """Add the bytes of packets that are within the window by that time."""
+    def _add_bytes(self, batch: Batch, time_ps: Times, counts: Whole) -> None:
+        """Add the bytes of packets whose `time_ps` lies in the window."""
         batch = self._within(batch, time_ps)
         self._volumes.add(batch.connection, batch.size_bytes, counts)
 
     def _within(self, batch: Batch, time_ps: Times) -> Batch:
-        """Return those items that are within the window by that time."""
+        """Return the items whose `time_ps` lies in the window."""
         inside = self._wholly_inside(time_ps, batch.at_ps[-1])
         return batch if inside else batch.select(self._inside(time_ps))
 
-    def _delayed(self, batch: Batch, point: int) -> None:
-        """Count the delays of cells that belong to the population."""
+    def _record_delays(self, batch: Batch, point: int) -> None:
+        """Record the delays of cells of the population."""
         self._histogram.add(batch.at_ps, batch.sent_ps, batch.connection, self._delays)
         if self._latencies.needed:
             self._latencies.add(batch)
@@ -246,7 +251,7 @@ class Recorder:
             )
 
     def lost(self, path: str, loss: Loss) -> None:
-        """Count cells that ended in the element at `path`, or in the queue that it serves."""
+        """Count cells that were lost in the element at `path`, or in the queue that it serves."""
         name = (loss.element or path, loss.cause)
         self._ended[name] += len(loss.connection)
         if name not in self._losses:
@@ -264,12 +269,12 @@ class Recorder:
         *,
         drawn: bool = True,
     ) -> Observation:
-        """Return what was seen."""
-        _, histogram, first_bucket = self._histogram.kept(self._delays)
+        """Return the observation of the trial."""
+        _, histogram, first_bucket = self._histogram.summary(self._delays)
         return Observation(
             planned=self._planned,
             sent=self._sent,
-            carried=self._delays[:, delays.COUNT] + self._astride,
+            carried=self._delays[:, delays.COUNT] + self._carried_minus_received,
             delays=self._delays,
             histogram=histogram,
             first_bucket=first_bucket,
@@ -314,7 +319,7 @@ class Recorder:
         delays.count(connection.view(np.uint32), counts, step)
 
     def _wholly_inside(self, time_ps: Times, latest_ps: int) -> bool:
-        """Return whether no time lies outside of the window; none is above `latest_ps`."""
+        """Return whether all times lie in the window; none is above `latest_ps`."""
         measurement = self._measurement
         return bool(
             latest_ps < measurement.stop_ps

@@ -1,9 +1,9 @@
-"""What waits in the queues that a statement names: looked at from outside, after each step.
+"""Queue occupancy: what waits in the queues that statements use, observed after each step.
 
-Each departure of a node is found again among what has come, which says when it came and in which
-queue it stood; when it began to be sent, the line tells that sends it all over again. So the loops
-of queues and schedulers know nothing of this. What is being sent does not wait, and what begins in
-the very ps in which another comes has made room for it, as in the queues themselves.
+Each departure of a node is matched with an earlier arrival, which yields its time of arrival and
+its queue; replaying the line yields when its transmission began. So the loops of queues and
+schedulers need no code for this. An item that is being sent does not wait, and one whose
+transmission begins in the very ps in which another arrives has made room for it, as in the queues.
 """
 
 from __future__ import annotations
@@ -34,42 +34,42 @@ if TYPE_CHECKING:
     from qospec.engine.experiment import MeasurementSpec, Node
     from qospec.engine.line.clock import Clock
 
-NOWHERE = -1
-"""The input of a departure that was not found."""
+NOT_FOUND = -1
+"""The input of a departure without a matching arrival."""
 _LOW = 2**20 - 1
 
 
 class Occupancy(NamedTuple):
-    """How much waited: the most at one time, and the sum of all waiting times; in the window."""
+    """The most that waited at one time, and the sum of all waiting times, in the window."""
 
     most: int = 0
     waited_ps: int = 0
 
 
 class Occupancies:
-    """Records what waits.
+    """Records the occupancy of queues.
 
     Attributes:
-        seen: By the path of a queue.
+        seen: The occupancy by path of the queue.
     """
 
     def __init__(self, measurement: MeasurementSpec) -> None:
         self._measurement = measurement
         self.seen = dict.fromkeys(measurement.queues, Occupancy())
 
-    def watching(self, process: Process, node: Node) -> Process:
-        """Return a node's `process`, watched if one of its queues is asked for."""
-        if not self.asked(node):
+    def recording(self, process: Process, node: Node) -> Process:
+        """Return the `process` of a node, wrapped to record its queues if statements use any."""
+        if not self.is_recorded(node):
             return process
         if node.clock is None:
-            return self._told(process, node.path)
+            return self._recording_waits(process, node.path)
         paths = _paths(node)
         service = _Service(paths, node.clock)
 
         def watched(arrivals: tuple[Batch, ...], until_ps: int) -> Step:
-            came = tuple(batch.moved(batch.at_ps.copy()) for batch in arrivals)
+            arrivals_before = tuple(batch.moved(batch.at_ps.copy()) for batch in arrivals)
             step = process(arrivals, until_ps)
-            for number, (at_ps, began_ps) in service.served(came, step).items():
+            for number, (at_ps, began_ps) in service.served(arrivals_before, step).items():
                 path = paths[number]
                 if path in self.seen:
                     queue = service.queues[number]
@@ -80,21 +80,21 @@ class Occupancies:
 
         return watched
 
-    def asked(self, node: Node) -> bool:
-        """Return whether a statement asks what waits at a node."""
+    def is_recorded(self, node: Node) -> bool:
+        """Return whether a statement uses the occupancy of a queue of the node."""
         return any(path in self.seen for path in _paths(node))
 
-    def _told(self, process: Process, path: str) -> Process:
-        """Return the `process` of an element that has no line, and tells of itself what waits."""
+    def _recording_waits(self, process: Process, path: str) -> Process:
+        """Return the `process` of an element that has no line and reports waits itself."""
         queue = _Queue()
 
-        def telling(arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+        def recorded(arrivals: tuple[Batch, ...], until_ps: int) -> Step:
             step = process(arrivals, until_ps)
             if step.waits is not None and len(step.waits[0]):
                 self.seen[path] = queue.waited(*step.waits, self._measurement, self.seen[path])
             return step
 
-        return telling
+        return recorded
 
 
 def _paths(node: Node) -> tuple[str, ...]:
@@ -103,7 +103,7 @@ def _paths(node: Node) -> tuple[str, ...]:
 
 
 class _Queue:
-    """One queue: when what has left it began, as long as something came before that."""
+    """One queue, with the beginnings of transmission that later arrivals may still precede."""
 
     def __init__(self) -> None:
         self._began_ps: Times = np.empty(0, np.int64)
@@ -112,7 +112,7 @@ class _Queue:
     def waited(
         self, at_ps: Times, began_ps: Times, measurement: MeasurementSpec, seen: Occupancy
     ) -> Occupancy:
-        """Return `seen` with items that came and began then, in order."""
+        """Return `seen` with the items of these times of arrival and beginning, in order."""
         start_ps, stop_ps = measurement.start_ps, measurement.stop_ps
         before = len(self._began_ps)
         began = np.maximum.accumulate(np.concatenate([self._began_ps, began_ps]))
@@ -138,26 +138,28 @@ class _Service:
         self._pending = [empty() for _ in paths]
         self._guess: Indices = np.zeros(0, np.int32)
 
-    def served(self, came: tuple[Batch, ...], step: Step) -> dict[int, tuple[Times, Times]]:
-        """Return, by queue, when what has left it had come and when it began."""
+    def served(
+        self, arrivals_before: tuple[Batch, ...], step: Step
+    ) -> dict[int, tuple[Times, Times]]:
+        """Return, by queue, when departed items arrived and when their transmission began."""
         waiting = [
             _without(joined(held, new), self._lost(path, step))
-            for held, new, path in zip(self._pending, came, self._paths, strict=True)
+            for held, new, path in zip(self._pending, arrivals_before, self._paths, strict=True)
         ]
         left = step.departures[0]
-        flat = _flat(waiting)
+        flat = _concatenate(waiting)
         stops = np.cumsum([batch.count for batch in waiting])
         heads = stops - [batch.count for batch in waiting]
         firsts = heads.copy()
-        which, at_ps = np.full(left.count, NOWHERE, np.int64), np.zeros(left.count, np.int64)
-        self._room(left)
-        _found(left, flat, heads, stops, self._guess, which, at_ps)
+        which, at_ps = np.full(left.count, NOT_FOUND, np.int64), np.zeros(left.count, np.int64)
+        self._extend_guess(left)
+        _match_departures(left, flat, heads, stops, self._guess, which, at_ps)
         gone = heads - firsts
         self._pending = [
             batch.part(int(count), batch.count) for batch, count in zip(waiting, gone, strict=True)
         ]
         began_ps = np.empty(left.count, np.int64)
-        _send_again(left, at_ps, self._line, began_ps)
+        _replay_line(left, at_ps, self._line, began_ps)
         return {
             number: (at_ps[mine], began_ps[mine])
             for number in range(len(self._paths))
@@ -167,28 +169,28 @@ class _Service:
     def _lost(self, path: str, step: Step) -> list[Loss]:
         return [loss for loss in step.losses if (loss.element or self._paths[0]) == path]
 
-    def _room(self, left: Batch) -> None:
+    def _extend_guess(self, left: Batch) -> None:
         most = int(left.connection.max(initial=-1)) + 1
         if most > len(self._guess):
             more = np.zeros(most - len(self._guess), np.int32)
             self._guess = np.concatenate([self._guess, more])
 
 
-def _flat(batches: list[Batch]) -> Batch:
-    """Return the columns of all batches one behind the other, in no order of time."""
+def _concatenate(batches: list[Batch]) -> Batch:
+    """Return the batches one after the other, without merging by time."""
     return Batch(*(np.concatenate(columns) for columns in zip(*batches, strict=True)))
 
 
 def _without(batch: Batch, losses: list[Loss]) -> Batch:
-    """Return a batch without what was lost of it."""
+    """Return a batch without its lost items."""
     if not losses or not batch.count:
         return batch
-    gone = np.concatenate([_keys(loss.connection, loss.sent_ps) for loss in losses])
-    return batch.select(~np.isin(_keys(batch.connection, batch.sent_ps), gone))
+    gone = np.concatenate([_item_keys(loss.connection, loss.sent_ps) for loss in losses])
+    return batch.select(~np.isin(_item_keys(batch.connection, batch.sent_ps), gone))
 
 
-def _keys(connection: Indices, sent_ps: Times) -> Whole:
-    """Return what tells items apart, as one column."""
+def _item_keys(connection: Indices, sent_ps: Times) -> Whole:
+    """Return keys that identify items, as one column."""
     keys = np.empty(len(connection), [("sent", np.int64), ("connection", np.int64)])
     keys["sent"], keys["connection"] = sent_ps, connection
     found: Whole = keys
@@ -196,7 +198,7 @@ def _keys(connection: Indices, sent_ps: Times) -> Whole:
 
 
 @kernel
-def _found(  # noqa: PLR0913, PLR0917  a kernel has no objects
+def _match_departures(  # noqa: PLR0913, PLR0917  a kernel has no objects
     left: Batch,
     flat: Batch,
     heads: Whole,
@@ -205,58 +207,60 @@ def _found(  # noqa: PLR0913, PLR0917  a kernel has no objects
     which: Whole,
     at_ps: Times,
 ) -> None:
-    """Find departures among what waits: in its own queue, each is ahead of those that leave later.
+    """Match departures with waiting items: queues are first in, first out.
 
     Args:
         left: n departures, in order.
-        flat: What waits in each queue, in order, one queue behind the other.
-        heads: (queues,) Where what waits in each begins; carried on.
-        stops: (queues,) Where it ends.
-        guess: (connections,) The queue in which one of it was found last; carried on.
-        which: (n,) Written: its queue, if it is found.
-        at_ps: (n,) Written: when it came.
+        flat: The waiting items of each queue, in order, one queue after the other.
+        heads: (queues,) The first item of each queue; updated.
+        stops: (queues,) The end of each queue.
+        guess: (connections,) The queue that last matched the connection; updated.
+        which: (n,) Written: the queue, if a match is found.
+        at_ps: (n,) Written: the time of arrival.
     """
-    gone_ps, sent_ps, connection, _, _ = left
-    came_ps, known_ps, whose, _, _ = flat
+    left_ps, sent_ps, connection, _, _ = left
+    arrived_ps, known_ps, senders, _, _ = flat
     queues = len(heads)
-    for i in range(len(gone_ps)):
+    for i in range(len(left_ps)):
         first = guess[connection[i]]
         for turn in range(queues):
             q = (first + turn) % queues
             j = heads[q]
-            while j < stops[q] and came_ps[j] <= gone_ps[i]:
-                if known_ps[j] == sent_ps[i] and whose[j] == connection[i]:
+            while j < stops[q] and arrived_ps[j] <= left_ps[i]:
+                if known_ps[j] == sent_ps[i] and senders[j] == connection[i]:
                     break
                 j += 1
-            if j < stops[q] and came_ps[j] <= gone_ps[i]:
+            if j < stops[q] and arrived_ps[j] <= left_ps[i]:
                 heads[q] = j + 1
                 which[i] = q
-                at_ps[i] = came_ps[j]
+                at_ps[i] = arrived_ps[j]
                 guess[connection[i]] = q
                 break
 
 
 @kernel
-def _send_again(left: Batch, came_ps: Times, line: Whole, began_ps: Times) -> None:
-    """Find out when departures began.
+def _replay_line(left: Batch, arrived_ps: Times, line: Whole, began_ps: Times) -> None:
+    """Compute when the transmission of departures began.
 
     Args:
         left: n departures, in order.
-        came_ps: (n,) When they came; 0 if that was not found.
-        line: That sends them; carried on.
-        began_ps: (n,) Written: rounded up, for who comes earlier finds them waiting.
+        arrived_ps: (n,) When they arrived; 0 if no match was found.
+        line: The line that sends them; updated.
+        began_ps: (n,) Written, rounded up: an earlier arrival finds them waiting.
     """
-    gone_ps, _, _, size_bytes, _ = left
+    left_ps, _, _, size_bytes, _ = left
     free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
     pace = (line[SLOT], line[SLOT_PART], denominator, line[LEAP])
     slotted = line[SLOTTED] != 0
-    for i in range(len(gone_ps)):
-        if came_ps[i] > free:
-            free, part = next_slot(pace, free, part, came_ps[i]) if slotted else (came_ps[i], 0)
+    for i in range(len(left_ps)):
+        if arrived_ps[i] > free:
+            free, part = (
+                next_slot(pace, free, part, arrived_ps[i]) if slotted else (arrived_ps[i], 0)
+            )
         began_ps[i] = free + (part > 0 and not slotted)
         time = (pace[0], pace[1]) if slotted else service_time(line, size_bytes[i])
         free, part = after(free, part, time, denominator)
-        if free + line[PROPAGATION] != gone_ps[i]:  # one that was not found began on an idle line
-            free, part = gone_ps[i] - line[PROPAGATION], 0
+        if free + line[PROPAGATION] != left_ps[i]:  # unmatched: it began on an idle line
+            free, part = left_ps[i] - line[PROPAGATION], 0
             began_ps[i] = free - time[0]
     line[FREE], line[PART] = free, part

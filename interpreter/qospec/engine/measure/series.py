@@ -1,8 +1,8 @@
-"""Counts by intervals of the window, of the connections of which a report asks for a time series.
+"""Counts by interval of the window, for the connections whose time series a report shows.
 
-A cell counts in the interval in which its source's line sent it, as `sent`, as received or lost,
-and with its delay; in that in which it arrived, as `carried`. All are whole numbers, so it does not
-matter how time is cut into batches.
+A cell counts in the interval in which the line of its source sent it: as `sent`, as received or
+lost, and with its delay; and in the interval in which it arrived, as `carried`. All are whole
+numbers, so the size of batches does not matter.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from qospec.engine.arrays import np
 from qospec.engine.kernel import kernel
-from qospec.engine.measure.bytes import AROUND, HEADER, LEAST, TRANSPORT, Volume
+from qospec.engine.measure.bytes import HEADER, LEAST, OUTSIDE, TRANSPORT, Volume
 from qospec.engine.measure.tally import Delays, Tally
 from qospec.protocol.ip import IPV4_HEADER_BYTES
 
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
     from qospec.engine.items.batch import Batch
 
 SENT, CARRIED, LOST, RECEIVED, SUM_LOW, SUM_HIGH, SHORTEST, LONGEST = range(8)
-"""Columns of an interval's row; a sum is in two words, its lower one of SUM_BITS."""
+"""Columns of the row of an interval; a sum is in two words, the lower one of SUM_BITS."""
 LINE, FRAME, PACKET, PAYLOAD = range(4)
-"""Columns of its bytes."""
+"""Columns of its byte counts."""
 SUM_BITS = 31
 NO_DELAY_PS = 2**62
 """`SHORTEST` of an interval without delays."""
 
 
 class Series:
-    """Counts by intervals; costs nothing where no series is asked for."""
+    """Counts by interval; costs nothing if no series is reported."""
 
-    def __init__(self, measurement: MeasurementSpec, around: Whole) -> None:
-        """Take what to record; (indices, 4) what is around packets, without rows where none are."""
+    def __init__(self, measurement: MeasurementSpec, framing: Whole) -> None:
+        """Take what to record, and (indices, 4) the framing of packets, without rows for cells."""
         self._measurement = measurement
-        self._around = around
+        self._around = framing
         length_ps = measurement.stop_ps - measurement.start_ps
         self._counts = {each: _rows(-(-length_ps // each.every_ps)) for each in measurement.series}
         self._bytes = {each: np.zeros((len(of), 4), np.int64) for each, of in self._counts.items()}
@@ -48,38 +48,46 @@ class Series:
         return bool(self._counts)
 
     def sent(self, connection: Indices, sent_ps: Times, step: int = 1) -> None:
-        """Count cells that left their source; OAM cells inserted, or with step -1 taken back."""
+        """Count cells that left their source, or inserted OAM cells; step -1 reverts a count."""
         self._count(connection, sent_ps, SENT, step)
 
     def lost(self, connection: Indices, sent_ps: Times) -> None:
-        """Count cells that ended on the way."""
+        """Count cells that were lost."""
         self._count(connection, sent_ps, LOST, 1)
 
     def _count(self, connection: Indices, time_ps: Times, column: int, step: int) -> None:
         mine = connection.view(np.uint32)
         for each, counts in self._counts.items():
-            _count(time_ps, mine, each.first, each.stop, *self._cut(each), column, step, counts)
+            _count(time_ps, mine, each.first, each.stop, *self._bounds(each), column, step, counts)
 
     def arrived(self, batch: Batch) -> None:
         """Count cells that arrived, and their delays."""
         at_ps, sent_ps = batch.at_ps, batch.sent_ps
         mine = batch.connection.view(np.uint32)
         for each, counts in self._counts.items():
-            cut = self._cut(each)
-            _count(at_ps, mine, each.first, each.stop, *cut, CARRIED, 1, counts)
-            _delay(at_ps, sent_ps, mine, each.first, each.stop, *cut, counts)
+            bounds = self._bounds(each)
+            _count(at_ps, mine, each.first, each.stop, *bounds, CARRIED, 1, counts)
+            _delay(at_ps, sent_ps, mine, each.first, each.stop, *bounds, counts)
             if len(self._around):
-                ends = each.first, each.stop
-                _weigh(at_ps, mine, batch.size_bytes, *ends, *cut, self._around, self._bytes[each])
+                connections = each.first, each.stop
+                _add_bytes(
+                    at_ps,
+                    mine,
+                    batch.size_bytes,
+                    *connections,
+                    *bounds,
+                    self._around,
+                    self._bytes[each],
+                )
 
-    def _cut(self, each: Intervals) -> tuple[int, int, int]:
+    def _bounds(self, each: Intervals) -> tuple[int, int, int]:
         return self._measurement.start_ps, self._measurement.stop_ps, each.every_ps
 
     def tallies(self, each: Intervals, size_bytes: int) -> Iterator[Tally]:
-        """Yield the counts of one interval after another; the last may be shorter than others."""
+        """Yield the counts of each interval; the last one may be shorter."""
         length_ps = self._measurement.stop_ps - self._measurement.start_ps
         rows = zip(self._counts[each].tolist(), self._bytes[each].tolist(), strict=True)
-        for number, (row, weights) in enumerate(rows):
+        for number, (row, byte_counts) in enumerate(rows):
             yield Tally(
                 connections=each.stop - each.first,
                 up=0,
@@ -91,7 +99,7 @@ class Series:
                 size_bytes=size_bytes,
                 window_ps=min(each.every_ps, length_ps - number * each.every_ps),
                 delays=_delays(row),
-                volume=Volume(*weights) if len(self._around) else None,
+                volume=Volume(*byte_counts) if len(self._around) else None,
             )
 
 
@@ -126,19 +134,19 @@ def _count(  # noqa: PLR0913, PLR0917 -- a kernel has no objects
     step: int,
     counts: Whole,
 ) -> None:
-    """Add `step` for each cell to a column of the interval that its time is in.
+    """Add `step` for each cell to a column of the interval that contains its time.
 
     Args:
-        time_ps: (n,) Of each.
-        connection: (n,) Of each.
-        first: Of the connections that count,
-        stop: up to here.
-        start_ps: Of the window,
-        stop_ps: up to here.
+        time_ps: (n,) The time of each cell.
+        connection: (n,) The connection of each cell.
+        first: The first connection that counts.
+        stop: The end of the connections that count, exclusive.
+        start_ps: Start of the window.
+        stop_ps: End of the window, exclusive.
         every_ps: Length of an interval.
-        column: Of `counts`.
-        step: What a cell counts.
-        counts: (intervals, 8) Carried on.
+        column: Column of `counts`.
+        step: What a cell adds.
+        counts: (intervals, 8) Updated.
     """
     for i in range(len(time_ps)):
         if first <= connection[i] < stop and start_ps <= time_ps[i] < stop_ps:
@@ -171,7 +179,7 @@ def _delay(  # noqa: PLR0913, PLR0917 -- a kernel has no objects
 
 
 @kernel
-def _weigh(  # noqa: PLR0913, PLR0917 -- a kernel has no objects
+def _add_bytes(  # noqa: PLR0913, PLR0917 -- a kernel has no objects
     at_ps: Times,
     connection: Rows,
     size_bytes: Sizes,
@@ -180,18 +188,18 @@ def _weigh(  # noqa: PLR0913, PLR0917 -- a kernel has no objects
     start_ps: int,
     stop_ps: int,
     every_ps: int,
-    around: Whole,
-    weights: Whole,
+    framing: Whole,
+    byte_counts: Whole,
 ) -> None:
     """Add the bytes of each packet, layer by layer, to the interval in which it arrived.
 
-    `around` is (indices, 4), what is around each connection's packets; else as `_count`.
+    `framing` is (indices, 4), the framing of each connection; else as `_count`.
     """
     for i in range(len(at_ps)):
         if first <= connection[i] < stop and start_ps <= at_ps[i] < stop_ps:
-            row, outside = weights[(at_ps[i] - start_ps) // every_ps], around[connection[i]]
-            frame = max(size_bytes[i] + outside[HEADER], outside[LEAST])
-            row[LINE] += frame + outside[AROUND]
+            row, frame_of = byte_counts[(at_ps[i] - start_ps) // every_ps], framing[connection[i]]
+            frame = max(size_bytes[i] + frame_of[HEADER], frame_of[LEAST])
+            row[LINE] += frame + frame_of[OUTSIDE]
             row[FRAME] += frame
             row[PACKET] += size_bytes[i]
-            row[PAYLOAD] += size_bytes[i] - outside[TRANSPORT] - IPV4_HEADER_BYTES
+            row[PAYLOAD] += size_bytes[i] - frame_of[TRANSPORT] - IPV4_HEADER_BYTES

@@ -1,4 +1,4 @@
-"""What was seen of one population (a flow, a member, its OAM cells), as exact plain numbers."""
+"""The counts of one population (a flow, a member, its OAM cells), as exact plain numbers."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 class Delays:
     """The transfer delays of a population, in ps.
 
-    `buckets` holds (lowest delay of the bucket, lowest delay above it, count), in rising order; a
-    bucket's width is at most 1/512 of its lowest delay. The sum of squares is None if it cannot be
-    told: of hundreds of delays that are days apart.
+    `buckets` holds (lowest delay of the bucket, lowest delay above it, count), in ascending order;
+    the width of a bucket is at most 1/512 of its lowest delay. The sum of squares is None if it is
+    unknown, as for hundreds of delays that are days apart.
     """
 
     count: int = 0
@@ -59,7 +59,7 @@ class Delays:
         return Fraction(isqrt(spread * both), both) if both else None
 
     def less(self, time_ps: int) -> Delays:
-        """Return the delays that are shorter by the same time each."""
+        """Return the delays, each reduced by the same time."""
         if self.min_ps is None or self.max_ps is None or not time_ps:
             return self
         count, sum_ps = self.count, self.sum_ps
@@ -76,9 +76,9 @@ class Delays:
         )
 
     def above(self, bound_ps: int) -> tuple[int, int]:
-        """Return how many delays are above a bound for sure, and how many may be.
+        """Return how many delays are certainly above a bound, and how many may be.
 
-        The others are in the bucket that the bound lies in, within 0.2 % of it.
+        The difference is in the bucket of the bound, within 0.2 % of it.
         """
         if self.min_ps is None or self.max_ps is None or self.max_ps <= bound_ps:
             return 0, 0
@@ -90,26 +90,26 @@ class Delays:
     def quantile_ps(self, share: Fraction) -> int | None:
         """Return the delay that `share` of the cells do not exceed; None without cells or buckets.
 
-        The smallest d with at least share * count delays <= d. The bucket's middle stands for its
-        cells, kept within min and max, so the error is at most 0.1 %.
+        The smallest d with at least share * count delays <= d. The middle of a bucket, limited to
+        min and max, represents its cells, so the error is at most 0.1 %.
         """
         if not self.count or self.min_ps is None or self.max_ps is None:
             return None
-        wanted = -(-share * self.count // 1)
-        if wanted <= 1:
+        rank = -(-share * self.count // 1)
+        if rank <= 1:
             return self.min_ps
-        if wanted >= self.count:
+        if rank >= self.count:
             return self.max_ps
         seen = 0
         for low, high, count in self.buckets:
             seen += count
-            if seen >= wanted:
+            if seen >= rank:
                 return min(max((low + high) // 2, self.min_ps), self.max_ps)
         return None
 
 
 def signed(above: Delays, below: Delays) -> Delays:
-    """Return times of both signs, given those from 0 on, and those below 0 without their sign."""
+    """Return times of both signs, given those of at least 0, and the absolute values of others."""
     if below.min_ps is None or below.max_ps is None:
         return above
     squares_ps2 = None
@@ -128,7 +128,7 @@ def signed(above: Delays, below: Delays) -> Delays:
 
 
 class Reordering(NamedTuple):
-    """Packets that came behind one that was sent later: how many, and how far, in packets."""
+    """Packets that arrived after one that was sent later: their number and extents, in packets."""
 
     packets: int = 0
     sum_of_extents: int = 0
@@ -145,26 +145,26 @@ class Packet(NamedTuple):
 
 
 class Smoothed(NamedTuple):
-    """The jitter of RFC 3550, in ps: after the last packet, and the largest that it ever was."""
+    """The jitter of RFC 3550, in ps: after the last packet, and at its largest."""
 
     last_ps: Fraction
     largest_ps: Fraction
 
 
 class Variation(NamedTuple):
-    """How times vary from packet to packet, each connection for itself.
+    """The variation of times from packet to packet, within each connection.
 
     Attributes:
         arrivals: |A_n - A_(n-1)| of the times A_n between arrivals, in order of sending.
         latencies: |L_n - L_(n-1)| of latencies, in order of sending.
         one_way: D_n - D_(n-1) of delays of packets sent one after the other that both arrived.
         received: |L_n - L_(n-1)| in order of arrival.
-        reordering: In order of arrival.
-        smoothed: Likewise; None before two packets.
+        reordering: Reordering, in order of arrival.
+        smoothed: The jitter of RFC 3550, in order of arrival; None before two packets.
         smoothed_as_sent: Likewise, in order of sending.
-        packets: What arrived of the first of each connection, in order of sending.
+        packets: Those that arrived of the first of each connection, in order of sending.
         complete: Whether these are all that arrived.
-        connections: How many.
+        connections: The number of connections.
     """
 
     arrivals: Delays = Delays()
@@ -181,14 +181,14 @@ class Variation(NamedTuple):
     def change(
         self, kept: Delays, statistic: str, of: Callable[[tuple[Packet, ...]], int | None]
     ) -> Fraction | int | None:
-        """Return a statistic of what is kept of all changes, or the change `of` a single packet."""
+        """Return a statistic of all changes, or the change `of` a single packet."""
         number = packet_of(statistic)
         return kept.read(statistic) if number is None else of(self.packet(number))
 
     def packet(self, number: int) -> tuple[Packet, ...]:
-        """Return the packet of that number, and up to two ahead of it that arrived, it last.
+        """Return up to two packets that arrived before that of the number, and that packet, last.
 
-        Nothing if it did not arrive, if it was not kept, or where several connections have one.
+        Empty if it did not arrive or was not tracked, or if there are several connections.
         """
         if self.connections != 1:
             return ()
@@ -201,25 +201,25 @@ class Tally:
     """Counts of one population in one trial.
 
     Attributes:
-        connections: How many connections it holds.
-        up: Over how many of them at least one cell arrived.
+        connections: The number of its connections.
+        up: The number of them over which at least one cell arrived.
         planned: Cells that the source had ready in the window.
         sent: Cells whose first bit left the source's line in the window; for OAM: inserted.
         received: Those of `sent` that arrived, whenever.
         carried: Cells that arrived in the window, whenever they were sent.
-        lost: Those of `sent` that ended on the way, by (element's path, cause).
+        lost: Those of `sent` that were lost, by (element's path, cause).
         size_bytes: Length of a cell.
         window_ps: Length of the window.
         delays: Of `received`.
-        volume: Of packets: the bytes of `carried`, by layer.
-        sent_volume: Likewise, of `sent`.
+        volume: For packets, the bytes of `carried` by layer.
+        sent_volume: Likewise, the bytes of `sent`.
         one_point_variation_max_ps: Largest 1-point CDV y_k (cells early, in clumps), if it was
-            followed.
+            recorded.
         one_point_variation_min_ps: Smallest y_k (gaps).
-        recorded: What was recorded of what metrics need.
+        recorded: The needs of metrics that were recorded.
         latencies: Of `received`: from the last bit sent to the last that arrived.
-        variation: How times vary from packet to packet.
-        shares: Of `carried`, what each member of a group has, or each connection of a flow.
+        variation: The variation of times from packet to packet.
+        shares: The part of `carried` of each member of a group, or each connection of a flow.
     """
 
     connections: int
@@ -243,5 +243,5 @@ class Tally:
 
     @property
     def lost_count(self) -> int:
-        """Return how many cells ended on the way, whatever the cause."""
+        """Return the number of cells lost, whatever the cause."""
         return sum(self.lost.values())

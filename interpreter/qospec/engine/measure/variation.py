@@ -1,10 +1,10 @@
-"""How times vary from packet to packet, for the flows that a statement asks it of.
+"""Variation of times from packet to packet, for the flows whose statements use it.
 
-Some definitions of jitter take packets in the order in which they arrive, others in that in which
-they were sent. For these, packets stand in a ring from when they are sent; when the fate of the
-first is known, it is counted and leaves. So memory is bounded by what is on its way, and neither
-loss nor reordering changes what is a pair. A packet of the ring that one behind it overtakes notes
-when.
+Some definitions of jitter take packets in order of arrival, others in order of sending. For the
+latter, packets are kept in a ring from when they are sent; once the outcome of the first is known,
+it is counted and removed. So memory is bounded by the packets in flight, and neither loss nor
+reordering affects which packets form a pair. When a packet overtakes others, each of them records
+this.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.kernel import kernel
 from qospec.engine.measure import delays
-from qospec.engine.measure.delays import enter
-from qospec.engine.measure.latency import sending_times
+from qospec.engine.measure.delays import add_delay
+from qospec.engine.measure.latency import transmission_times
 from qospec.engine.measure.tally import Packet, Reordering, Smoothed, Variation, signed
 
 if TYPE_CHECKING:
@@ -26,85 +26,85 @@ if TYPE_CHECKING:
     from qospec.engine.experiment import Experiment, Source
     from qospec.engine.items.batch import Batch
 
-KEPT = 10_000
-"""Of so many packets of a flow the times are kept, the first of each connection."""
-PLACES = 64
-"""Of a ring at first; a power of two, doubled as needed."""
-QUANTILES = 5
-"""So many rows of a connection have a histogram, the first."""
+MAX_TRACKED = 10_000
+"""The number of packets of a flow whose times are kept, the first of each connection."""
+INITIAL_PLACES = 64
+"""The initial size of a ring; a power of two, doubled as needed."""
+HISTOGRAM_ROWS = 5
+"""The number of rows of a connection with a histogram; these are the first."""
 
 
 class Variations:
-    """Follows the packets of some sources."""
+    """Tracks the packets of some sources."""
 
     def __init__(self, experiment: Experiment, histogram_row: Whole) -> None:
         ranges = experiment.measurement.ranges("variation")
-        asked: list[tuple[Whole, Source]] = []
+        recorded: list[tuple[Whole, Source]] = []
         for source in experiment.sources:
-            times_ps = sending_times(experiment, source)
+            times_ps = transmission_times(experiment, source)
             mine = any(source.first < end and begin < _stop(source) for begin, end in ranges)
             if mine and times_ps is not None:
-                asked.append((times_ps, source))
-        rows = [histogram_row[source.first : _stop(source)] for _, source in asked]
+                recorded.append((times_ps, source))
+        rows = [histogram_row[source.first : _stop(source)] for _, source in recorded]
         used = np.unique(np.concatenate([[-1], *rows]))  # few of all rows
-        self._histogram = delays.Histogram(QUANTILES * (len(used) - 1))
+        self._histogram = delays.Histogram(HISTOGRAM_ROWS * (len(used) - 1))
         self._sources = [
-            (times_ps, _followed(source, np.searchsorted(used, mine) - 1, self._histogram))
-            for (times_ps, source), mine in zip(asked, rows, strict=True)
+            (times_ps, _new_tracked(source, np.searchsorted(used, mine) - 1, self._histogram))
+            for (times_ps, source), mine in zip(recorded, rows, strict=True)
         ]
 
     @property
     def needed(self) -> bool:
-        """Return whether any source is followed."""
+        """Return whether any source is tracked."""
         return bool(self._sources)
 
     def sent(self, batch: Batch) -> None:
-        """Note packets that have left their source's line."""
+        """Record packets that have left the line of their source."""
         for number in range(len(self._sources)):
             done = self._put(number, batch, 0)
             while done < batch.count:
-                times_ps, followed = self._sources[number]
-                ring = _doubled(followed.marks, followed.ring)
-                self._sources[number] = times_ps, followed._replace(ring=ring)
+                times_ps, tracked = self._sources[number]
+                ring = _with_larger_rings(tracked.marks, tracked.ring)
+                self._sources[number] = times_ps, tracked._replace(ring=ring)
                 done = self._put(number, batch, done)
 
     def _put(self, number: int, batch: Batch, done: int) -> int:
-        times_ps, followed = self._sources[number]
+        times_ps, tracked = self._sources[number]
         indices = batch.connection.view(np.uint32)
-        return sent(batch.sent_ps, indices, batch.size_bytes, times_ps, followed, done)
+        return sent(batch.sent_ps, indices, batch.size_bytes, times_ps, tracked, done)
 
     def arrived(self, batch: Batch) -> None:
-        """Note packets that have arrived."""
-        for _, followed in self._sources:
-            self._histogram.settle(batch.count, followed.seen)
-            arrived(batch.at_ps, batch.sent_ps, batch.connection.view(np.uint32), followed)
+        """Record packets that have arrived."""
+        for _, tracked in self._sources:
+            self._histogram.normalise(batch.count, tracked.seen)
+            arrived(batch.at_ps, batch.sent_ps, batch.connection.view(np.uint32), tracked)
 
     def ended(self, connection: Indices, sent_ps: Times) -> None:
-        """Note packets that have ended on the way."""
-        for _, followed in self._sources:
-            ended(sent_ps, connection.view(np.uint32), followed)
+        """Record packets that were lost."""
+        for _, tracked in self._sources:
+            ended(sent_ps, connection.view(np.uint32), tracked)
 
     def of(self, first: int, stop: int) -> Variation | None:
-        """Return what was seen of some connections; None if one of them was not followed."""
+        """Return the variation of some connections; None if one of them was not tracked."""
         parts = list(self._parts(first, stop))
         if sum(len(each.marks) for each in parts) != stop - first:
             return None
         seen = np.concatenate([each.seen for each in parts])
-        before = np.concatenate([each.before for each in parts])
+        previous = np.concatenate([each.previous for each in parts])
         packets = tuple(packet for each in parts for packet in _packets(each.kept))
-        arrivals, latencies, later, sooner, received = (
-            self._histogram.pooled(seen[:, each]) for each in range(QUANTILES)
+        arrivals, latencies, increases, decreases, received = (
+            self._histogram.pooled(seen[:, each]) for each in range(HISTOGRAM_ROWS)
         )
         return Variation(
             arrivals,
             latencies,
-            signed(later, sooner),
+            signed(increases, decreases),
             received,
             _reordering(seen[:, REORDERED]),
-            _smoothed(before[:, AS_RECEIVED]),
-            _smoothed(before[:, AS_SENT]),
+            _smoothed(previous[:, AS_RECEIVED]),
+            _smoothed(previous[:, AS_SENT]),
             packets,
-            complete=len(packets) == int(before[:, AS_SENT, SEEN].sum()),
+            complete=len(packets) == int(previous[:, AS_SENT, SEEN].sum()),
             connections=stop - first,
         )
 
@@ -116,7 +116,7 @@ class Variations:
                 part = slice(begin, end)
                 yield each._replace(
                     marks=each.marks[part],
-                    before=each.before[part],
+                    previous=each.previous[part],
                     seen=each.seen[part],
                     kept=each.kept[part],
                 )
@@ -126,19 +126,21 @@ def _stop(source: Source) -> int:
     return source.first + source.connections
 
 
-def _followed(
+def _new_tracked(
     source: Source, histogram_row: Whole, histogram: delays.Histogram
 ) -> TrackedConnections:
     n = source.connections
     rows = np.full((n, REORDERED + 1), -1)
     named = histogram_row >= 0
-    rows[named, :QUANTILES] = QUANTILES * histogram_row[named, None] + np.arange(QUANTILES)
-    kept = np.zeros((n, KEPT // n, 3), np.int64)
-    kept[:, :, AT] = ON_ITS_WAY
+    rows[named, :HISTOGRAM_ROWS] = HISTOGRAM_ROWS * histogram_row[named, None] + np.arange(
+        HISTOGRAM_ROWS
+    )
+    kept = np.zeros((n, MAX_TRACKED // n, 3), np.int64)
+    kept[:, :, AT] = IN_FLIGHT
     return TrackedConnections(
         source.first,
         np.zeros((n, 3), np.int64),
-        np.zeros((n, PLACES, 4), np.int64),
+        np.zeros((n, INITIAL_PLACES, 4), np.int64),
         np.zeros((n, 2, 8), np.int64),
         delays.new_rows(rows.reshape(-1)).reshape(n, -1, 8),
         kept,
@@ -148,8 +150,8 @@ def _followed(
     )
 
 
-def _doubled(marks: Whole, ring: Whole) -> Whole:
-    """Return the rings with twice the places, each packet at that of its number."""
+def _with_larger_rings(marks: Whole, ring: Whole) -> Whole:
+    """Return rings of twice the size, with each packet at the place of its number."""
     count, places, columns = ring.shape
     head = marks[:, HEAD, None]
     number = head + ((np.arange(places) - head) & (places - 1))
@@ -174,48 +176,49 @@ def _smoothed(rows: Whole) -> Smoothed | None:
 def _packets(kept: Whole) -> Iterator[Packet]:
     for rows in kept:
         for number in np.nonzero(rows[:, AT] >= 0)[0].tolist():
-            sent_ps, sending_ps, at_ps = rows[number].tolist()
-            yield Packet(number + 1, sent_ps, at_ps, at_ps - sent_ps - sending_ps)
+            sent_ps, transmission_ps, at_ps = rows[number].tolist()
+            yield Packet(number + 1, sent_ps, at_ps, at_ps - sent_ps - transmission_ps)
 
 
-SENT, SENDING, AT, OVERTAKEN = range(4)
-"""Columns of a ring: when the first bit was sent, the time until the last was, the arrival; and how
-many packets had arrived before the first that was sent later."""
-ON_ITS_WAY, ENDED = -1, -2
-"""In place of an arrival."""
+SENT, TRANSMISSION, AT, OVERTAKEN = range(4)
+"""Columns of a ring: when the first bit was sent, the time until the last bit was, the arrival; and
+the number of packets that had arrived before the first one that overtook it."""
+IN_FLIGHT, ENDED = -1, -2
+"""In place of a time of arrival."""
 HEAD, TAIL, EXPECTED = range(3)
-"""Of the marks. EXPECTED is the number behind the highest that arrived."""
+"""Columns of the marks. EXPECTED is one above the highest number that arrived."""
 
-ARRIVALS, LATENCIES, LATER, SOONER, RECEIVED, REORDERED = range(6)
-"""The rows of a connection: of `Variation`; `one_way` from 0 on, and below 0 without its sign; and
-the extents of reordering, in packets."""
+ARRIVALS, LATENCIES, INCREASES, DECREASES, RECEIVED, REORDERED = range(6)
+"""The rows of a connection, as in `Variation`: `one_way` is split into increases and decreases, as
+absolute values. The last one has the extents of reordering, in packets."""
 
 AS_SENT, AS_RECEIVED = 0, 1
-"""The two orders."""
-SEEN, LATENCY, DELAY, CAME, NUMBER, APART, JITTER, LARGEST_JITTER = range(8)
-"""Of the packet before, by order. SEEN: how many came so far; CAME: when it arrived; APART: how far
-from the one before it. JITTER is 16 times that of RFC 3550, as in its A.8."""
+"""The two orders of packets."""
+SEEN, LATENCY, DELAY, ARRIVED, NUMBER, GAP, JITTER, LARGEST_JITTER = range(8)
+"""Columns of the previous packet, by order. SEEN: the number so far; ARRIVED: when it arrived; GAP:
+the time since the one before it. JITTER is 16 times that of RFC 3550, as in its A.8."""
 LONGEST_STEP_PS = 2**58
-"""Of the jitter of RFC 3550: delays that differ by more than three days count as that."""
+"""The limit of a step in the jitter of RFC 3550, more than three days."""
 
 
 class TrackedConnections(NamedTuple):
-    """The connections of one source, n of them, with all that is known of them.
+    """The state of the n connections of one source.
 
     Attributes:
         first: Index of the first.
-        marks: (n, 3) HEAD and TAIL of each ring: the number of its first packet and of the next.
-        ring: (n, places, 4) A packet's place is its number modulo places.
-        before: (n, 2, 8) By order, of the packet before.
-        seen: (n, 6, 8) Rows as `engine.measure.delays` keeps them.
-        kept: (n, each, 3) Of the first packets, by number, as in the ring.
-        buckets, as_double, as_bits: Of the histogram that the rows belong to.
+        marks: (n, 3) HEAD and TAIL of each ring, the numbers of its first and of the next packet;
+            EXPECTED.
+        ring: (n, places, 4) The place of a packet is its number modulo places.
+        previous: (n, 2, 8) The previous packet, by order.
+        seen: (n, 6, 8) Rows of `engine.measure.delays`.
+        kept: (n, each, 3) The first packets, by number, as in the ring.
+        buckets, as_double, as_bits: Of the histogram of the rows.
     """
 
     first: int
     marks: Whole
     ring: Whole
-    before: Whole
+    previous: Whole
     seen: Whole
     kept: Whole
     buckets: Whole
@@ -229,11 +232,11 @@ def sent(
     connection: Rows,
     size_bytes: Sizes,
     times_ps: Whole,
-    followed: TrackedConnections,
+    tracked: TrackedConnections,
     done: int,
 ) -> int:
-    """Put packets from number `done` on into the rings; return how many fit."""
-    first, marks, ring, kept = followed.first, followed.marks, followed.ring, followed.kept
+    """Put packets from number `done` on into the rings; return where the first full ring stops."""
+    first, marks, ring, kept = tracked.first, tracked.marks, tracked.ring, tracked.kept
     places = ring.shape[1]
     for i in range(done, len(sent_ps)):
         c = connection[i] - first
@@ -244,27 +247,27 @@ def sent(
             return i
         place = number & (places - 1)
         ring[c, place, SENT] = sent_ps[i]
-        ring[c, place, SENDING] = times_ps[size_bytes[i]]
-        ring[c, place, AT] = ON_ITS_WAY
+        ring[c, place, TRANSMISSION] = times_ps[size_bytes[i]]
+        ring[c, place, AT] = IN_FLIGHT
         if number < kept.shape[1]:
             kept[c, number, SENT] = sent_ps[i]
-            kept[c, number, SENDING] = times_ps[size_bytes[i]]
+            kept[c, number, TRANSMISSION] = times_ps[size_bytes[i]]
         marks[c, TAIL] = number + 1
     return len(sent_ps)
 
 
 @kernel
-def arrived(at_ps: Times, sent_ps: Times, connection: Rows, followed: TrackedConnections) -> None:
+def arrived(at_ps: Times, sent_ps: Times, connection: Rows, tracked: TrackedConnections) -> None:
     """Count packets that arrived, in both orders.
 
     Args:
         at_ps: (n,) When they arrived.
-        sent_ps: (n,) Which they are.
-        connection: (n,) Whose they are; those of other sources are passed over.
-        followed: Carried on.
+        sent_ps: (n,) When they were sent, which identifies them.
+        connection: (n,) The connection of each; those of other sources are skipped.
+        tracked: Updated.
     """
-    first, marks, ring, kept = followed.first, followed.marks, followed.ring, followed.kept
-    before = followed.before
+    first, marks, ring, kept = tracked.first, tracked.marks, tracked.ring, tracked.kept
+    previous = tracked.previous
     for i in range(len(at_ps)):
         c = connection[i] - first
         if c < 0 or c >= len(marks):
@@ -277,19 +280,19 @@ def arrived(at_ps: Times, sent_ps: Times, connection: Rows, followed: TrackedCon
         if number < kept.shape[1]:
             kept[c, number, AT] = at_ps[i]
         delay_ps = at_ps[i] - sent_ps[i]
-        latency_ps = delay_ps - ring[c, place, SENDING]
-        _order(c, number, followed)
-        if before[c, AS_RECEIVED, SEEN]:
-            _add(followed, c, RECEIVED, abs(latency_ps - before[c, AS_RECEIVED, LATENCY]))
-        _follow(before, c, AS_RECEIVED, latency_ps, delay_ps)
+        latency_ps = delay_ps - ring[c, place, TRANSMISSION]
+        _count_reordering(c, number, tracked)
+        if previous[c, AS_RECEIVED, SEEN]:
+            _add(tracked, c, RECEIVED, abs(latency_ps - previous[c, AS_RECEIVED, LATENCY]))
+        _update_previous(previous, c, AS_RECEIVED, latency_ps, delay_ps)
         if number == marks[c, HEAD]:
-            _retire(c, followed)
+            _retire(c, tracked)
 
 
 @kernel
-def ended(sent_ps: Times, connection: Rows, followed: TrackedConnections) -> None:
-    """Note packets that did not arrive. See `arrived`."""
-    first, marks, ring = followed.first, followed.marks, followed.ring
+def ended(sent_ps: Times, connection: Rows, tracked: TrackedConnections) -> None:
+    """Record packets that were lost; see `arrived`."""
+    first, marks, ring = tracked.first, tracked.marks, tracked.ring
     for i in range(len(sent_ps)):
         c = connection[i] - first
         if c < 0 or c >= len(marks):
@@ -299,12 +302,12 @@ def ended(sent_ps: Times, connection: Rows, followed: TrackedConnections) -> Non
             continue  # it was sent outside of the window
         ring[c, number & (ring.shape[1] - 1), AT] = ENDED
         if number == marks[c, HEAD]:
-            _retire(c, followed)
+            _retire(c, tracked)
 
 
 @kernel
 def _number(marks: Whole, ring: Whole, c: int, sent_ps: int) -> int:
-    """Return the number of the packet on its way that was sent then; the next if there is none."""
+    """Return the number of the packet in flight that was sent then; TAIL if there is none."""
     low: int = marks[c, HEAD]
     high: int = marks[c, TAIL]
     end, last = high, ring.shape[1] - 1
@@ -320,68 +323,68 @@ def _number(marks: Whole, ring: Whole, c: int, sent_ps: int) -> int:
 
 
 @kernel
-def _order(c: int, number: int, followed: TrackedConnections) -> None:
-    """Count a packet that comes behind one with a higher number, and note which this one overtakes.
+def _count_reordering(c: int, number: int, tracked: TrackedConnections) -> None:
+    """Count a packet that arrives after one of a higher number; mark those that it overtakes.
 
-    The extent is how many packets ahead of it the first of them came. Source: RFC 4737, 3.3, 4.2.
+    The extent is how many packets earlier the first of those arrived. Source: RFC 4737, 3.3, 4.2.
     """
-    marks, ring = followed.marks, followed.ring
+    marks, ring = tracked.marks, tracked.ring
     last = ring.shape[1] - 1
-    came = followed.before[c, AS_RECEIVED, SEEN]
+    arrived_count = tracked.previous[c, AS_RECEIVED, SEEN]
     if number < marks[c, EXPECTED]:
-        _add(followed, c, REORDERED, came - ring[c, number & last, OVERTAKEN])
+        _add(tracked, c, REORDERED, arrived_count - ring[c, number & last, OVERTAKEN])
         return
-    # The fate of those ahead of HEAD is known, and their places are others'.
+    # The outcome of those ahead of HEAD is known, and their places are reused.
     for overtaken in range(max(marks[c, EXPECTED], marks[c, HEAD]), number):
-        ring[c, overtaken & last, OVERTAKEN] = came
+        ring[c, overtaken & last, OVERTAKEN] = arrived_count
     marks[c, EXPECTED] = number + 1
 
 
 @kernel
-def _retire(c: int, followed: TrackedConnections) -> None:
-    """Count, in order of sending, the packets of which all before them is known."""
-    marks, ring, before = followed.marks, followed.ring, followed.before
+def _retire(c: int, tracked: TrackedConnections) -> None:
+    """Count, in order of sending, the packets up to the first one whose outcome is unknown."""
+    marks, ring, previous = tracked.marks, tracked.ring, tracked.previous
     last = ring.shape[1] - 1
     number, end = marks[c, HEAD], marks[c, TAIL]
-    while number < end and ring[c, number & last, AT] != ON_ITS_WAY:
+    while number < end and ring[c, number & last, AT] != IN_FLIGHT:
         place = number & last
         at_ps = ring[c, place, AT]
         if at_ps != ENDED:
             delay_ps = at_ps - ring[c, place, SENT]
-            latency_ps = delay_ps - ring[c, place, SENDING]
-            seen = before[c, AS_SENT, SEEN]
+            latency_ps = delay_ps - ring[c, place, TRANSMISSION]
+            seen = previous[c, AS_SENT, SEEN]
             if seen:
-                _add(followed, c, LATENCIES, abs(latency_ps - before[c, AS_SENT, LATENCY]))
-                if before[c, AS_SENT, NUMBER] == number - 1:
-                    step_ps = delay_ps - before[c, AS_SENT, DELAY]
-                    _add(followed, c, LATER if step_ps >= 0 else SOONER, abs(step_ps))
-                apart_ps = abs(at_ps - before[c, AS_SENT, CAME])
+                _add(tracked, c, LATENCIES, abs(latency_ps - previous[c, AS_SENT, LATENCY]))
+                if previous[c, AS_SENT, NUMBER] == number - 1:
+                    step_ps = delay_ps - previous[c, AS_SENT, DELAY]
+                    _add(tracked, c, INCREASES if step_ps >= 0 else DECREASES, abs(step_ps))
+                gap_ps = abs(at_ps - previous[c, AS_SENT, ARRIVED])
                 if seen > 1:
-                    _add(followed, c, ARRIVALS, abs(apart_ps - before[c, AS_SENT, APART]))
-                before[c, AS_SENT, APART] = apart_ps
-            before[c, AS_SENT, CAME] = at_ps
-            before[c, AS_SENT, NUMBER] = number
-            _follow(before, c, AS_SENT, latency_ps, delay_ps)
+                    _add(tracked, c, ARRIVALS, abs(gap_ps - previous[c, AS_SENT, GAP]))
+                previous[c, AS_SENT, GAP] = gap_ps
+            previous[c, AS_SENT, ARRIVED] = at_ps
+            previous[c, AS_SENT, NUMBER] = number
+            _update_previous(previous, c, AS_SENT, latency_ps, delay_ps)
         number += 1
     marks[c, HEAD] = number
 
 
 @kernel
-def _follow(before: Whole, c: int, order: int, latency_ps: int, delay_ps: int) -> None:
-    """Make a packet the one before, and carry the jitter of RFC 3550 on."""
-    if before[c, order, SEEN]:
-        step_ps = min(abs(delay_ps - before[c, order, DELAY]), LONGEST_STEP_PS)
-        jitter = before[c, order, JITTER]
+def _update_previous(previous: Whole, c: int, order: int, latency_ps: int, delay_ps: int) -> None:
+    """Make a packet the previous one, and update the jitter of RFC 3550."""
+    if previous[c, order, SEEN]:
+        step_ps = min(abs(delay_ps - previous[c, order, DELAY]), LONGEST_STEP_PS)
+        jitter = previous[c, order, JITTER]
         jitter += step_ps - ((jitter + 8) >> 4)
-        before[c, order, JITTER] = jitter
-        before[c, order, LARGEST_JITTER] = max(jitter, before[c, order, LARGEST_JITTER])
-    before[c, order, SEEN] += 1
-    before[c, order, LATENCY] = latency_ps
-    before[c, order, DELAY] = delay_ps
+        previous[c, order, JITTER] = jitter
+        previous[c, order, LARGEST_JITTER] = max(jitter, previous[c, order, LARGEST_JITTER])
+    previous[c, order, SEEN] += 1
+    previous[c, order, LATENCY] = latency_ps
+    previous[c, order, DELAY] = delay_ps
 
 
 @kernel
-def _add(followed: TrackedConnections, c: int, which: int, value: int) -> None:
-    """Add a value, not below 0, to a row."""
-    row = followed.seen[c, which]
-    enter(row, value, followed.buckets, followed.as_double, followed.as_bits)
+def _add(tracked: TrackedConnections, c: int, which: int, value: int) -> None:
+    """Add a value of at least 0 to a row."""
+    row = tracked.seen[c, which]
+    add_delay(row, value, tracked.buckets, tracked.as_double, tracked.as_bits)

@@ -46,7 +46,7 @@ NOW = 0
 
 
 class State(NamedTuple):
-    """What is carried from batch to batch.
+    """The state that is kept from batch to batch.
 
     Attributes:
         clock: NOW, the time of the last packet, up to which the buckets are filled.
@@ -196,7 +196,7 @@ def green_else_yellow(
 
     Args:
         batch: n packets.
-        state: Carried on.
+        state: Updated.
         is_colour_aware: Whether the colour that a packet bears counts.
         overflows: Whether the second bucket gains what the first has no room for, or by itself.
         colour: (n,) Written.

@@ -53,7 +53,7 @@ class Cost(NamedTuple):
 
 
 class Work(NamedTuple):
-    """What is carried from batch to batch.
+    """The state that is kept from batch to batch.
 
     Attributes:
         clock: FREE, when all that came will be done; LEFT, when the last that leaves will have;
@@ -117,7 +117,7 @@ def serve(
     Args:
         batch: n packets.
         first: Number of the first.
-        work: Carried on.
+        work: Updated.
         known: Interruptions, and until when all are known.
         terms: What packets cost; how much may wait, and whether that is counted in bytes; how long
             it may be busy, and how long it takes to start anew.

@@ -51,8 +51,8 @@ class AdmissionTable(NamedTuple):
     """What the kernels know of some queues.
 
     Attributes:
-        queues: (queues, QUEUE_FIELDS) The last two are carried on.
-        classes: (classes, CLASS_FIELDS) COUNT is carried on.
+        queues: (queues, QUEUE_FIELDS) The last two are updated.
+        classes: (classes, CLASS_FIELDS) COUNT is updated.
         column: (tables, VALUES) By marks, the class among those of the queue.
         decay: (queues, POWERS) The weight's complement to the power of 2^n, 30 binary places.
     """
@@ -79,7 +79,7 @@ def admit(
     """Decide about an item that arrives at queue `k`; return ADMITTED, or the cause of its loss.
 
     Args:
-        table: Carried on.
+        table: Updated.
         k: Number of the queue.
         item: The arrival.
         waiting: The amount that waits there, as the limit counts.

@@ -75,8 +75,8 @@ def serve(
     Args:
         arrivals: n items: what arrives before `until_ps`.
         held: m items: what waits.
-        line: Carried on.
-        tree: Carried on.
+        line: Updated.
+        tree: Updated.
         until_ps: Arrivals from then on are not known yet.
         service: Written.
     """
@@ -349,9 +349,9 @@ def admission(
     """Return ADMITTED, or the cause for which an arrival is lost.
 
     Args:
-        tree: Carried on.
+        tree: Updated.
         size_bytes: (n,)
-        service: Carried on.
+        service: Updated.
         arrival: The arrival.
         needs_room: 0 if it may be sent at once; `recheck_limit` is then asked later.
     """

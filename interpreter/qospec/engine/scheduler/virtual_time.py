@@ -1,10 +1,10 @@
-"""Virtual time in whole numbers: what a byte costs each input, and how far a scheduler has come.
+"""Virtual time in whole numbers: the cost of a byte at each input, and the work of a scheduler.
 
-A byte of an input of weight w costs D / w, D the least common multiple of all weights: no division
-is left to round. What a scheduler has sent is its own clock, so it may be one of several in a tree:
-exact whenever it decides, for then it has sent whole packets. Of a packet that is on its way when
-another one comes, what is still to be sent is rounded down to a whole 2^-fine of a byte. A packet
-in a frame goes evenly over the time of its frame.
+A byte of an input of weight w costs D / w, where D is the least common multiple of all weights, so
+no division needs rounding. The work that a scheduler has sent is its own clock, so it may be one of
+several in a tree; it is exact at each decision, when whole packets have been sent. When an item
+arrives while a packet is being sent, the rest of that packet is rounded down to a whole 2^-fine of
+a byte. The bytes of a framed packet are spread evenly over the time of its frame.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     from qospec.engine.scheduler.tree import Tree
 
 LARGEST_COST = 2**26
-"""Of a byte; so that no tag outgrows int64 between one batch and the next."""
+"""The highest cost of a byte, so that no tag exceeds int64 between two batches."""
 FINEST = 16
 FAR = 2**60
-"""A tag further back than that is as good as one that far back."""
+"""A tag further back than this has the same effect as one this far back."""
 
 CLOCK = ("work", "end_ps", "begun", "fine", "units", "per_ps", "header", "least", "extra")
-"""The fields by which a scheduler knows how far it has come."""
+"""The fields of the clock of a scheduler."""
 
 
 class Costs(NamedTuple):
-    """What a byte of each input costs; and their weights as whole numbers without a common factor.
+    """The costs of a byte at each input, and the weights as coprime whole numbers.
 
-    `whole` is D: what a byte costs at weight 1.
+    `whole` is D, the cost of a byte at weight 1.
     """
 
     costs: tuple[int, ...]
@@ -48,7 +48,7 @@ class Costs(NamedTuple):
 
 
 def costs_of(weights: Sequence[tuple[str, Fraction]]) -> Costs:
-    """Return the costs of inputs by weight; raises ValueError with words for the author."""
+    """Return the costs of inputs by weight; raises ValueError in the author's words."""
     scale = math.lcm(*(Fraction(weight).denominator for _, weight in weights))
     numbers = [int(weight * scale) for _, weight in weights]
     divisor = math.gcd(*numbers)
@@ -63,7 +63,7 @@ def costs_of(weights: Sequence[tuple[str, Fraction]]) -> Costs:
 
 
 def clock_fields(clock: Clock, largest_cost: int) -> Mapping[str, int]:
-    """Return a scheduler's fields for its clock, as fine as its costs leave room for."""
+    """Return the fields of a scheduler's clock, as fine as its costs allow."""
     byte_ps = clock.byte_time_ps
     fine = min(FINEST, (LARGEST_COST // largest_cost).bit_length() - 1)
     fine = max(0, min(fine, 62 - (LARGEST_PACKET_BYTES * byte_ps.numerator).bit_length()))
@@ -76,13 +76,13 @@ def clock_fields(clock: Clock, largest_cost: int) -> Mapping[str, int]:
 def rebase(
     tree: Tree, policies: Sequence[Policy], leaves: Rows, arrival_tags: Sequence[Whole]
 ) -> None:
-    """Let virtual times count from now on, so that they never grow too large.
+    """Shift virtual times to start from now, so that they never grow too large.
 
     Args:
         tree: Written.
-        policies: By their numbers in the tree.
+        policies: The policies by their numbers in the tree.
         leaves: Per input, the row of its queue.
-        arrival_tags: Per input, (levels, n) what was noted of those that wait; written.
+        arrival_tags: Per input, (levels, n) the arrival tags of waiting items; written.
     """
     for row in range(len(tree)):
         tags = policies[tree["policy"][row]].tags
@@ -94,11 +94,11 @@ def rebase(
             tree[tag][inputs] = np.maximum(tree[tag][inputs] - base, -FAR)
         level = tree["level"][row]
         for leaf, each in zip(leaves, arrival_tags, strict=True):
-            if level >= 0 and _is_above(tree, row, leaf):
+            if level >= 0 and _is_ancestor(tree, row, leaf):
                 each[level] -= base
 
 
-def _is_above(tree: Tree, row: int, leaf: int) -> bool:
+def _is_ancestor(tree: Tree, row: int, leaf: int) -> bool:
     while leaf > row:
         leaf = int(tree["parent"][leaf])
     return leaf == row
@@ -106,7 +106,7 @@ def _is_above(tree: Tree, row: int, leaf: int) -> bool:
 
 @kernel
 def position(tree: Tree, scheduler: int, now_ps: int) -> int:
-    """Return how much a scheduler has sent by now in this busy period, in 2^-fine of a byte."""
+    """Return the work of a scheduler by now in this busy period, in 2^-fine of a byte."""
     mine = tree[scheduler]
     left = 0
     if now_ps < mine["end_ps"]:
@@ -118,8 +118,8 @@ def position(tree: Tree, scheduler: int, now_ps: int) -> int:
 
 
 @kernel
-def proceed(tree: Tree, scheduler: int, size_bytes: int, end_ps: int) -> None:
-    """Count a packet that a scheduler sends until then."""
+def record_service(tree: Tree, scheduler: int, size_bytes: int, end_ps: int) -> None:
+    """Record a packet that a scheduler sends until `end_ps`."""
     mine = tree[scheduler]
     mine["work"] += size_bytes
     mine["begun"], mine["end_ps"] = size_bytes, end_ps

@@ -1,1 +1,1 @@
-"""Sources: times, sizes and contracts of what is sent."""
+"""Sources: the times, sizes and contracts of the items that a flow sends."""

@@ -1,4 +1,4 @@
-"""What every arrival process is: when the connections of a flow have cells or packets ready."""
+"""The base of arrival processes: when the connections of a flow have cells or packets ready."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ if TYPE_CHECKING:
 
 
 class Arrivals(ABC):
-    """A process by which the like connections of one flow have items ready.
+    """A process that generates the items of the identical connections of one flow.
 
-    A frozen dataclass of its parameters. `connection` of what it emits counts from 0 within the
-    flow.
+    A frozen dataclass of its parameters. The connections that it emits are numbered from 0 within
+    the flow.
     """
 
     rate_field: ClassVar[str] = ""
-    """The field that follows from a mean rate: the checker fills it where packets give one.
+    """The field that a mean rate determines: the checker fills it where packets give a rate.
 
-    "" of a process that cannot be made for a rate.
+    "" if the process cannot be made for a rate.
     """
 
     @classmethod
     def at_rate(cls, rate: Fraction, **others: Any) -> Self:
         """Return the process of a mean rate per connection, with these other fields.
 
-        Its `rate_field` is the rate itself, unless a class says otherwise.
+        By default its `rate_field` is the rate itself.
         """
         return cls(**{cls.rate_field: rate}, **others)
 
@@ -40,7 +40,7 @@ class Arrivals(ABC):
 
     @abstractmethod
     def emit(self, state: Any, until_ps: int) -> tuple[Times, Indices]:
-        """Return all items ready before `until_ps` that were not yet given, in order of time."""
+        """Return all items ready before `until_ps` that were not yet emitted, in order of time."""
 
     @abstractmethod
     def mean_cell_rate(self, connections: int) -> Fraction:
@@ -48,7 +48,7 @@ class Arrivals(ABC):
 
     @abstractmethod
     def most_cells(self, connections: int, length_ps: int) -> int | None:
-        """Return how many items they have ready within a time, at most; None if that is random.
+        """Return the most items that they have ready within a time; None if that is random.
 
         For the planner's limit on the size of a trial.
         """

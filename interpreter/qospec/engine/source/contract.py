@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from qospec.engine.items.connections import Contract
 
 Count = Annotated[int, Domain("integer", 1, 2**20)]
-"""How many connections are alike."""
+"""A number of identical connections."""
 Phases = Annotated[Literal["random", "even"], Domain("choice", choices=("random", "even"))]
-"""How the beginnings of like connections lie to each other."""
+"""The offsets between the starts of identical connections."""
 Priority = Annotated[int, Domain("integer", 0, 1)]
 """The cell loss priority bit."""
 VirtualPath = Annotated[int, Domain("integer", 0, HIGHEST_VIRTUAL_PATH)]
@@ -29,7 +29,7 @@ VirtualPath = Annotated[int, Domain("integer", 0, HIGHEST_VIRTUAL_PATH)]
 Conformance = Annotated[
     Literal["vbr_1", "vbr_2", "vbr_3"], Domain("choice", choices=("vbr_1", "vbr_2", "vbr_3"))
 ]
-"""Which cells the sustainable cell rate is for, and whether others are tagged."""
+"""Which cells the sustainable cell rate applies to, and whether others are tagged."""
 
 ABBREVIATIONS = {
     "peak_cell_rate": "pcr",
@@ -44,14 +44,14 @@ LARGEST_NUMERATOR = 2**61
 
 
 def check_exact(name: str, cell_rate: Fraction, connections: int) -> None:
-    """Raise ValueError if the interval of so many connections together has too fine a fraction."""
+    """Raise ValueError if the interval of all connections together is too fine a fraction."""
     if Fraction(cell_rate).numerator * connections > LARGEST_NUMERATOR:
         raise ValueError(f"{name}: this fraction is too fine to be kept exactly; give fewer digits")
 
 
 @dataclass(frozen=True)
 class VariableBitRate(CellTraffic):
-    """What both kinds of variable bit rate declare."""
+    """The fields and the contract of both kinds of variable bit rate."""
 
     category: ClassVar[ServiceCategory]
 
@@ -87,7 +87,7 @@ class VariableBitRate(CellTraffic):
             )
 
     def contract(self) -> Contract:
-        """Return what a policer holds the connection to."""
+        """Return the contract that a policer enforces."""
         return Contract(
             self.category,
             Fraction(self.peak_cell_rate),

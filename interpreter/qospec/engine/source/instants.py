@@ -1,4 +1,4 @@
-"""Instants at random, independently of each other: a Poisson process of several connections."""
+"""Random instants, independent of each other: a Poisson process of several connections."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ if TYPE_CHECKING:
     from qospec.engine.random import Draws
 
 BLOCK = 4_096
-"""Instants are drawn in blocks of so many, however time is cut: chunks change nothing."""
-MOST_AT_ONCE = 8 * BLOCK
-"""So that they are still in the second cache when gaps become times."""
+"""Instants are drawn in blocks of this size, so that the size of time steps changes nothing."""
+MAX_AT_ONCE = 8 * BLOCK
+"""Few enough to stay in the second-level cache while gaps become times."""
 
 
 @dataclass
 class State:
-    """What is carried from batch to batch.
+    """The state that is kept from batch to batch.
 
     Attributes:
-        connections: How many there are.
-        gap_ps: The mean time between two instants of all.
+        connections: The number of connections.
+        gap_ps: The mean time between two instants of the process.
         gaps: Draws the times between instants.
-        choices: Draws whose it is.
-        at_ps: Each that was drawn and not yet given.
-        connection: Whose it is, if there are several.
-        last_ps: The last that was drawn.
+        senders: Draws the connection of each instant.
+        at_ps: Instants that were drawn and not yet emitted.
+        connection: The connection of each, if there are several.
+        last_ps: The last instant that was drawn.
     """
 
     connections: int
     gap_ps: float
     gaps: Generator
-    choices: Generator
+    senders: Generator
     at_ps: Times
     connection: Indices
     last_ps: int = 0
@@ -59,10 +59,10 @@ def start(rate: Fraction, connections: int, draws: Draws) -> State:
 
 
 def emit(state: State, until_ps: int) -> tuple[Times, Indices]:
-    """Return the instants before `until_ps` that were not yet given, and whose each is."""
+    """Return the instants before `until_ps` that were not yet emitted, and their connections."""
     while state.last_ps < until_ps:
-        missing = (until_ps - state.last_ps) / state.gap_ps
-        blocks = int(missing + 3 * missing**0.5) // BLOCK + 1  # seldom will it take more
+        expected = (until_ps - state.last_ps) / state.gap_ps
+        blocks = int(expected + 3 * expected**0.5) // BLOCK + 1  # rarely more than once
         _draw(state, blocks * BLOCK)
     count = int(state.at_ps.searchsorted(until_ps))
     ready_ps, state.at_ps = state.at_ps[:count], state.at_ps[count:]
@@ -73,28 +73,28 @@ def emit(state: State, until_ps: int) -> tuple[Times, Indices]:
 
 
 def _draw(state: State, count: int) -> None:
-    """Draw so many more cells, a number of blocks."""
+    """Draw `count` more instants, a multiple of the block size."""
     done = len(state.at_ps)
     at_ps = np.empty(done + count, np.int64)
     at_ps[:done] = state.at_ps
-    for first in range(done, done + count, MOST_AT_ONCE):
-        part = at_ps[first : first + MOST_AT_ONCE]
+    for first in range(done, done + count, MAX_AT_ONCE):
+        part = at_ps[first : first + MAX_AT_ONCE]
         gaps = state.gaps.standard_exponential(out=part.view(np.float64))
-        state.last_ps = _added_up(gaps, state.gap_ps, state.last_ps, part)
+        state.last_ps = _accumulate(gaps, state.gap_ps, state.last_ps, part)
     state.at_ps = at_ps
     if state.connections > 1:
-        senders = state.choices.integers(0, state.connections, count, np.int32)
+        senders = state.senders.integers(0, state.connections, count, np.int32)
         state.connection = np.concatenate([state.connection, senders])
 
 
 @kernel
-def _added_up(gaps: Doubles, gap_ps: float, last_ps: int, at_ps: Times) -> int:
-    """Write when cells are ready, and return when the last one is.
+def _accumulate(gaps: Doubles, gap_ps: float, last_ps: int, at_ps: Times) -> int:
+    """Write the times of cells; return the last.
 
     Args:
         gaps: (n,) Times between cells, as multiples of the mean.
         gap_ps: The mean.
-        last_ps: When the cell ahead of these is ready.
+        last_ps: The time of the cell before these.
         at_ps: (n,) Written; may be the same memory as `gaps`.
     """
     for i in range(len(gaps)):

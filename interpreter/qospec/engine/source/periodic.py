@@ -1,9 +1,8 @@
-"""Sources that repeat themselves: like connections, each sending the same burst once a period.
+"""Periodic sources: identical connections, each sending the same burst once a period.
 
-Their cells keep one fixed cyclic order for ever. So the moments of one period are sorted once, and
-every later cell is its moment plus a whole number of exact periods: no queue of events, no search.
-A moment is whole ps and a numerator over a denominator that all share; a time is rounded down only
-when it is given.
+Their cells keep one fixed cyclic order. The offsets of one period are sorted once, and every later
+cell is its offset plus a whole number of exact periods: no event queue, no search. An offset is
+whole ps and a numerator over a common denominator; a time is rounded down only when it is emitted.
 """
 
 from __future__ import annotations
@@ -20,22 +19,22 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Times, Truths, Whole
     from qospec.engine.random import Draws
 
-MOST_MOMENTS = 2**23
-"""Of one period, all connections together."""
-WORTH_A_LOOP = 1_024
-"""A shorter round is repeated until it is about so long: what it costs is shared by its cells."""
-LONGEST_ROUND_PS = 2**60
+MAX_CELLS_PER_PERIOD = 2**23
+"""The most cells in one period, over all connections."""
+MIN_ROUND_CELLS = 1_024
+"""A shorter period is repeated up to about this size, to share the cost of a round."""
+MAX_ROUND_PS = 2**60
 LARGEST_DENOMINATOR = 2**61
 WHOLE, PART = 0, 1
-"""Columns of a time: whole ps, and what is left as a numerator."""
+"""Columns of a time: whole ps, and the rest as a numerator."""
 
 
 class Burst(NamedTuple):
-    """What each connection sends once a period.
+    """The cells that each connection sends once a period.
 
     Attributes:
-        size: How many cells.
-        apart_ps: From each to the next, in turn and over again.
+        size: The number of cells.
+        apart_ps: The intervals from each cell to the next, repeated in turn.
     """
 
     size: int = 1
@@ -43,17 +42,17 @@ class Burst(NamedTuple):
 
 
 def most_cells(period_ps: Fraction, burst: Burst, connections: int, length_ps: int) -> int:
-    """Return how many cells are ready within a time at most: as if all began at once."""
+    """Return an upper bound of the cells within a time, as if all connections began at once."""
     return connections * burst.size * math.ceil(length_ps / period_ps)
 
 
-class Moments(NamedTuple):
+class Offsets(NamedTuple):
     """The cells of one round, in order of time, then of connections.
 
     Attributes:
-        whole_ps: (n,) Since the round began, rounded down.
-        part: (n,) What that leaves, as a numerator.
-        connection: (n,) Who sends it.
+        whole_ps: (n,) Time since the round began, rounded down.
+        part: (n,) The rest, as a numerator.
+        connection: (n,) The connection that sends it.
     """
 
     whole_ps: Times
@@ -63,34 +62,34 @@ class Moments(NamedTuple):
 
 @dataclass
 class Pattern:
-    """A flow's source, and how far it has come.
+    """The source of a flow, and its progress.
 
     Attributes:
-        moments: Of one round.
-        late: (n,) Which of them belong to a burst that began a round earlier: none has, at first.
-        length: Of a round, as a numerator.
-        denominator: Of all numerators.
-        given: How many cells are done with.
+        offsets: The offsets of one round.
+        wrapped: (n,) Whether the burst began in the round before; the first round skips these.
+        length: The length of a round, as a numerator.
+        denominator: The denominator of all numerators.
+        emitted: The number of cells emitted so far.
     """
 
-    moments: Moments
-    late: Truths
+    offsets: Offsets
+    wrapped: Truths
     length: int
     denominator: int
-    given: int = 0
+    emitted: int = 0
 
     def before(self, until_ps: int) -> tuple[Times, Indices]:
-        """Return times and connections of all cells before `until_ps` that were not yet given."""
-        size = len(self.moments.connection)
-        first, self.given = self.given, max(self.given, self._count_before(until_ps))
+        """Return times and connections of all cells before `until_ps` that were not yet emitted."""
+        size = len(self.offsets.connection)
+        first, self.emitted = self.emitted, max(self.emitted, self._count_before(until_ps))
         rounds, start = divmod(first, size)
-        at_ps = np.empty(self.given - first, np.int64)
-        connection = np.empty(self.given - first, np.int32)
-        clock = divmod(rounds * self.length, self.denominator)
-        pace = (*divmod(self.length, self.denominator), self.denominator)
-        _repeat(self.moments, start, clock, pace, (at_ps, connection))
+        at_ps = np.empty(self.emitted - first, np.int64)
+        connection = np.empty(self.emitted - first, np.int32)
+        round_start = divmod(rounds * self.length, self.denominator)
+        round_length = (*divmod(self.length, self.denominator), self.denominator)
+        _emit_rounds(self.offsets, start, round_start, round_length, (at_ps, connection))
         if first < size:
-            due = ~self.late[first : self.given]
+            due = ~self.wrapped[first : self.emitted]
             if not due.all():
                 due = np.concatenate([due, np.ones(len(at_ps) - len(due), np.bool_)])
                 return at_ps[due], connection[due]
@@ -99,11 +98,11 @@ class Pattern:
     def _count_before(self, until_ps: int) -> int:
         rounds, rest = divmod(max(until_ps, 0) * self.denominator, self.length)
         whole_ps, part = divmod(rest, self.denominator)
-        moments = self.moments
-        low = int(moments.whole_ps.searchsorted(whole_ps))
-        high = int(moments.whole_ps.searchsorted(whole_ps, "right"))
-        within = int(moments.part[low:high].searchsorted(part))
-        return rounds * len(moments.connection) + low + within
+        offsets = self.offsets
+        low = int(offsets.whole_ps.searchsorted(whole_ps))
+        high = int(offsets.whole_ps.searchsorted(whole_ps, "right"))
+        within = int(offsets.part[low:high].searchsorted(part))
+        return rounds * len(offsets.connection) + low + within
 
 
 def pattern(
@@ -113,36 +112,38 @@ def pattern(
 
     Args:
         period_ps: Exact; longer than a burst.
-        burst: What is sent.
-        connections: How many.
+        burst: The cells of a period.
+        connections: Their number.
         phases: "random": whole ps, drawn; "even": connection i begins at i/n of a period.
-        draws: For the phases.
+        draws: The streams of the phases.
 
     Raises:
-        ValueError: If this cannot be kept exactly, or in memory.
+        ValueError: The times cannot be kept exactly, or in memory.
     """
-    if connections * burst.size > MOST_MOMENTS:
+    if connections * burst.size > MAX_CELLS_PER_PERIOD:
         raise ValueError("the bursts of all connections together exceed 8 million cells")
     step_ps = period_ps / connections if phases == "even" else Fraction(1)
     exact = (period_ps, step_ps, *burst.apart_ps)
     denominator = math.lcm(*(each.denominator for each in exact))
     if denominator > LARGEST_DENOMINATOR:
         raise ValueError("this rate is too fine a fraction to be kept exactly; give fewer digits")
-    apart = np.array([_parts(each, denominator) for each in burst.apart_ps], np.int64)
-    shape = _Shape(burst.size, apart, _parts(period_ps, denominator), denominator)
+    apart = np.array([_split_time(each, denominator) for each in burst.apart_ps], np.int64)
+    scaled = _ScaledBurst(burst.size, apart, _split_time(period_ps, denominator), denominator)
     if phases == "even":
-        first_ps, first_part = _spread(_parts(step_ps, denominator), denominator, connections)
+        first_ps, first_part = _multiples(
+            _split_time(step_ps, denominator), denominator, connections
+        )
     else:
         first_ps = draws.below("phases").stream().integers(0, math.ceil(period_ps), connections)
         first_part = np.zeros(connections, np.int64)
-    moments, late = _sorted_moments(first_ps, first_part, shape)
-    rounds = min(-(-WORTH_A_LOOP // len(late)), max(1, LONGEST_ROUND_PS // math.ceil(period_ps)))
-    moments, late = _unrolled(moments, late, shape, rounds)
-    return Pattern(moments, late, int(rounds * period_ps * denominator), denominator)
+    offsets, wrapped = _sorted_offsets(first_ps, first_part, scaled)
+    rounds = min(-(-MIN_ROUND_CELLS // len(wrapped)), max(1, MAX_ROUND_PS // math.ceil(period_ps)))
+    offsets, wrapped = _repeat_period(offsets, wrapped, scaled, rounds)
+    return Pattern(offsets, wrapped, int(rounds * period_ps * denominator), denominator)
 
 
-class _Shape(NamedTuple):
-    """A burst's size, (m, 2) its steps, and the period, times as whole ps and numerator."""
+class _ScaledBurst(NamedTuple):
+    """The size of a burst, its (m, 2) steps, and the period; times are whole ps and numerator."""
 
     size: int
     apart: Whole
@@ -150,47 +151,51 @@ class _Shape(NamedTuple):
     denominator: int
 
 
-def _parts(time_ps: Fraction, denominator: int) -> tuple[int, int]:
+def _split_time(time_ps: Fraction, denominator: int) -> tuple[int, int]:
     whole_ps, rest = divmod(time_ps, 1)
     return int(whole_ps), int(rest * denominator)
 
 
-def _spread(step: tuple[int, int], denominator: int, count: int) -> tuple[Times, Whole]:
+def _multiples(step: tuple[int, int], denominator: int, count: int) -> tuple[Times, Whole]:
     whole_ps, part = np.empty(count, np.int64), np.empty(count, np.int64)
-    _add_up(step, denominator, whole_ps, part)
+    _write_multiples(step, denominator, whole_ps, part)
     return whole_ps, part
 
 
-def _sorted_moments(first_ps: Times, first_part: Whole, shape: _Shape) -> tuple[Moments, Truths]:
-    cells = len(first_ps) * shape.size
-    moments = Moments(
+def _sorted_offsets(
+    first_ps: Times, first_part: Whole, scaled: _ScaledBurst
+) -> tuple[Offsets, Truths]:
+    cells = len(first_ps) * scaled.size
+    offsets = Offsets(
         np.empty(cells, np.int64), np.empty(cells, np.int64), np.empty(cells, np.int32)
     )
-    late = np.empty(cells, np.bool_)
-    _send_bursts((first_ps, first_part), shape, moments, late)
-    order = np.lexsort((moments.connection, moments.part, moments.whole_ps))
-    whole_ps, part, connection = moments
-    return Moments(whole_ps[order], part[order], connection[order]), late[order]
+    wrapped = np.empty(cells, np.bool_)
+    _write_offsets((first_ps, first_part), scaled, offsets, wrapped)
+    order = np.lexsort((offsets.connection, offsets.part, offsets.whole_ps))
+    whole_ps, part, connection = offsets
+    return Offsets(whole_ps[order], part[order], connection[order]), wrapped[order]
 
 
-def _unrolled(moments: Moments, late: Truths, shape: _Shape, rounds: int) -> tuple[Moments, Truths]:
-    """Return so many rounds as one; in all but the first, what is late comes."""
+def _repeat_period(
+    offsets: Offsets, wrapped: Truths, scaled: _ScaledBurst, rounds: int
+) -> tuple[Offsets, Truths]:
+    """Return several rounds as one; wrapped cells are skipped in the first only."""
     if rounds == 1:
-        return moments, late
-    start_ps, start_part = _spread(shape.period, shape.denominator, rounds)
-    part = start_part[:, None] + moments.part
-    carried = part >= shape.denominator
-    whole_ps = start_ps[:, None] + moments.whole_ps + carried
-    part -= carried * shape.denominator
-    none_late = np.zeros((rounds - 1) * len(late), np.bool_)
+        return offsets, wrapped
+    start_ps, start_part = _multiples(scaled.period, scaled.denominator, rounds)
+    part = start_part[:, None] + offsets.part
+    carried = part >= scaled.denominator
+    whole_ps = start_ps[:, None] + offsets.whole_ps + carried
+    part -= carried * scaled.denominator
+    none_wrapped = np.zeros((rounds - 1) * len(wrapped), np.bool_)
     return (
-        Moments(whole_ps.ravel(), part.ravel(), np.tile(moments.connection, rounds)),
-        np.concatenate([late, none_late]),
+        Offsets(whole_ps.ravel(), part.ravel(), np.tile(offsets.connection, rounds)),
+        np.concatenate([wrapped, none_wrapped]),
     )
 
 
 @kernel
-def _add_up(step: tuple[int, int], denominator: int, whole_ps: Times, part: Whole) -> None:
+def _write_multiples(step: tuple[int, int], denominator: int, whole_ps: Times, part: Whole) -> None:
     """Write 0, 1, 2 ... times `step`."""
     step_ps, step_part = step
     at_ps = at_part = 0
@@ -204,11 +209,13 @@ def _add_up(step: tuple[int, int], denominator: int, whole_ps: Times, part: Whol
 
 
 @kernel
-def _send_bursts(first: tuple[Times, Whole], shape: _Shape, moments: Moments, late: Truths) -> None:
-    """Write the moments of one period by connection; those past its end are late at its start."""
+def _write_offsets(
+    first: tuple[Times, Whole], scaled: _ScaledBurst, offsets: Offsets, wrapped: Truths
+) -> None:
+    """Write the offsets of one period by connection; those past its end wrap to its start."""
     first_ps, first_part = first
-    size, apart, (period_ps, period_part), denominator = shape
-    whole_ps, part, connection = moments
+    size, apart, (period_ps, period_part), denominator = scaled
+    whole_ps, part, connection = offsets
     k = 0
     for i in range(len(first_ps)):
         at_ps, at_part, wraps = first_ps[i], first_part[i], False
@@ -221,7 +228,7 @@ def _send_bursts(first: tuple[Times, Whole], shape: _Shape, moments: Moments, la
                 if at_part < 0:
                     at_part += denominator
                     at_ps -= 1
-            whole_ps[k], part[k], connection[k], late[k] = at_ps, at_part, i, wraps
+            whole_ps[k], part[k], connection[k], wrapped[k] = at_ps, at_part, i, wraps
             k += 1
             at_ps += apart[step, WHOLE]
             at_part += apart[step, PART]
@@ -232,37 +239,37 @@ def _send_bursts(first: tuple[Times, Whole], shape: _Shape, moments: Moments, la
 
 
 @kernel
-def _repeat(
-    moments: Moments,
+def _emit_rounds(
+    offsets: Offsets,
     start: int,
-    clock: tuple[int, int],
-    pace: tuple[int, int, int],
+    round_start: tuple[int, int],
+    round_length: tuple[int, int, int],
     cells: tuple[Times, Indices],
 ) -> None:
-    """Write the cells from moment `start` on, as many as there is room for.
+    """Write cells from offset `start` on, until the arrays are full.
 
     Args:
-        moments: Of one round.
-        start: Number of the first moment.
-        clock: When the round began that it is in: whole ps and numerator.
-        pace: The length of a round, likewise, and the denominator.
+        offsets: The offsets of one round.
+        start: The number of the first offset.
+        round_start: When its round began: whole ps and numerator.
+        round_length: The length of a round, likewise, and the denominator.
         cells: (n,) Written: times, rounded down, and connections.
     """
-    round_ps, round_part, denominator = pace
-    begins_ps, begins_part = clock
+    round_ps, round_part, denominator = round_length
+    begins_ps, begins_part = round_start
     at_ps, connection = cells
     done = 0
     while done < len(at_ps):
-        count = min(len(moments.part) - start, len(at_ps) - done)
-        # Sliced, for an index that is only counted up from 0 needs no check.
+        count = min(len(offsets.part) - start, len(at_ps) - done)
+        # Sliced: an index that only counts up from 0 needs no check for negative values.
         whole_ps, part = (
-            moments.whole_ps[start : start + count],
-            moments.part[start : start + count],
+            offsets.whole_ps[start : start + count],
+            offsets.part[start : start + count],
         )
         times = at_ps[done : done + count]
         for k in range(count):
             times[k] = begins_ps + whole_ps[k] + (begins_part + part[k] >= denominator)
-        connection[done : done + count] = moments.connection[start : start + count]
+        connection[done : done + count] = offsets.connection[start : start + count]
         done += count
         start = 0
         begins_ps += round_ps

@@ -1,4 +1,4 @@
-"""The sizes of a source's items: all the same, in an order, or drawn from a mix."""
+"""The sizes of the items of a source: all equal, in an order, or drawn from a mix."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
     from qospec.protocol.encapsulation import Encapsulation
 
 BLOCK = 4_096
-"""So many sizes are drawn at a time, however time is cut: chunks change nothing."""
+"""Sizes are drawn in blocks of this size, so that the size of time steps changes nothing."""
 LARGEST_WEIGHT = 2**31
 GUIDE_BITS = 12
-"""A guide to the sizes has so many entries, as a power of two: it stays in the first cache."""
+"""The number of entries of the guide, as a power of two: it stays in the first-level cache."""
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """Sizes in bytes, each with the number of items of that size among all.
+    """Sizes in bytes, each with its number of items.
 
     Attributes:
-        size_bytes: Rising; as they come, and maybe again, if `in_order`.
-        weights: As many, each at least 1. If `in_order`, so many come in a row.
-        in_order: Whether nothing is drawn: the sizes of a connection's items come in this order,
-            again and again.
+        size_bytes: Ascending; in order of sending, possibly with repetitions, if `in_order`.
+        weights: One per size, at least 1. If `in_order`, the number of items in a row.
+        in_order: Whether nothing is drawn: the items of a connection repeat the sizes in this
+            order.
     """
 
     size_bytes: tuple[int, ...]
@@ -54,7 +54,7 @@ class Sizes:
         return Fraction(sum(length(size) * weight for size, weight in pairs), sum(self.weights))
 
     def start(self, connections: int, draws: Draws) -> Drawn | Repeated:
-        """Return its state at the beginning of a trial, for a source of so many connections."""
+        """Return the state at the beginning of a trial, for a source of `connections`."""
         ordered = self.alike or self.in_order
         return Repeated(self, connections) if ordered else Drawn(self, draws)
 
@@ -62,7 +62,7 @@ class Sizes:
 @functools.cache
 def mean_bytes(sizes: Sizes, link: Encapsulation, layer: str, transport_bytes: int) -> Fraction:
     """Return the mean length of packets of these sizes in a layer of a link."""
-    # Cached: the cases of a sweep ask for the same few means, of mixes of up to hundreds of sizes.
+    # Cached: the cases of a sweep use the same few means, of mixes of up to hundreds of sizes.
     return sizes.mean_of(lambda packet: link.counted(packet, layer, transport_bytes))
 
 
@@ -70,61 +70,61 @@ CELLS = Sizes((CELL_BYTES,))
 
 
 class Drawn:
-    """The sizes of the items of one source as they are drawn: in the order of being ready."""
+    """Sizes of the items of one source that are drawn, in the order in which they are ready."""
 
-    __slots__ = ("_left", "_mix", "_stream")
+    __slots__ = ("_mix", "_remaining", "_stream")
 
     def __init__(self, sizes: Sizes, draws: Draws) -> None:
         self._mix = _mix(sizes)
-        self._left: arrays.Sizes = np.empty(0, np.int32)
+        self._remaining: arrays.Sizes = np.empty(0, np.int32)
         self._stream: Generator = draws.below("sizes").stream()
 
     def next(self, connection: Indices) -> arrays.Sizes:
         """Return the sizes of the next items of the source; see `Repeated.next`."""
         count = len(connection)
-        missing = count - len(self._left)
+        missing = count - len(self._remaining)
         if missing > 0:
             blocks = -(-missing // BLOCK)
             drawn = self._stream.integers(0, self._mix.bounds[-1], blocks * BLOCK, np.int32)
             _look_up(drawn, self._mix)
-            self._left = np.concatenate([self._left, drawn])
-        taken, self._left = self._left[:count], self._left[count:]
+            self._remaining = np.concatenate([self._remaining, drawn])
+        taken, self._remaining = self._remaining[:count], self._remaining[count:]
         return taken
 
 
 class Repeated:
-    """The sizes of the items of one source that come in an order, again and again."""
+    """Sizes of the items of one source that repeat in an order."""
 
-    __slots__ = ("_at", "_length", "_rounds")
+    __slots__ = ("_length", "_position", "_repeated")
 
     def __init__(self, sizes: Sizes, connections: int) -> None:
         once = np.array(sizes.size_bytes, np.int32)
-        self._rounds: arrays.Sizes = once[:1] if sizes.alike else np.repeat(once, sizes.weights)
-        self._length = len(self._rounds)
-        self._at = np.zeros(1 if sizes.alike else connections, np.int64)
+        self._repeated: arrays.Sizes = once[:1] if sizes.alike else np.repeat(once, sizes.weights)
+        self._length = len(self._repeated)
+        self._position = np.zeros(1 if sizes.alike else connections, np.int64)
 
     def next(self, connection: Indices) -> arrays.Sizes:
-        """Return the sizes of the next items; they are shared, and not to be changed.
+        """Return the sizes of the next items, which are shared: do not change them.
 
         Args:
-            connection: (n,) Whose each of them is; the source's first is 0.
+            connection: (n,) The connection of each, from 0 within the source.
         """
         count = len(connection)
-        if len(self._at) > 1:
+        if len(self._position) > 1:
             sizes = np.empty(count, np.int32)
-            _take_turns(connection.view(np.uint32), self._rounds, self._at, sizes)
+            _next_sizes(connection.view(np.uint32), self._repeated, self._position, sizes)
             return sizes
-        first = int(self._at[0])
+        first = int(self._position[0])
         end = first + count
-        if end > len(self._rounds):
-            self._rounds = np.tile(self._rounds[: self._length], -(-end // self._length))
-        self._at[0] = end % self._length
-        return self._rounds[first:end]
+        if end > len(self._repeated):
+            self._repeated = np.tile(self._repeated[: self._length], -(-end // self._length))
+        self._position[0] = end % self._length
+        return self._repeated[first:end]
 
 
 @kernel
-def _take_turns(connection: Rows, once: arrays.Sizes, at: Whole, sizes: arrays.Sizes) -> None:
-    """Write the size of each item: of the sizes in their order, that which its connection is at."""
+def _next_sizes(connection: Rows, once: arrays.Sizes, at: Whole, sizes: arrays.Sizes) -> None:
+    """Write the size of each item: the next one in the order of its connection."""
     for i in range(len(connection)):
         turn = at[connection[i]]
         sizes[i] = once[turn]
@@ -132,13 +132,13 @@ def _take_turns(connection: Rows, once: arrays.Sizes, at: Whole, sizes: arrays.S
 
 
 class Mix(NamedTuple):
-    """Sizes by number, as they are drawn.
+    """Sizes by random number.
 
     Attributes:
-        size_bytes: (n,)
-        bounds: (n,) Below which number a size ends; it begins where the one ahead of it does.
-        guide: The first size that can be meant, by what is left of a number,
-        shift: shifted right so far.
+        size_bytes: (n,) The sizes.
+        bounds: (n,) The number at which the range of each size ends, exclusive.
+        guide: By the upper bits of a number, the first size whose range it can be in.
+        shift: The number of lower bits that are dropped for this.
     """
 
     size_bytes: arrays.Sizes
@@ -157,7 +157,7 @@ def _mix(sizes: Sizes) -> Mix:
 
 @kernel
 def _look_up(numbers: arrays.Sizes, mix: Mix) -> None:
-    """Write over each number the size that it stands for: the guide is at most a few steps off."""
+    """Replace each number by its size; the guide is at most a few steps off."""
     size_bytes, bounds, guide, shift = mix
     for i in range(len(numbers)):
         k = guide[numbers[i] >> shift]

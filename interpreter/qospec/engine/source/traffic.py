@@ -21,12 +21,12 @@ class Stream(NamedTuple):
     """Packets of one flow.
 
     Attributes:
-        contract: What stands for a contract: the rate that is planned.
+        contract: The planned rate, in place of a contract.
         source: The arrival process, by name and arguments.
-        sizes: Of IP packets.
-        marks: Of all of them.
-        asked: What a classifier may ask for that no element changes, by name.
-        encapsulation: That of the first link.
+        sizes: The sizes of its IP packets.
+        marks: The marks of all of them.
+        header_fields: Those that classifiers can test and no element changes, by name.
+        encapsulation: The framing of the first link.
         transport_bytes: Headers in each packet, besides the 20 bytes of IPv4's.
     """
 
@@ -34,7 +34,7 @@ class Stream(NamedTuple):
     source: tuple[str, Mapping[str, object]]
     sizes: Sizes
     marks: int
-    asked: Mapping[str, Fraction | str]
+    header_fields: Mapping[str, Fraction | str]
     encapsulation: Encapsulation
     transport_bytes: int
 
@@ -42,7 +42,7 @@ class Stream(NamedTuple):
 class CellTraffic(ABC):
     """Traffic of cells: a frozen dataclass of its parameters, decorated with `carries=("cell",)`.
 
-    Flows ask it for `connections` and `phases`, and for `clp` and `virtual_path` if it has them.
+    Flows read its `connections` and `phases`, and `clp` and `virtual_path` if it has them.
     """
 
     @abstractmethod
@@ -58,13 +58,13 @@ class PacketTraffic(ABC):
     """Traffic of packets: likewise, decorated with `carries=("packet",)`."""
 
     rate_field: ClassVar[str] = "rate"
-    """The field that says how many packets come, if no source does: the checker asks for one."""
+    """The field that holds the rate if no source has one; the checker requires it then."""
 
     @abstractmethod
     def stream(self, link: Encapsulation) -> Stream:
-        """Return what is sent on a first link.
+        """Return the packets that are sent on a first link.
 
         Raises:
-            ValueError: It does not fit the link, or its rate cannot be kept exactly; with words
-                for the author.
+            ValueError: It does not fit the link, or its rate cannot be kept exactly; in the
+                author's words.
         """

@@ -1,9 +1,9 @@
-"""Sources whose connections go back and forth between two states, each by itself.
+"""Two-state sources: each connection alternates between two states, independently.
 
-A state lasts for a time that is constant or drawn. Cells come at a constant interval of the time
-that is spent in the second state, and of it alone; or in both states at random, in each at a rate
-of its own. The connections stand in a heap by their next event, so cells leave it in order of time.
-Whatever is drawn is taken from blocks in the order of events, which no cut of time moves.
+A state lasts for a time that is constant or drawn. Cells are sent at a constant interval of the
+time spent in the second state, and of it alone; or at random in both states, each with its own
+rate. A heap orders connections by their next event, so cells leave it in order of time. All random
+numbers are taken from blocks in the order of events, whatever the size of time steps.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from qospec.engine.random import Draws
 
 BLOCK = 4_096
-"""So many times are drawn at once, and so many cells given by a kernel in one go."""
+"""The number of times drawn at once, and of cells that a kernel emits in one call."""
 LONGEST_STAY_PS = 10**17
 """A day; the longest exponential draw, of 45 times the mean, still fits int64."""
-LEAST_CELLS = Fraction(1, 100)
-"""Per turn through both states, on average: else more is done for the states than for cells."""
+MIN_CELLS_PER_CYCLE = Fraction(1, 100)
+"""The mean number of cells per cycle through both states; below it, state changes dominate."""
 LARGEST_NUMERATOR = 2**61
 NEVER_PS = 2**63 - 1
 STAY, GAP = 0, 2
-"""Where the rows of draws begin; each has one for either state."""
+"""The first rows of the draws; each has one row per state."""
 ROWS = 4
 
 
@@ -39,16 +39,16 @@ class Gaps(NamedTuple):
     """The times between cells.
 
     Attributes:
-        constant_ps: In the second state, of the time spent there; None: at random in both.
-        means_ps: Of the exponential times in each state, if they are at random.
+        constant_ps: Constant, of the time spent in the second state; None: at random in both.
+        means_ps: The means of the exponential times in each state, if at random.
     """
 
     constant_ps: Fraction | None = None
     means_ps: tuple[float, float] = (0.0, 0.0)
 
 
-class Pace(NamedTuple):
-    """A constant gap as kernels reckon with it: whole ps, and a numerator over a denominator."""
+class ConstantGap(NamedTuple):
+    """A constant gap for kernels: whole ps, and a numerator over a denominator."""
 
     whole_ps: int
     part: int
@@ -56,15 +56,15 @@ class Pace(NamedTuple):
 
 
 class ConnectionStates(NamedTuple):
-    """Where each connection is.
+    """The state of each connection.
 
     Attributes:
         second: (n,) Whether it is in the second state.
-        leaves_ps: (n,) When it goes to the other one.
-        next_ps: (n,) When its next cell is ready, rounded down; never, in a state without.
-        part: (n,) What that leaves, as a numerator.
-        held_ps: (n,) In a state without cells: how far off the next one is.
-        due_ps: (n,) Its next event.
+        leaves_ps: (n,) When it changes to the other state.
+        next_ps: (n,) When its next cell is ready, rounded down; NEVER_PS in a state without cells.
+        part: (n,) The rest of `next_ps`, as a numerator.
+        remaining_ps: (n,) In a state without cells: the rest of the interval to the next cell.
+        due_ps: (n,) The time of its next event.
         heap: (n,) Connections; each is due no later than those at 2i+1 and 2i+2.
     """
 
@@ -72,47 +72,47 @@ class ConnectionStates(NamedTuple):
     leaves_ps: Times
     next_ps: Times
     part: Whole
-    held_ps: Times
+    remaining_ps: Times
     due_ps: Times
     heap: Indices
 
 
 @dataclass
 class TwoState:
-    """What is carried from batch to batch.
+    """The state that is kept from batch to batch.
 
     Attributes:
-        turns: Of the connections.
-        pace: Of a constant gap.
-        random: Whether cells come at random.
-        rows: What draws each row anew.
+        states: The states of the connections.
+        gap: The constant gap, if not `random`.
+        random: Whether cells are sent at random.
+        rows: What refills each row.
         drawn_ps: (ROWS, BLOCK) Times that were drawn.
-        used: (ROWS,) How many of each row are gone.
+        used: (ROWS,) The number of times used of each row.
     """
 
-    turns: ConnectionStates
-    pace: Pace
+    states: ConnectionStates
+    gap: ConstantGap
     random: bool
     rows: tuple[DrawnTimes, ...]
     drawn_ps: Whole
     used: Whole
 
     def before(self, until_ps: int) -> tuple[Times, Indices]:
-        """Return times and connections of all cells before `until_ps` that were not yet given."""
+        """Return times and connections of all cells before `until_ps` that were not yet emitted."""
         at_ps, connection = [np.empty(0, np.int64)], [np.empty(0, np.int32)]
         done = False
         while not done:
-            times, whose = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int32)
+            times, sender = np.empty(BLOCK, np.int64), np.empty(BLOCK, np.int32)
             count, done = _advance(
                 until_ps,
-                self.turns,
-                self.pace,
+                self.states,
+                self.gap,
                 self.random,
                 (self.drawn_ps, self.used),
-                (times, whose),
+                (times, sender),
             )
             at_ps.append(times[:count])
-            connection.append(whose[:count])
+            connection.append(sender[:count])
             for number in np.flatnonzero(self.used == BLOCK).tolist():
                 self.rows[number].draw(self.drawn_ps[number])
                 self.used[number] = 0
@@ -122,17 +122,17 @@ class TwoState:
 def check_state(
     name: str, cell_rate: Fraction, mean_rate: Fraction, stays: tuple[Duration, Duration]
 ) -> None:
-    """Raise ValueError, with words for an author, for rates and states that do not go together.
+    """Raise ValueError, in the author's words, for rates and states that do not fit together.
 
     Args:
-        name: Of the field that gives `cell_rate`.
-        cell_rate: Whose interval is kept exactly, in cells/s.
-        mean_rate: Cells/s of one connection, on average.
+        name: The field that holds `cell_rate`.
+        cell_rate: A rate whose interval is kept exactly, in cells/s.
+        mean_rate: The mean cells/s of one connection.
         stays: How long each state lasts.
     """
     if cell_rate.numerator > LARGEST_NUMERATOR:
         raise ValueError(f"{name}: this fraction is too fine to be kept exactly; give fewer digits")
-    if mean_rate * (stays[0].mean_ps + stays[1].mean_ps) < LEAST_CELLS * PS_PER_S:
+    if mean_rate * (stays[0].mean_ps + stays[1].mean_ps) < MIN_CELLS_PER_CYCLE * PS_PER_S:
         raise ValueError(
             f"{name}: fewer than one in 100 cycles through both states would contain a cell"
         )
@@ -141,15 +141,15 @@ def check_state(
 def two_state(
     stays: tuple[Duration, Duration], gaps: Gaps, connections: int, phases: str, draws: Draws
 ) -> TwoState:
-    """Return a source of like connections.
+    """Return a source of identical connections.
 
     Args:
         stays: How long each state lasts.
         gaps: The times between cells.
-        connections: How many.
-        phases: "random": each is in a state, and as far through it, as at any time in the long run;
-            "even": connection i enters the second state, and has a cell, at i/n of a mean turn.
-        draws: For states, stays and gaps.
+        connections: Their number.
+        phases: "random": each starts in its steady state; "even": connection i enters the second
+            state, and has a cell, at i/n of a mean cycle.
+        draws: The streams of states, stays and gaps.
     """
     laws: list[tuple[float, bool]] = [(s.mean_ps, s.law == "exponential") for s in stays]
     laws += [(mean_ps, gaps.constant_ps is None) for mean_ps in gaps.means_ps]
@@ -162,22 +162,22 @@ def two_state(
         row.draw(times_ps)
     gap_ps = gaps.constant_ps or Fraction(0)
     whole_ps, rest = divmod(gap_ps, 1)
-    pace = Pace(int(whole_ps), rest.numerator, rest.denominator)
-    turns = _begin(stays, gaps, connections, draws, even=phases == "even")
+    gap = ConstantGap(int(whole_ps), rest.numerator, rest.denominator)
+    states = _initial_states(stays, gaps, connections, draws, even=phases == "even")
     random = gaps.constant_ps is None
-    return TwoState(turns, pace, random, rows, drawn_ps, np.zeros(ROWS, np.int64))
+    return TwoState(states, gap, random, rows, drawn_ps, np.zeros(ROWS, np.int64))
 
 
-def _begin(
+def _initial_states(
     stays: tuple[Duration, Duration], gaps: Gaps, connections: int, draws: Draws, *, even: bool
 ) -> ConnectionStates:
-    turn_ps = stays[0].mean_ps + stays[1].mean_ps
+    cycle_ps = stays[0].mean_ps + stays[1].mean_ps
     if even:
         second = np.zeros(connections, np.bool_)
-        leaves_ps = np.array([i * turn_ps // connections for i in range(connections)], np.int64)
+        leaves_ps = np.array([i * cycle_ps // connections for i in range(connections)], np.int64)
         first_ps = np.zeros(connections, np.int64)
     else:
-        place_ps = draws.below("states").stream().integers(0, turn_ps, connections)
+        place_ps = draws.below("states").stream().integers(0, cycle_ps, connections)
         second = place_ps < stays[1].mean_ps
         stream = draws.below("stays").stream()
         unit = stream.exponential(1.0, connections)
@@ -188,7 +188,7 @@ def _begin(
             drawn_ps = (unit * stay.mean_ps).astype(np.int64)
             rest_ps = drawn_ps if stay.law == "exponential" else stay.mean_ps - through_ps
             leaves_ps[mine] = rest_ps[mine]
-        first_ps = _first(second, gaps, draws)
+        first_ps = _first_cells(second, gaps, draws)
     never = np.full(connections, NEVER_PS, np.int64)
     silent = ~second & (gaps.constant_ps is not None)
     next_ps = np.where(silent, never, first_ps)
@@ -198,8 +198,8 @@ def _begin(
     return ConnectionStates(second, leaves_ps, next_ps, part, first_ps, due_ps, heap)
 
 
-def _first(second: Truths, gaps: Gaps, draws: Draws) -> Times:
-    """Return how far off each connection's first cell is."""
+def _first_cells(second: Truths, gaps: Gaps, draws: Draws) -> Times:
+    """Return the time to the first cell of each connection."""
     stream, count = draws.below("first").stream(), len(second)
     if gaps.constant_ps is not None:
         return stream.integers(0, -(-gaps.constant_ps // 1), count)
@@ -210,28 +210,28 @@ def _first(second: Truths, gaps: Gaps, draws: Draws) -> Times:
 @kernel
 def _advance(
     until_ps: int,
-    turns: ConnectionStates,
-    pace: Pace,
+    states: ConnectionStates,
+    gap: ConstantGap,
     random: bool,  # noqa: FBT001 -- kernels take no names
     draws: tuple[Whole, Whole],
     cells: tuple[Times, Indices],
 ) -> tuple[int, bool]:
-    """Write the cells before a time, as many as there is room and draws for.
+    """Write the cells before a time, as long as room and random numbers last.
 
     Args:
-        until_ps: Up to when.
-        turns: Carried on.
-        pace: Of a constant gap.
-        random: Whether cells come at random, in both states.
-        draws: (ROWS, BLOCK) times, and (ROWS,) how many of them are gone: carried on.
+        until_ps: The time.
+        states: Updated.
+        gap: The constant gap, if not `random`.
+        random: Whether cells are sent at random, in both states.
+        draws: (ROWS, BLOCK) times, and (ROWS,) the number used of each; updated.
         cells: (n,) Written: times and connections.
 
     Returns:
-        How many cells, and whether these are all.
+        The number of cells, and whether these are all.
     """
     drawn_ps, used = draws
     at_ps, connection = cells
-    heap, due_ps = turns.heap, turns.due_ps
+    heap, due_ps = states.heap, states.due_ps
     count = 0
     while count < len(at_ps):
         i = heap[0]
@@ -240,47 +240,53 @@ def _advance(
         for row in range(len(used)):
             if used[row] == drawn_ps.shape[1]:
                 return count, False
-        if turns.next_ps[i] < turns.leaves_ps[i]:
-            at_ps[count], connection[count] = turns.next_ps[i], i
+        if states.next_ps[i] < states.leaves_ps[i]:
+            at_ps[count], connection[count] = states.next_ps[i], i
             count += 1
-            row = GAP + turns.second[i]
+            row = GAP + states.second[i]
             if random:
-                turns.next_ps[i] += drawn_ps[row, used[row]]
+                states.next_ps[i] += drawn_ps[row, used[row]]
                 used[row] += 1
             else:
-                turns.next_ps[i] += pace.whole_ps
-                turns.part[i] += pace.part
-                if turns.part[i] >= pace.denominator:
-                    turns.part[i] -= pace.denominator
-                    turns.next_ps[i] += 1
+                states.next_ps[i] += gap.whole_ps
+                states.part[i] += gap.part
+                if states.part[i] >= gap.denominator:
+                    states.part[i] -= gap.denominator
+                    states.next_ps[i] += 1
         else:
-            _change(turns, i, random, drawn_ps, used)
-        due_ps[i] = min(turns.next_ps[i], turns.leaves_ps[i])
-        _sink(heap, due_ps)
+            _change_state(states, i, random, drawn_ps, used)
+        due_ps[i] = min(states.next_ps[i], states.leaves_ps[i])
+        _sift_down(heap, due_ps)
     return count, False
 
 
 @kernel
-def _change(turns: ConnectionStates, i: int, random: bool, drawn_ps: Whole, used: Whole) -> None:  # noqa: FBT001
-    """Go to the other state; what is at random begins anew there, which its law allows."""
-    now_ps = turns.leaves_ps[i]
-    turns.second[i] = not turns.second[i]
-    state = int(turns.second[i])
-    turns.leaves_ps[i] = now_ps + drawn_ps[STAY + state, used[STAY + state]]
+def _change_state(
+    states: ConnectionStates,
+    i: int,
+    random: bool,  # noqa: FBT001
+    drawn_ps: Whole,
+    used: Whole,
+) -> None:
+    """Change to the other state; random gaps begin anew there, as they are memoryless."""
+    now_ps = states.leaves_ps[i]
+    states.second[i] = not states.second[i]
+    state = int(states.second[i])
+    states.leaves_ps[i] = now_ps + drawn_ps[STAY + state, used[STAY + state]]
     used[STAY + state] += 1
     if random:
-        turns.next_ps[i] = now_ps + drawn_ps[GAP + state, used[GAP + state]]
+        states.next_ps[i] = now_ps + drawn_ps[GAP + state, used[GAP + state]]
         used[GAP + state] += 1
     elif state:
-        turns.next_ps[i] = now_ps + turns.held_ps[i]
+        states.next_ps[i] = now_ps + states.remaining_ps[i]
     else:
-        turns.held_ps[i] = turns.next_ps[i] - now_ps
-        turns.next_ps[i] = NEVER_PS
+        states.remaining_ps[i] = states.next_ps[i] - now_ps
+        states.next_ps[i] = NEVER_PS
 
 
 @kernel
-def _sink(heap: Indices, due_ps: Times) -> None:
-    """Put the first connection, which is due later now, where it belongs."""
+def _sift_down(heap: Indices, due_ps: Times) -> None:
+    """Restore the heap after its first connection is due later."""
     moved, place = heap[0], 0
     while 2 * place + 1 < len(heap):
         child = 2 * place + 1

@@ -107,5 +107,5 @@ def test_a_bit_rate_of_a_mix_follows_through_the_link(sent):
 
 def test_an_address_is_kept_in_its_shortest_form(sent):
     flow = sent('rate = 1 pkt/s, size = 64 B @ip, family = ipv6, source_address = "2001:DB8:0::7"')
-    assert flow.stream.asked["source_address"] == "2001:db8::7"
-    assert flow.stream.asked["destination_address"] == "::"
+    assert flow.stream.header_fields["source_address"] == "2001:db8::7"
+    assert flow.stream.header_fields["destination_address"] == "::"

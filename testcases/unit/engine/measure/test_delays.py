@@ -110,7 +110,9 @@ def test_squares_that_go_round_are_found(values: list[int]) -> None:
 def test_squares_that_may_have_gone_round_more_often_are_not_told() -> None:
     row, _ = kept([n % 2 * ELEVEN_DAYS_PS for n in range(1_000)])
     assert delays.squares_ps2(np.array([row])) is None
-    all_delays = delays.Kept(np.array([row]), np.zeros((1, 1), np.int64), 0).pooled(slice(None))
+    all_delays = delays.DelaySummary(np.array([row]), np.zeros((1, 1), np.int64), 0).pooled(
+        slice(None)
+    )
     assert all_delays.read("mean") == Fraction(ELEVEN_DAYS_PS, 2)
     assert all_delays.less(1).read("std") is None
     assert all_delays.read("sample_std") is None
@@ -149,7 +151,7 @@ def test_count_adds_a_step_per_cell() -> None:
 
 def test_sums_are_exact_of_any_number_of_cells(monkeypatch: pytest.MonkeyPatch) -> None:
     """Words are set in order now and then: a sum's lower one would be full after 2^32 cells."""
-    monkeypatch.setattr(delays, "SETTLED_AFTER", 3)
+    monkeypatch.setattr(delays, "NORMALISE_AFTER", 3)
     rows, histogram = delays.new_rows(np.array([-1])), delays.Histogram(0)
     sent_ps, whose = np.arange(2, dtype=np.int64), np.zeros(2, np.int32)
     for _ in range(5):

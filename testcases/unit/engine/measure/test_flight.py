@@ -35,5 +35,5 @@ def test_no_sum_outgrows_its_word_however_many_are_added(latencies_ps):
     sums = [
         delays.total(followed.seen[:, each], delays.SUM_LOW, delays.SUM_BITS) for each in range(6)
     ]
-    assert sums[variation.LATER] - sums[variation.SOONER] == sum(steps)
+    assert sums[variation.INCREASES] - sums[variation.DECREASES] == sum(steps)
     assert sums[variation.RECEIVED] == sum(map(abs, steps))

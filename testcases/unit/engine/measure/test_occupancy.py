@@ -73,7 +73,7 @@ def carried(node: Node, arrivals, cuts, queues):
     watched = Occupancies(measurement_of(node.clock, queues))
     setting = Setting(CONNECTIONS, Draws(("s",)), node.clock, node.queues, owns_times=True)
     state = node.element.start(setting)
-    process = watched.watching(lambda came, until: node.element.process(state, came, until), node)
+    process = watched.recording(lambda came, until: node.element.process(state, came, until), node)
     left, lost, before = [], set(), 0
     for until_ps in (*cuts, FOREVER_PS):
         came = [[i for i in items if before <= i[0] < until_ps] for items in arrivals]
@@ -178,8 +178,8 @@ def test_what_waits_for_tokens_is_told_by_the_shaper_itself(chunk_ps, window, ex
     shape = Shape(Fraction(8 * 10**12), 100, Buffer(9, "packet"))
     watched = Occupancies(MeasurementSpec(*window, (), queues=("pace",)))
     node = Node("pace", shape)
-    state = shape.start(Setting(CONNECTIONS, Draws(("s",)), watched=watched.asked(node)))
-    process = watched.watching(lambda came, until: shape.process(state, came, until), node)
+    state = shape.start(Setting(CONNECTIONS, Draws(("s",)), watched=watched.is_recorded(node)))
+    process = watched.recording(lambda came, until: shape.process(state, came, until), node)
     items = [(0, 0, 0, 100), (0, 1, 0, 100), (0, 2, 0, 100), (170, 3, 0, 100)]
     for start in range(0, 400, chunk_ps):
         until = start + chunk_ps
@@ -191,4 +191,4 @@ def test_nothing_is_watched_that_nobody_asks_for():
     watched = Occupancies(MeasurementSpec(0, 10, ()))
     node = Node("q", Fifo(Buffer(1, "packet")), CLOCK)
     process = node.element.process
-    assert watched.watching(process, node) == process
+    assert watched.recording(process, node) == process

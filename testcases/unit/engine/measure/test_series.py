@@ -15,7 +15,7 @@ from qospec.engine.measure.series import Series
 
 CELLS = np.zeros((0, 4), np.int64)
 """Around cells there is nothing."""
-AROUND = np.array([[18, 64, 20, 28]] * 4, np.int64)
+OUTSIDE = np.array([[18, 64, 20, 28]] * 4, np.int64)
 """Header and trailer, least frame, preamble and gap, headers of transport."""
 ITEMS = st.lists(
     st.tuples(
@@ -35,9 +35,9 @@ def batch(items) -> Batch:
     return Batch(at, sent, connection, size, np.zeros(len(at), np.uint16))
 
 
-def counted(items, each, start_ps, stop_ps, cuts=(), around=CELLS):
+def counted(items, each, start_ps, stop_ps, cuts=(), framing=CELLS):
     """Return the tallies of intervals, after all items were sent, and arrived in batches."""
-    series = Series(MeasurementSpec(start_ps, stop_ps, (), series=(each,)), around)
+    series = Series(MeasurementSpec(start_ps, stop_ps, (), series=(each,)), framing)
     whole = batch(items)
     ends = [0, *sorted(min(cut, whole.count) for cut in cuts), whole.count]
     for first, last in pairwise(ends):
@@ -81,7 +81,7 @@ def test_an_interval_counts_what_was_sent_and_what_arrived_in_it(items, every_ps
 @given(ITEMS, st.lists(st.integers(0, 40), max_size=4))
 def test_packets_are_weighed_in_each_layer(items, cuts):
     each = Intervals(0, 4, 2**38)
-    found = counted(items, each, 0, 2**41, cuts, AROUND)
+    found = counted(items, each, 0, 2**41, cuts, OUTSIDE)
     for number, tally in enumerate(found):
         sizes = [s for sent, delay, _, s in items if (sent + delay) // each.every_ps == number]
         frames = [max(size + 18, 64) for size in sizes]
