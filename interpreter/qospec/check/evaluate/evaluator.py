@@ -36,7 +36,7 @@ LIBRARY = "std"
 
 
 class Evaluator:
-    """LoopArray syntax into values."""
+    """Turns syntax into values."""
 
     def __init__(self, context: Context) -> None:
         self.context = context

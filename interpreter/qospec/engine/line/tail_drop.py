@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class Outcome(NamedTuple):
-    """What becomes of each item of a batch.
+    """The outcome of each item of a batch.
 
     Attributes:
         lost: (n,) 1 if it was dropped.
@@ -228,7 +228,7 @@ MOST_AT_ONCE = 2**62
 def send_uncongested(
     line: Whole, batch: Batch, size_bytes: int, *, room_ps: int, owns_times: bool
 ) -> tuple[Batch, int]:
-    """Return the batch with so many of its items sent, as far as all certainly find room.
+    """Return the batch with the items sent that certainly find room, and the number of these.
 
     Args:
         line: Updated; without slots.
@@ -276,7 +276,7 @@ def _send_uncongested(
 
     Args:
         columns: (n,) Arrival times, which do not fall; written: last bit at the far end, which may
-            be the same array; and first bit sent, or (0,): not asked for.
+            be the same array; and first bit sent, or (0,) if not needed.
         line: Updated.
         pace: The time of one item, ps and numerator, and whole ps of all that may wait.
         binary: Numerators of the line and of the time of one item, as `_binary` has them.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from qospec.engine.line.clock import Clock
 
 LOWEST_BIT_RATE = 1_000
-"""Below, the backlog of one batch could outlast what int64 can tell."""
+"""Below this, the backlog of one batch could exceed int64."""
 HIGHEST_BIT_RATE = 10**14
 """Where a cell takes four picoseconds; they could not be told apart much above."""
 LARGEST_DENOMINATOR = 2**62 // (LARGEST_PACKET_BYTES + 1)
@@ -86,7 +86,7 @@ def lookahead_ps(clock: Clock | None) -> int:
 def watermark_ps(line: Whole, until_ps: int) -> int:
     """Return a time that all departures yet to come reach, and none that was given does.
 
-    What comes next starts neither before `until_ps` nor before the line is free.
+    The next item starts neither before `until_ps` nor before the line is free.
     """
     if until_ps >= FOREVER_PS:
         return FOREVER_PS
@@ -105,7 +105,7 @@ def check_load(
 
     Raises:
         ValueError: If an item is shorter than a cell, or does not fit a slot.
-        OverflowError: If the last might have to wait for longer than int64 can tell.
+        OverflowError: If the wait of the last item might exceed int64.
     """
     if smallest_bytes < line[SMALLEST]:
         least = line.item(SMALLEST)

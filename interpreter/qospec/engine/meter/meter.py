@@ -50,8 +50,8 @@ class State(NamedTuple):
 
     Attributes:
         clock: NOW, the time of the last packet, up to which the buckets are filled.
-        committed: The bucket of what is green.
-        other: That of what is yellow, or of all (RFC 2698).
+        committed: The bucket of green packets.
+        other: The bucket of yellow packets, or of all (RFC 2698).
     """
 
     clock: Whole
@@ -61,7 +61,7 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class Meter(Element):
-    """What all meters declare, and how they treat a batch."""
+    """The fields of all meters, and how they process a batch."""
 
     colours: ClassVar[tuple[int, ...]] = (GREEN, YELLOW, RED)
     causes = ("policed",)
@@ -74,7 +74,7 @@ class Meter(Element):
     @property
     @abstractmethod
     def actions(self) -> dict[int, str]:
-        """Return what becomes of packets of a colour; others are marked."""
+        """Return the actions by colour; other colours are marked."""
 
     @property
     def token_bucket(self) -> Bucket:
@@ -84,7 +84,7 @@ class Meter(Element):
 
     @property
     def is_colour_aware(self) -> bool:
-        """Return whether it heeds the colour that a packet bears."""
+        """Return whether it is colour-aware."""
         return False
 
     @property
@@ -117,7 +117,7 @@ class Meter(Element):
         return State(np.zeros(1, np.int64), committed, token_bucket.full(self.other_bucket))
 
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
-        """Colour what comes; drop what the author says."""
+        """Colour arrivals, and drop those whose action is to drop."""
         (batch,) = arrivals
         if not batch.count:
             return Step((batch,), (until_ps,))
@@ -139,7 +139,7 @@ class Meter(Element):
 
 @dataclass(frozen=True)
 class ThreeColours(Meter):
-    """What the meters of three colours declare besides."""
+    """The additional fields of three-colour meters."""
 
     aware: Boolean = field(default=False, kw_only=True)
     """Whether it respects the colour of an arriving packet, which it then keeps or makes worse."""
@@ -150,17 +150,17 @@ class ThreeColours(Meter):
 
     @property
     def actions(self) -> dict[int, str]:
-        """Return what becomes of packets of a colour."""
+        """Return the actions by colour."""
         return {YELLOW: self.exceed, RED: self.violate}
 
     @property
     def is_colour_aware(self) -> bool:
-        """Return whether it heeds the colour that a packet bears."""
+        """Return whether it is colour-aware."""
         return self.aware
 
 
 def check_excess(committed_bytes: int, excess_bytes: int) -> None:
-    """Raise ValueError, with words for an author, where neither of two buckets holds anything.
+    """Raise ValueError, in the author's words, if neither of two buckets holds anything.
 
     Source: RFC 2697, 2; RFC 4115, 2.
     """
@@ -170,7 +170,7 @@ def check_excess(committed_bytes: int, excess_bytes: int) -> None:
 
 @kernel
 def colour_on_arrival(marks: int, is_colour_aware: bool) -> int:  # noqa: FBT001  kernels take no keywords
-    """Return the colour that a packet comes with: green where a meter heeds none."""
+    """Return the colour of an arriving packet: green if the meter is not colour-aware."""
     if not is_colour_aware:
         return GREEN
     return min((marks >> FIRST) & HIGHEST, RED)
@@ -178,7 +178,7 @@ def colour_on_arrival(marks: int, is_colour_aware: bool) -> int:  # noqa: FBT001
 
 @kernel
 def elapsed(clock: Whole, at_ps: int) -> int:
-    """Return how long ago the last packet came, and remember this one."""
+    """Return the time since the last packet, and record this one."""
     ps = at_ps - clock[NOW]
     clock[NOW] = at_ps
     return int(ps)
@@ -192,12 +192,12 @@ def green_else_yellow(
     overflows: bool,  # noqa: FBT001
     colour: Marks,
 ) -> tuple[int, int]:
-    """Let the committed bucket pay for a packet, else the other.
+    """Take tokens for each packet from the committed bucket, else from the other.
 
     Args:
         batch: n packets.
         state: Updated.
-        is_colour_aware: Whether the colour that a packet bears counts.
+        is_colour_aware: Whether the colour of an arriving packet counts.
         overflows: Whether the second bucket gains what the first has no room for, or by itself.
         colour: (n,) Written.
 

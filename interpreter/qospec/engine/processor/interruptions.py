@@ -93,7 +93,7 @@ class Interruptions:
         self.until_ps += self._span_ps
         found = np.concatenate([self._at_times(), self._at_random()])
         found = found[found[:, 0].argsort(kind="stable")]
-        # Each begins when it comes, or when those ahead of it have ended, whichever is later.
+        # Each begins when it is due, or when those ahead of it have ended, whichever is later.
         lengths_ps = found[:, 1]
         ends_ps = lengths_ps.cumsum()
         idle_ps = np.maximum(found[:, 0], self._free_ps) - (ends_ps - lengths_ps)

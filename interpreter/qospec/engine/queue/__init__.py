@@ -1,1 +1,1 @@
-"""Queues: admission, drop policies, and what becomes of items that find no room."""
+"""Queues: admission, drop policies, and the losses of items that find no room."""

@@ -44,7 +44,7 @@ the time of a typical item in ps; the average, and until when its last item was 
 ROOM, LOW, HIGH, TOP, SLOPE, CUT, CUT_ABOVE, COUNT = 0, 1, 2, 3, 4, 5, 6, 7
 CLASS_FIELDS = 8
 """How much may wait with an item; the averages at which early drops begin, have the probability
-SLOPE, and are certain; by how many places differences are cut; how many were let in in a row."""
+SLOPE, and are certain; by how many places differences are cut; admissions in a row."""
 
 
 class AdmissionTable(NamedTuple):
@@ -178,7 +178,7 @@ def _is_early(classes: Whole, row: int, average: int, draw: int) -> bool:
 
 
 Weight = Annotated[Fraction, Domain("ratio", Fraction(1, 2**16), 1)]
-"""Of a newcomer in an average."""
+"""The weight of an arrival in an average."""
 Typical = Annotated[int, Domain("data", 1, 65_535, layers=OF_PACKETS)]
 """A size in bytes."""
 LIGHTEST = 16
@@ -186,7 +186,7 @@ LIGHTEST = 16
 
 
 class Average(NamedTuple):
-    """How an average follows what waits: the weight of each newcomer; a typical item's bytes."""
+    """How an average follows the queue: the weight of each arrival; the bytes of a typical item."""
 
     weight: Fraction
     typical_bytes: int

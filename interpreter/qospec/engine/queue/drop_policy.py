@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     """A map of some field, by the words or numbers of a mark."""
 
 ClassMark = Annotated[str, Domain("choice", choices=tuple(ALL))]
-"""A mark that tells classes apart."""
+"""A mark that distinguishes classes."""
 Probability = Annotated[Fraction, Domain("ratio", Fraction(1, 10**6), 1)]
 NO_LIMIT = 2**62
 """More than waits anywhere, and than any average, in its binary places."""

@@ -19,7 +19,7 @@ NO_LIMIT = 2**62
 NUMBERS = (
     "parent",  # row of the scheduler that it is an input of; 0 for the root
     "item",  # number of the cell that it would send next
-    "inner",  # of a scheduler: row of the one below the root that is asked after it; 0: none
+    "inner",  # of a scheduler: row of the one below the root that selects after it; 0: none
     "choice",  # of a scheduler: row of the input which that cell is at
     "sent",  # of the root: row of the queue of the cell that is being sent; 0: none
     "head",  # of a queue: place of the first that waits
