@@ -3,6 +3,7 @@
 Bounds are drawn, too, so a new element is tested at them without further code.
 """
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -11,7 +12,16 @@ import pytest
 from hypothesis import reject
 from hypothesis import strategies as st
 
-from qospec.catalogue.kinds import REQUIRED, Buffer, Kind, Parameter
+from qospec.catalogue.kinds import (
+    REQUIRED,
+    Buffer,
+    Domain,
+    Duration,
+    Kind,
+    Load,
+    Parameter,
+    SizeMix,
+)
 from qospec.dropping.clp_first import ClpFirst
 from qospec.dropping.red import Red
 from qospec.dropping.tail import Tail
@@ -40,35 +50,43 @@ class Example(NamedTuple):
     cuts: tuple[int, ...]
 
 
-def values(parameter: Parameter) -> st.SearchStrategy[Any]:  # noqa: PLR0911 -- by domain
+def values(parameter: Parameter) -> st.SearchStrategy[Any]:
     """Return values of a field: its bounds, and what is usual."""
     domain = parameter.domain
-    if domain.choices or domain.name == "truth":
-        return st.sampled_from(domain.choices or (True, False))
-    if domain.name == "names":
-        if parameter.default is REQUIRED:
-            return st.integers(1, 3).map(lambda count: NAMES[:count])
-        return st.sets(st.sampled_from(sorted(parameter.default))).map(lambda s: tuple(sorted(s)))
-    if domain.name in {"weights", "counts", "sizes", "buffer"}:
-        return buffers if domain.name == "buffer" else maps
-    if domain.name in {"codes", "dropping"}:  # which policy fits depends on the limit: `policies`
-        return codes if domain.name == "codes" else st.none()
-    if domain.name == "times":
-        return st.lists(st.sampled_from([0, 1, SLOT_PS, 10**9]), min_size=1, max_size=4).map(tuple)
-    if domain.name == "integer":
-        assert domain.low is not None
-        return st.integers(int(domain.low), int(domain.low) + 3)
-    usual = {
-        "rate": [STM1, Fraction(44_736_000 * 84, 85)],
-        "cell rate": [Fraction(1, 30), Fraction(352_720), Fraction(10**12, 7)],
-        "time": [1, SLOT_PS, 10**9],
-        "data": [18, 64, 1_500],
-        "length": [Fraction(1), Fraction(50_000)],
-        "delay per length": [Fraction(5_000), Fraction(4_897, 7)],
-    }[domain.name]
-    bounds = [type(usual[0])(bound) for bound in (domain.low, domain.high) if bound is not None]
-    within = [each for each in usual if not bounds or bounds[0] <= each <= bounds[-1]]
-    return st.sampled_from([*bounds, *within])
+    if domain.name in USUAL:
+        return st.sampled_from(_within(domain, USUAL[domain.name]))
+    return OTHERS[domain.name](parameter)
+
+
+def _within(domain: Domain, usual: list[Any]) -> list[Any]:
+    """Return the bounds of a domain, and what lies between them."""
+    low, high = (
+        otherwise if bound is None else type(usual[0])(bound)
+        for bound, otherwise in ((domain.low, min(usual)), (domain.high, max(usual)))
+    )
+    return [low, high, *(each for each in usual if low <= each <= high)]
+
+
+def _integers(parameter: Parameter) -> st.SearchStrategy[int]:
+    low = int(parameter.domain.low or 0)
+    return st.integers(low, min(low + 3, int(parameter.domain.high or low + 3)))
+
+
+def _names(parameter: Parameter) -> st.SearchStrategy[tuple[str, ...]]:
+    if parameter.default is REQUIRED:
+        return st.integers(1, 3).map(lambda count: NAMES[:count])
+    return st.sets(st.sampled_from(sorted(parameter.default))).map(lambda s: tuple(sorted(s)))
+
+
+def _durations(parameter: Parameter) -> st.SearchStrategy[Duration]:
+    means_ps = _within(parameter.domain, USUAL["time"])
+    laws = st.sampled_from(["constant", "exponential"])
+    return st.builds(Duration, st.sampled_from(means_ps), laws)
+
+
+def _by_mark(each: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    keys = st.sampled_from([("0", "1"), ("1",), ("green", "yellow", "red")])
+    return keys.flatmap(lambda some: st.tuples(*(st.tuples(st.just(key), each) for key in some)))
 
 
 maps = st.integers(1, 3).flatmap(
@@ -77,10 +95,47 @@ maps = st.integers(1, 3).flatmap(
     )
 )
 codes = st.sampled_from([None, (("", 3),), (("green", 1), ("red", 2)), (("yellow", 7),)])
+times = st.lists(st.sampled_from([0, 1, SLOT_PS, 10**9]), min_size=1, max_size=4).map(tuple)
+ratios = st.sampled_from([Fraction(0), Fraction(1, 7), Fraction(1)])
 buffers = st.one_of(
     st.builds(Buffer, st.sampled_from([1, 2, 5, 2**40]), st.just("cell")),
     st.builds(Buffer, st.sampled_from([1, 53, 300, 2**40]), st.just("byte")),
 )
+loads = st.sampled_from([Load(Fraction(64_000), "ip"), Load(Fraction(1_000, 7), "")])
+mixes = st.builds(
+    SizeMix, st.sampled_from([((64, 1),), ((40, 7), (1_500, 1))]), st.just("ip"), st.booleans()
+)
+USUAL: dict[str, list[Any]] = {
+    "rate": [STM1, Fraction(44_736_000 * 84, 85)],
+    "cell rate": [Fraction(1, 30), Fraction(352_720), Fraction(10**12, 7)],
+    "time": [1, SLOT_PS, 10**9],
+    "data": [18, 64, 1_500],
+    "length": [Fraction(1), Fraction(50_000)],
+    "delay per length": [Fraction(5_000), Fraction(4_897, 7)],
+    "cells": [1, 2, 64],
+    "ratio": [Fraction(1, 7), Fraction(1, 2)],
+}
+"""By domain of numbers."""
+OTHERS: dict[str, Callable[[Parameter], st.SearchStrategy[Any]]] = {
+    "integer": _integers,
+    "truth": lambda _: st.booleans(),
+    "choice": lambda parameter: st.sampled_from(parameter.domain.choices),
+    "names": _names,
+    "weights": lambda _: maps,
+    "counts": lambda _: maps,
+    "sizes": lambda _: maps,
+    "codes": lambda _: codes,
+    "times": lambda _: times,
+    "buffer": lambda _: buffers,
+    "limits by mark": lambda _: _by_mark(buffers),
+    "ratios by mark": lambda _: _by_mark(ratios),
+    "load": lambda _: loads,
+    "size mix": lambda _: mixes,
+    "duration": _durations,
+    "address": lambda _: st.sampled_from(["10.1.0.7", "2001:db8::1"]),
+    "dropping": lambda _: st.none(),  # which policy fits depends on the limit: `policies`
+}
+"""By any other domain."""
 contracts = st.one_of(
     st.builds(
         Contract, st.sampled_from(["cbr", "ubr"]), st.just(STM1 / 424), st.sampled_from([0, 10**7])

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from qospec.engine.queue.drop_policy import Waiting
 from qospec.protocol.marks import CLP
 
 if TYPE_CHECKING:
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from qospec.engine.element import Element
     from qospec.engine.items.connections import Connections
     from qospec.engine.line.clock import Clock
+    from qospec.engine.queue.drop_policy import Waiting
     from qospec.engine.source.arrivals import Arrivals
     from qospec.engine.source.sizes import Sizes
     from qospec.protocol.encapsulation import Encapsulation
