@@ -96,6 +96,13 @@ def test_the_architecture_shows_every_room_in_the_order_of_its_contract(
     assert shown == sorted(shown, key=depth.__getitem__)
 
 
+def test_the_architecture_lists_every_contract() -> None:
+    config = configparser.ConfigParser()
+    config.read(ROOT / "setup.cfg", encoding="utf-8")
+    contracts = [name.rpartition(":")[2] for name in config if "importlinter:contract:" in name]
+    assert sorted(rooms("contract")) == sorted(contracts)
+
+
 def test_a_broken_link_is_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(

@@ -1,7 +1,7 @@
-"""The command `qos`: the only place that prints and exits. One file per command.
+"""The command `qos`: the only room that prints for users and chooses the exit code.
 
-Nothing heavier than click is imported before a command needs it. Results go to stdout, everything
-else to stderr.
+Each command has a file. Nothing heavier than click is imported before a command needs it. Results
+go to stdout, everything else to stderr.
 """
 
 from __future__ import annotations
