@@ -48,7 +48,7 @@ def dataclass(
             methods |= _compared(marked, frozen=frozen)
         if frozen:
             methods |= {"__setattr__": _refused, "__delattr__": _refused}
-        # Python gives who compares in its own way no hash, which is not a wish of the author's.
+        # A class with an `__eq__` of its own loses its hash: Python's rule, not the author's wish.
         own = {name for name, value in vars(cls).items() if (name, value) != ("__hash__", None)}
         for name in methods.keys() - own:
             setattr(cls, name, methods[name])

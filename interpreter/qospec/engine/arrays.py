@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Truths = NDArray[np.bool_]
     """A mask of the cells of a batch."""
     Doubles = NDArray[np.float64]
-    """Used for their bits only: no time and no outcome is decided in floating point."""
+    """Random times before they are rounded to whole ps, and the bits of a delay's logarithm."""
 else:
 
     class _Numpy:

@@ -1,9 +1,9 @@
 """From the checked specification to experiments: the one module that knows both halves.
 
-A plan says, before anything runs, which trials there are and how many cells they send at most, and
-refuses what does not fit: no way between hosts, a line asked for too much, a loop without delay, a
-trial beyond the limit. A population is what is measured as one, such as the flow `ab` or its OAM
-cells `ab.oam`.
+A plan says, before anything runs, which trials there are and how many items they send at most, and
+rejects what does not fit: no path between hosts, an overloaded line, a loop without delay, a trial
+beyond the limit. A population is what is measured as one, such as the flow `ab` or its OAM cells
+`ab.oam`.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ class Planned:
 class CasePlan:
     """A case, ready to run: its networks under "" and the controls' names.
 
-    It sends so many cells in each trial at most where that is `bounded`, else on average. `refusal`
-    says why it cannot be run all the same.
+    `cells` is the number of items that each trial sends: at most if `bounded`, else on average.
+    `refusal` says why the case cannot be executed.
     """
 
     test: str

@@ -40,9 +40,9 @@ def survey_network(case: Case, name: str, problems: Problems) -> Survey | None:
 
 
 def verify(suite: Suite, problems: Problems) -> None:
-    """Tell what of a checked suite cannot be planned: no way, or a line asked for too much.
+    """Report what cannot be planned in a checked suite: missing paths, overloaded lines.
 
-    Ways do not hang on rates, so those of cases that differ in nothing else are looked for once.
+    Routes do not depend on rates, so cases that differ in nothing else share them.
     """
     edges: dict[Hashable, Survey | None] = {}
     fitting: set[Hashable] = set()

@@ -118,9 +118,9 @@ class Invariant(NamedTuple):
 class Template:
     """A device with its parameters given, which a topology can instantiate any number of times.
 
-    `merged` has where wires end that cannot be told from others in `wires`, for where they begin
-    depends on a parameter that is not known; and where the ports of inner devices lead. `inners`
-    are of use until all wires are joined. Where not `complete`, something in it was wrong.
+    `merged` holds the ends of wires whose beginnings depend on an unknown parameter, so that
+    `wires` cannot hold them apart; and where the ports of inner devices lead. `inners` are used
+    until all wires are joined. If not `complete`, something in it was wrong.
     """
 
     name: str

@@ -1,11 +1,11 @@
-"""How a line sends: when it may begin with the next cell, in exact rational time.
+"""Transmission: when a line may begin with the next item, in exact rational time.
 
-The line is one flat int64 array, which is all that the kernel of a line, a queue or a scheduler
-needs: how it sends, and in FREE and PART when it is free next, as whole ps and a numerator over
+A line is one flat int64 array, which is all that the kernels of lines, queues and schedulers need:
+its rate and framing, and in FREE and PART when it is free next, as whole ps and a numerator over
 DENOMINATOR. A continuous line is free from that moment on; a slotted one begins only with the slot
-that starts there. Times grow by carrying the numerator: nothing rounded is ever added up. SLOT is
-the time of the smallest item. A packet takes the time of what is sent of it, max(size + HEADER,
-LEAST) + EXTRA bytes; the gap behind its frame keeps the line busy, not the packet from arriving.
+that starts there. Times grow by carrying the numerator: no rounded value is ever summed. SLOT is
+the time of the smallest item. A packet takes the time of max(size + HEADER, LEAST) + EXTRA bytes;
+the gap behind its frame keeps the line busy but does not delay its arrival.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 LOWEST_BIT_RATE = 1_000
 """Below this, the backlog of one batch could exceed int64."""
 HIGHEST_BIT_RATE = 10**14
-"""Where a cell takes four picoseconds; they could not be told apart much above."""
+"""A cell takes four picoseconds; much above, whole picoseconds would not separate cells."""
 LARGEST_DENOMINATOR = 2**62 // (LARGEST_PACKET_BYTES + 1)
-"""So that bytes, with 16 KiB around them, times numerator, and a carry on top, fit int64."""
+"""With it, the bytes of a packet and 16 KiB of framing times a numerator plus a carry fit int64."""
 
 FREE, PART, DENOMINATOR = 0, 1, 2
 BYTE, BYTE_PART, SLOT, SLOT_PART = 3, 4, 5, 6
@@ -44,7 +44,7 @@ OfBytes = tuple[bool, bool, int, Framing]
 
 
 def check(clock: Clock) -> None:
-    """Raise ValueError, with words for an author, where a line cannot be kept exactly."""
+    """Raise ValueError, worded for an author, if a line cannot be computed exactly."""
     if not LOWEST_BIT_RATE <= clock.bit_rate <= HIGHEST_BIT_RATE:
         raise ValueError("rate: expected between 1 kbit/s and 100 Tbit/s")
     if clock.byte_time_ps.denominator > LARGEST_DENOMINATOR:
@@ -77,14 +77,14 @@ def line_of(clock: Clock | None) -> Whole:
 
 
 def lookahead_ps(clock: Clock | None) -> int:
-    """Return what no cell can undercut: its own time and the way; `check_load` holds to that."""
+    """Return the least delay: the smallest item's time and the propagation; see `check_load`."""
     if clock is None:
         raise ValueError("no line serves this element")
     return int(clock.slot_ps) + clock.arrival_ps
 
 
 def watermark_ps(line: Whole, until_ps: int) -> int:
-    """Return a time that all departures yet to come reach, and none that was given does.
+    """Return the watermark of departures: later than all so far, not later than all to come.
 
     The next item starts neither before `until_ps` nor before the line is free.
     """
@@ -99,9 +99,9 @@ def watermark_ps(line: Whole, until_ps: int) -> int:
 def check_load(
     line: Whole, batch: Batch, smallest_bytes: int, largest_bytes: int, held: int = 0
 ) -> None:
-    """Refuse what cannot be sent as promised: a bound from above, and far from any trial.
+    """Reject what exceeds the exact range of a line, by a bound far beyond any trial.
 
-    `held` cells wait already.
+    `held` items wait already.
 
     Raises:
         ValueError: If an item is shorter than a cell, or does not fit a slot.
@@ -122,9 +122,9 @@ def check_load(
 def next_slot(pace: Pace, free_ps: int, part: int, ready_ps: int) -> tuple[int, int]:
     """Return the first slot at or after `ready_ps`, which is later than the slot given.
 
-    A long gap is leapt over: so many slots of at most slot + 1 ps never pass the one looked for,
-    and each leap leaves a small fraction of the gap. A short one is stepped over, for
-    a leap takes two divisions, as long as a dozen steps.
+    A long gap is crossed in leaps: counted with slots of slot + 1 ps, a leap never passes the slot
+    looked for, and leaves a small fraction of the gap. A short gap is crossed slot by slot, since a
+    leap takes two divisions, as long as a dozen steps.
     """
     slot_ps, slot_part, denominator, leap = pace
     while ready_ps - free_ps > 10 * slot_ps:
@@ -159,20 +159,20 @@ def _line_bytes(line: Whole, size_bytes: int) -> int:
 
 @kernel
 def framing_of(line: Whole) -> Framing:
-    """Return what is around each item."""
+    """Return the framing of items."""
     return Framing(line[HEADER], line[LEAST], line[EXTRA])
 
 
 @kernel
 def sent_bytes(framing: Framing, size_bytes: int) -> int:
-    """Return how many bytes an item of that size takes, framed."""
+    """Return the bytes that an item of that size takes, framed."""
     header, least, extra = framing
     return max(size_bytes + header, least) + extra
 
 
 @kernel
 def service_time(line: Whole, size_bytes: int) -> tuple[int, int]:
-    """Return how long an item of that size takes, framed: whole ps and a numerator."""
+    """Return the time that an item of that size takes, framed: whole ps and a numerator."""
     denominator = line[DENOMINATOR]
     framed_bytes = sent_bytes(framing_of(line), size_bytes)
     part, carried = framed_bytes * line[BYTE_PART], 0
@@ -186,7 +186,7 @@ def service_time(line: Whole, size_bytes: int) -> tuple[int, int]:
 def time_of(
     line: Whole, of_bytes: OfBytes, ahead: tuple[int, tuple[int, int]], size_bytes: int
 ) -> tuple[int, tuple[int, int]]:
-    """Return a cell's size and its time, whole ps and a numerator; `ahead` is of the cell ahead."""
+    """Return an item's size and its time, whole ps and a numerator; `ahead` is the item before."""
     slotted, whole, byte_ps, framing = of_bytes
     if slotted:
         return ahead

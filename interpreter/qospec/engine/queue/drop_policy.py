@@ -45,7 +45,7 @@ Probability = Annotated[Fraction, Domain("ratio", Fraction(1, 10**6), 1)]
 NO_LIMIT = 2**62
 """More than waits anywhere, and than any average, in its binary places."""
 BLOCK = 4_096
-"""So many random numbers are drawn at a time, however time is cut: chunks change nothing."""
+"""Random numbers drawn at a time, however time is cut: chunks change nothing."""
 UNITS = {"cell": "cells", "packet": "packets", "byte": "bytes"}
 
 

@@ -18,10 +18,10 @@ def losses_of(
     """Return the entries for items that were lost at a queue, cause by cause.
 
     Args:
-        connection: (n,) Whose they were.
+        connection: (n,) Of each.
         sent_ps: (n,) When each was sent.
-        cause_codes: (n,) For what each was lost, see `queue.admission`; None: all for want of room.
-        element: The queue, if it is another's than the one that tells.
+        cause_codes: (n,) The cause of each, see `queue.admission`; None: all by overflow.
+        element: The queue, if another element reports its losses.
     """
     if not len(connection):
         return ()
