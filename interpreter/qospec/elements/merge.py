@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from qospec.engine.items.batch import Batch
 
 
-@element(source="ITU-T I.321 (cell multiplexing)")
+@element(source="ITU-T I.321 (cell multiplexing)", renamed={"ways": "ports"})
 @dataclass(frozen=True)
 class Merge(Element):
     """Merge the cells or packets of several inputs: by time, then by input.
@@ -23,12 +23,12 @@ class Merge(Element):
 
     keeps_spacing = True
 
-    ways: Annotated[int, Domain("integer", 1, 2**16)]
+    ports: Annotated[int, Domain("integer", 1, 2**16)]
     """Number of inputs."""
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        return tuple(f"in[{number}]" for number in range(self.ways))
+        return tuple(f"in[{number}]" for number in range(self.ports))
 
     def process(self, state: None, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         return Step((merged(arrivals),), (until_ps,))

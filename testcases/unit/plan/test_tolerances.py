@@ -52,7 +52,7 @@ def test_a_delay_on_the_way_keeps_the_slots(planned, problems):
         TEXT.replace("RATE", "160").replace("CDVT", "0 s").replace("1 s }", "40 ms }"),
         TEXT.replace("RATE", "160")
         .replace("CDVT", "0 s")
-        .replace("upc = gcra", "upc = merge { ways = 1 }"),
+        .replace("upc = gcra", "upc = merge { ports = 1 }"),
     ],
     ids=["whole slots", "a slower source", "a short run", "no policer"],
 )
