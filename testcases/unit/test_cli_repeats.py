@@ -73,7 +73,7 @@ def test_an_undecided_criterion_shows_its_interval_and_what_would_decide(invoke)
 def test_a_skipped_case_is_shown_with_its_reason_and_is_no_failure(invoke) -> None:
     result = invoke("expect x.lost == 0")
     assert result.exit_code == 0
-    assert "SKIP  small:n=2\n    why       two come later" in result.output
+    assert "SKIP  small:n=2\n  why       two come later" in result.output
     assert "1 skip, 1 pass" in result.output
     assert "small:n=2: skipped, two come later" in invoke(command="plan").output
 

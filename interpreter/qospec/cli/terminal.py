@@ -119,7 +119,7 @@ class Console:
         """Print what needs attention, and the count of each verdict."""
         for case in document["cases"]:
             if case["ran"] and case["verdict"] == "skip":
-                say("", f"SKIP  {case['name']}", f"    why       {case['why'][0]}")
+                say("", f"SKIP  {case['name']}", f"  why       {case['why'][0]}")
             elif case["ran"] and case["verdict"] in PROBLEMS:
                 self._explain(case)
         counts = ", ".join(
@@ -146,10 +146,10 @@ class Console:
         for statement in unmet(case):
             _explain_statement(statement, self._here.place(statement["place"]))
         for error in case["errors"]:
-            say(f"    error     {error}")
+            say(f"  error     {error}")
         for line in reasons(case):
-            say(f"    why       {line}")
-        say(f"    rerun     {self._here.rerun_command(case)}", "")
+            say(f"  why       {line}")
+        say(f"  rerun     {self._here.rerun_command(case)}", "")
 
 
 def _print_notes(case: dict[str, Any]) -> None:

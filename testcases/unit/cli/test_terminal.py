@@ -92,3 +92,20 @@ def test_an_inconclusive_criterion_of_a_failed_case_is_told_apart_and_last(
     assert "mean < 1 us" in first
     assert "verdict" not in first
     assert second.startswith("    verdict   inconclusive\n    measured  168.4 us\n")
+
+
+def test_why_and_rerun_belong_to_the_case_not_to_its_last_criterion(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    more = {"comparison": "<", "tolerance": None, "bound": {"text": "10 ms"}, "place": "a.qos:1:1"}
+    more |= {"measured": {"text": "20 ms"}, "note": "", "apart": "", "verdict": "fail"}
+    failed = case(**more, text="mean < 10 ms") | {"verdict": "fail", "errors": ["it broke"]}
+    failed |= {"why": ["2 cells of f"], "metrics": {}, "losses": [], "again": "qos run a"}
+    Console(1, quiet=False, progress=None).summary(
+        {"summary": {"fail": 1}, "seed": "0", "cases": [failed]}
+    )
+    lines = capsys.readouterr().out.splitlines()
+    assert "    needed    < 10 ms" in lines
+    assert "  error     it broke" in lines
+    assert "  rerun     qos run a" in lines
+    assert [line for line in lines if "why" in line] == ["  why       2 cells of f"]
