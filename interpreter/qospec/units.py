@@ -88,7 +88,7 @@ _NAMES = {
     CELLS: "a count of cells",
     CALLS: "a count of calls",
     FREQUENCY: "a frequency",
-    RATE: "a rate",
+    RATE: "a bit rate",
     PACKET_RATE: "a packet rate",
     FRAME_RATE: "a frame rate",
     CELL_RATE: "a cell rate",

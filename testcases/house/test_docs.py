@@ -80,6 +80,10 @@ def assert_documented(kind: Kind) -> None:
         assert {*loss_causes(kind, "lost")} <= causes_of_loss(), "chapter 4 lists all causes"
 
 
+def test_causes_of_loss_are_found_in_the_specification() -> None:
+    assert {"overflow", "policed"} <= causes_of_loss()
+
+
 def causes_of_loss() -> set[str]:
     """Return the causes that the specification lists."""
     devices = (ROOT / "spec" / "4-devices.md").read_text(encoding="utf-8")

@@ -108,7 +108,7 @@ def test_a_count_is_a_ratio_that_is_shown_otherwise() -> None:
     ("dimension", "name", "base"),
     [
         (TIME, "a time", "s"),
-        (RATE, "a rate", "bit/s"),
+        (RATE, "a bit rate", "bit/s"),
         (CELL_RATE, "a cell rate", "cell/s"),
         (CELLS, "a count of cells", "cell"),
         (RATIO, "a ratio", "1"),

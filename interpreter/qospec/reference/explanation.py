@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
     from qospec.reference.declarations import Declared
 
 
+CODE = re.compile(r"[EWew]\d{4}")
+
+
 class UnknownNameError(Exception):
     """No such name is known; the message is for the user."""
 
@@ -54,12 +58,23 @@ def explained(what: str, catalogue: Catalogue, problems: Problems) -> list[Docum
             return [_in_file(file, [name], catalogue, problems)]
     found = [*_built_in(what, catalogue), *_modules([*module, name], catalogue, problems)]
     if not found:
-        near = did_you_mean(what, dict.fromkeys(_names(catalogue)))
-        hint = f"did you mean `{near}`?"
-        if not near:
-            hint = "name a declaration as `FILE.qos::name`"
-        raise UnknownNameError(f"nothing is named `{what}`: {hint}")
+        raise _unknown(what, catalogue)
     return found
+
+
+def _unknown(what: str, catalogue: Catalogue) -> UnknownNameError:
+    if CODE.fullmatch(what):
+        return UnknownNameError(f"there is no code `{what.upper()}`")
+    former: dict[str, list[str]] = {}
+    for _, kind in sorted(catalogue.kinds.items()):
+        if what in kind.renamed:
+            former.setdefault(kind.renamed[what], []).append(f"`{kind.name}`")
+    if former:
+        renamed = (f"of {', '.join(kinds)}: renamed to `{new}`" for new, kinds in former.items())
+        return UnknownNameError(f"`{what}` is a former name of a field {'; '.join(renamed)}")
+    near = did_you_mean(what, dict.fromkeys(_names(catalogue)))
+    hint = f"did you mean `{near}`?" if near else "name a declaration as `FILE.qos::name`"
+    return UnknownNameError(f"nothing is named `{what}`: {hint}")
 
 
 def _built_in(what: str, catalogue: Catalogue) -> Iterator[Document]:

@@ -210,6 +210,15 @@ def test_in_yaml_a_former_name_of_a_field_becomes_its_present_one(tmp_path: Path
     assert path.read_text(encoding="utf-8") == text.replace("hiccup", "random_interruption")
 
 
+def test_a_former_name_beside_its_present_one_is_left_to_the_author(tmp_path: Path) -> None:
+    fields = "per_packet = 1 us, limit = 9 pkt, hiccup = 1 us, random_interruption = 2 us"
+    path = write(tmp_path / "a.qos", f"let a = processor {{ {fields} }}\n")
+    before = path.read_text(encoding="utf-8")
+    result = check("--fix", path)
+    assert "help: `random_interruption` is given too; remove `hiccup`" in result.stderr
+    assert path.read_text(encoding="utf-8") == before
+
+
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
     target = write(tmp_path / "target.qos", "let a = 3 seconds\n")
     link = tmp_path / "link.qos"

@@ -56,7 +56,7 @@ def test_the_document_holds_what_the_list_shows(noun) -> None:
         ("policies", "red", ["Floyd", "The average from which some items are dropped."]),
         ("arrivals", "burst", ["every", "Time from the start of a burst"]),
         ("metrics", "ctd", ["transfer_delay (delay, ctd)", "mean min max std p*"]),
-        ("units", "kbit/s", ["1000 bit/s", "a rate"]),
+        ("units", "kbit/s", ["1000 bit/s", "a bit rate"]),
         ("units", "bps", ["written  bit/s"]),
         ("media", "stm1", ["149.76 Mbit/s @cell", "std/media.qos:"]),
         ("devices", "encryptor", ["17.26 us", "EANTC 2006: two OAM cells per minute", "black"]),

@@ -218,7 +218,12 @@ class NodePort(Value):
         if rate is None and self.port in self.node.links:  # its mistakes were reported
             return Poison()
         if rate is None:
-            raise error("E0422", f"`{self.path}` is not linked, so it has no rate", name.span)
+            raise error(
+                "E0422",
+                f"`{self.path}` is not linked, so it has no rate",
+                name.span,
+                help=f"link it, as in `link {self.path} -- a via media.stm1`, or write the rate",
+            )
         return rate
 
 

@@ -12,7 +12,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.check.evaluate.context import CheckError, error
-from qospec.check.evaluate.dimensions import ANY_LAYER, NUMBER, common_layer, named, time_of_cells
+from qospec.check.evaluate.dimensions import (
+    ANY_LAYER,
+    NUMBER,
+    common_layer,
+    named,
+    time_of_cells,
+    with_unit,
+)
 from qospec.check.evaluate.values import (
     POISON,
     Amount,
@@ -234,7 +241,7 @@ def _comparable(
 def _help_text(left: Amount | Deferred, right: Amount | Deferred, second: Span) -> str:
     what, plain = named(left.dimension), right.dimension == NUMBER
     if plain and isinstance(right, Amount):
-        return f"add a unit: expected {what}"
+        return with_unit(second.text, left.dimension)
     if what == "a time" and right.dimension == CELLS:
         return time_of_cells(right.value if isinstance(right, Amount) else None, second.text)
     if right.dimension == RATE and left.dimension in (CELL_RATE, PACKET_RATE):

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from qospec.check.evaluate import arithmetic
 from qospec.check.evaluate.context import all_of, error
+from qospec.check.evaluate.dimensions import named
 from qospec.check.evaluate.goals import DeferredBoolean
 from qospec.check.evaluate.values import Amount, Boolean, Deferred, List, Poison, Value
 from qospec.model.expression import Constant, Expression, Operation
 from qospec.syntax import ast
+from qospec.units import TIME
 
 if TYPE_CHECKING:
     from qospec.check.evaluate.context import CheckError
@@ -126,13 +128,20 @@ def _truth(node: ast.Expression, value: Value) -> Expression | None:
     unfinished = value.unfinished(node.span)
     if unfinished is not None:
         raise unfinished
-    what = "a number" if isinstance(value, Deferred | Amount) else value.what
+    if not isinstance(value, Deferred | Amount):
+        raise error("E0504", f"expected a condition, found {value.what}", node.span)
     raise error(
         "E0504",
-        f"expected a condition, found {what}",
+        f"expected a condition, found {named(value.dimension)}",
         node.span,
-        help=f"compare it, such as `{node.span.text} > 0`" if what == "a number" else "",
+        help=f"compare it, as in `{node.span.text} {_example_bound(value)}`",
     )
+
+
+def _example_bound(value: Deferred | Amount) -> str:
+    if value.dimension == TIME:
+        return "< 1 ms"
+    return "== 0" if isinstance(value, Deferred) and value.exact else "> 0"
 
 
 def duplicate_label(label: str, place: ast.Node, first: Span) -> CheckError:

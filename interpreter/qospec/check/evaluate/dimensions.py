@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 from qospec.units import (
@@ -22,6 +23,7 @@ from qospec.units import (
     RATIO,
     TIME,
     Dimension,
+    base_unit,
     number_text,
     text_of,
     unit,
@@ -82,6 +84,26 @@ def named(dimension: Dimension) -> str:
     if dimension.is_ratio:
         return "a number"
     return dimension.name.replace("a count of", "a number of")
+
+
+_USUAL_UNITS = {
+    TIME: ("us", "ms", "s"),
+    DATA: ("B", "kB"),
+    LENGTH: ("m", "km"),
+    RATE: ("kbit/s", "Mbit/s"),
+    DELAY_PER_LENGTH: ("us/km",),
+}
+"""By dimension, the units that authors mostly write; of others, the base unit."""
+
+
+def with_unit(text: str, dimension: Dimension, layer: str = "") -> str:
+    """Return how to write a number with a unit: "write `3 us`, `3 ms` or `3 s`"."""
+    units = _USUAL_UNITS.get(dimension, (base_unit(dimension),))
+    after = f" @{layer}" if layer else ""
+    if re.fullmatch(r"[0-9][0-9_.]*", text) is None:
+        return f"give it a unit, such as `{units[0]}{after}`"
+    *others, last = (f"`{text} {each}{after}`" for each in units)
+    return f"write {', '.join(others)} or {last}" if others else f"write {last}"
 
 
 def common_layer(first: str, second: str) -> str:

@@ -106,7 +106,14 @@ def one_layer(layers: set[str], span: Span) -> str:
     if ANY_LAYER in layers:
         return ANY_LAYER
     if len(layers) > 1:
-        raise error("E0212", "all sizes of a mix must be counted at one layer", span)
+        layer = min(layers - {""})
+        raise error(
+            "E0212",
+            "all sizes of a mix must be counted at one layer",
+            span,
+            note="no operator converts between layers",
+            help=f"count each of them `@{layer}`",
+        )
     return next(iter(layers), "")
 
 

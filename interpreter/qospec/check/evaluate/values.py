@@ -46,7 +46,12 @@ class Value:
 
     def copy(self, body: ast.Body, scope: Scope, evaluator: Evaluator) -> Value:  # noqa: ARG002
         """Return what `value { field = … }` stands for."""
-        raise error("E0104", f"{self.what} has no fields to change", body.span)
+        raise error(
+            "E0104",
+            f"{self.what} has no fields to change",
+            body.span,
+            help="remove the braces, or write a kind such as `line` before them",
+        )
 
     def unfinished(self, span: Span) -> CheckError | None:  # noqa: ARG002
         """Return the mistake of using it as a value, where more of a path must follow."""

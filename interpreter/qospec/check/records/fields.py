@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from qospec.catalogue.kinds import REQUIRED, Buffer, Duration
 from qospec.check.evaluate import mixes
 from qospec.check.evaluate.context import CheckError, all_of, error
-from qospec.check.evaluate.dimensions import BASE_UNITS, NUMBER, named, written_in
+from qospec.check.evaluate.dimensions import BASE_UNITS, NUMBER, named, with_unit, written_in
 from qospec.check.evaluate.functions import Exponential
 from qospec.check.evaluate.values import (
     POISON,
@@ -111,7 +111,7 @@ def _number(value: Value, parameter: Parameter, kind: Kind, span: Span) -> int |
     if not isinstance(value, Amount):
         raise _wrong_type(name, named(dimension), value.what, span)
     if value.dimension != dimension and value.value != 0:
-        raise _dimension(name, dimension, value, span)
+        raise _dimension(parameter, value, span)
     if value.dimension == dimension and parameter.domain.name in ("rate", "data"):
         layers.verify(value, parameter, kind, span)
     if value.value is None:
@@ -143,7 +143,9 @@ def _times(
     return tuple(found) if value.known and None not in found else None
 
 
-def _dimension(name: str, dimension: Dimension, value: Amount, span: Span) -> CheckError:
+def _dimension(parameter: Parameter, value: Amount, span: Span) -> CheckError:
+    name, domain = parameter.alias or parameter.name, parameter.domain
+    dimension, _ = NUMERIC[domain.name]
     help_text = f"write {named(dimension)}"
     if dimension == CELL_RATE and value.dimension == RATE and value.layer in BITS_OF_A_CELL:
         written = (
@@ -153,7 +155,8 @@ def _dimension(name: str, dimension: Dimension, value: Amount, span: Span) -> Ch
         )
         help_text = f"divide by the bits of a cell: `{written} / ({BITS_OF_A_CELL[value.layer]})`"
     elif value.dimension == NUMBER:
-        help_text = "give it a unit"
+        layer = domain.layers[0] if dimension.has_data and domain.layers else ""
+        help_text = with_unit(span.text, dimension, layer)
     return error(
         "E0202",
         f"`{name}` is {named(dimension)}, not {named(value.dimension)}",

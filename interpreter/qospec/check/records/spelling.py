@@ -67,8 +67,10 @@ def meant_by(kind: Kind, name: str) -> str:
     if name in kind.renamed:
         return kind.renamed[name]
     elsewhere = _ELSEWHERE.get(kind.name, {}).get(name.lower())
-    close = get_close_matches(name, spellings(kind), n=1, cutoff=NEAR)
-    return elsewhere or next(iter(close), "")
+    known = spellings(kind)
+    if elsewhere in known:
+        return elsewhere
+    return next(iter(get_close_matches(name, known, n=1, cutoff=NEAR)), "")
 
 
 def unknown_field(kind: Kind, name: ast.Name, beside: Iterable[ast.Name] = ()) -> CheckError:
@@ -81,6 +83,9 @@ def unknown_field(kind: Kind, name: ast.Name, beside: Iterable[ast.Name] = ()) -
     renamed = name.text in kind.renamed and name.span.text == name.text
     fix = (Edit(name.span, near),) if renamed else respelling(name.span, name.text, known)
     given = {known[each.text].name for each in beside if each.text in known}
+    help_text = f"write `{near}`" if near else ""
+    if near and known[near].name in given:
+        help_text = f"`{near}` is given too; remove `{name.text}`"
     if fix and known[fix[0].text].name in given:
         fix = ()
     meant = near
@@ -96,7 +101,7 @@ def unknown_field(kind: Kind, name: ast.Name, beside: Iterable[ast.Name] = ()) -
         name.span,
         label=label,
         note=f"fields of {kind.name}: {listed}" if listed else f"{kind.name} has no fields",
-        help=f"write `{near}`" if near else "",
+        help=help_text,
         fix=fix,
     )
 

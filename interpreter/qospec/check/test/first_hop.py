@@ -62,7 +62,7 @@ def sent_on_link(
                 f"`{name}` sends {sent}, but the link of `{origin.path}` carries {taken}",
                 node.span,
                 secondary=(origin.links[HOST_PORT], "linked here"),
-                help=f"take a medium for {sent}, or traffic of another kind",
+                help=f"use a medium for {sent}, or traffic of another kind",
             )
     if not packets:
         return sending
@@ -118,7 +118,7 @@ def _mark_not_carried(mark: str, written: Span, name: str, begins: tuple[Span, s
         f"`{name}` marks packets with `{mark}`, but no {frame}",
         written,
         secondary=begins,
-        help=f"take a medium with room for it: `{{ {field} }}`",
+        help=f"use a medium with a field for it: `{{ {field} }}`",
     )
 
 

@@ -57,6 +57,16 @@ SEARCHED = replace(RUN, parameters={name: RUN.parameters[name] for name in ("war
 """Of a test with a search: the search has the rest."""
 
 
+SET_BY_SEARCH = {
+    "measure": (
+        "the goals of a search set how long a trial measures",
+        "write `trial = …` in the search",
+    ),
+    "overload": ("a search may offer more than a line carries", "remove it"),
+}
+"""Fields of `run` that a search determines: why, and what to write instead."""
+
+
 def run_of(test: ast.Test, search: Search | None, scope: Scope, evaluator: Evaluator) -> Run | None:
     """Return how a test is run, or None after a mistake.
 
@@ -82,8 +92,9 @@ def run_of(test: ast.Test, search: Search | None, scope: Scope, evaluator: Evalu
                 help="keep one of them",
             )
         )
+    body = _without_fields_of_search(found[0].body, evaluator) if searching else found[0].body
     kind = SEARCHED if searching else RUN
-    record = Record(kind, {}, found[0].span, evaluator).copy(found[0].body, scope, evaluator)
+    record = Record(kind, {}, found[0].span, evaluator).copy(body, scope, evaluator)
     if not isinstance(record, Record):
         return None
     arguments, complete = record.arguments(evaluator)
@@ -99,6 +110,20 @@ def run_of(test: ast.Test, search: Search | None, scope: Scope, evaluator: Evalu
         given.get("overload", False),
         given.get("common_draws", False),
     )
+
+
+def _without_fields_of_search(body: ast.Body, evaluator: Evaluator) -> ast.Body:
+    """Report the fields of `run` that a search determines, and leave them out."""
+    kept = []
+    for node in body.statements:
+        if not isinstance(node, ast.Bind) or node.names[0].text not in SET_BY_SEARCH:
+            kept.append(node)
+            continue
+        name = node.names[0]
+        why, way_out = SET_BY_SEARCH[name.text]
+        message = f"`run` has no field `{name.text}` in a test with a search"
+        evaluator.context.report(error("E0104", message, name.span, note=why, help=way_out))
+    return replace(body, statements=tuple(kept))
 
 
 def _searched(given: dict[str, Any], search: Search | None) -> Run | None:

@@ -272,7 +272,7 @@ class _Builder:
                     f"{carries}s",
                     place.span,
                     secondary=(ports.span, "declared here"),
-                    help=f"take a medium for {ports.carries}s",
+                    help=f"use a medium for {ports.carries}s",
                 )
             )
 

@@ -1,0 +1,125 @@
+"""Remedies in messages: what to write instead, of each mistake with numbers and units."""
+
+from __future__ import annotations
+
+import pytest
+
+LAB = """
+topology lab {
+  a, b = host
+  link a -- b via line { rate = 149.76 Mbit/s @cell }
+}
+traffic calls = cbr { pcr = 1_000 cell/s, cdvt = 10 us }
+"""
+
+DEVICE = """
+device d {
+  port w, e: cell
+  w.rx -> e.tx
+  e.rx -> w.tx
+}
+"""
+
+
+def criterion(text: str) -> str:
+    flow = "flow f = calls from a to b"
+    return f"{LAB}test t on lab {{\n  {flow}\n  run {{ measure = 1 s }}\n  expect {text}\n}}"
+
+
+@pytest.mark.parametrize(
+    ("text", "help_"),
+    [
+        ("let a = cbr { pcr = 1_000, cdvt = 1 ms }", "write `1_000 cell/s`"),
+        ("let a = cbr { pcr = 10 * 3, cdvt = 1 ms }", "give it a unit, such as `cell/s`"),
+        ("let a = cbr { pcr = 1 cell/s, cdvt = 3 }", "write `3 us`, `3 ms` or `3 s`"),
+        ("let a = line { rate = 3 }", "write `3 kbit/s @cell` or `3 Mbit/s @cell`"),
+    ],
+)
+def test_a_field_without_a_unit_is_offered_the_usual_ones(checked, text, help_):
+    topology = text.replace("let a =", "topology t { a, b = host\n  link a -- b via") + " }"
+    [problem] = checked(topology if "line" in text else text.replace("let a", "traffic a"))[1]
+    assert (problem.code, problem.help) == ("E0202", help_)
+
+
+@pytest.mark.parametrize(
+    ("text", "help_"),
+    [
+        ("f.lost < 1000", "write `1000 cell`"),
+        ("f.delay.p99 < 3", "write `3 us`, `3 ms` or `3 s`"),
+        ("f.lost < 10 * 3", "give it a unit, such as `cell`"),
+    ],
+)
+def test_a_bound_without_a_unit_is_offered_the_usual_ones(checked, text, help_):
+    [problem] = checked(criterion(text))[1]
+    assert (problem.code, problem.help) == ("E0203", help_)
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "way_out"),
+    [
+        ("f.delay.p99", "a time", "f.delay.p99 < 1 ms"),
+        ("f.lost", "a number of cells", "f.lost == 0"),
+        ("f.throughput", "a cell rate", "f.throughput > 0"),
+        ("2", "a number", "2 > 0"),
+    ],
+)
+def test_a_quantity_as_a_criterion_is_named_and_compared(checked, text, what, way_out):
+    [problem] = checked(criterion(text))[1]
+    assert problem.message == f"expected a condition, found {what}"
+    assert problem.help == f"compare it, as in `{way_out}`"
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "help_"),
+    [
+        (
+            "let a = 5\nlet b = a { x = 3 }",
+            "E0104",
+            "remove the braces, or write a kind such as `line` before them",
+        ),
+        (
+            "traffic a = packets { rate = 1 pkt/s, size = mix [40 B @ip, 576 B @frame] }",
+            "E0212",
+            "count each of them `@frame`",
+        ),
+        (
+            f"{DEVICE}topology t {{\n  x = d\n  let r = x.w.rate\n}}",
+            "E0422",
+            "link it, as in `link x.w -- a via media.stm1`, or write the rate",
+        ),
+    ],
+)
+def test_a_mistake_has_a_way_out(checked, text, code, help_):
+    found = [each for each in checked(text)[1] if each.code == code]
+    assert [each.help for each in found] == [help_]
+
+
+@pytest.mark.parametrize(
+    ("field", "messages", "way_out"),
+    [
+        (
+            "measure = 1 s",
+            ["`run` has no field `measure` in a test with a search"],
+            "write `trial = …` in the search",
+        ),
+        (
+            "overload = true",
+            ["`run` has no field `overload` in a test with a search"],
+            "remove it",
+        ),
+        ("duration = 1 s", ["`run` has no field `duration`"], ""),
+    ],
+)
+def test_a_search_says_which_fields_of_a_run_it_sets(checked, field, messages, way_out):
+    text = f"""{LAB}
+traffic load(rate: CellRate) = ubr {{ pcr = rate }}
+test knee on lab {{
+  search rate in 1 cell/s .. 100 cell/s {{ goal ndr {{ loss = 0 }} }}
+  flow f = load(rate = rate) from a to b
+  run {{ {field} }}
+  expect ndr.rate > 5 cell/s
+}}
+"""
+    problems = checked(text)[1]
+    assert [each.message for each in problems if each.code == "E0104"] == messages
+    assert problems[0].help == way_out
