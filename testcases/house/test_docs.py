@@ -168,7 +168,7 @@ def test_the_documented_traffic_has_a_source_that_conforms(examples: Catalogue) 
     trickle = examples.kinds["traffic", "trickle"].build(connections=2)
     name, given = trickle.conforming_source()
     source = discover().of("arrivals")[name].build(**given)
-    assert source.mean_cell_rate(2) == 2 * trickle.contract().peak_cell_rate
+    assert source.mean_rate(2) == 2 * trickle.contract().peak_cell_rate
 
 
 def test_the_documented_drop_policy_lets_half_wait(examples: Catalogue) -> None:

@@ -72,13 +72,13 @@ def problems() -> Problems:
 def planned(tmp_path: Path, problems: Problems) -> Plan:
     """Return the plan of a text; its mistakes go to `problems`."""
 
-    def make(text: str, seed: str = "0", most_cells: int = 10**9) -> tuple[CasePlan, ...]:
+    def make(text: str, seed: str = "0", most_items: int = 10**9) -> tuple[CasePlan, ...]:
         path = tmp_path / "a.qos"
         path.write_text("qos 1\nimport std.media\n" + text, encoding="utf-8")
         suite = check([path], discover(), problems)
         if problems.errors:
             return ()
-        plans = plan(suite, seed, Bounds(most_cells), problems)
+        plans = plan(suite, seed, Bounds(most_items), problems)
         for warning in evidence.warnings(plans):
             problems.add(warning)
         return plans

@@ -4,10 +4,10 @@ An element is a frozen dataclass of its parameters. `start` makes its state for 
 takes arrivals up to a watermark and returns departures. An element promises the following, and
 a property test holds every element of the catalogue to it:
 
-- *causality*: no cell leaves before it arrives;
+- *causality*: no item leaves before it arrives;
 - *order*: times of departure do not fall, at each output;
-- *conservation*: each cell leaves once, or is in the ledger once;
-- *chunks*: the same cells in more, smaller batches give the same result;
+- *conservation*: each item leaves once, or is reported as lost once;
+- *chunks*: the same items in more, smaller batches give the same result;
 - *purity*: equal arguments give equal results, and no input is changed, except for arrival
   times that the element owns by its setting;
 - *account*: an element that holds items reports those that waited, if required;
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class Loss(NamedTuple):
-    """Cells that were lost here, for one cause.
+    """Items that were lost here, for one cause.
 
     `element` is empty for the element itself, or the path of the queue that it serves.
     """
@@ -79,7 +79,7 @@ class Setting(NamedTuple):
         outputs: For a router and a classifier: (indices, marks) the output's number by connection
             and by `columns`, 255 where no such item arrives.
         columns: The marks of its columns.
-        size_bytes: The size of all cells; 0 if sizes differ or are unknown.
+        size_bytes: The size of all items; 0 if sizes differ or are unknown.
         owns_times: Whether the element owns `at_ps` of arrivals: nothing else reads it again, so
             departures may be written over it.
         watched: Whether an element that holds items reports those that waited, in `Step.waits`.
@@ -114,7 +114,7 @@ class Element(ABC):
     inserts_oam: ClassVar[bool] = False
     """Whether it inserts OAM cells; the planner gives them indices, and the engine counts them."""
     keeps_spacing: ClassVar[bool] = False
-    """Whether items leave as far apart as they arrive; the planner uses it to check tolerances."""
+    """Whether cells leave as far apart as they arrive; the planner uses it to check tolerances."""
     only_splits: ClassVar[bool] = False
     """Whether it only splits arrivals by its table; the engine may fuse it with others."""
 

@@ -197,7 +197,7 @@ def _needs_of_ratios(part: Operation, statement: Statement) -> Iterator[Need]:
 def _max_items(flow: Flow, member: int | None, length_ps: int) -> int:
     """Return how many items a flow or a member sends at most; of a random one, almost surely."""
     members = len(flow.origins) if member is None else 1
-    most: int | None = flow.arrivals.most_cells(flow.connections, length_ps)
+    most: int | None = flow.arrivals.most_items(flow.connections, length_ps)
     if most is not None:
         return members * most
     mean = members * cell_rate(flow) * length_ps / PS_PER_S

@@ -122,13 +122,13 @@ def loop(paths: tuple[str, ...], network: Network, case: Case) -> Diagnostic:
     )
 
 
-def too_many_cells(test: Test, case: Case, cells: int, most_cells: int) -> Diagnostic:
+def too_many_cells(test: Test, case: Case, cells: int, most_items: int) -> Diagnostic:
     """Return the error for a trial beyond the limit, with the flag that raises it."""
     carried = {"cells" if flow.stream is None else "packets" for flow in case.flows}
     return Diagnostic(
         "E0609",
         f"a trial of `{case.name}` would send {cells:_} {' and '.join(sorted(carried))}; "
-        f"the limit is {most_cells:_}",
+        f"the limit is {most_items:_}",
         test.span,
         notes=("the rate of all flows times warmup and measure",),
         help=f"measure for a shorter time, or allow it with `--max-cells {cells}`",

@@ -1,8 +1,8 @@
 """The routes of each member's items through a network, and the output tables made from them.
 
-A classifier parts cells and a policer may tag them, so cells of one connection can go different
-ways; all of them must end at the target, or be discarded. Connections of one member (an origin and
-a target of a flow) are alike, so tables are made by member.
+A classifier splits items and a policer may tag cells, so items of one connection can take different
+paths; all of them must end at the target, or be discarded. Connections of one member (an origin and
+a target of a flow) behave alike, so tables are made by member.
 """
 
 from __future__ import annotations

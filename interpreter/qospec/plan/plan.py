@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a plan may cost. `most_cells` is per trial; the command's `--max-cells` raises it."""
+    """What a plan may cost. `most_items` is per trial; the command's `--max-cells` raises it."""
 
-    most_cells: int = 10**9
+    most_items: int = 10**9
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Planned:
     Attributes:
         experiment: With the seed's names up to the case; a repeat adds its own.
         populations: What is measured, by name.
-        discarders: By flow, the elements on its ways that may discard: (path, causes); of a
+        discarders: By flow, the elements on its paths that may discard: (path, causes); of a
             scheduler, the queues before it.
         lines: As of `Lowered`.
         packets: The flows of packets.
@@ -112,8 +112,8 @@ def _case(test: Test, case: Case, seed: str, bounds: Bounds, problems: Problems)
     length_ps = case.run.warmup_ps + case.run.measure_ps
     sent = [_sent(flow, length_ps) for flow in case.flows]
     cells = round(sum(count for count, _ in sent))
-    if cells > bounds.most_cells:
-        problems.add(feasibility.too_many_cells(test, case, cells, bounds.most_cells))
+    if cells > bounds.most_items:
+        problems.add(feasibility.too_many_cells(test, case, cells, bounds.most_items))
         return None
     networks = {}
     for name, network in case.networks.items():
@@ -128,7 +128,7 @@ def _case(test: Test, case: Case, seed: str, bounds: Bounds, problems: Problems)
 
 def _sent(flow: Flow, length_ps: int) -> tuple[Fraction, bool]:
     """Return how many cells a flow sends at most, and true; on average, and false, if random."""
-    most = flow.arrivals.most_cells(flow.connections, length_ps)
+    most = flow.arrivals.most_items(flow.connections, length_ps)
     each = cell_rate(flow) * length_ps / PS_PER_S if most is None else Fraction(most)
     return len(flow.origins) * each, most is not None
 

@@ -22,14 +22,14 @@ SHOWN_APART = ("connections",)
 """What a report says elsewhere."""
 
 
-class Setting(NamedTuple):
+class FieldValue(NamedTuple):
     """The value of a field in words, and as a number, by which several can be put in order."""
 
     text: str
     number: Fraction | None
 
 
-def settings(kind: Kind, made: Any, *, packets: bool) -> Mapping[str, Setting]:
+def settings(kind: Kind, made: Any, *, packets: bool) -> Mapping[str, FieldValue]:
     """Return the fields that differ from their defaults, by their usual names.
 
     Args:
@@ -44,7 +44,7 @@ def settings(kind: Kind, made: Any, *, packets: bool) -> Mapping[str, Setting]:
             continue
         domain = parameter.domain.name
         text = _text(value, OF_PACKETS.get(domain, domain) if packets else domain)
-        found[parameter.alias or parameter.name] = Setting(text, _number(value))
+        found[parameter.alias or parameter.name] = FieldValue(text, _number(value))
     return found
 
 

@@ -44,18 +44,18 @@ def verify(suite: Suite, problems: Problems) -> None:
 
     Routes do not depend on rates, so cases that differ in nothing else share them.
     """
-    edges: dict[Hashable, Survey | None] = {}
+    surveys: dict[Hashable, Survey | None] = {}
     fitting: set[Hashable] = set()
     classes = Classes()
     for case in (case for test in suite.tests for case in test.cases if not case.skip):
         for name, network in case.networks.items():
             members = tuple(_members(case.flows, network))
             key = (id(network), tuple(map(_route_of, members)))
-            if key not in edges:
-                survey = edges[key] = _routes(case, network, members, problems)
+            if key not in surveys:
+                survey = surveys[key] = _routes(case, network, members, problems)
                 if survey is not None:
                     classes.add(case, survey)
-            survey = edges[key]
+            survey = surveys[key]
             streams = tuple(
                 s and (s.sizes, s.encapsulation) for s in (f.stream for f in case.flows)
             )
@@ -85,7 +85,7 @@ def _routes(
 
 
 def _route_of(member: Member) -> Hashable:
-    """Return all of a member that its way may hang on: of its contract, what there is of it."""
+    """Return what a member's route may depend on: of its contract, only which terms it has."""
     sustainable = member.contract.sustainable_cell_rate and Fraction(1)
     contract = replace(
         member.contract,
@@ -120,7 +120,7 @@ def _fits(case: Case, name: str, survey: Survey, problems: Problems) -> bool:
 
 def cell_rate(flow: Flow) -> Fraction:
     """Return the cells/s of one member of a flow."""
-    return Fraction(flow.arrivals.mean_cell_rate(flow.connections))
+    return Fraction(flow.arrivals.mean_rate(flow.connections))
 
 
 def _asked_bps(flow: Flow, clock: Clock) -> Fraction:

@@ -95,7 +95,7 @@ class Reach:
         any: Per element, the members whose items may pass it.
         inputs: Per element and input, the members whose items may arrive there.
         offered: Per element, the members whose user items pass it as they were sent.
-        item_classes: Per element, the sorts of cells that come there, by member.
+        item_classes: Per element, the classes of items that arrive there, by member.
     """
 
     any: dict[int, set[int]] = field(default_factory=dict)
@@ -112,17 +112,16 @@ class Table:
 
     def outputs(self, member: int) -> frozenset[int]:
         """Return the outputs that items of a member may take."""
-        return frozenset(edge for (each, _), edge in self.by_class.items() if each == member) - {
-            NO_OUTPUT
-        }
+        found = {output for (each, _), output in self.by_class.items() if each == member}
+        return frozenset(found - {NO_OUTPUT})
 
     def of(self, members: set[int]) -> Table:
         """Return the table for these members alone."""
-        return Table({key: edge for key, edge in self.by_class.items() if key[0] in members})
+        return Table({key: output for key, output in self.by_class.items() if key[0] in members})
 
     def seen(self, item_classes: set[tuple[int, ItemClass]]) -> Table:
         """Return the table for the classes of items that arrive; others have no output."""
-        return Table({key: edge for key, edge in self.by_class.items() if key in item_classes})
+        return Table({key: output for key, output in self.by_class.items() if key in item_classes})
 
     def output(self, member: int, item_class: ItemClass, entry: str = "") -> int:  # noqa: ARG002
         """Return the output of items of a member and class; NO_OUTPUT if none is known."""
@@ -148,8 +147,8 @@ class Table:
         place = {marks: column for column, marks in enumerate(columns)}
         halves = 2 if connections.has_oam else 1
         rows = np.full((halves * len(members), len(columns)), NO_OUTPUT, np.uint8)
-        for (member, item_class), edge in self.by_class.items():
-            rows[member + item_class.oam * len(members), place[item_class.marks]] = edge
+        for (member, item_class), output in self.by_class.items():
+            rows[member + item_class.oam * len(members), place[item_class.marks]] = output
         lengths = [member.connections for member in members] * halves
         return np.repeat(rows, lengths, axis=0), tuple(columns)
 

@@ -89,7 +89,7 @@ def _needed_ps(case: Case, member: Member, clock: Clock) -> Fraction:
     flow, rate = case.flows[member.flow], member.contract.peak_cell_rate
     if flow.stream is not None or member.contract.category != "cbr":
         return Fraction(0)
-    if flow.arrivals.mean_cell_rate(flow.connections) != rate * flow.connections:
+    if flow.arrivals.mean_rate(flow.connections) != rate * flow.connections:
         return Fraction(0)
     turns = (PS_PER_S / rate / clock.slot_ps).denominator
     if case.run.measure_ps * rate < 2 * turns * PS_PER_S:

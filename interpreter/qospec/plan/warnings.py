@@ -140,7 +140,7 @@ def small_buckets(case: Case, survey: Survey) -> Iterator[Diagnostic]:
                     f"packets of `{flow.name}` are longer than the bucket of `{instance.path}`",
                     instance.span or flow.span,
                     secondary=(Label(flow.span, f"up to {largest_bytes} B @ip"),),
-                    notes=(f"longer packets than its {bucket.size_bytes} bytes never conform",),
+                    notes=(f"packets longer than its {bucket.size_bytes} bytes never conform",),
                     help=f"give it a burst of at least {largest_bytes} B",
                 )
 

@@ -15,7 +15,7 @@ from qospec.judge.readings import QUANTILES
 from qospec.judge.verdict import VERDICTS, Verdict, worst
 from qospec.model.expression import measurements, observed
 from qospec.model.suite import JUDGED
-from qospec.plan.settings import Setting, arrivals_kind, settings
+from qospec.plan.settings import FieldValue, arrivals_kind, settings
 from qospec.record.histograms import histogram_documents
 from qospec.record.quantity import HISTOGRAM_ERROR, quantity
 from qospec.record.series import series_document
@@ -299,7 +299,7 @@ def flow_documents(test: Test) -> list[Document]:
 
 def _source(flows: Sequence[Flow]) -> str:
     """Return the arrival processes with their fields: what is emitted, not what is declared."""
-    found: dict[str, list[Mapping[str, Setting]]] = {}
+    found: dict[str, list[Mapping[str, FieldValue]]] = {}
     for flow in flows:
         kind = arrivals_kind(flow.arrivals)
         fields = settings(kind, flow.arrivals, packets=flow.stream is not None)
@@ -310,17 +310,17 @@ def _source(flows: Sequence[Flow]) -> str:
     )
 
 
-def _contract(flow: Flow) -> Mapping[str, Setting]:
+def _contract(flow: Flow) -> Mapping[str, FieldValue]:
     return settings(flow.kind, flow.traffic, packets=flow.stream is not None)
 
 
-def _ranges(cases: Sequence[Mapping[str, Setting]]) -> list[list[str]]:
+def _ranges(cases: Sequence[Mapping[str, FieldValue]]) -> list[list[str]]:
     """Return pairs of a field and its value; where cases differ, the least and the most."""
     names = dict.fromkeys(name for case in cases for name in case)
     return [[name, _setting_range([case.get(name) for case in cases])] for name in names]
 
 
-def _setting_range(found: Sequence[Setting | None]) -> str:
+def _setting_range(found: Sequence[FieldValue | None]) -> str:
     numbers = {
         each.number: each.text for each in found if each is not None and each.number is not None
     }

@@ -9,7 +9,7 @@ from qospec.catalogue.kinds import LONGEST_PS, Cells, Domain, arrivals
 from qospec.dataclass import dataclass
 from qospec.engine.source.arrivals import Arrivals
 from qospec.engine.source.periodic import Burst as Shape
-from qospec.engine.source.periodic import Pattern, most_cells, pattern
+from qospec.engine.source.periodic import Pattern, most_items, pattern
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ class Burst(Arrivals):
     def emit(self, state: Pattern, until_ps: int) -> tuple[Times, Indices]:
         return state.before(until_ps)
 
-    def most_cells(self, connections: int, length_ps: int) -> int:
-        return most_cells(Fraction(self.every), Shape(self.size), connections, length_ps)
+    def most_items(self, connections: int, length_ps: int) -> int:
+        return most_items(Fraction(self.every), Shape(self.size), connections, length_ps)
 
-    def mean_cell_rate(self, connections: int) -> Fraction:
+    def mean_rate(self, connections: int) -> Fraction:
         return connections * self.size * PS_PER_S / Fraction(self.every)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.kinds import CellRate, arrivals
 from qospec.dataclass import dataclass
 from qospec.engine.source.arrivals import Arrivals
-from qospec.engine.source.periodic import Burst, Pattern, most_cells, pattern
+from qospec.engine.source.periodic import Burst, Pattern, most_items, pattern
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ class Greedy(Arrivals):
     def emit(self, state: Pattern, until_ps: int) -> tuple[Times, Indices]:
         return state.before(until_ps)
 
-    def mean_cell_rate(self, connections: int) -> Fraction:
+    def mean_rate(self, connections: int) -> Fraction:
         return connections * Fraction(self.rate)
 
-    def most_cells(self, connections: int, length_ps: int) -> int:
-        return most_cells(PS_PER_S / Fraction(self.rate), Burst(), connections, length_ps)
+    def most_items(self, connections: int, length_ps: int) -> int:
+        return most_items(PS_PER_S / Fraction(self.rate), Burst(), connections, length_ps)

@@ -47,7 +47,7 @@ class OnOff(Arrivals):
     """Cells/s while on; by default the peak rate of its contract."""
 
     def __post_init__(self) -> None:
-        check_state("at", Fraction(self.at), self.mean_cell_rate(1), (self.off, self.on))
+        check_state("at", Fraction(self.at), self.mean_rate(1), (self.off, self.on))
 
     @classmethod
     def at_rate(cls, rate: Fraction, **others: Any) -> Self:
@@ -61,9 +61,9 @@ class OnOff(Arrivals):
     def emit(self, state: TwoState, until_ps: int) -> tuple[Times, Indices]:
         return state.before(until_ps)
 
-    def mean_cell_rate(self, connections: int) -> Fraction:
+    def mean_rate(self, connections: int) -> Fraction:
         on_ps, off_ps = self.on.mean_ps, self.off.mean_ps
         return connections * Fraction(self.at) * on_ps / (on_ps + off_ps)
 
-    def most_cells(self, connections: int, length_ps: int) -> None:
+    def most_items(self, connections: int, length_ps: int) -> None:
         return None

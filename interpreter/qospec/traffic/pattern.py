@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from qospec.catalogue.kinds import LONGEST_PS, Domain, arrivals
 from qospec.dataclass import dataclass
 from qospec.engine.source.arrivals import Arrivals
-from qospec.engine.source.periodic import Burst, most_cells, pattern
+from qospec.engine.source.periodic import Burst, most_items, pattern
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -50,8 +50,8 @@ class Pattern(Arrivals):
     def emit(self, state: State, until_ps: int) -> tuple[Times, Indices]:
         return state.before(until_ps)
 
-    def mean_cell_rate(self, connections: int) -> Fraction:
+    def mean_rate(self, connections: int) -> Fraction:
         return connections * len(self.intervals) * PS_PER_S / self._round_ps
 
-    def most_cells(self, connections: int, length_ps: int) -> int:
-        return most_cells(self._round_ps, self._burst, connections, length_ps)
+    def most_items(self, connections: int, length_ps: int) -> int:
+        return most_items(self._round_ps, self._burst, connections, length_ps)

@@ -62,10 +62,10 @@ class Replay(Arrivals):
         connection = np.arange(first, stop, dtype=np.int64) % state.connections
         return state.at_ps[first:stop].copy(), connection.astype(np.int32)
 
-    def mean_cell_rate(self, connections: int) -> Fraction:
+    def mean_rate(self, connections: int) -> Fraction:
         span_ps = self.at[-1] - self.at[0]
         intervals = (len(self.at) - 1) if span_ps else len(self.at)
         return Fraction(connections * intervals * PS_PER_S, span_ps or PS_PER_S)
 
-    def most_cells(self, connections: int, length_ps: int) -> int:
+    def most_items(self, connections: int, length_ps: int) -> int:
         return connections * sum(1 for t in self.at if t < length_ps)

@@ -30,7 +30,7 @@ class Listed:
         at_ps = np.array([at for at, _ in ready], np.int64)
         return at_ps, np.array([connection for _, connection in ready], np.int32)
 
-    def mean_cell_rate(self, connections: int) -> Fraction:
+    def mean_rate(self, connections: int) -> Fraction:
         assert connections
         return Fraction(len(self.cells) * 10**12, self.over_ps)
 

@@ -183,7 +183,7 @@ test t on star {
 }
 """
     )
-    assert planned(text, most_cells=9_999) == ()
+    assert planned(text, most_items=9_999) == ()
     assert problems.errors[0].code == "E0609"
 
 

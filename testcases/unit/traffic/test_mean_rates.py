@@ -28,8 +28,8 @@ def test_all_that_take_a_rate_are_listed():
 @pytest.mark.parametrize("rate", [Fraction(10_000), Fraction(123_456, 7)])
 def test_the_rate_follows_exactly(name, rate):
     process = PACED[name].build.at_rate(rate, **OTHERS[name])
-    assert process.mean_cell_rate(1) == rate
-    assert process.mean_cell_rate(3) == 3 * rate
+    assert process.mean_rate(1) == rate
+    assert process.mean_rate(3) == 3 * rate
 
 
 @pytest.mark.parametrize("name", OTHERS)

@@ -39,7 +39,7 @@ def test_its_conforming_source_conforms(flow, peak, ratio, size, connections, ph
     traffic = VbrRt(peak, peak / ratio, size, 1, connections=connections)
     name, given_ = traffic.conforming_source()
     process = discover().find("arrivals", name).build(**given_)
-    assert process.mean_cell_rate(connections) == connections * traffic.sustainable_cell_rate
+    assert process.mean_rate(connections) == connections * traffic.sustainable_cell_rate
     until_ps = math.ceil(3 * process.every)
     state = process.start(connections, phases, flow.draws)
     at_ps, connection = process.emit(state, until_ps)

@@ -114,7 +114,7 @@ def _attribute(node: ast.Expression) -> Attribute:
         f"a class cannot test `{node.span.text}`",
         node.span,
         label=f"did you mean `{near}`?" if near else "",
-        note="it can test" + " ".join(map(".".join, ATTRIBUTES)),
+        note="attributes: " + " ".join(map(".".join, ATTRIBUTES)),
     )
 
 

@@ -82,7 +82,7 @@ def _emitted(
     if "gaps" in record.given:
         raise error(
             "E0301",
-            "`gaps` and `source` both say how packets arrive",
+            "`gaps` and `source` both say when packets are sent",
             place,
             secondary=(record.given["gaps"].name.span, "said here"),
             help="keep one of them",
@@ -131,4 +131,4 @@ def _kind_of_packets(kind: Kind, *, without: str) -> Kind:
 
 def own_load(kind: Kind, arrivals: Any) -> tuple[str, Load]:
     """Return the field that says how many packets there are, and what their source says: of one."""
-    return kind.build.rate_field, Load(arrivals.mean_cell_rate(1), "")
+    return kind.build.rate_field, Load(arrivals.mean_rate(1), "")

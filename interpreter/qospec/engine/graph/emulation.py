@@ -113,7 +113,7 @@ def keep_memory() -> None:
 def _windows(experiment: Experiment, chunk: int) -> Iterator[int]:
     """Yield the end of each window, the last at the time when the sources stop."""
     stop_ps = experiment.measurement.stop_ps
-    rates = [source.arrivals.mean_cell_rate(source.connections) for source in experiment.sources]
+    rates = [source.arrivals.mean_rate(source.connections) for source in experiment.sources]
     cell_rate = Fraction(sum(rates))
     length_ps = max(1, int(chunk * PS_PER_S / cell_rate)) if cell_rate else stop_ps
     until_ps = length_ps

@@ -75,45 +75,45 @@ def fuse_classifiers(experiment: Experiment) -> Experiment:
     for wire in wires:
         feeding[wire.to].add(wire.node)
         leaving[wire.node].append(wire)
-    for number, ways in leaving.items():
-        to, classifier = ways[0].to, nodes[number]
-        alone = {wire.to for wire in ways} == {to} and feeding[to] == {number}
+    for number, outgoing in leaving.items():
+        to, classifier = outgoing[0].to, nodes[number]
+        alone = {wire.to for wire in outgoing} == {to} and feeding[to] == {number}
         if not (classifier.element.only_splits and alone and to >= 0):
             continue
-        if not _can_fuse_into(nodes[to], ways, experiment.measurement) or not _is_fully_wired(
-            classifier, ways
+        if not _can_fuse_into(nodes[to], outgoing, experiment.measurement) or not _is_fully_wired(
+            classifier, outgoing
         ):
             continue
         nodes[number] = classifier._replace(element=_PassThrough(), outputs=None)
-        nodes[to] = _fuse(nodes[to], classifier, ways)
-        wires[wires.index(ways[0])] = ways[0]._replace(output=0, input=0)
-        for wire in ways[1:]:
+        nodes[to] = _fuse(nodes[to], classifier, outgoing)
+        wires[wires.index(outgoing[0])] = outgoing[0]._replace(output=0, input=0)
+        for wire in outgoing[1:]:
             wires.remove(wire)
     return experiment._replace(nodes=tuple(nodes), wires=tuple(wires))
 
 
-def _can_fuse_into(node: Node, ways: list[Wire], measurement: MeasurementSpec) -> bool:
+def _can_fuse_into(node: Node, outgoing: list[Wire], measurement: MeasurementSpec) -> bool:
     """Return whether a node is an unobserved scheduler with at most one wire at each input."""
     watched = {queue.element for queue in node.queues} & set(measurement.queues)
-    once = len({wire.input for wire in ways}) == len(ways)
-    told_apart = isinstance(node.element, Scheduler) and len(node.element.inputs) <= MAX_OUTPUTS
-    return told_apart and once and not watched
+    once = len({wire.input for wire in outgoing}) == len(outgoing)
+    fits = isinstance(node.element, Scheduler) and len(node.element.inputs) <= MAX_OUTPUTS
+    return fits and once and not watched
 
 
-def _is_fully_wired(classifier: Node, ways: list[Wire]) -> bool:
+def _is_fully_wired(classifier: Node, outgoing: list[Wire]) -> bool:
     """Return whether each output in the table is wired, and none twice."""
     if classifier.outputs is None:
         return False
-    wired = [wire.output for wire in ways]
+    wired = [wire.output for wire in outgoing]
     planned = set(np.unique(classifier.outputs).tolist()) - {MAX_OUTPUTS}
     return len(set(wired)) == len(wired) and planned <= set(wired)
 
 
-def _fuse(node: Node, classifier: Node, ways: list[Wire]) -> Node:
+def _fuse(node: Node, classifier: Node, outgoing: list[Wire]) -> Node:
     assert isinstance(node.element, Scheduler)  # noqa: S101 -- see above
     assert classifier.outputs is not None  # noqa: S101 -- likewise
     input_of = np.full(MAX_OUTPUTS + 1, MAX_OUTPUTS, np.uint8)
-    for wire in ways:
+    for wire in outgoing:
         input_of[wire.output] = wire.input
     table = input_of[classifier.outputs]
     return node._replace(

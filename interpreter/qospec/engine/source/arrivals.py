@@ -43,11 +43,11 @@ class Arrivals(ABC):
         """Return all items ready before `until_ps` that were not yet emitted, in order of time."""
 
     @abstractmethod
-    def mean_cell_rate(self, connections: int) -> Fraction:
+    def mean_rate(self, connections: int) -> Fraction:
         """Return items/s of all connections together, on average: for the planner's loads."""
 
     @abstractmethod
-    def most_cells(self, connections: int, length_ps: int) -> int | None:
+    def most_items(self, connections: int, length_ps: int) -> int | None:
         """Return the most items that they have ready within a time; None if that is random.
 
         For the planner's limit on the size of a trial.

@@ -41,7 +41,7 @@ class Burst(NamedTuple):
     apart_ps: tuple[Fraction, ...] = (Fraction(0),)
 
 
-def most_cells(period_ps: Fraction, burst: Burst, connections: int, length_ps: int) -> int:
+def most_items(period_ps: Fraction, burst: Burst, connections: int, length_ps: int) -> int:
     """Return an upper bound of the cells within a time, as if all connections began at once."""
     return connections * burst.size * math.ceil(length_ps / period_ps)
 

@@ -395,6 +395,7 @@ def test_what_a_class_cannot_ask_for_is_compared_behind_the_dot(checked, asked, 
     text = f"device d {{\n  port p: packet\n  {parts}\n  p.rx -> c\n  c.rest -> p.tx\n}}"
     [problem] = checked(text)[1]
     assert problem.code == "E0416"
+    assert problem.notes[0].startswith("attributes: vc.category vc.path cell.clp ")
     assert problem.label == (f"did you mean `{near}`?" if near else "")
 
 
