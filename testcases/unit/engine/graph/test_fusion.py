@@ -102,7 +102,7 @@ def test_what_is_seen_is_the_same(listed, arrivals, scheduler, chunk, drop):
         ((Wire(0, 0, 1, 0), Wire(0, 1, 1, 0), Wire(0, 2, 1, 2), Wire(1, 0, END)), ()),
         ((Wire(0, 0, 1, 0), Wire(0, 1, 1, 1), Wire(0, 2, END), Wire(1, 0, END)), ()),
     ],
-    ids=["who looks on sees each queue", "two classes share a queue", "one goes elsewhere"],
+    ids=["each queue is observed", "two classes share a queue", "one goes elsewhere"],
 )
 def test_a_batch_is_partitioned_where_fusion_is_impossible(listed, wires, recorded):
     trial = experiment(listed, SCHEDULERS[0], ([1], [2], [3]), wires=wires, recorded=recorded)
