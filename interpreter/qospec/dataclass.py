@@ -58,7 +58,7 @@ def dataclass(
 
 
 def _initialiser(cls: Any) -> FunctionType:
-    """Return `__init__`: the code for so many fields, with the names of those of this class."""
+    """Return `__init__`: the code for that number of fields, with this class's names."""
     positional = [each for each in fields(cls) if not each.kw_only]
     own = [*positional, *(each for each in fields(cls) if each.kw_only)]
     given = {each.name: each.default for each in own if each.default is not MISSING}

@@ -363,7 +363,7 @@ def test_a_name_selects_in_its_own_path_only(tmp_path: Path) -> None:
     assert planned_names(f"{tmp_path}::three", f"{first}::two") == ["two", "three"]
 
 
-def test_a_name_that_matches_nothing_is_told_and_runs_nothing(tmp_path: Path) -> None:
+def test_a_name_that_matches_nothing_is_reported_and_nothing_runs(tmp_path: Path) -> None:
     first, second = two_files(tmp_path)
     result = qos("run", first, f"{second}::one", "--record", tmp_path / "records")
     assert result.exit_code == exits.NOTHING
@@ -414,7 +414,7 @@ def test_a_record_that_holds_something_else_is_the_environment_s_fault(tmp_path:
     assert "outcome.json" in result.stderr
 
 
-def test_a_record_that_lacks_a_field_is_told_by_its_file(tmp_path: Path) -> None:
+def test_a_record_that_lacks_a_field_is_reported_with_its_file(tmp_path: Path) -> None:
     """It was a template's line and a KeyError."""
     run(tmp_path, PASSES)
     (kept,) = (tmp_path / "records").glob("*/outcome.json")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from qospec.plan.plan import CasePlan
 
 REDRAW_S = 0.1
-BEAT_S = 30
+REPORT_S = 30
 """Time between two messages where no line is drawn."""
 SURE = 0.02
 """The share that must be done before the remaining time is estimated."""
@@ -41,11 +41,11 @@ def workload_of(plans: Iterable[CasePlan]) -> Workload:
 class Progress:
     """Shows on stderr how far a run is."""
 
-    def __init__(self, work: Workload, *, live: bool, beats: bool) -> None:
-        """Draw a line if `live` and stderr is a terminal; else print one at times if `beats`."""
+    def __init__(self, work: Workload, *, live: bool, reports: bool) -> None:
+        """Draw a line if `live` and stderr is a terminal; else print one at times if `reports`."""
         self._work = work
         self._live = live and sys.stderr is not None and sys.stderr.isatty()
-        self._beats = beats and not self._live
+        self._reports = reports and not self._live
         self._shares: dict[str, float] = {}
         self._run: set[str] = set()
         self._began_s = self._said_s = time.monotonic()
@@ -69,10 +69,10 @@ class Progress:
     def tick(self) -> None:
         """Show how far the run is, if it is time to."""
         now_s = time.monotonic()
-        if now_s - self._said_s < (REDRAW_S if self._live else BEAT_S):
+        if now_s - self._said_s < (REDRAW_S if self._live else REPORT_S):
             return
         self._said_s = now_s
-        if self._beats:
+        if self._reports:
             say(f"running: {self.line()}", err=True)
         if self._live:
             self._draw()

@@ -61,7 +61,7 @@ def run(**asked: Any) -> None:
     _check_chunk()
     suite, plans = loading.planned(request)
     wanted = not asked["no_progress"]
-    progress = Progress(workload_of(plans), live=wanted, beats=wanted and not request.as_json)
+    progress = Progress(workload_of(plans), live=wanted, reports=wanted and not request.as_json)
     here = _here(request, suite)
     console = Console(len(plans), quiet=request.as_json, progress=progress, here=here)
     assignment = _assignment(request, suite, plans, asked["jobs"], console)

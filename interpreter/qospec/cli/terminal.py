@@ -83,7 +83,7 @@ class Console:
         self._cases = cases
         self._here = here or LocalNames()
         self._quiet = quiet
-        self._progress = progress or Progress(Workload({}), live=False, beats=False)
+        self._progress = progress or Progress(Workload({}), live=False, reports=False)
         unicode = "utf" in (getattr(sys.stdout, "encoding", "") or "").lower()
         self._marks = MARKS if unicode else ASCII
 

@@ -138,14 +138,14 @@ class Gcra(Element):
 
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
-        verdict = np.empty(batch.count, np.uint8)
+        outcome = np.empty(batch.count, np.uint8)
         violated = DISCARDED if self.violate == "discard" else TAGGED
         police = _police_dual if len(state.second) else _police
-        discarded, tagged = police(batch, state, violated, verdict)
+        discarded, tagged = police(batch, state, violated, outcome)
         if tagged:
-            batch = batch._replace(marks=batch.marks | (verdict == TAGGED))
-            verdict = (verdict == DISCARDED).view(np.uint8)
-        kept, lost = split(batch, verdict, discarded)
+            batch = batch._replace(marks=batch.marks | (outcome == TAGGED))
+            outcome = (outcome == DISCARDED).view(np.uint8)
+        kept, lost = split(batch, outcome, discarded)
         losses = (Loss("policed", lost.connection, lost.sent_ps),) if discarded else ()
         return Step((kept,), (until_ps,), losses)
 
@@ -177,14 +177,14 @@ def _test(increment_ps: Fraction, tolerance_ps: int) -> Row:
 
 
 @kernel
-def _police(batch: Batch, state: State, violated: int, verdict: Marks) -> tuple[int, int]:
+def _police(batch: Batch, state: State, violated: int, outcome: Marks) -> tuple[int, int]:
     """Apply one test to each cell; return the numbers of cells discarded and tagged.
 
     Args:
         batch: n cells.
         state: Updated.
-        violated: The verdict on a cell that does not conform.
-        verdict: (n,) Written: CONFORMS, DISCARDED or TAGGED.
+        violated: The outcome of a cell that does not conform.
+        outcome: (n,) Written: CONFORMS, DISCARDED or TAGGED.
     """
     at_ps, _, connection, _, _ = batch
     tests, _, oam_offset = state
@@ -195,16 +195,16 @@ def _police(batch: Batch, state: State, violated: int, verdict: Marks) -> tuple[
         due, part = test["due_ps"], test["part"]
         # t < TAT - tau, for a whole t: a TAT with a fraction counts as the next whole ps.
         if at_ps[i] + test["tolerance_ps"] < due + (part > 0):
-            verdict[i] = violated
+            outcome[i] = violated
             violations += 1
         else:
-            verdict[i] = CONFORMS
+            outcome[i] = CONFORMS
             _advance(test, at_ps[i])
     return (violations, 0) if violated == DISCARDED else (0, violations)
 
 
 @kernel
-def _police_dual(batch: Batch, state: State, violated: int, verdict: Marks) -> tuple[int, int]:
+def _police_dual(batch: Batch, state: State, violated: int, outcome: Marks) -> tuple[int, int]:
     """Apply both tests of its connection to each cell; see `_police`."""
     at_ps, _, connection, _, marks = batch
     firsts, seconds, oam_offset = state
@@ -217,11 +217,11 @@ def _police_dual(batch: Batch, state: State, violated: int, verdict: Marks) -> t
         counts = marks[i] & CLP == 0 or not second["only_clp_0"]
         bursts = counts and t + second["tolerance_ps"] < second["due_ps"] + (second["part"] > 0)
         if early or (bursts and not second["tags"]):
-            verdict[i] = violated
+            outcome[i] = violated
             discarded += violated == DISCARDED
             tagged += violated == TAGGED
             continue
-        verdict[i] = TAGGED if bursts else CONFORMS
+        outcome[i] = TAGGED if bursts else CONFORMS
         tagged += bursts
         _advance(first, t)
         if counts and not bursts:

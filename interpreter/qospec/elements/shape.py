@@ -101,7 +101,7 @@ class Shape(Element):
         waits = None
         if batch.count:
             batch, losses, waits = self._shaped(state, batch)
-        # A packet that leaves at a NOW to come has waited: tokens for another byte need a ps.
+        # A packet that leaves at a later NOW has waited: tokens for another byte need a ps.
         last_ps = state.marks.item(NOW)
         watermark_ps = last_ps + 1 if last_ps >= until_ps else until_ps
         return Step((batch,), (min(watermark_ps, FOREVER_PS),), losses, waits)
@@ -115,21 +115,21 @@ class Shape(Element):
         before = state.leaving.shape[1]
         room = np.empty((2, before + batch.count), np.int64)
         room[:, :before] = state.leaving
-        left_ps, fate = np.empty(batch.count, np.int64), np.empty(batch.count, np.uint8)
+        left_ps, outcome = np.empty(batch.count, np.int64), np.empty(batch.count, np.uint8)
         limit = (self.limit.amount, self.limit.unit == "byte")
         queue = (room[0], room[1], before)
-        last, *lost = _shape(batch, (state.marks, state.bucket), queue, limit, (left_ps, fate))
+        last, *counts = _shape(batch, (state.marks, state.bucket), queue, limit, (left_ps, outcome))
         state.leaving = room[:, state.marks[HEAD] : last].copy()
         state.marks[HEAD] = 0
         waited = left_ps > batch.at_ps if state.watched else None
         waits = None if waited is None else (batch.at_ps[waited], left_ps[waited])
         batch, losses = batch.moved(left_ps), []
         for each, cause in ((TOO_LONG, "policed"), (NO_ROOM, "overflow")):
-            gone = lost[each - 1]
-            batch, ended = split(batch, (fate == each).view(np.uint8), gone)
-            fate = fate[fate != each] if gone else fate
-            if gone:
-                losses.append(Loss(cause, ended.connection, ended.sent_ps))
+            count = counts[each - 1]
+            batch, lost = split(batch, (outcome == each).view(np.uint8), count)
+            outcome = outcome[outcome != each] if count else outcome
+            if count:
+                losses.append(Loss(cause, lost.connection, lost.sent_ps))
         return batch, tuple(losses), waits
 
     def _check_load(self, state: State, batch: Batch) -> None:
@@ -168,7 +168,7 @@ def _shape(
     at_ps, _, _, size_bytes, _ = batch
     marks, bucket = state
     leaves_ps, amounts, last = queue
-    left_ps, fate = written
+    left_ps, outcome = written
     full = (bucket[FULL], bucket[FULL_PART])
     head, waiting, now = marks[HEAD], marks[WAITING], marks[NOW]
     long = lost = 0
@@ -184,16 +184,16 @@ def _shape(
         wait_ps = until_covered(bucket, price)
         amount = size_bytes[i] if limit[1] else 1
         if price > full:
-            fate[i] = TOO_LONG
+            outcome[i] = TOO_LONG
             long += 1
         elif now + wait_ps > at_ps[i] and waiting + amount > limit[0]:
-            fate[i] = NO_ROOM
+            outcome[i] = NO_ROOM
             lost += 1
         else:
             fill(bucket, wait_ps, 0)
             take(bucket, price)
             now += wait_ps
-            fate[i], left_ps[i] = KEPT, now
+            outcome[i], left_ps[i] = KEPT, now
             if now > at_ps[i]:
                 leaves_ps[last], amounts[last] = now, amount
                 last += 1

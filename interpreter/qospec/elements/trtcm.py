@@ -35,13 +35,13 @@ def _judge(batch: Batch, state: State, is_colour_aware: bool, colour: Marks) -> 
         ps = elapsed(clock, at_ps[i])
         fill(committed, ps, 0)
         fill(peak, ps, 0)
-        came = colour_on_arrival(marks[i], is_colour_aware)
-        if came == RED or not covers(peak, peak_price):
+        arriving = colour_on_arrival(marks[i], is_colour_aware)
+        if arriving == RED or not covers(peak, peak_price):
             colour[i] = RED
             red += 1
             continue
         take(peak, peak_price)
-        if came == YELLOW or not covers(committed, price):
+        if arriving == YELLOW or not covers(committed, price):
             colour[i] = YELLOW
             yellow += 1
         else:

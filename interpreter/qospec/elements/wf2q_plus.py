@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 
 @kernel
-def _advance_virtual_time(tree: Tree, scheduler: int, now: int, newcomer: int) -> None:
+def _advance_virtual_time(tree: Tree, scheduler: int, now: int, arriving: int) -> None:
     """Advance virtual time by the work done, and at least to the first start of those waiting."""
     mine = tree[scheduler]
     mine["virtual"] += (now - mine["seen"]) * mine["whole"]
     mine["seen"] = now
     found, least = False, 0
     for k in range(mine["first"], mine["last"]):
-        if tree[k]["waits"] and k != newcomer and (not found or tree[k]["start"] < least):
+        if tree[k]["waits"] and k != arriving and (not found or tree[k]["start"] < least):
             found, least = True, tree[k]["start"]
     if found:
         mine["virtual"] = max(mine["virtual"], least)

@@ -44,7 +44,7 @@ class Need(NamedTuple):
     text: str
 
     def shortfall(self, items: int) -> tuple[str, str]:
-        """Return in words that so many items are too few, and how many are needed."""
+        """Return in words that `items` are too few, and how many are needed."""
         counted, needed = (number_text(n, exact=True) for n in (items, self.items))
         called = item_noun(self.leaf)
         if not self.together:

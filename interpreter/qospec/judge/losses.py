@@ -101,7 +101,7 @@ class Losses(NamedTuple):
         return Fraction(self.lost, self.repeats if self.sent_by_repeat else self.sent)
 
     def interval(self, confidence: Fraction, repeats: int) -> Bounds:
-        """Return the interval of so many repeats like these, with that confidence on each side."""
+        """Return the interval of `repeats` such repeats, with that confidence on each side."""
         return Bounds(*self._limits(confidence, repeats))
 
     def margins_of_error(self, confidence: Fraction, repeats: int) -> tuple[Fraction, Fraction]:
@@ -130,7 +130,7 @@ class Losses(NamedTuple):
         return low * max(mean - wide, Fraction(0)), high * (mean + wide)
 
     def _ratio(self, confidence: Fraction, repeats: int) -> tuple[Fraction, Fraction]:
-        """Return the interval of the ratio of so many repeats like these."""
+        """Return the interval of the ratio of `repeats` such repeats."""
         share = Fraction(self.lost, self.sent)
         if self.identical:
             low, high = self._of_equal_repeats(confidence, repeats)

@@ -79,7 +79,7 @@ class MeanConstraint(NamedTuple):
         return self.mean
 
     def interval(self, confidence: Fraction, repeats: int) -> Bounds:
-        """Return the confidence interval of the mean of so many repeats like these."""
+        """Return the confidence interval of the mean of `repeats` such repeats."""
         middle = self.mean
         if self.losses is not None:
             below, above = self.losses.margins_of_error(confidence, repeats)

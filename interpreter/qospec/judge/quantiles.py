@@ -58,7 +58,7 @@ class Estimate(Protocol):
         """Return whether the repeats do not differ, so that a rare one may lie anywhere."""
 
     def interval(self, confidence: Fraction, repeats: int) -> Bounds:
-        """Return the interval of so many repeats like these, with that confidence on each side."""
+        """Return the interval of `repeats` such repeats, with that confidence on each side."""
 
 
 class NeededBounds(NamedTuple):
@@ -102,7 +102,7 @@ class Quantile:
         )
 
     def independent(self, confidence: Fraction, repeats: int) -> int:
-        """Return the effective sample size of so many repeats like these."""
+        """Return the effective sample size of `repeats` such repeats."""
         delays = Fraction(self._delays.count * repeats, self._repeats)
         return max(1, math.floor(delays / self._design_effect(confidence)))
 
@@ -123,7 +123,7 @@ class Quantile:
         return words
 
     def suffices(self, confidence: Fraction, ends: NeededBounds, repeats: int) -> bool:
-        """Return whether so many repeats like these would have the bounds needed."""
+        """Return whether `repeats` such repeats would have the bounds needed."""
         return self.independent(confidence, repeats) >= self._needed(confidence, ends)[0]
 
     def _needed(self, confidence: Fraction, ends: NeededBounds) -> tuple[int, str]:

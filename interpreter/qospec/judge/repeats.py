@@ -99,7 +99,7 @@ def repeats_to_decide(
 ) -> int | None:
     """Return how many more repeats like these would decide; None if too many.
 
-    `interval` returns the confidence interval after so many repeats.
+    `interval` returns the confidence interval after a number of repeats.
     """
     bad = mean > 0
 

@@ -4,8 +4,8 @@ Student's t: for whole degrees of freedom its distribution function is a finite 
 cosine, so neither a gamma function nor a library is needed. Source: Abramowitz and Stegun, Handbook
 of Mathematical Functions, 26.7.3 and 26.7.4.
 
-Clopper-Pearson bounds of a loss ratio: the upper bound is the ratio p at which at most so many
-losses have a probability equal to the significance level s. With none lost that is (1 - p)ⁿ = s.
+Clopper-Pearson bounds of a loss ratio: the upper bound is the ratio p at which no more losses than
+were seen have a probability equal to the significance level s. With none lost that is (1 - p)ⁿ = s.
 Otherwise the binomial sum is taken from its last term down: each term is the one before times a
 ratio below 1, so the sum ends where nothing is left to add. The last term itself is a difference of
 large logarithms, and is worked out in decimals of 40 digits, which no two machines round
@@ -23,7 +23,7 @@ from fractions import Fraction
 from statistics import NormalDist
 
 DIGITS = 9
-"""Quantiles and ratios are rounded to so many digits, in which no two machines differ."""
+"""Quantiles and ratios are rounded to this number of digits, in which all machines agree."""
 
 _HALVINGS = 50
 
@@ -219,7 +219,7 @@ def assumed_skewness(values: Values, least: Fraction) -> Fraction:
 
 
 def half_width(values: Values, skewness: Fraction, confidence: Fraction, repeats: int) -> Fraction:
-    """Return the half width of the confidence interval of a mean of so many repeats like these."""
+    """Return the half width of the confidence interval of a mean of `repeats` such repeats."""
     t = student_quantile(confidence, repeats - 1)
     wider = skewness * (1 + 2 * t**2) / (6 * square_root(Fraction(repeats)))
     exact = (t + wider) * square_root(variance(values) / repeats)

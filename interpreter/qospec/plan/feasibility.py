@@ -203,12 +203,13 @@ def uncarried_marks(case: Case, drafts: Drafts, reach: Reach) -> Iterator[Diagno
             draft = drafts[index]
             if name in draft.element.marks_written:
                 ends = _ends(index, onward, drafts)
-                if not any(_bears(drafts[n], name) or _reads(drafts[n], name) for n in ends):
+                if not any(_carries_mark(drafts[n], name) or _reads(drafts[n], name) for n in ends):
                     yield _refused(case, draft.instance, name, WRITING, _lines(ends, drafts))
             for reader, does in _readers(draft, name):
                 ends = _ends(index, backward, drafts)
                 if not any(
-                    _bears(drafts[n], name) or name in drafts[n].element.marks_written for n in ends
+                    _carries_mark(drafts[n], name) or name in drafts[n].element.marks_written
+                    for n in ends
                 ):
                     yield _refused(case, reader, name, does, _lines(ends, drafts))
 
@@ -235,9 +236,9 @@ def _ends(start: int, wires: Mapping[int, set[int]], drafts: Drafts) -> set[int]
     return found
 
 
-def _bears(draft: Draft, name: str) -> bool:
+def _carries_mark(draft: Draft, name: str) -> bool:
     frame = None if draft.clock is None else draft.clock.encapsulation
-    return frame is not None and frame.bears(name)
+    return frame is not None and frame.carries_mark(name)
 
 
 def _reads(draft: Draft, name: str) -> bool:

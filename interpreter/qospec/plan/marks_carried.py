@@ -37,8 +37,10 @@ def carried(clock: Clock) -> int:
     frame = clock.encapsulation
     if frame is None:
         return VALUES - 1
-    gone = (mark.mask for name, mark in MARKS.items() if name in WITHIN or not frame.bears(name))
-    return VALUES - 1 - sum(gone)
+    lost = (
+        mark.mask for name, mark in MARKS.items() if name in WITHIN or not frame.carries_mark(name)
+    )
+    return VALUES - 1 - sum(lost)
 
 
 def insert_unmarks(drafts: Drafts, reach: Reach) -> None:

@@ -23,7 +23,7 @@ LABEL_BYTES = 4
 
 
 class Framing(NamedTuple):
-    """What of a medium makes a size on the line, in bytes: max(packet + header, least) + extra."""
+    """How a packet's size becomes bytes on the line: max(packet + header, least) + extra."""
 
     header_bytes: int = 0
     least_bytes: int = 0
@@ -40,8 +40,8 @@ class Encapsulation:
         least_bytes: Of a frame; a shorter one is filled up.
         gap_bytes: Behind a frame, before the next.
         largest_bytes: Of a packet.
-        vlan_tags: How many tags a frame has; the outermost bears the priority.
-        labels: How many MPLS labels are ahead of the packet; the outermost bears the traffic class.
+        vlan_tags: How many tags a frame has; the outermost carries the priority.
+        labels: How many MPLS labels precede the packet; the outermost carries the traffic class.
     """
 
     preamble_bytes: int = 0
@@ -52,14 +52,14 @@ class Encapsulation:
     vlan_tags: int = 0
     labels: int = 0
 
-    def bears(self, mark: str) -> bool:
-        """Return whether packets have a place for a mark here: by its name in `protocol.marks`."""
+    def carries_mark(self, mark: str) -> bool:
+        """Return whether a frame has a place for a mark, named as in `protocol.marks`."""
         places = {"priority": self.vlan_tags, "traffic_class": self.labels}
         return bool(places.get(mark, 1))
 
     @property
     def framing(self) -> Framing:
-        """Return the same as a line reckons with it."""
+        """Return the framing, as a line computes with it."""
         extra_bytes = self.preamble_bytes + self.gap_bytes
         return Framing(self.header_bytes, self.least_bytes, extra_bytes)
 

@@ -225,7 +225,7 @@ def count_by_claim(cases: Iterable[Mapping[str, Any]]) -> dict[str, int]:
         for statement in case["statements"]
         if statement["kind"] in JUDGED
     )
-    return {sort: found[sort] for sort in (*CLAIMS, UNCLAIMED, NOT_APPLICABLE)}
+    return {claim: found[claim] for claim in (*CLAIMS, UNCLAIMED, NOT_APPLICABLE)}
 
 
 def _claim(statement: Mapping[str, Any]) -> str:

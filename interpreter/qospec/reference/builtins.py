@@ -93,7 +93,7 @@ TABLES: dict[str, dict[str, str]] = {
     "concept": CONCEPTS,
     "claim": {name: f"after `as`: {meaning}" for name, meaning in CLAIMS.items()},
 }
-"""The meanings of names, by their sort."""
+"""The meanings of names, by kind."""
 
 
 def builtin_documents(what: str, catalogue: Catalogue) -> Iterator[Document]:
@@ -101,9 +101,9 @@ def builtin_documents(what: str, catalogue: Catalogue) -> Iterator[Document]:
     bare = what.removeprefix("@")
     if bare in LAYERS:
         yield _document("layer", f"@{bare}", MEANINGS[bare])
-    for sort, known in TABLES.items():
+    for kind, known in TABLES.items():
         if what in known:
-            yield _document(sort, what, known[what])
+            yield _document(kind, what, known[what])
     if QUANTILE.fullmatch(what):
         share = what[1:].replace("_", ".")
         yield _document(
@@ -161,5 +161,5 @@ def _fields(what: str, catalogue: Catalogue) -> Iterator[Document]:
         yield _document("field", name, f"a field of {', '.join(having)}; {text}")
 
 
-def _document(sort: str, name: str, summary: str) -> Document:
-    return {"sort": sort, "name": name, "summary": summary, "description": ""}
+def _document(kind: str, name: str, summary: str) -> Document:
+    return {"sort": kind, "name": name, "summary": summary, "description": ""}

@@ -83,8 +83,8 @@ def _built_in(what: str, catalogue: Catalogue) -> Iterator[Document]:
         yield {"sort": "code", "name": code, "summary": titles()[code], "description": page(code)}
     for table, meanings in keywords().items():
         if what in meanings:
-            sort = "field" if table == "field" else "word"
-            yield {"sort": sort, "name": what, "summary": meanings[what], "description": ""}
+            kind = "field" if table == "field" else "word"
+            yield {"sort": kind, "name": what, "summary": meanings[what], "description": ""}
     if what in TYPES:
         meaning = "a whole number" if what == "Int" else named(TYPES[what])
         yield {"sort": "type", "name": what, "summary": meaning, "description": ""}

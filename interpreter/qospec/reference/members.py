@@ -153,5 +153,5 @@ def _quoted(every: list[str]) -> str:
     return ", ".join(f"`{each}`" for each in every)
 
 
-def _document(sort: str, name: str, summary: str) -> Document:
-    return {"sort": sort, "name": name, "summary": summary, "description": ""}
+def _document(kind: str, name: str, summary: str) -> Document:
+    return {"sort": kind, "name": name, "summary": summary, "description": ""}

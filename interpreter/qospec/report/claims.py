@@ -31,7 +31,9 @@ def claimed(counts: Mapping[str, int]) -> str:
     idle = counts[NOT_APPLICABLE]
     if not idle and not any(counts[claim] for claim in CLAIMS):
         return ""
-    applied = ", ".join(f"{counts[sort]} {said}" for sort, said in _WORDS.items() if counts[sort])
+    applied = ", ".join(
+        f"{counts[claim]} {said}" for claim, said in _WORDS.items() if counts[claim]
+    )
     return "; ".join(filter(None, [applied, f"{idle} {NOT_APPLICABLE}" if idle else ""]))
 
 

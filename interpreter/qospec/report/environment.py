@@ -108,7 +108,7 @@ class LimitError(Exception):
 def render_template(
     report: Format, document: Mapping[str, Any], timing: Mapping[str, Any], most: int = 0
 ) -> str:
-    """Return the report; it may have at `most` so many characters, unless that is 0.
+    """Return the report; it may have at most `most` characters, unless that is 0.
 
     Raises:
         ReportError: The template has an error.

@@ -55,8 +55,8 @@ class Expectations:
         """Return a node that must be a text."""
         if isinstance(node, Scalar):
             return node
-        sort = "list" if isinstance(node, Sequence) else "map"
-        help_text = _QUOTES.format(sort) if node.flow else ""
+        kind = "list" if isinstance(node, Sequence) else "map"
+        help_text = _QUOTES.format(kind) if node.flow else ""
         raise self.error("E0016", f"{what} must be a text", key or node, help_text)
 
     def _below(self, key: Scalar, what: str, help_text: str) -> TranscriptionError:

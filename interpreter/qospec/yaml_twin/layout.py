@@ -68,7 +68,7 @@ class Content:
 
     @property
     def is_text(self) -> bool:
-        """Return whether this is a text of any sort."""
+        """Return whether this is any kind of text."""
         return self.kind in {"text", "lines", "edition"}
 
 

@@ -44,7 +44,7 @@ def test_it_writes_a_file_if_one_is_named(here: Path) -> None:
     assert (here / "c.yaml").read_text(encoding="utf-8") == YAML
 
 
-def test_a_file_that_cannot_be_written_is_told(here: Path) -> None:
+def test_a_file_that_cannot_be_written_is_reported(here: Path) -> None:
     done = convert("a.qos", "--to", "yaml", "--output", here / "none" / "c.yaml")
     assert done.exit_code == 4
     assert ": no such file or directory" in done.stderr
@@ -67,7 +67,7 @@ def test_a_file_with_mistakes_is_not_converted(
     assert expected in done.stderr
 
 
-def test_a_file_that_is_not_there_is_told(here: Path) -> None:
+def test_a_missing_file_is_reported(here: Path) -> None:
     done = convert(here / "none.qos", "--to", "yaml")
     assert done.exit_code == 2
     assert "E0106" in done.stderr

@@ -109,7 +109,7 @@ def test_comments_are_text(spec: Path) -> None:
         "i in 0 .. 1",
     ],
 )
-def test_what_is_declared_is_told(spec: Path, form: str, piece: str) -> None:
+def test_what_is_declared_is_documented(spec: Path, form: str, piece: str) -> None:
     assert piece in doc(spec, "--format", form).stdout
 
 

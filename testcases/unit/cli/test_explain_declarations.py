@@ -68,7 +68,7 @@ def test_what_depends_on_a_field_is_worked_out() -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_the_chain_of_copies_is_told() -> None:
+def test_the_chain_of_copies_is_shown() -> None:
     shown = explain("traffic.qos::cheating").stdout
     assert "a copy of hd (traffic.qos:11), a copy of video (traffic.qos:4)" in shown
     assert "Same contract, dishonest source." in shown
@@ -209,7 +209,7 @@ def test_a_device_says_what_is_in_it(folder: Path) -> None:
     )
 
 
-def test_loops_are_told_apart_from_what_stands_in_them(folder: Path) -> None:
+def test_loops_are_listed_apart_from_what_is_in_them(folder: Path) -> None:
     (folder / "router.qos").write_text(ROUTER, encoding="utf-8")
     (device,) = json.loads(explain("router.qos::router", "--json").stdout)["explained"]
     (rest,) = device["values"]

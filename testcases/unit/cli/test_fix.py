@@ -119,7 +119,7 @@ def test_what_a_fix_uncovers_is_fixed_in_turn(tmp_path: Path) -> None:
     assert path.read_text(encoding="utf-8") == f"qos 1\n{fixed}"
 
 
-def test_what_is_left_is_told(tmp_path: Path) -> None:
+def test_what_is_left_is_reported(tmp_path: Path) -> None:
     path = write(tmp_path / "a.qos", "let a = 1e3\nlet b = 1 s < 1 m\n")
     result = check("--fix", path)
     assert result.exit_code == 2
@@ -128,7 +128,7 @@ def test_what_is_left_is_told(tmp_path: Path) -> None:
     assert "E0007" not in result.stderr
 
 
-def test_without_it_the_way_is_told(tmp_path: Path) -> None:
+def test_without_the_option_check_suggests_it(tmp_path: Path) -> None:
     path = write(tmp_path / "a.qos", CONTRACT)
     result = check(path)
     assert result.exit_code == 2
@@ -240,7 +240,7 @@ def test_a_file_that_may_not_be_written_is_said(
 
 
 @pytest.mark.parametrize("as_json", [True, False])
-def test_where_one_file_cannot_be_written_the_others_are_fixed_and_told(
+def test_where_one_file_cannot_be_written_the_others_are_fixed_and_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, as_json: bool
 ) -> None:
     closed, *others = (write(tmp_path / f"{name}.qos", "let a = 3 seconds\n") for name in "bac")

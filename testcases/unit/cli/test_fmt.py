@@ -97,7 +97,7 @@ def test_diff_changes_nothing_and_shows_what_would_change(here: Path) -> None:
 
 
 @pytest.mark.parametrize("option", [[], ["--check"], ["--diff"]])
-def test_what_cannot_be_read_is_told_and_the_others_are_formatted(here: Path, option) -> None:
+def test_what_cannot_be_read_is_reported_and_the_others_are_formatted(here: Path, option) -> None:
     (here / "broken.qos").write_text(BROKEN, encoding="utf-8")
     result = fmt(*option)
     assert result.exit_code == 2
@@ -110,7 +110,7 @@ def test_what_cannot_be_read_is_told_and_the_others_are_formatted(here: Path, op
 @pytest.mark.parametrize(
     ("path", "code"), [("missing.qos", "E0106"), ("latin.qos", "E0109"), ("empty", "E0106")]
 )
-def test_what_is_no_text_is_told(here: Path, path: str, code: str) -> None:
+def test_what_is_no_text_is_reported(here: Path, path: str, code: str) -> None:
     (here / "latin.qos").write_bytes(b"qos 1\n# \xe9\n")
     (here / "empty").mkdir()
     result = fmt(path, "untidy.qos")
@@ -140,7 +140,7 @@ def test_permissions_and_links_stay(here: Path) -> None:
     assert sorted(path.name for path in here.iterdir()) == ["below", "other.txt", "untidy.qos"]
 
 
-def test_a_file_that_cannot_be_written_is_told(here: Path, monkeypatch) -> None:
+def test_a_file_that_cannot_be_written_is_reported(here: Path, monkeypatch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 

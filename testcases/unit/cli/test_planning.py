@@ -145,7 +145,7 @@ def test_what_is_neither_is_not_found(tmp_path) -> None:
     ],
 )
 @pytest.mark.parametrize("command", ["check", "plan"])
-def test_a_check_tells_what_a_plan_does(tmp_path, topology, more, codes, command) -> None:
+def test_a_check_reports_what_a_plan_does(tmp_path, topology, more, codes, command) -> None:
     more = more.replace("'", '"')
     test = f"""
 test t on {topology} {{

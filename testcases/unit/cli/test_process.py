@@ -203,7 +203,7 @@ def test_a_killed_worker_costs_one_case_a_second_try(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_workers_tell_once_that_kernels_are_compiled(
+def test_workers_report_once_that_kernels_are_compiled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("QOS_KERNELS", raising=False)

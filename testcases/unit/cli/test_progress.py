@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from qospec.cli import progress as module
-from qospec.cli.progress import BEAT_S, Progress, Workload
+from qospec.cli.progress import REPORT_S, Progress, Workload
 
 WORK = Workload({"one": (4, 99), "two:n=1": (2, 99), "two:n=2": (2, 99)})
 
@@ -24,7 +24,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def test_the_line_has_cases_trials_and_the_time_left(clock: list[float]) -> None:
-    progress = Progress(WORK, live=False, beats=False)
+    progress = Progress(WORK, live=False, reports=False)
     assert progress.line() == "0/3 cases, 0/8 trials"
     clock[0] += 30
     progress.update("two:n=1", 0.5)
@@ -32,8 +32,8 @@ def test_the_line_has_cases_trials_and_the_time_left(clock: list[float]) -> None
     assert progress.line() == "1/3 cases, 5/8 trials, about 18 s left; now two:n=1"
 
 
-def test_until_the_first_case_is_heard_of_no_time_is_reckoned(clock: list[float]) -> None:
-    progress = Progress(WORK, live=False, beats=False)
+def test_no_time_is_estimated_before_the_first_case_reports(clock: list[float]) -> None:
+    progress = Progress(WORK, live=False, reports=False)
     clock[0] += 30
     progress.update("one", 0.01)
     clock[0] += 10
@@ -41,12 +41,12 @@ def test_until_the_first_case_is_heard_of_no_time_is_reckoned(clock: list[float]
     assert progress.line() == "0/3 cases, 2/8 trials, about 30 s left; now one"
 
 
-def test_a_heartbeat_is_heard_where_nothing_is_drawn(
+def test_a_message_is_printed_at_times_where_nothing_is_drawn(
     clock: list[float], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    progress = Progress(WORK, live=True, beats=True)
+    progress = Progress(WORK, live=True, reports=True)
     progress.finish("one")
-    for _ in range(2 * BEAT_S):
+    for _ in range(2 * REPORT_S):
         clock[0] += 1
         progress.tick()
     lines = capsys.readouterr().err.splitlines()
@@ -59,7 +59,7 @@ def test_a_heartbeat_is_heard_where_nothing_is_drawn(
 def test_what_nobody_wants_to_hear_is_not_said(
     clock: list[float], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    progress = Progress(WORK, live=True, beats=False)
+    progress = Progress(WORK, live=True, reports=False)
     clock[0] += 1_000
     progress.tick()
     assert capsys.readouterr().err == ""
@@ -70,7 +70,7 @@ def test_the_line_fits_the_terminal_and_is_taken_away_again(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "30")
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
-    progress = Progress(WORK, live=True, beats=True)
+    progress = Progress(WORK, live=True, reports=True)
     clock[0] += 1
     progress.update("two:n=1", 0.5)
     assert terminal.getvalue() == "\r  0/3 cases, 1/8 trials, abou"

@@ -23,7 +23,7 @@ MAIN = "from qospec.cli import main\nif __name__ == '__main__': main()"
     [["--version"], ["doc", str(MEDIA)], ["convert", str(MEDIA), "--to", "yaml"], ["fmt", "-"]],
     ids=lambda arguments: arguments[0],
 )
-def test_a_stdout_that_only_can_be_read_is_told(arguments: list[str]) -> None:
+def test_a_read_only_stdout_is_reported(arguments: list[str]) -> None:
     with MEDIA.open("rb") as stdout, MEDIA.open("rb") as stdin:
         done = subprocess.run(
             [sys.executable, "-c", MAIN, *arguments],
@@ -102,7 +102,7 @@ def test_a_run_without_stdout_and_stderr_keeps_its_record(tmp_path: Path, jobs: 
 
 
 @pytest.mark.slow
-def test_a_full_stdout_is_told_and_costs_neither_the_record_nor_the_verdict(
+def test_a_full_stdout_is_reported_and_costs_neither_the_record_nor_the_verdict(
     tmp_path: Path,
 ) -> None:
     with Path("/dev/full").open("wb") as full:

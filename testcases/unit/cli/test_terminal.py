@@ -15,7 +15,7 @@ def case(**more):
     return {"name": "t", "verdict": "pass", "ran": True, "statements": [statement]}
 
 
-def test_what_a_count_of_zero_proves_is_told_of_a_case_that_runs_alone(
+def test_what_a_count_of_zero_proves_is_shown_for_a_case_that_runs_alone(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     Console(1, quiet=False, progress=None).ended(case(), 1.0)
@@ -65,7 +65,7 @@ def test_what_does_not_apply_is_not_among_what_failed(capsys: pytest.CaptureFixt
     assert "a.qos:1:1" not in told
 
 
-def test_a_place_and_a_command_are_told_as_they_are_called_here() -> None:
+def test_places_and_commands_are_shown_relative_to_the_current_folder() -> None:
     here = LocalNames({"t.qos": "../t.qos"}, {"one": "qos run ../t.qos::one"})
     assert here.place("t.qos:3:5") == "../t.qos:3:5"
     assert here.place("std/media.qos:3:5") == "std/media.qos:3:5"
@@ -75,7 +75,7 @@ def test_a_place_and_a_command_are_told_as_they_are_called_here() -> None:
     )
 
 
-def test_an_inconclusive_criterion_of_a_failed_case_is_told_apart_and_last(
+def test_an_inconclusive_criterion_of_a_failed_case_is_labelled_and_comes_last(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     more = {"comparison": "<", "tolerance": None, "bound": {"text": "10 ms"}, "place": "a.qos:1:1"}

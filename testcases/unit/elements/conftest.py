@@ -255,7 +255,7 @@ class Said(NamedTuple):
 
     Attributes:
         outcomes: What becomes of packets of a colour, "mark" or "drop".
-        aware: Whether the colour counts that a packet bears.
+        aware: Whether the colour of an arriving packet counts.
     """
 
     outcomes: dict[int, str]
@@ -330,8 +330,8 @@ class Meters:
                 if c >= least and actions == "mark"
             ]
             expected = tuple(self.colours.put(others, colour) for colour in may)
-            bears = batch.marks.item(number)
-            assert meter.marks_after(bears, setting.connections.contracts[0]) == expected
+            arriving = batch.marks.item(number)
+            assert meter.marks_after(arriving, setting.connections.contracts[0]) == expected
             assert dict(kept).get(number, least) >= least
 
     def vector(self, meter: Any) -> str:

@@ -28,7 +28,7 @@ def test_each_cell_is_of_one_class(lab, arrivals, table):
         assert left.at_ps.tolist() == [at_ps[i] for i in due]
 
 
-def test_marks_of_more_values_than_a_byte_are_told_apart(lab):
+def test_marks_of_more_values_than_a_byte_are_distinguished(lab):
     values = tuple(range(0, 3_000, 10))
     table = np.array([[number % 3 for number in range(len(values))]], np.uint8)
     batch = lab.cells(range(len(values)), marks=values)

@@ -219,7 +219,7 @@ def test_interruptions_that_leave_no_time_are_refused():
         simple(housekeeping=91 * US, housekeeping_every=100 * US)
 
 
-def test_a_backlog_that_no_number_can_tell_is_refused(lab):
+def test_a_backlog_beyond_int64_is_refused(lab):
     processor = Processor(per_packet=10**12, limit=Buffer(2**40, "packet"), per_byte=10**9)
     with pytest.raises(OverflowError, match="50 days"):
         times(lab, processor, [0] * 9_000, size_bytes=65_535)

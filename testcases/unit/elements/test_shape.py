@@ -98,14 +98,14 @@ def test_where_time_is_cut_does_not_decide_whether_there_is_room(lab, cut):
     assert got.departures[0].at_ps.tolist() == [0, 10**9, 2 * 10**9]
 
 
-def test_more_than_can_be_told_is_refused(lab):
+def test_a_wait_beyond_int64_is_refused(lab):
     shape = Shape(Fraction(8), 65_535, Buffer(10_000, "packet"))
     with pytest.raises(OverflowError, match="50 days"):
         lab.carry(shape, lab.setting(), lab.cells([0] * 100, size_bytes=65_535))
 
 
 @pytest.mark.parametrize("limit", [Buffer(2, "packet"), Buffer(140_000, "byte")])
-def test_what_finds_no_room_need_not_be_told(lab, limit):
+def test_lost_packets_do_not_count_towards_that_wait(lab, limit):
     shape = Shape(Fraction(8), 65_535, limit)
     got = lab.carry(shape, lab.setting(), lab.cells([0] * 100, size_bytes=65_535))
     assert [batch.count for batch in got.departures] == [3]

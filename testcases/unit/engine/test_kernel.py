@@ -77,7 +77,7 @@ print(cffi.FFI, yaml.safe_load("a"))
         "kernel._cache_folder = lambda: '/proc/nowhere'",
     ],
 )
-def test_a_cache_that_cannot_be_written_is_told_once_and_the_kernel_runs(
+def test_a_cache_that_cannot_be_written_is_reported_once_and_the_kernel_runs(
     tmp_path: Path, trouble: str
 ) -> None:
     lines = run(tmp_path, f"{trouble}\nprint(fourfold(2), fourfold(2.0))")

@@ -62,13 +62,13 @@ def test_a_whole_file(whole) -> None:
     assert whole(ANY_LAYOUT) == THE_LAYOUT
 
 
-def test_what_cannot_be_read_is_told_and_not_formatted() -> None:
+def test_what_cannot_be_read_is_reported_and_not_formatted() -> None:
     problems = Problems()
     assert formatted(Source("a.qos", "qos 1\nlet a = = 1\nlet b =  2\n"), problems) is None
     assert [error.code for error in problems.errors] == ["E0001"]
 
 
-def test_a_file_that_would_be_too_long_to_read_is_told(monkeypatch) -> None:
+def test_a_file_that_would_be_too_long_to_read_is_reported(monkeypatch) -> None:
     monkeypatch.setattr("qospec.syntax.limits.LONGEST", 40)
     problems = Problems()
     assert formatted(Source("a.qos", "qos 1\ntest t on n {x=1,y=1,z=1,a=1,b=1}"), problems) is None

@@ -158,7 +158,7 @@ test t on star {
 
 
 @pytest.mark.usefixtures("problems")
-def test_ports_of_an_array_are_told_apart(planned):
+def test_ports_of_an_array_are_distinguished(planned):
     (case,) = planned(ARRAY)
     found = readings(case)
     assert (found["f", "received"], found["g", "received"]) == (20, 0)
@@ -167,7 +167,7 @@ def test_ports_of_an_array_are_told_apart(planned):
 @pytest.mark.parametrize(
     ("codes", "warned"), [("[0, 46]", ["W0605"]), ("[0, 10]", []), ("[10]", [])]
 )
-def test_a_class_that_nobody_feeds_in_any_case_is_told_once(tmp_path, codes, warned):
+def test_a_class_that_no_case_feeds_is_reported_once(tmp_path, codes, warned):
     text = DEVICES.replace("CONDITION", "pkt.dscp == 10").replace("TAGS", "1")
     text = text.replace("FIELDS", "dscp = code")
     path = tmp_path / "a.qos"

@@ -162,7 +162,7 @@ device wall {
         ),
     ],
 )
-def test_what_does_not_fit_is_told_before_anything_runs(
+def test_what_does_not_fit_is_reported_before_anything_runs(
     planned, problems: Problems, text: str, code: str, piece: str, star: str
 ) -> None:
     assert planned(star + text) == ()

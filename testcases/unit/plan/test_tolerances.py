@@ -56,6 +56,6 @@ def test_a_delay_on_the_way_keeps_the_slots(planned, problems):
     ],
     ids=["whole slots", "a slower source", "a short run", "no policer"],
 )
-def test_what_may_conform_is_not_told(planned, problems, text):
+def test_what_may_conform_is_not_reported(planned, problems, text):
     planned(text)
     assert problems.all == ()

@@ -124,7 +124,7 @@ def told(text: str) -> list[tuple[str, str]]:
         ("let a = 5.%", [("E0007", "5.%")]),
     ],
 )
-def test_a_slip_is_told_once_and_nothing_follows_from_it(
+def test_a_slip_is_reported_once_and_nothing_follows_from_it(
     text: str, mistakes: list[tuple[str, str]]
 ) -> None:
     assert told(text) == mistakes

@@ -37,7 +37,7 @@ DEEP = [
 
 
 @pytest.mark.parametrize("value", DEEP, ids=range(len(DEEP)))
-def test_what_is_too_deep_is_told_and_not_read(value: str) -> None:
+def test_what_is_too_deep_is_reported_and_not_read(value: str) -> None:
     file, told = read(let(value))
     assert file is None
     assert len(told) == 1

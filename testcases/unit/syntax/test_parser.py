@@ -328,13 +328,13 @@ def test_a_file_is_documented_at_its_top(text: str) -> None:
     assert file.declarations[0].doc == "Of the value."
 
 
-def test_a_text_of_one_line_by_its_carriage_returns_is_told_once() -> None:
+def test_a_text_of_one_line_by_its_carriage_returns_is_reported_once() -> None:
     problems = Problems()
     assert parse(Source("a.qos", "qos 1\rlet a = 1 s\rlet b = = 2 s\r"), problems) is None
     assert [(each.code, each.span.start) for each in problems.all] == [("E0009", 5)]
 
 
-def test_a_carriage_return_in_a_comment_is_told_and_one_before_a_line_end_is_none():
+def test_a_carriage_return_in_a_comment_is_reported_but_not_before_a_line_end():
     told = Problems()
     parse(Source("a.qos", "qos 1\r\nlet a = 1 s  # one\r two\r\nlet b = 2 s  # three\r\n"), told)
     (problem,) = told.all

@@ -78,7 +78,11 @@ def test_tags_and_labels_take_their_bytes_of_a_frame(fields, header_bytes, packe
     assert link.header_bytes == header_bytes
     assert sized(64, "frame").stream(link).sizes == Sizes((packet,))
     assert link.line_bytes(1_500) == 1_500 + header_bytes + 20
-    assert (link.bears("priority"), link.bears("traffic_class"), link.bears("dscp")) == (
+    assert (
+        link.carries_mark("priority"),
+        link.carries_mark("traffic_class"),
+        link.carries_mark("dscp"),
+    ) == (
         "vlan_tags" in fields,
         "labels" in fields,
         True,

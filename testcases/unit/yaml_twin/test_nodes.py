@@ -124,7 +124,7 @@ def test_an_alias_bomb_is_refused_where_it_begins(told: Told) -> None:
     assert found.startswith("1:5 `&a0 x` E0013")
 
 
-def test_many_equal_keys_are_told_of_no_more_than_is_shown(told: Told) -> None:
+def test_of_many_equal_keys_no_more_are_reported_than_are_shown(told: Told) -> None:
     assert len(told(HEAD + "let:\n" + "  a: 1 s\n" * 1_000)) == 20
 
 

@@ -145,7 +145,7 @@ SHAPES = {
 
 
 @pytest.mark.parametrize(("text", "expected"), SHAPES.items(), ids=range(len(SHAPES)))
-def test_what_stands_in_another_shape_is_told_with_its_place(
+def test_a_value_of_another_shape_is_reported_with_its_place(
     told: Told, text: str, expected: str
 ) -> None:
     (found,) = told(f'qos: "1"\n{text}')
@@ -153,11 +153,11 @@ def test_what_stands_in_another_shape_is_told_with_its_place(
 
 
 @pytest.mark.parametrize("text", ["", "# only a comment", "a", "[]", "{}", "- a", "let: {}"])
-def test_without_an_edition_that_is_told_first(told: Told, text: str) -> None:
+def test_a_missing_edition_is_reported_first(told: Told, text: str) -> None:
     assert "E0002 the first key must name the edition" in told(text)[0]
 
 
-def test_another_edition_is_told(told: Told) -> None:
+def test_another_edition_is_reported(told: Told) -> None:
     assert told("qos: 2")[0] == "1:6 `2` E0002 edition 2 of the language is not known"
     assert told("qos: [1]")[0] == "1:6 `[1]` E0002 the edition of the language is missing"
 

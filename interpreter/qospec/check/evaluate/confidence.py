@@ -77,11 +77,11 @@ def _verify_operator(node: ast.Criterion, expression: Expression) -> None:
         )
     if isinstance(expression, Operation) and expression.operator in ORDERED:
         return
-    sort = f"`{expression.operator}`" if isinstance(expression, Operation) else "this condition"
+    subject = f"`{expression.operator}`" if isinstance(expression, Operation) else "this condition"
     joined = isinstance(expression, Operation) and expression.operator in ("and", "or", "not")
     raise error(
         "E0512",
-        f"{sort} takes no confidence: repeats are judged together by `<`, `>` or `within`",
+        f"{subject} takes no confidence: repeats are judged together by `<`, `>` or `within`",
         clause,
         secondary=(node.condition.span, "this is judged"),
         note="without a confidence, `expect` holds in every repeat",

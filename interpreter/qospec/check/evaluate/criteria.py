@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from qospec.source import Span
 
 
-def condition(  # noqa: PLR0911 -- one way per sort of condition
+def condition(  # noqa: PLR0911 -- one return per kind of condition
     node: ast.Expression, scope: Scope, evaluator: Evaluator
 ) -> Expression | None:
     """Return the condition of `expect` or `require`; None after a mistake; raises CheckError."""

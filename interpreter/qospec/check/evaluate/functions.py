@@ -125,9 +125,9 @@ EXAMPLE_LIMITS = {"min": "40 B", "max": "1_500 B"}
 HELP = "write `exponential(16 ms)`, or `exponential(500 B, min = 40 B, max = 1_500 B) @ip`"
 _LAYER = re.compile(r"\s*@\s*(\w+)")
 STEPS = 2**30
-"""Probabilities of sizes are whole numbers of so many parts."""
+"""Probabilities of sizes are multiples of its inverse."""
 EXACT = Context(prec=50)
-"""With so many digits rounding never changes a step of a probability; unlike a double's, the
+"""With this precision, rounding never changes a step of a probability; unlike a double's, the
 exponential of a decimal has the same digits on every machine."""
 
 

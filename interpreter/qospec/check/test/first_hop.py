@@ -84,7 +84,7 @@ def sent_on_link(
     unborne = [
         _mark_not_carried(mark, record.given[mark].value.span, name, begins)
         for mark in PLACES
-        if sending.arguments.get(mark) is not None and not link.bears(mark)
+        if sending.arguments.get(mark) is not None and not link.carries_mark(mark)
     ]
     if unborne:
         raise together(unborne)

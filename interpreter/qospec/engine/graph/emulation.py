@@ -101,7 +101,7 @@ def run(
 def keep_memory() -> None:
     """Make the C library keep freed memory, on large pages, for columns of 1 MB come and go.
 
-    Otherwise each column is mapped and cleared anew, which takes as long as the work on it. After
+    Otherwise each column is mapped and cleared again, which takes as long as the work on it. After
     one block has been mapped and freed, glibc takes smaller ones from its heap and keeps twice as
     much there (mallopt(3), M_MMAP_THRESHOLD; at most 32 MB). The second block comes from that heap;
     NumPy asks for large pages for blocks of its size, and later blocks inherit them.

@@ -89,7 +89,7 @@ class _ProgressGuard:
         self._passes = 0
 
     def is_exhausted(self, cells: int, hops: int) -> bool:
-        """Return whether to give up, with so many `cells` left, after so many `hops`."""
+        """Return whether to give up, with `cells` left, after `hops`."""
         if self._fewest < 0 or cells < self._fewest:
             self._fewest, self._hops, self._passes = cells, hops, 0
         self._passes += 1

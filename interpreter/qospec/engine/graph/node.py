@@ -197,7 +197,7 @@ class NodeRuntime:
         return True
 
     def _forward(self, arrivals: tuple[Batch, ...], step: Step) -> None:
-        came = sum([len(batch.at_ps) for batch in arrivals])
+        arrived = sum([len(batch.at_ps) for batch in arrivals])
         left = 0
         for sink, batch, until_ps in zip(self.sinks, step.departures, step.until_ps, strict=True):
             count = len(batch.at_ps)
@@ -211,5 +211,5 @@ class NodeRuntime:
             self._recorder.lost(self.path, loss)
         if self._inserts_oam:
             self.held += self._recorder.inserted(arrivals, step)
-        self.cell_hops += came
-        self.held += came - left
+        self.cell_hops += arrived
+        self.held += arrived - left

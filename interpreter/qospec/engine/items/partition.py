@@ -91,14 +91,14 @@ def partition(batch: Batch, output: Marks | None, counts: tuple[int, ...]) -> tu
     return tuple([moved.part(start, end) for start, end in itertools.pairwise(bounds)])
 
 
-def split(batch: Batch, gone: Marks, count: int) -> tuple[Batch, Batch]:
-    """Return the items that stay, and the `count` items for which `gone` is not 0."""
+def split(batch: Batch, lost: Marks, count: int) -> tuple[Batch, Batch]:
+    """Return the items that go on, and the `count` items for which `lost` is not 0."""
     if not count:
         return batch, empty()
     if count == batch.count:
         return empty(), batch
     moved = uninitialised(batch.count)
-    _split(batch, gone, batch.count - count, moved)
+    _split(batch, lost, batch.count - count, moved)
     return moved.part(0, batch.count - count), moved.part(batch.count - count, batch.count)
 
 
@@ -148,13 +148,13 @@ def _partition(batch: Batch, output: Marks, place: Whole, moved: Batch) -> None:
 
 
 @kernel
-def _split(batch: Batch, gone: Marks, staying: int, moved: Batch) -> None:
-    """Move items that stay to the front, and those that are gone behind the `staying` others."""
+def _split(batch: Batch, lost: Marks, kept: int, moved: Batch) -> None:
+    """Move lost items behind the `kept` others; both keep their order."""
     at_1, sent_1, connection_1, size_1, marks_1 = batch
     at, sent, connection, size, marks = moved
-    here, there = 0, staying
-    for i in range(len(gone)):
-        goes = gone[i] != 0
+    here, there = 0, kept
+    for i in range(len(lost)):
+        goes = lost[i] != 0
         k = there if goes else here
         there += goes
         here += not goes

@@ -271,8 +271,8 @@ def _send_uncongested(
     It does what `_send` does, faster: busy and idle are branches, well predicted behind another
     line and near full load; and the sum of numerators is kept in 64 binary places, whose overflow
     is the carry. Rounded up each time, they are ahead of the numerators by less than 2^-64 ps per
-    item, which for so few items is less than 1/denominator: no carry comes early or late. What is
-    updated to the next batch is computed from the numerators alone.
+    item, which for the items of one call is less than 1/denominator: no carry is early or late.
+    What is carried to the next batch is computed from the numerators alone.
 
     Args:
         columns: (n,) Arrival times, which do not fall; written: last bit at the far end, which may

@@ -84,7 +84,7 @@ def lookahead_ps(clock: Clock | None) -> int:
 
 
 def watermark_ps(line: Whole, until_ps: int) -> int:
-    """Return the watermark of departures: later than all so far, not later than all to come.
+    """Return the watermark of departures: later than all so far, no later than any that follows.
 
     The next item starts neither before `until_ps` nor before the line is free.
     """

@@ -185,8 +185,8 @@ def _without(batch: Batch, losses: list[Loss]) -> Batch:
     """Return a batch without its lost items."""
     if not losses or not batch.count:
         return batch
-    gone = np.concatenate([_item_keys(loss.connection, loss.sent_ps) for loss in losses])
-    return batch.select(~np.isin(_item_keys(batch.connection, batch.sent_ps), gone))
+    lost = np.concatenate([_item_keys(loss.connection, loss.sent_ps) for loss in losses])
+    return batch.select(~np.isin(_item_keys(batch.connection, batch.sent_ps), lost))
 
 
 def _item_keys(connection: Indices, sent_ps: Times) -> Whole:

@@ -132,8 +132,8 @@ class Meter(Element):
         ]
         if not dropped:
             return Step((batch,), (until_ps,))
-        gone = sum(((colour == each) for each in dropped[1:]), colour == dropped[0])
-        batch, lost = split(batch, gone.view(np.uint8), sum(found[each] for each in dropped))
+        is_dropped = sum(((colour == each) for each in dropped[1:]), colour == dropped[0])
+        batch, lost = split(batch, is_dropped.view(np.uint8), sum(found[each] for each in dropped))
         return Step((batch,), (until_ps,), (Loss("policed", lost.connection, lost.sent_ps),))
 
 
@@ -215,11 +215,11 @@ def green_else_yellow(
             fill(excess, over[0], over[1])
         else:
             fill(excess, ps, 0)
-        came = colour_on_arrival(marks[i], is_colour_aware)
-        if came == GREEN and covers(committed, price):
+        arriving = colour_on_arrival(marks[i], is_colour_aware)
+        if arriving == GREEN and covers(committed, price):
             take(committed, price)
             colour[i] = GREEN
-        elif came <= YELLOW and covers(excess, excess_price):
+        elif arriving <= YELLOW and covers(excess, excess_price):
             take(excess, excess_price)
             colour[i] = YELLOW
             yellow += 1

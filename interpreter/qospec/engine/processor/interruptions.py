@@ -72,7 +72,7 @@ class Interruptions:
     )
 
     def __init__(self, periodic: Periodic, random: RandomInterruptions, draws: Draws) -> None:
-        """Begin a trial; of either sort there is none where its length is 0."""
+        """Begin a trial; a kind whose length is 0 has none."""
         used = [each for each in (periodic, random) if each.length_ps]
         self.known: Whole = np.array([(FOREVER_PS, FOREVER_PS)], np.int64)
         self.until_ps = 0 if used else FOREVER_PS
@@ -105,7 +105,7 @@ class Interruptions:
         return ended
 
     def _at_times(self) -> Whole:
-        """Return when those of each period come before the end of the span, and their lengths."""
+        """Return the starts and lengths of periodic interruptions before the end of the span."""
         length_ps, every_ps, _ = self._periodic
         count = -((self._next_ps - self.until_ps) // every_ps) if length_ps else 0
         rows = np.full((max(count, 0), 2), length_ps, np.int64)
@@ -116,7 +116,7 @@ class Interruptions:
     def _at_random(self) -> Whole:
         """Return when random interruptions begin before the end of the span, and their lengths.
 
-        Of what was drawn the last stays at hand, for the next block begins where it comes.
+        The last one drawn is kept, for the next block begins there.
         """
         while len(self._coming) and self._coming[-1, 0] < self.until_ps:
             gaps_ps = self._gaps.exponential(float(self._random.every_ps), BLOCK).astype(np.int64)

@@ -56,9 +56,9 @@ class Work(NamedTuple):
     """The state that is kept from batch to batch.
 
     Attributes:
-        clock: FREE, when all that came will be done; LEFT, when the last that leaves will have;
-            BUSY, since when there is something to do; DOWN and UP, from when until when it starts
-            anew; SIZE of the packet ahead, 0 if there was none; HEAD and TAIL, the numbers of the
+        clock: FREE, when all packets so far will be done; LEFT, when the last that leaves will
+            have; BUSY, since when there is something to do; DOWN and UP, when a restart begins and
+            ends; SIZE of the packet ahead, 0 if there was none; HEAD and TAIL, the numbers of the
             first that waits and of that after the last; NEXT, the next interruption.
         waiting: (queues,) The amount that waits in each.
         ring: (places, 3) For each that waits: when it is begun, its amount and its queue.
@@ -120,7 +120,7 @@ def serve(
         work: Updated.
         known: Interruptions, and until when all are known.
         terms: What packets cost; how much may wait, and whether that is counted in bytes; how long
-            it may be busy, and how long it takes to start anew.
+            it may be busy, and how long it takes to restart.
         outcomes: (n,) Read and written.
     """
     at_ps, _, _, size_bytes, _ = batch
@@ -132,7 +132,7 @@ def serve(
     while i < len(at_ps) and clock[TAIL] - clock[HEAD] < len(ring):
         now = at_ps[i]
         if now >= clock[UP]:
-            _start_anew(clock, waiting)
+            _restart(clock, waiting)
         if now >= clock[DOWN]:
             cause[i], began_ps[i] = RESTART, now
             i += 1
@@ -175,7 +175,7 @@ def _time(cost: Cost, size_bytes: int, ahead_bytes: int) -> int:
 def _begin(clock: Whole, pauses: Whole, ready_ps: int) -> tuple[int, int]:
     """Return when no interruption lasts that has begun by then, and the number of the next.
 
-    Where all that comes is lost, it does not matter.
+    While every arrival is lost, it does not matter.
     """
     if clock[DOWN] != FOREVER_PS:
         return ready_ps, clock[NEXT]
@@ -230,8 +230,8 @@ def _release(work: Work, now_ps: int) -> None:
 
 
 @kernel
-def _start_anew(clock: Whole, waiting: Whole) -> None:
-    """Drop all that waited."""
+def _restart(clock: Whole, waiting: Whole) -> None:
+    """Drop all packets that wait."""
     clock[FREE], clock[HEAD], clock[SIZE] = clock[UP], clock[TAIL], 0
     clock[DOWN] = clock[UP] = FOREVER_PS
     for k in range(len(waiting)):

@@ -48,7 +48,7 @@ SLOPE, and are certain; by how many places differences are cut; admissions in a 
 
 
 class AdmissionTable(NamedTuple):
-    """What the kernels know of some queues.
+    """What the kernels know about queues.
 
     Attributes:
         queues: (queues, QUEUE_FIELDS) The last two are updated.
@@ -155,8 +155,8 @@ def _follow(table: AdmissionTable, k: int, waiting: int, at_ps: int) -> None:
 def _is_early(classes: Whole, row: int, average: int, draw: int) -> bool:
     """Return whether an item is lost early; the average is not below LOW.
 
-    With the probability p / (1 - count p), of those that come after one that was lost the first,
-    the second … the (1/p)th are lost equally often (Floyd and Jacobson 1993, 7).
+    With the probability p / (1 - count p), the first, the second … the (1/p)th
+    item after a lost one are lost equally often (Floyd and Jacobson 1993, 7).
     """
     low, high, top, slope = (
         classes[row, LOW],

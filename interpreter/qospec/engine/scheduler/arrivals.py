@@ -35,7 +35,7 @@ class Incoming(NamedTuple):
 
 
 class ArrivalOrder(NamedTuple):
-    """Arrivals in the order in which they are served to the loop.
+    """Arrivals in the order in which the loop takes them.
 
     Attributes:
         numbers: (n,) The items' numbers.

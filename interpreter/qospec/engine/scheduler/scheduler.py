@@ -62,8 +62,8 @@ class State:
         policies: Of the tree, by number.
         serve: The loop for these.
         held: The items that wait.
-        drop_state: What the queues let in.
-        size_bytes: Of all that came so far; 0 before the first, -1 once sizes differ.
+        drop_state: The state of the queues' admission.
+        size_bytes: Of all items so far; 0 before the first, -1 once sizes differ.
     """
 
     line: Whole
@@ -114,7 +114,7 @@ class Scheduler(Element):
         return {}
 
     def lookahead_ps(self, clock: Clock | None) -> int:
-        """Return a time that no cell can undercut."""
+        """Return the least delay of a cell."""
         return transmission.lookahead_ps(clock)
 
     def start(self, setting: Setting) -> State:
@@ -187,7 +187,7 @@ def _leaves(row: int, first: Mapping[int, int], schedulers: Mapping[int, Schedul
 
 
 def serve_arrivals(state: State, incoming: Incoming, until_ps: int) -> Step:
-    """Carry what comes before `until_ps`."""
+    """Serve what arrives before `until_ps`."""
     busy = [i for i, count in enumerate(incoming.counts) if count or state.held.counts[i]]
     done: Served | None = None if busy else (empty(), ())
     if len(busy) == 1 and not state.drop_state.selective:
@@ -282,7 +282,7 @@ def _prepared(state: State, incoming: Incoming, arrivals: Batch) -> Service:
     first, size_bytes = arrivals.count, held.cells.size_bytes
     count = first + held.cells.count
     order = in_arrival_order(incoming, arrivals.at_ps, leaves)
-    places = [waits + come for waits, come in zip(held.counts, incoming.counts, strict=True)]
+    places = [waits + arrive for waits, arrive in zip(held.counts, incoming.counts, strict=True)]
     service = Service(
         order,
         np.zeros(first, np.uint8),

@@ -268,7 +268,7 @@ def _change_state(
     drawn_ps: Whole,
     used: Whole,
 ) -> None:
-    """Change to the other state; random gaps begin anew there, as they are memoryless."""
+    """Change to the other state; random gaps restart there, as they are memoryless."""
     now_ps = states.leaves_ps[i]
     states.second[i] = not states.second[i]
     state = int(states.second[i])

@@ -17,9 +17,9 @@ DECADES = 3
 SWEPT_DECADES = 2
 """So do the values of a sweep that spans as many, if most of them lie in its first quarter."""
 MOST_VALUES = 20
-"""Up to so many values, the ticks are at the values."""
+"""Up to this number of values, the ticks are at the values."""
 FEW_DECADES = 3
-"""With at most so many powers of ten, a logarithmic axis has ticks between them."""
+"""Up to this number of powers of ten, a logarithmic axis has ticks between them."""
 MARGIN = Fraction(1, 25)
 """The margin beyond the first and the last value, as a part of the distance between them."""
 

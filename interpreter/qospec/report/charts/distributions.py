@@ -40,7 +40,7 @@ WIDTH, LEFT, RIGHT = 500, 50, 486
 TOP, MIDDLE, GAP, BOTTOM = 24, 100, 14, 256
 BELOW = 44
 DECADES_BEYOND = 1
-"""A bound further from all delays than so many powers of ten is named but not drawn."""
+"""A bound further from all delays than this number of powers of ten is named but not drawn."""
 TAIL = Fraction(1, 100)
 """The share from which down the axis of shares is logarithmic."""
 ROOM = Fraction(21, 20)

@@ -25,7 +25,7 @@ CHARACTER = 6.2
 MOST = 20
 """The most characters of a label below the axis."""
 MOST_SLANTED = 16
-"""Up to so many labels that do not fit side by side are slanted; of more, some are omitted."""
+"""Up to this number, labels that do not fit side by side are slanted; of more, some are omitted."""
 SLANT = Fraction(3, 5)
 """The height of a slanted label, as a part of its length."""
 

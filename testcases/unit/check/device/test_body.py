@@ -114,7 +114,7 @@ def test_every_cell_has_a_class(checked):
     assert "VPI 3" in problem.notes[0]
 
 
-def test_an_element_that_is_fed_is_reported_of_its_output(checked):
+def test_an_element_that_is_fed_is_reported_for_its_output(checked):
     text = """device box {
   port p[1]: cell
   dly = delay { time = 1 us }

@@ -306,9 +306,7 @@ def test_each_key_that_is_no_mark_is_reported_where_it_is(checked, low, reported
         ("pkt.dscp == -1", "too small", "write at least 0"),
     ],
 )
-def test_a_mark_that_there_is_not_is_reported_the_last_that_there_is(
-    checked, asked, label, way_out
-):
+def test_a_mark_out_of_range_suggests_the_greatest(checked, asked, label, way_out):
     parts = f"c = classify {{ x = {asked}, rest = otherwise }}\n  c.x -> discard"
     text = f"device d {{\n  port p: packet\n  {parts}\n  p.rx -> c\n  c.rest -> p.tx\n}}"
     [problem] = checked(text)[1]
@@ -376,7 +374,7 @@ def test_a_metric_that_is_one_number_says_so(checked):
     assert problem.help == "write `f.throughput`: it is one number"
 
 
-def test_a_share_above_anything_but_a_time_is_reported_how_it_is_written(checked):
+def test_a_share_above_anything_but_a_time_suggests_how_to_write_it(checked):
     [problem] = checked(PACKETS.format("f.delay.above(5 B) < 1%"))[1]
     assert problem.message == "the bound of `above` is a time, not an amount of data"
     assert problem.help == "write `f.delay.above(1 ms)`"
@@ -418,7 +416,7 @@ def test_what_a_class_cannot_ask_for_is_compared_behind_the_dot(checked, asked, 
         ),
     ],
 )
-def test_sizes_that_fit_at_neither_end_are_reported_both(checked, sizes, way_out):
+def test_sizes_that_fit_at_neither_end_suggest_both_limits(checked, sizes, way_out):
     text = PACKETS.format("f.lost == 0 pkt").replace("200 B @ip", sizes)
     link = "import std.media\n" + text.replace(
         "line { rate = 1 Gbit/s @line, carries = packet }", "media.fast_ethernet"
@@ -438,7 +436,7 @@ def test_sizes_that_fit_at_neither_end_are_reported_both(checked, sizes, way_out
         ("mix { 64 B: 1, 9_000 B: 2 } @frame", "1_518 B @frame"),
     ],
 )
-def test_a_size_that_does_not_fit_is_reported_the_next_that_does(checked, size, way_out):
+def test_a_size_that_does_not_fit_suggests_the_next_that_does(checked, size, way_out):
     text = """
 import std.media
 topology lab {{
@@ -482,7 +480,7 @@ test t on pair {{
     assert bool(problem.label) == bool(help_)
 
 
-def test_an_invariant_is_reported_what_it_may_ask_for_wherever_it_asks(checked):
+def test_an_invariant_suggests_a_known_name_for_each_mistake(checked):
     mistakes = "queue.overflo == 0 and queue.lost.early == 0 and west.rx.cout > 0 and queue == 0"
     text = BOX.replace("  east.rx", f"  invariant {mistakes}\n  east.rx")
     reported = checked(text)[1]
@@ -510,9 +508,7 @@ def test_a_file_that_lacks_a_name_says_which_it_has(checked):
         ("cell", "1_200 pkt", "its limit counts packets: write `1_200 cell`"),
     ],
 )
-def test_a_limit_that_counts_the_other_items_is_reported_to_count_these(
-    checked, port, limit, way_out
-):
+def test_a_limit_in_the_wrong_items_suggests_the_right_ones(checked, port, limit, way_out):
     queue = f"q = fifo {{ limit = {limit} }}"
     [problem] = checked(
         f"device d {{\n  port w, e: {port}\n  {queue}\n  w.rx -> q -> e.tx\n  e.rx -> w.tx\n}}"

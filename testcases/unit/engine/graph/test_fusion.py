@@ -1,4 +1,4 @@
-"""A classifier before one scheduler parts nothing, and nobody can tell by the results."""
+"""A classifier before one scheduler partitions no batch, and the results are the same."""
 
 from fractions import Fraction
 
@@ -102,14 +102,14 @@ def test_what_is_seen_is_the_same(listed, arrivals, scheduler, chunk, drop):
         ((Wire(0, 0, 1, 0), Wire(0, 1, 1, 0), Wire(0, 2, 1, 2), Wire(1, 0, END)), ()),
         ((Wire(0, 0, 1, 0), Wire(0, 1, 1, 1), Wire(0, 2, END), Wire(1, 0, END)), ()),
     ],
-    ids=["who looks on sees each queue", "two classes share a queue", "one goes elsewhere"],
+    ids=["each queue is observed", "two classes share a queue", "one goes elsewhere"],
 )
-def test_it_parts_where_it_must(listed, wires, recorded):
+def test_a_batch_is_partitioned_where_fusion_is_impossible(listed, wires, recorded):
     trial = experiment(listed, SCHEDULERS[0], ([1], [2], [3]), wires=wires, recorded=recorded)
     assert fuse_classifiers(trial) == trial
 
 
-def test_a_scheduler_that_something_else_feeds_gets_its_parts(listed):
+def test_a_scheduler_that_something_else_feeds_gets_a_batch_per_input(listed):
     trial = experiment(listed, SCHEDULERS[0], ([1], [2], [3]))
     beside = trial.sources[0]._replace(name="beside", node=1)
     fed = trial._replace(sources=(*trial.sources, beside))
@@ -117,20 +117,20 @@ def test_a_scheduler_that_something_else_feeds_gets_its_parts(listed):
 
 
 @pytest.mark.parametrize("wired", [1, 2])
-def test_a_class_that_is_not_wired_is_refused_as_ever(listed, wired):
+def test_a_class_that_is_not_wired_is_still_refused(listed, wired):
     wires = (*(Wire(0, n, 1, n) for n in range(wired)), Wire(1, 0, END))
     trial = experiment(listed, SCHEDULERS[0], ([1], [2], [3]), wires=wires)
     with pytest.raises(ValueError, match=r"left by output classes\.\w+, which is not connected"):
         emulation.run(trial)
 
 
-def test_an_output_that_is_wired_twice_is_refused_as_ever(listed):
+def test_an_output_that_is_wired_twice_is_still_refused(listed):
     trial = experiment(listed, SCHEDULERS[0], ([1], [2], [3]), wires=(*WIRES, Wire(0, 0, 1, 1)))
     with pytest.raises(ValueError, match="an output is wired twice at classes"):
         emulation.run(trial)
 
 
-def test_a_scheduler_of_more_inputs_than_a_table_can_name_gets_its_parts(listed):
+def test_a_scheduler_of_more_inputs_than_a_table_can_name_gets_a_batch_per_input(listed):
     names = (*CLASSES, *(f"q{n}" for n in range(300)))
     trial = experiment(listed, Strict(names), ([1], [2], [3]))
     top = trial.nodes[1]._replace(queues=tuple(Waiting(name, Buffer(2, "cell")) for name in names))

@@ -180,7 +180,7 @@ def test_the_same_experiment_gives_the_same_and_another_seed_another(vcs: Vcs, l
     assert not same(emulation.run(experiment._replace(seed=("t",))), first)
 
 
-def test_progress_is_told_at_the_end_of_each_window(
+def test_progress_is_reported_at_the_end_of_each_window(
     vcs: Vcs, listed: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sources = (source(listed, [(at_ps, 0) for at_ps in range(0, STOP_PS, 1_000)]),)
@@ -280,7 +280,7 @@ def test_an_element_may_write_over_the_times_of_what_comes(
     assert (delays.count, delays.min_ps, delays.max_ps) == (30, 12, 12)
 
 
-def test_sizes_that_differ_are_not_told(vcs: Vcs, listed: Any) -> None:
+def test_elements_get_no_common_size_where_sizes_differ(vcs: Vcs, listed: Any) -> None:
     nodes = (Node("a", Curious(0)),)
     sources = (source(listed, [(0, 0)])._replace(sizes=Sizes((53, 64), (1, 1))),)
     Curious.met.clear()

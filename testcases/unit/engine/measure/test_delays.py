@@ -107,7 +107,7 @@ def test_squares_that_go_round_are_found(values: list[int]) -> None:
     assert delays.squares_ps2(np.array([row])) == sum(value**2 for value in values)
 
 
-def test_squares_that_may_have_gone_round_more_often_are_not_told() -> None:
+def test_squares_that_may_have_overflowed_more_than_once_are_unknown() -> None:
     row, _ = kept([n % 2 * ELEVEN_DAYS_PS for n in range(1_000)])
     assert delays.squares_ps2(np.array([row])) is None
     all_delays = delays.DelaySummary(np.array([row]), np.zeros((1, 1), np.int64), 0).pooled(

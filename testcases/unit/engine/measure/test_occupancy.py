@@ -173,7 +173,7 @@ def test_a_queue_that_is_starved_keeps_nothing_of_what_it_loses():
         ((300, 1_000), Occupancy()),
     ],
 )
-def test_what_waits_for_tokens_is_told_by_the_shaper_itself(chunk_ps, window, expected):
+def test_the_shaper_itself_reports_what_waits_for_tokens(chunk_ps, window, expected):
     """100 tokens, and one more each ps: three at 0 leave at 0, 100 and 200, one at 170 at 300."""
     shape = Shape(Fraction(8 * 10**12), 100, Buffer(9, "packet"))
     watched = Occupancies(MeasurementSpec(*window, (), queues=("pace",)))

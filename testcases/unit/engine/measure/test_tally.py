@@ -87,7 +87,7 @@ def test_values_of_one_sign_are_those() -> None:
     assert (below.count, below.sum_ps, below.min_ps, below.max_ps) == (2, -9, -5, -4)
 
 
-def test_what_one_sign_does_not_tell_both_do_not() -> None:
+def test_what_is_unknown_of_one_sign_is_unknown_of_both() -> None:
     unknown = Delays(1, 4, None, 4, 4)
     for both in (signed(LATER, unknown), signed(unknown, SOONER)):
         assert both.buckets == ()

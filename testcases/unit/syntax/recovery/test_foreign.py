@@ -100,7 +100,7 @@ def test_what_is_sure_is_fixed(statement: str, fixed: str) -> None:
 @pytest.mark.parametrize(
     "text", [in_a_test("flow flow = voice from a to b"), in_a_test("run = 3"), "let from = 3"]
 )
-def test_a_reserved_word_where_a_name_stands_is_told_as_such(text: str) -> None:
+def test_a_reserved_word_in_place_of_a_name_is_reported_as_such(text: str) -> None:
     assert [each.code for each in told(text)[1]] == ["E0005"]
 
 

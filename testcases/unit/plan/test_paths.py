@@ -1,4 +1,4 @@
-"""Planning: the ways that cells take, and who would arrive elsewhere."""
+"""Planning: the paths that cells take, and cells that would arrive elsewhere."""
 
 from collections.abc import Callable
 
@@ -57,7 +57,9 @@ def reachable(onward: list[list[int]], start: int) -> set[int]:
 
 
 @pytest.mark.parametrize("ends", ["a to d", "a to e", "e to a", "e to e2"])
-def test_hosts_without_a_way_between_them_are_named(planned, problems: Problems, ends: str) -> None:
+def test_hosts_without_a_path_between_them_are_named(
+    planned, problems: Problems, ends: str
+) -> None:
     """At `e` and `e2` there is no link at all."""
     first, _, last = ends.split()
     text = """
@@ -102,7 +104,7 @@ topology parted {
 """
 
 
-def test_cells_that_would_arrive_elsewhere_are_told(planned, problems: Problems) -> None:
+def test_cells_that_would_arrive_elsewhere_are_reported(planned, problems: Problems) -> None:
     text = (
         PARTING
         + """
@@ -170,7 +172,7 @@ test t on through {
 
 
 @pytest.mark.parametrize("police", ["cbr", "vbr_rt"])
-def test_who_goes_first_of_two_at_once_does_not_hang_on_what_is_left_out(
+def test_the_order_of_simultaneous_items_does_not_depend_on_what_is_left_out(
     planned, police: str, star: str, ran: Ran
 ) -> None:
     """The order of wires decides between `p[0]` and `p[1]`, with or without a policer between."""
@@ -203,7 +205,7 @@ device hop(transit: Time = 1 us) {
 
 @pytest.mark.parametrize("order", ["0 .. 3", "[3, 2, 1, 0]"])
 @pytest.mark.parametrize("last", [1, 3])
-def test_the_shortest_way_is_taken_wherever_it_is_written(
+def test_the_shortest_path_is_taken_wherever_it_is_written(
     planned, order: str, last: int, ran: Ran
 ) -> None:
     """From `near` to `far`: by ports 1 to 3, two of which lead through one switch more."""
@@ -234,7 +236,7 @@ test t on detours {{
 
 
 @pytest.mark.parametrize(("order", "first"), [("0 .. 3", "one"), ("[3, 2, 1, 0]", "three")])
-def test_the_first_of_equal_ways_is_taken(planned, order: str, first: str) -> None:
+def test_the_first_of_equal_paths_is_taken(planned, order: str, first: str) -> None:
     """That is the one of which the wire is written first, whatever its output's number."""
     (case,) = planned(
         HOPS.replace("ORDER", order)

@@ -1,4 +1,4 @@
-"""Who comes to a scheduler's queues: in order of time, those of one time in that of the rows."""
+"""Arrivals at a scheduler's queues: in order of time, simultaneous ones in order of the rows."""
 
 import numpy as np
 from hypothesis import given
@@ -32,7 +32,7 @@ def routes(inputs):
 
 
 @given(INPUTS, st.randoms(use_true_random=False))
-def test_turns_are_those_of_time_and_then_of_rows(inputs, random):
+def test_arrivals_are_ordered_by_time_and_then_by_row(inputs, random):
     rows = list(range(1, len(inputs) + 1))
     random.shuffle(rows)
     batches = tuple(batch(at_ps, n) for n, at_ps in enumerate(inputs))
@@ -48,7 +48,7 @@ def test_turns_are_those_of_time_and_then_of_rows(inputs, random):
 
 
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 2)), min_size=2, max_size=20))
-def test_one_batch_for_all_comes_in_the_same_turns_as_its_parts(cells):
+def test_one_batch_for_all_inputs_is_in_the_same_order_as_one_per_input(cells):
     cells.sort()
     whole = batch([time for time, _ in cells], 0)
     ways = np.array([way for _, way in cells], np.int32)
@@ -67,14 +67,14 @@ def test_one_batch_for_all_comes_in_the_same_turns_as_its_parts(cells):
     assert seen(told, coming.batches) == seen(known, parts)
 
 
-def test_a_batch_in_which_two_come_together_is_parted():
+def test_a_batch_with_simultaneous_items_is_partitioned():
     whole = batch([1, 2, 2, 3], 0)._replace(connection=np.array([0, 1, 0, 1], np.int32))
     assert len(by_routes(whole, routes(2), 2).batches) == 2
     apart = whole.moved(np.array([1, 2, 3, 4]))
     assert len(by_routes(apart, routes(2), 2).batches) == 1
 
 
-def test_a_batch_that_all_goes_one_way_is_that_input_s():
+def test_a_batch_that_all_takes_one_output_is_that_input_s():
     whole = batch([1, 2, 3], 1)
     coming = by_routes(whole, routes(2), 2)
     assert coming.counts == (0, 3)

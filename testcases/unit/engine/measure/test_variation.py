@@ -1,4 +1,4 @@
-"""Packets that are followed one by one: what is summed up of them."""
+"""Packets that are tracked one by one, and the sums of their variation."""
 
 from itertools import pairwise
 
@@ -13,7 +13,7 @@ times = st.integers(0, 10**18) | st.integers(0, 10**6)
 
 
 @given(st.lists(times, min_size=2, max_size=20))
-def test_no_sum_outgrows_its_word_however_many_are_added(latencies_ps):
+def test_no_sum_overflows_however_many_are_added(latencies_ps):
     histogram = delays.Histogram(1)
     followed = TrackedConnections(
         0,

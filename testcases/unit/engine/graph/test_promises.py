@@ -36,7 +36,7 @@ def test_cells_may_wait_from_one_step_to_the_next(batch_of: Maker) -> None:
     assert process(empty(), FOREVER_PS) is late
 
 
-def test_inserted_cells_need_not_have_come(batch_of: Maker) -> None:
+def test_inserted_cells_need_not_have_arrived(batch_of: Maker) -> None:
     step = Step((batch_of([11, 11], connection=[4, 0], sent_ps=[1, 1]),), (110,))
     assert checked(step, own_from=4)(batch_of([1]), 100) is step
 

@@ -1,4 +1,4 @@
-"""Links hold back what is above the horizon; stations work up to the lowest watermark."""
+"""Links hold back what is above the horizon; nodes process up to the lowest watermark."""
 
 from collections.abc import Callable
 
@@ -45,7 +45,7 @@ def test_a_link_gives_what_is_below(batch_of: Maker) -> None:
     assert (link.cells, link.first_ps()) == (0, 10)
 
 
-def test_a_link_joins_what_came_in_parts(batch_of: Maker) -> None:
+def test_a_link_joins_what_arrived_in_several_batches(batch_of: Maker) -> None:
     link = Link(0)
     for at_ps in ([1, 2], [], [2, 7], [8]):
         link.put(batch_of(at_ps), 9)
@@ -59,7 +59,7 @@ def test_a_batch_that_is_taken_whole_is_not_copied(batch_of: Maker) -> None:
     assert link.take(3) is batch
 
 
-def test_a_station_works_up_to_the_lowest_watermark(batch_of: Maker) -> None:
+def test_a_node_processes_up_to_the_lowest_watermark(batch_of: Maker) -> None:
     calls: list[tuple[list[list[int]], int]] = []
     made, (one, two) = runtime(calls, [1, 1])
     one.put(batch_of([1, 4]), 5)
@@ -70,7 +70,7 @@ def test_a_station_works_up_to_the_lowest_watermark(batch_of: Maker) -> None:
     assert calls == [([[1], [2]], 3), ([[4], []], 5)]
 
 
-def test_a_station_whose_horizon_stands_is_left_alone(batch_of: Maker) -> None:
+def test_a_node_whose_horizon_does_not_rise_is_skipped(batch_of: Maker) -> None:
     calls: list[tuple[list[list[int]], int]] = []
     made, (one, two) = runtime(calls, [1, 1])
     one.put(batch_of([1]), 5)
@@ -79,7 +79,7 @@ def test_a_station_whose_horizon_stands_is_left_alone(batch_of: Maker) -> None:
     assert calls == []
 
 
-def test_a_station_works_no_further_than_its_cap(batch_of: Maker) -> None:
+def test_a_node_processes_no_further_than_its_cap(batch_of: Maker) -> None:
     calls: list[tuple[list[list[int]], int]] = []
     made, (link,) = runtime(calls, [1])
     link.put(batch_of([1, 2, 3]), 9)
