@@ -76,7 +76,8 @@ def _hint(problems: Problems, paths: tuple[str, ...]) -> str:
     from qospec.repair import fixable
 
     count = fixable(problems, _named(paths))
-    return f"{count} of them can be fixed with `qos check --fix`" if count else ""
+    which = "it" if len(problems.all) == 1 else f"{count} of them"
+    return f"{which} can be fixed with `qos check --fix`" if count else ""
 
 
 def _named(paths: tuple[str, ...]) -> list[Path]:

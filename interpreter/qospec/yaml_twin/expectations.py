@@ -72,11 +72,16 @@ class Expectations:
         raise self.error("E0016", f"expected {what}{keys_of(shape)}", first, help_text)
 
     def unknown(self, key: Scalar, known: Ordered[str], what: str) -> TranscriptionError:
-        """Return the error for an unknown key."""
+        """Return the error for an unknown key, such as a statement of the text form."""
+        message = f"unknown {what} `{shortened(key.value)}`"
+        word, _, rest = key.value.partition(" ")
+        if rest and word in known:
+            return self.error(
+                "E0004", message, key, f"write `{word}:`, and the rest as keys below it"
+            )
         near = did_you_mean(key.value, known)
         if near and near != key.value:
             return self.error("E0004", f"`{shortened(key.value)}`: did you mean `{near}`?", key)
-        message = f"unknown {what} `{shortened(key.value)}`"
         return self.error("E0004", message, key, f"write one of: {' '.join(known)}")
 
     def error(self, code: str, message: str, node: Node, help_text: str = "") -> TranscriptionError:

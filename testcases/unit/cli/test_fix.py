@@ -132,7 +132,7 @@ def test_without_the_option_check_suggests_it(tmp_path: Path) -> None:
     path = write(tmp_path / "a.qos", CONTRACT)
     result = check(path)
     assert result.exit_code == 2
-    assert "1 of them can be fixed with `qos check --fix`" in result.stderr
+    assert "it can be fixed with `qos check --fix`" in result.stderr
     assert "cvdt" in path.read_text(encoding="utf-8")
 
 
@@ -272,3 +272,8 @@ def test_a_package_is_never_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert "E0201" in result.stderr
         assert "fixed" not in result.stderr
     assert path.read_bytes() == before
+
+
+def test_without_the_option_check_counts_what_can_be_fixed(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.qos", "let a = 1e3\nlet b = 1 s < 1 m\n")
+    assert "1 of them can be fixed with `qos check --fix`" in check(path).stderr

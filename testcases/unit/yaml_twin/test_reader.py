@@ -115,6 +115,12 @@ def test_a_block_is_a_mapping_or_a_list_of_mappings_and_texts(text: str) -> None
     assert equivalent(one, other)
 
 
+def test_a_declaration_of_the_text_form_is_shown_in_yaml() -> None:
+    parse(Source("a.yaml", "qos: 1\ntest t on wire: {}\n"), problems := Problems())
+    [problem] = problems.errors
+    assert problem.help == "write `test:`, and the rest as keys below it"
+
+
 SHAPES = {
     "let: [a]": "2:1 `let` E0016 expected a mapping from names below `let`",
     "let: {a: [1 s]}": "2:7 `a` E0016 expected a text or a mapping below `let`",
@@ -125,6 +131,8 @@ SHAPES = {
     "import: [{a: b}]": "2:10 `{a: b}` E0016 an import must be a text",
     "tets: {}": "2:1 `tets` E0004 `tets`: did you mean `test`?",
     "flow: {}": "2:1 `flow` E0004 unknown declaration `flow`",
+    "topology wire: {}": "2:1 `topology wire` E0004 unknown declaration `topology wire`",
+    "test t on wire: {}": "2:1 `test t on wire` E0004 unknown declaration `test t on wire`",
     "device: {d: 3}": "2:10 `d` E0016 a block must be a mapping",
     "device: {d: }": "2:10 `d` E0016 a block must be a mapping",
     "device: {d: [[a]]}": "2:14 `[a]` E0016 a block must be a mapping or a list of mappings",
