@@ -17,7 +17,7 @@ a property test holds every element of the catalogue to it:
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import ABC
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from qospec.catalogue.kinds import CARRIED
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from qospec.catalogue.kinds import Buffer, Carried
     from qospec.engine.arrays import Indices, Marks, Times
+    from qospec.engine.event.transition import Transition
     from qospec.engine.items.batch import Batch
     from qospec.engine.items.connections import Connections, Contract
     from qospec.engine.line.clock import Clock
@@ -96,7 +97,7 @@ class Setting(NamedTuple):
     watched: bool = False
 
 
-class Element(ABC):
+class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is needed
     """One step of the path of cells or packets: a frozen dataclass of its parameters.
 
     All that the checker, the planner and the engine know of an element are the facts below. Each
@@ -207,12 +208,28 @@ class Element(ABC):
         return 0
 
     def start(self, setting: Setting) -> Any:
-        """Return its state at the beginning of a trial; None if it has none."""
-        return None
+        """Return its state for `process` at the beginning of a trial; None if it has none."""
+        if type(self).process is not Element.process:
+            return None
+        from qospec.engine.event.alone import Alone
 
-    @abstractmethod
+        return Alone(self, setting)
+
+    @property
+    def answers(self) -> bool:
+        """Return whether it has a transition."""
+        return type(self).transition is not Element.transition
+
     def process(self, state: Any, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         """Process `arrivals`, a batch per input, all below `until_ps`.
 
-        At `FOREVER_PS` all waiting items are sent.
+        At `FOREVER_PS` all waiting items are sent. By default, event by event.
         """
+        return state.process(arrivals, until_ps)  # type: ignore[no-any-return]
+
+    def transition(self, setting: Setting) -> Transition:
+        """Return how it answers events one at a time, from the beginning of a trial.
+
+        Needed of an element without `process`, and of every element of a cycle.
+        """
+        raise NotImplementedError
