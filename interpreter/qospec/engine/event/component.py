@@ -7,7 +7,6 @@ each for one outlet.
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.arrays import np
@@ -134,7 +133,7 @@ class Component:
             for place, (number, port, _) in enumerate(found)
             if port == events.ALARM_PORT
         }
-        columns = (first, to, seen, [alarms[n] for n in range(len(members))], losses, waits, makes)
+        columns = (first, to, seen, [alarms.get(n, 0) for n in range(len(members))], losses, waits, makes)
         return events.Wiring(*(np.array(column, np.int64) for column in columns))
 
     def _tables(self, found: Sequence[Place]) -> tuple[Any, Any, Any]:
@@ -218,11 +217,14 @@ class Component:
         if not count:
             return False
         rows = outbox[1 : count + 1]
-        rows = rows[rows[:, events.OUTLET].argsort(kind="stable")]
-        outlet = rows[:, events.OUTLET]
-        starts = [0, *(np.flatnonzero(outlet[1:] != outlet[:-1]) + 1).tolist(), count]
-        for start, stop in itertools.pairwise(starts):
-            deliver(int(outlet[start]), rows[start:stop])
+        short = np.uint16 if len(self.outlets) < 2**16 else np.int64  # which sorts ten times faster
+        outlet = rows[:, events.OUTLET].astype(short)
+        rows = rows[outlet.argsort(kind="stable")]
+        counts = np.bincount(outlet)
+        stop = 0
+        for number in counts.nonzero()[0].tolist():
+            start, stop = stop, stop + int(counts[number])
+            deliver(number, rows[start:stop])
         return True
 
     def _enlarge_pool(self) -> None:
@@ -252,7 +254,8 @@ def _places(members: Sequence[Member], order: Sequence[int]) -> Iterator[Place]:
         for port in member.transition.ports or range(len(member.inputs)):
             for origin in member.inputs[port]:
                 yield number, port, origin
-        yield number, events.ALARM_PORT, None
+        if member.transition.wake is not None:
+            yield number, events.ALARM_PORT, None
 
 
 def _no_events(found: Sequence[Place]) -> events.Places:

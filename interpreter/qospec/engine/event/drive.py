@@ -91,7 +91,7 @@ class Wiring(NamedTuple):
         outputs: (elements + 1,) The number of the first output of each element among all outputs.
         to: (outputs,) The place that an output leads to, or -1 - an outlet.
         seen: (outputs,) An outlet that is to see what leaves by it, besides; -1: none.
-        alarms: (elements,) The place of each alarm.
+        alarms: (elements,) The place of each alarm, if it has one.
         losses: (elements,) The outlet of its first cause of loss.
         waits: (elements,) The outlet of its first queue; -1 if none is watched.
         makes: (elements,) The outlet that is to see what it makes; -1: none.
@@ -214,8 +214,12 @@ def settle(places: Places, place: int, due_ps: int) -> None:
     due[place] = due_ps
     k = (len(due) + place) >> 1
     while k > 0:
-        left, right = winner[unsigned(2 * k)], winner[unsigned(2 * k + 1)]
-        winner[unsigned(k)] = left if due[unsigned(left)] <= due[unsigned(right)] else right
+        k = unsigned(k)
+        left, right = unsigned(winner[2 * k]), unsigned(winner[2 * k + 1])
+        before, now = winner[k], left if due[left] <= due[right] else right
+        winner[k] = now
+        if now == before and now != place:
+            break  # nor does it win further up
         k >>= 1
 
 
