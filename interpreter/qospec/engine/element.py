@@ -209,27 +209,19 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
 
     def start(self, setting: Setting) -> Any:
         """Return its state for `process` at the beginning of a trial; None if it has none."""
-        if type(self).process is not Element.process:
-            return None
-        from qospec.engine.event.alone import Alone
-
-        return Alone(self, setting)
-
-    @property
-    def answers(self) -> bool:
-        """Return whether it has a transition."""
-        return type(self).transition is not Element.transition
+        return None
 
     def process(self, state: Any, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         """Process `arrivals`, a batch per input, all below `until_ps`.
 
-        At `FOREVER_PS` all waiting items are sent. By default, event by event.
+        At `FOREVER_PS` all waiting items are sent. An element may have a `transition` only: then it
+        works event by event, wherever it is.
         """
-        return state.process(arrivals, until_ps)  # type: ignore[no-any-return]
+        raise NotImplementedError
 
     def transition(self, setting: Setting) -> Transition:
         """Return how it answers events one at a time, from the beginning of a trial.
 
-        Needed of an element without `process`, and of every element of a cycle.
+        An element on a cycle needs one.
         """
         raise NotImplementedError

@@ -8,7 +8,6 @@ speed.
 
 from __future__ import annotations
 
-import functools
 import os
 from collections import Counter
 from fractions import Fraction
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from qospec.engine.arrays import np
 from qospec.engine.element import Setting
+from qospec.engine.event.alone import process_of
 from qospec.engine.experiment import DISCARD, END
 from qospec.engine.graph.components import (
     EndlessError,
@@ -149,7 +149,13 @@ class _Origin:
             connection = connection + np.int32(self._source.first)
         # Only items that a line will stamp may share columns of times: others may write over them.
         sent_ps = at_ps if self._stamped else at_ps.copy()
-        batch = Batch(at_ps, sent_ps, connection, sizes, self._marks[:count])
+        batch = Batch(
+            at_ps=at_ps,
+            sent_ps=sent_ps,
+            connection=connection,
+            size_bytes=sizes,
+            marks=self._marks[:count],
+        )
         if count:
             self._recorder.planned(batch, alone=self._source.connections == 1)
         self._link.put(batch, watermark_ps)
@@ -268,7 +274,7 @@ def _node_runtime(
     process: Process | None = None
     lookahead_ps = element.lookahead_ps(node.clock)
     if not by_events:
-        process = functools.partial(element.process, element.start(setting))
+        process = process_of(element, setting)
         process = recorder.occupancies.recording(process, node)
         if os.environ.get("QOS_CHECK") == "1":
             own_from = setting.connections.count if element.inserts_oam else None
