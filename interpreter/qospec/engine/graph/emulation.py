@@ -229,7 +229,7 @@ def _node_runtime(
 ) -> NodeRuntime:
     element, connections = node.element, experiment.connections
     size_bytes = {size for source in experiment.sources for size in source.sizes.size_bytes}
-    if connections.has_oam:
+    if len(connections.planes) > 1:
         size_bytes.add(CELL_BYTES)
     setting = Setting(
         connections=connections,
@@ -246,13 +246,13 @@ def _node_runtime(
     process: Process = functools.partial(element.process, element.start(setting))
     process = recorder.occupancies.recording(process, node)
     if os.environ.get("QOS_CHECK") == "1":
-        own_from = connections.count if element.inserts_oam else None
-        process = with_promises_checked(process, node.path, lookahead_ps, own_from)
+        inserted = functools.partial(connections.are_of, element.inserts)
+        process = with_promises_checked(process, node.path, lookahead_ps, inserted)
     return NodeRuntime(
         node.path,
         process,
         recorder,
         lookahead_ps=lookahead_ps,
         stamps=node.clock is not None and node.clock.stamps,
-        inserts_oam=element.inserts_oam,
+        inserts=element.inserts,
     )
