@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
     from qospec.engine.line.clock import Clock
+    from qospec.protocol.atm import Plane
 
 Ports = Annotated[int, Domain("integer", 1, 255)]
 PerPacket = Annotated[int, Domain("time", 1, 10**11)]
@@ -159,7 +160,7 @@ class Processor(Element):
     def outputs(self) -> tuple[str, ...]:
         return tuple(f"exit[{number}]" for number in range(self.ports))
 
-    def output_of(self, number: int, *, oam: bool) -> int:
+    def output_of(self, number: int, *, plane: Plane) -> int:
         return number
 
     @property

@@ -21,6 +21,7 @@ from abc import ABC
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from qospec.catalogue.kinds import CARRIED
+from qospec.protocol.atm import Plane
 from qospec.protocol.marks import CLP
 
 if TYPE_CHECKING:
@@ -112,8 +113,9 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
     """All causes of loss at such an element; the checker offers their counts."""
     holds: ClassVar[bool] = False
     """Whether items wait in it, other than for a line; the checker offers its occupancy."""
-    inserts_oam: ClassVar[bool] = False
-    """Whether it inserts OAM cells; the planner gives them indices, and the engine counts them."""
+    inserts: ClassVar[tuple[Plane, ...]] = ()
+    """The planes of which it inserts cells; the planner gives them indices, and the engine counts
+    them."""
     keeps_spacing: ClassVar[bool] = False
     """Whether cells leave as far apart as they arrive; the planner uses it to check tolerances."""
     only_splits: ClassVar[bool] = False
@@ -138,7 +140,7 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
             return CARRIED
         return (self.buffer.unit,)
 
-    def output_of(self, number: int, *, oam: bool) -> int:
+    def output_of(self, number: int, *, plane: Plane) -> int:
         """Return the output for items of an input, which the planner follows; both are numbers.
 
         Unused for routers and classifiers, for which the planner makes a table.

@@ -8,6 +8,7 @@ speed.
 
 from __future__ import annotations
 
+import functools
 import os
 from collections import Counter
 from fractions import Fraction
@@ -252,7 +253,7 @@ def _on_cycles(experiment: Experiment) -> frozenset[int]:
 def _setting(node: Node, experiment: Experiment, recorder: Recorder, draws: Draws) -> Setting:
     connections = experiment.connections
     size_bytes = {size for source in experiment.sources for size in source.sizes.size_bytes}
-    if connections.has_oam:
+    if len(connections.planes) > 1:
         size_bytes.add(CELL_BYTES)
     return Setting(
         connections=connections,
@@ -277,13 +278,13 @@ def _node_runtime(
         process = process_of(element, setting)
         process = recorder.occupancies.recording(process, node)
         if os.environ.get("QOS_CHECK") == "1":
-            own_from = setting.connections.count if element.inserts_oam else None
-            process = with_promises_checked(process, node.path, lookahead_ps, own_from)
+            inserted = functools.partial(setting.connections.are_of, element.inserts)
+            process = with_promises_checked(process, node.path, lookahead_ps, inserted)
     return NodeRuntime(
         node.path,
         process,
         recorder,
         lookahead_ps=lookahead_ps,
         stamps=node.clock is not None and node.clock.stamps,
-        inserts_oam=element.inserts_oam,
+        inserts=element.inserts,
     )
