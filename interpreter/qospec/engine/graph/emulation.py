@@ -30,7 +30,6 @@ from qospec.engine.graph.promises import with_promises_checked
 from qospec.engine.items.batch import FOREVER_PS, Batch
 from qospec.engine.measure.observation import Recorder
 from qospec.engine.random import Draws
-from qospec.protocol.atm import CELL_BYTES
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -222,9 +221,6 @@ def _node_runtime(
     node: Node, experiment: Experiment, recorder: Recorder, draws: Draws
 ) -> NodeRuntime:
     element, connections = node.element, experiment.connections
-    size_bytes = {size for source in experiment.sources for size in source.sizes.size_bytes}
-    if connections.has_oam:
-        size_bytes.add(CELL_BYTES)
     setting = Setting(
         connections=connections,
         draws=draws.below("element", node.path),
@@ -232,7 +228,7 @@ def _node_runtime(
         queues=node.queues,
         outputs=node.outputs,
         columns=node.columns,
-        size_bytes=size_bytes.pop() if len(size_bytes) == 1 else 0,
+        size_bytes=node.size_bytes,
         owns_times=True,
         watched=recorder.occupancies.is_recorded(node),
     )

@@ -1,0 +1,44 @@
+"""The end of a tunnel: packets come out of larger ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from qospec.catalogue.kinds import OF_PACKETS, Domain, element
+from qospec.dataclass import dataclass
+from qospec.engine.element import Element, Step
+from qospec.protocol.ip import IPV4_HEADER_BYTES
+
+if TYPE_CHECKING:
+    from qospec.catalogue.form import Form
+    from qospec.engine.items.batch import Batch
+
+Header = Annotated[int, Domain("data", 1, 4_096, layers=OF_PACKETS)]
+"""Whole bytes around a packet, in another one."""
+
+
+@element(source="RFC 2003, 3.1 (decapsulation); RFC 2784, 2 (GRE)", carries=("packet",))
+@dataclass(frozen=True)
+class Decapsulate(Element):
+    """Take each packet out of the one around it, which `encapsulate` has made.
+
+    A packet that is too small to contain another is an error of the specification. Its marks stay
+    those of the outer header, which `encapsulate` has copied.
+
+    Not modelled: a mark that the packet had before a device on the way changed that of the outer
+    header; the time that it takes.
+    """
+
+    header: Header
+    """Bytes that each packet loses: the outer IP header and what follows it."""
+
+    def form_after(self, form: Form) -> Form:
+        if form.sizes and form.smallest_bytes - self.header < IPV4_HEADER_BYTES:
+            raise ValueError(
+                f"{form.smallest_bytes} B hold no IP packet behind a header of {self.header} B"
+            )
+        return form.resized(lambda size: size - self.header)
+
+    def process(self, state: None, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+        (batch,) = arrivals
+        return Step((batch._replace(size_bytes=batch.size_bytes - self.header),), (until_ps,))
