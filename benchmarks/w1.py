@@ -30,6 +30,7 @@ from qospec.engine.measure import delays
 from qospec.engine.measure.observation import Observation
 from qospec.engine.random import Draws
 from qospec.engine.source.sizes import CELLS
+from qospec.protocol.atm import CELL_BYTES
 from qospec.traffic.constant import Constant
 
 FLOWS = 4_000

@@ -41,4 +41,4 @@ class Decapsulate(Element):
 
     def process(self, state: None, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
-        return Step((batch._replace(size_bytes=batch.size_bytes - self.header),), (until_ps,))
+        return Step((batch.with_sizes(batch.size_bytes - self.header),), (until_ps,))

@@ -14,7 +14,7 @@ def test_each_packet_gains_the_header_and_nothing_else(lab):
     )
     (left,) = lab.carry(Encapsulate(20), lab.setting(), batch, cuts=[7]).departures
     assert left.size_bytes.tolist() == [60, 596, 1_520]
-    assert left.equals(batch._replace(size_bytes=left.size_bytes))
+    assert left.equals(batch.with_sizes(left.size_bytes))
 
 
 def test_it_states_the_sizes_behind_it():

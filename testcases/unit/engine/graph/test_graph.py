@@ -272,7 +272,8 @@ def test_an_element_may_write_over_the_times_of_what_comes(
     vcs: Vcs, listed: Any, chunk: int
 ) -> None:
     """Even behind a source, where a cell's time and the time sent begin as one and the same."""
-    nodes = tuple(Node(path, Overwriter(time), size_bytes=53) for path, time in (("a", 5), ("b", 7)))
+    places = (("a", 5), ("b", 7))
+    nodes = tuple(Node(path, Overwriter(time), size_bytes=53) for path, time in places)
     cells = [(at_ps, 0) for at_ps in range(0, 90, 3)]
     sources, wires = (source(listed, cells),), (Wire(0, 0, 1), Wire(1, 0, END))
     experiment = Experiment(vcs(1), sources, nodes, wires, measurement(1), ("s",))
