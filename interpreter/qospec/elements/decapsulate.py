@@ -6,11 +6,16 @@ from typing import TYPE_CHECKING, Annotated
 
 from qospec.catalogue.kinds import OF_PACKETS, Domain, element
 from qospec.dataclass import dataclass
+from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
+from qospec.engine.event.transition import DONE, SIZE, Transition, send
+from qospec.engine.kernel import kernel
 from qospec.protocol.ip import IPV4_HEADER_BYTES
 
 if TYPE_CHECKING:
     from qospec.catalogue.form import Form
+    from qospec.engine.arrays import Whole
+    from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
 
 Header = Annotated[int, Domain("data", 1, 4_096, layers=OF_PACKETS)]
@@ -39,6 +44,17 @@ class Decapsulate(Element):
             )
         return form.resized(lambda size: size - self.header)
 
+    def transition(self, setting: Setting) -> Transition:
+        return Transition(np.array([self.header]), _arrive)
+
     def process(self, state: None, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
         return Step((batch.with_sizes(batch.size_bytes - self.header),), (until_ps,))
+
+
+@kernel
+def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
+    """Send an item on at once, shorter by `state`; see `engine.event.transition`."""
+    items[item, SIZE] -= state[0]
+    send(out, 0, item, now_ps)
+    return DONE

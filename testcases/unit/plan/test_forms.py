@@ -149,7 +149,7 @@ MIX = Form("packet", ((100, Fraction(3, 4)), (1_000, Fraction(1, 4))))
 
 def followed(elements: Sequence[object], way: Sequence[int], sent: Form) -> Forms:
     """Return the forms on a way through elements, each entered by its only input."""
-    states = [State(element, ItemClass(oam=False, marks=turn)) for turn, element in enumerate(way)]
+    states = [State(element, ItemClass("user", marks=turn)) for turn, element in enumerate(way)]
     hops = [Hop(a, b, 0, straight=True) for a, b in itertools.pairwise(states)]
     reach = Reach(any={element: {0} for element in way}, hops={0: hops})
     drafts = {number: Draft(element) for number, element in enumerate(elements)}
@@ -177,7 +177,7 @@ def test_items_that_come_back_have_several_forms():
 
 
 def test_a_loop_that_lengthens_packets_ends_at_the_largest_of_them():
-    state = State(0, ItemClass(oam=False, marks=0))
+    state = State(0, ItemClass("user", marks=0))
     reach = Reach(any={0: {0}}, hops={0: [Hop(state, state, 0, straight=True)]})
     routes = Routes({0: Draft(Encapsulate(4_000))}, {}, reach)  # type: ignore[dict-item]
     with pytest.raises(FormError, match="65000 B and a header of 4000 B exceed"):
