@@ -1,11 +1,13 @@
-"""Reference models of schedulers, in exact fractions, for tests of schedulers and drop policies.
+"""Reference models in exact fractions: of schedulers, for their tests and those of drop policies,
+and of endpoints.
 
-A model has `inputs`, each with the number of waiting packets (`count`) and the one to be sent next
+A model of a scheduler has `inputs`, each with the number of waiting packets (`count`) and the one to be sent next
 (`next`). It is notified of arrivals, and of what is sent until when; whenever the line is free it
 may `settle`, and chooses the input to serve. An input may be a queue or another scheduler.
 """
 
 import math
+from collections.abc import Mapping, Sequence, Set
 from fractions import Fraction
 from typing import Any
 
@@ -254,3 +256,68 @@ BOOKS = {
     "wfq": Fair,
     "wf2q_plus": Eligible,
 }
+
+
+def echo(
+    client: Mapping[str, int],
+    lines: Sequence[tuple[Fraction, int]],
+    lost: Sequence[Set[int]],
+) -> tuple[list[tuple[int, int | None]], list[int]]:
+    """Return the exchanges of one client in order of their ends, and how many packets were sent.
+
+    An exchange is when it began and when it ended, None if it was given up; packets are requests
+    and answers.
+
+    Args:
+        client: Its `window`, `timeout`, `retries`, and when to `stop`.
+        lines: To the server and back: the exact time that a packet takes of the line, and how long
+            it is under way behind it; times of arrival are rounded down, as everywhere.
+        lost: Which packets are lost behind each line, by their numbers in order, from 0.
+    """
+    free, sent = [Fraction(0), Fraction(0)], [0, 0]
+    arriving: list[tuple[int, int]] = []
+    waiting: dict[int, tuple[int, int, int]] = {}  # by number: due, repeated, begun
+    ended: list[tuple[int, int | None]] = []
+
+    def carry(way: int, now: int) -> int | None:
+        """Send a packet on a line; return when it arrives, None if it is lost."""
+        start = Fraction(now) if now > math.floor(free[way]) else free[way]
+        free[way] = start + lines[way][0]
+        sent[way] += 1
+        arrives = math.floor(free[way]) + lines[way][1]
+        return None if sent[way] - 1 in lost[way] else arrives
+
+    def ask(number: int, now: int, repeated: int, begun: int) -> None:
+        waiting.pop(number, None)
+        waiting[number] = now + client["timeout"], repeated, begun  # the last one is due last
+        asked = carry(0, now)
+        asking.extend([(asked, number)] * (asked is not None))
+
+    def begin(number: int, now: int) -> None:
+        if now < client["stop"]:
+            ask(number, now, 0, now)
+
+    asking: list[tuple[int, int]] = []
+    for number in range(client["window"]):
+        begin(number, 0)
+    while asking or arriving or waiting:
+        due = min((due for due, _, _ in waiting.values()), default=math.inf)
+        times = [queue[0][0] if queue else math.inf for queue in (asking, arriving)]
+        if times[0] <= min(times[1], due):
+            now, number = asking.pop(0)
+            answered = carry(1, now)
+            arriving.extend([(answered, number)] * (answered is not None))
+        elif times[1] <= due:
+            now, number = arriving.pop(0)
+            if number in waiting:
+                ended.append((waiting.pop(number)[2], now))
+                begin(number + client["window"], now)
+        else:
+            number, (now, repeated, begun) = next(iter(waiting.items()))
+            if repeated < client["retries"]:
+                ask(number, now, repeated + 1, begun)
+            else:
+                del waiting[number]
+                ended.append((begun, None))
+                begin(number + client["window"], now)
+    return ended, sent

@@ -27,6 +27,7 @@ class BitRate(Metric):
     """
 
     dimension = "rate"
+    sized = True
     better = "more"
     least = 0
     statistics = ("cell", "payload")

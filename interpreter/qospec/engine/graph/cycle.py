@@ -14,6 +14,7 @@ from qospec.engine.element import Loss
 from qospec.engine.event.component import (
     LEAVES,
     LOSES,
+    MAKES,
     SEEN,
     WAITS,
     Component,
@@ -57,6 +58,7 @@ class Cycle:
                 tuple(tuple(sender.get(id(link)) for link in port) for port in runtime.ports),
                 len(runtime.sinks),
                 seen=runtime.stamps,
+                makes=runtime.makes,
             )
             for runtime, transition in zip(runtimes, transitions, strict=True)
         ]
@@ -120,6 +122,8 @@ class Cycle:
                 sink.put(batch, FOREVER_PS)
         elif what == SEEN:
             self._recorder.sent(batch)
+        elif what == MAKES:
+            self._recorder.made(batch)
         elif what == LOSES:
             queue, cause = self._transitions[element].losses[port]
             self._recorder.lost(runtime.path, Loss(cause, batch.connection, batch.sent_ps, queue))

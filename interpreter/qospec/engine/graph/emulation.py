@@ -79,7 +79,7 @@ def run(
     if chunk < 1:
         raise ValueError("a chunk holds at least one cell")
     keep_memory()
-    experiment = fuse_classifiers(experiment, _on_cycles(experiment))
+    experiment = fuse_classifiers(experiment, _run_by_events(experiment))
     recorder = Recorder(experiment)
     draws = Draws(experiment.seed)
     network = _Network(experiment, recorder, draws)
@@ -114,7 +114,7 @@ def keep_memory() -> None:
 def _windows(experiment: Experiment, chunk: int) -> Iterator[int]:
     """Yield the end of each window, the last at the time when the sources stop."""
     stop_ps = experiment.measurement.stop_ps
-    rates = [source.arrivals.mean_rate(source.connections) for source in experiment.sources]
+    rates = [each.arrivals.highest_rate(each.connections) for each in experiment.sources]
     cell_rate = Fraction(sum(rates))
     length_ps = max(1, int(chunk * PS_PER_S / cell_rate)) if cell_rate else stop_ps
     until_ps = length_ps
@@ -167,7 +167,7 @@ class _Network:
     Attributes:
         origins: The sources.
         runtimes: The nodes, in order of the experiment.
-        parts: The nodes in topological order; those of a cycle as one `Loop`.
+        parts: The nodes in topological order; those of a cycle as one `Cycle`.
     """
 
     def __init__(self, experiment: Experiment, recorder: Recorder, draws: Draws) -> None:
@@ -176,9 +176,9 @@ class _Network:
             raise ZeroDelayError(cycle)
         self._recorder = recorder
         self._settings = [_setting(node, experiment, recorder, draws) for node in experiment.nodes]
-        cyclic = _on_cycles(experiment)
+        by_events = _run_by_events(experiment)
         self.runtimes = [
-            _node_runtime(node, setting, recorder, by_events=number in cyclic)
+            _node_runtime(node, setting, recorder, by_events=number in by_events)
             for number, (node, setting) in enumerate(
                 zip(experiment.nodes, self._settings, strict=True)
             )
@@ -223,7 +223,7 @@ class _Network:
         parts: list[_Runnable] = []
         for component in components(onward):
             runtimes = [self.runtimes[i] for i in component]
-            if is_cyclic(component, onward):
+            if self.runtimes[component[0]].by_events:
                 transitions = [
                     experiment.nodes[i].element.transition(self._settings[i]) for i in component
                 ]
@@ -242,11 +242,12 @@ def _onward(experiment: Experiment) -> list[list[int]]:
     return onward
 
 
-def _on_cycles(experiment: Experiment) -> frozenset[int]:
-    """Return the nodes that are on cycles."""
+def _run_by_events(experiment: Experiment) -> frozenset[int]:
+    """Return the nodes that are on cycles, and those that make items."""
     onward = _onward(experiment)
     cycles = (component for component in components(onward) if is_cyclic(component, onward))
-    return frozenset(node for component in cycles for node in component)
+    making = {number for number, node in enumerate(experiment.nodes) if node.element.makes}
+    return frozenset(making.union(*cycles))
 
 
 def _setting(node: Node, experiment: Experiment, recorder: Recorder, draws: Draws) -> Setting:
@@ -260,6 +261,7 @@ def _setting(node: Node, experiment: Experiment, recorder: Recorder, draws: Draw
         size_bytes=node.size_bytes,
         owns_times=True,
         watched=recorder.occupancies.is_recorded(node),
+        stop_ps=experiment.measurement.stop_ps,
     )
 
 
@@ -279,7 +281,7 @@ def _node_runtime(
         node.path,
         process,
         recorder,
+        element=element,
         lookahead_ps=lookahead_ps,
         stamps=node.clock is not None and node.clock.stamps,
-        inserts=element.inserts,
     )

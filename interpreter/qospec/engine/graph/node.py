@@ -10,10 +10,9 @@ from qospec.engine.items.batch import FOREVER_PS, empty, joined
 from qospec.engine.items.merge import merged
 
 if TYPE_CHECKING:
-    from qospec.engine.element import Process, Step
+    from qospec.engine.element import Element, Process, Step
     from qospec.engine.items.batch import Batch
     from qospec.engine.measure.observation import Recorder
-    from qospec.protocol.atm import Plane
 
 
 class Sink(Protocol):
@@ -119,7 +118,8 @@ class Unconnected:
 class NodeRuntime:
     """One node with its state and its wires.
 
-    A node of a cycle has no `process`: a `graph.cycle` runs it, and keeps its numbers here.
+    A node of a cycle, and an endpoint, has no `process`: a `graph.cycle` runs it, and keeps its
+    numbers here.
 
     Attributes:
         path: The name of the node in reports.
@@ -127,6 +127,7 @@ class NodeRuntime:
         sinks: Where each output leads.
         lookahead_ps: Its lookahead.
         stamps: Whether it writes when items were sent, so that they count as sent behind it.
+        makes: Whether it makes items.
         horizon_ps: The time up to which it has worked.
         cell_hops: The number of items that it has taken.
         held: The number of them that have neither left nor been lost.
@@ -143,6 +144,7 @@ class NodeRuntime:
         "held",
         "horizon_ps",
         "lookahead_ps",
+        "makes",
         "path",
         "ports",
         "sinks",
@@ -155,16 +157,17 @@ class NodeRuntime:
         process: Process | None,
         recorder: Recorder,
         *,
+        element: Element,
         lookahead_ps: int,
         stamps: bool,
-        inserts: tuple[Plane, ...],
     ) -> None:
         self.path = path
         self.lookahead_ps = lookahead_ps
         self._process = process
         self._recorder = recorder
         self.stamps = stamps
-        self._inserts = inserts
+        self.makes = element.makes
+        self._inserts = element.inserts
         self.ports: tuple[tuple[Link, ...], ...] = ()
         self.sinks: tuple[Sink, ...] = ()
         self._links: tuple[Link, ...] = ()
@@ -172,6 +175,11 @@ class NodeRuntime:
         self.cell_hops = 0
         self.held = 0
         self.departed = 0
+
+    @property
+    def by_events(self) -> bool:
+        """Return whether a `graph.cycle` runs it."""
+        return self._process is None
 
     def connect(self, ports: tuple[tuple[Link, ...], ...], sinks: tuple[Sink, ...]) -> None:
         """Connect the links to each input and the sinks of each output."""

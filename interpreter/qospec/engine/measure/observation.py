@@ -176,6 +176,14 @@ class Recorder:
             return
         self._count(batch.connection, batch.at_ps, self._planned, latest_ps=batch.at_ps[-1])
 
+    def made(self, batch: Batch) -> None:
+        """Count items, at least one, that an endpoint made: whole exchanges begin, so are sent."""
+        self.planned(batch)
+        if self._connections.exchanges:
+            begun = batch.select(self._connections.are_exchanges(batch.connection))
+            if begun.count:
+                self.sent(begun)
+
     def sent(self, batch: Batch) -> None:
         """Count cells, at least one, that leave the line of their source."""
         if self._volumes.needed:
