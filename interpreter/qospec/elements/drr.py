@@ -45,7 +45,7 @@ def _select(tree: Tree, scheduler: int) -> int:
 
 
 @kernel
-def _on_arrival(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:  # noqa: ARG001
+def _on_arrival(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:
     """Append an input to the list, unless it is already on it."""
     if not tree[k, ACTIVE]:
         tree[k, ACTIVE], tree[k, DEFICIT], tree[k, BEHIND] = 1, 0, 0
@@ -58,7 +58,7 @@ def _on_arrival(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int
 
 
 @kernel
-def _on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:  # noqa: ARG001
+def _on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:
     tree[k, DEFICIT] -= size_bytes
     return 0
 

@@ -35,21 +35,21 @@ def _select(tree: Tree, scheduler: int) -> int:
 
 
 @kernel
-def _on_arrival(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:  # noqa: ARG001
+def _on_arrival(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:
     if tree[k, WAITS] == 1:
         tree[k, START] = max(tree[scheduler, VIRTUAL], tree[k, START])
     return 0
 
 
 @kernel
-def _on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:  # noqa: ARG001
+def _on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:
     tree[k, START] += size_bytes * tree[k, COST]
     tree[scheduler, VIRTUAL] = tree[k, START]
     return 0
 
 
 @kernel
-def _on_idle(tree: Tree, scheduler: int, k: int) -> int:  # noqa: ARG001
+def _on_idle(tree: Tree, scheduler: int, k: int) -> int:
     if tree[scheduler, WAITS] == 0:
         tree[scheduler, VIRTUAL] = 0
         for each in range(tree[scheduler, FIRST], tree[scheduler, LAST]):

@@ -59,7 +59,7 @@ def _select(tree: Tree, scheduler: int) -> int:
 
 
 @kernel
-def _on_arrival(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:  # noqa: ARG001
+def _on_arrival(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:
     if tree[k, WAITS] == 1:
         _advance_virtual_time(tree, scheduler, position(tree, scheduler, now_ps), k)
         tree[k, START] = max(tree[k, START], tree[scheduler, VIRTUAL])
@@ -74,7 +74,7 @@ def _on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int
 
 
 @kernel
-def _on_idle(tree: Tree, scheduler: int, k: int) -> int:  # noqa: ARG001
+def _on_idle(tree: Tree, scheduler: int, k: int) -> int:
     if tree[scheduler, WAITS] == 0:
         restart(tree, scheduler)
         for each in range(tree[scheduler, FIRST], tree[scheduler, LAST]):

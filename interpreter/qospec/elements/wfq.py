@@ -101,7 +101,7 @@ def _on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int
 
 
 @kernel
-def _on_idle(tree: Tree, scheduler: int, k: int) -> int:  # noqa: ARG001
+def _on_idle(tree: Tree, scheduler: int, k: int) -> int:
     if tree[scheduler, WAITS] == 0:
         restart(tree, scheduler)
         tree[scheduler, REST], tree[scheduler, BUSY] = 0, 0

@@ -17,7 +17,7 @@ import stat
 import sys
 import time
 import types
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -89,14 +89,76 @@ def _helpers(function: Any) -> Iterator[tuple[str, Any]]:
             yield name, called
 
 
-def unsigned(index: int) -> int:
-    """Return an index that is never negative, which spares compiled code a check."""
-    return index
-
-
 def signed(number: int) -> int:
     """Return a number from an array as int64, so that helpers are compiled for that type alone."""
     return int(number)
+
+
+def part(array: Any, start: int, count: int) -> Any:
+    """Return `count` elements of an array of one dimension from `start` on, as a view.
+
+    Unlike a slice it costs nothing in compiled code, and checks nothing.
+    """
+    return array[start : start + count]
+
+
+def rows(array: Any, start: int, count: int, width: int) -> Any:
+    """Return the same as `part`, of `count * width` elements, as (count, width)."""
+    return array[start : start + count * width].reshape(count, width)
+
+
+def call_arrive(functions: Any, place: int, *arguments: Any) -> Any:
+    """Call one of the `arrive` kernels of a `function_table`; see `engine.event.transition`."""
+    return functions[place](*arguments)
+
+
+def call_wake(functions: Any, place: int, *arguments: Any) -> Any:
+    """Likewise, one of the `wake` kernels."""
+    return functions[place](*arguments)
+
+
+def state_at(states: Any, node: int) -> Any:
+    """Return an array of a `state_table`."""
+    return states[node]
+
+
+def uncompiled(function: Callable[P, R]) -> Callable[P, R]:
+    """Return the Python function of a kernel, which may return views."""
+    return cast("Callable[P, R]", inspect.unwrap(function))
+
+
+def is_compiled(function: Any) -> bool:
+    """Return whether a function is a kernel that runs compiled."""
+    return isinstance(function, _Kernel)
+
+
+def function_table(kernels: Sequence[Any], name: str, *, compiled: bool) -> Any:
+    """Return kernels for `call_arrive` or `call_wake`, as `name` says; they must be kept alive.
+
+    None stands for one that is never called.
+    """
+    if not compiled:
+        return list(kernels)
+    _numba()
+    from qospec.engine import intrinsics
+
+    arguments = intrinsics.ARGUMENTS[name]
+    known: dict[Any, int] = {None: 0}
+    for each in kernels:
+        if each not in known:
+            known[each] = intrinsics.address_of(each.compiled, arguments)
+    return np.array([known[each] for each in kernels], np.int64)
+
+
+def state_table(states: Sequence[Any], *, compiled: bool) -> Any:
+    """Return arrays of int64 for `state_at`; they must be kept alive."""
+    if not compiled:
+        return list(states)
+    return np.array([(each.ctypes.data, len(each)) for each in states], np.int64).reshape(-1, 2)
+
+
+INTRINSICS = (signed, part, rows, call_arrive, call_wake, state_at)
+"""What compiled code finds in `engine.intrinsics` instead."""
 
 
 class _Kernel:
@@ -117,15 +179,15 @@ class _Kernel:
 
     def _dispatcher(self, name: str, **more: bool) -> Callable[..., Any]:
         numba = _numba()
+        from qospec.engine import intrinsics
+
         function = self._function
         scope = dict(function.__globals__)
         for called in function.__code__.co_names:
             if isinstance(scope.get(called), _Kernel):
                 scope[called] = scope[called].helper
-            elif scope.get(called) is unsigned:
-                scope[called] = numba.uint32
-            elif scope.get(called) is signed:
-                scope[called] = numba.int64
+            elif any(scope.get(called) is each for each in INTRINSICS):
+                scope[called] = getattr(intrinsics, called)
         linked = types.FunctionType(
             function.__code__, scope, function.__name__, function.__defaults__
         )
@@ -139,21 +201,11 @@ class _Kernel:
         compiled = numba.njit(**options, **more)(linked)
         # As `cache=True` does, which however fails on a full disk.
         compiled._cache = _cache(linked)  # noqa: SLF001 - there is no other way
-        compiled.get_call_template = _widened(compiled.get_call_template)
+        compiled.get_call_template = intrinsics.by_types_alone(compiled.get_call_template)
         return cast("Callable[..., Any]", compiled)
 
     def __call__(self, *arguments: Any) -> Any:
         return self.compiled(*arguments)
-
-
-def _widened(get_call_template: Callable[..., Any]) -> Callable[..., Any]:
-    """Return how kernels find a helper: by types alone, for a constant is not compiled again."""
-    from numba.core.types import unliteral
-
-    def widened(arguments: Any, named: Any) -> Any:
-        return get_call_template(tuple(map(unliteral, arguments)), named)
-
-    return widened
 
 
 def _notify(name: str) -> None:
@@ -199,22 +251,13 @@ def _numba() -> Any:
         from numba.core.typing import cffi_utils  # noqa: F401 - which imports cffi
         from numba.np import arrayobj
 
-    arrayobj.fix_integer_index = _index  # which is not part of its interface, but no option either
+    from qospec.engine import intrinsics
 
+    arrayobj.fix_integer_index = intrinsics.index  # for which Numba has no option
     event.register("numba:compile", _listener(event.Listener))  # type: ignore[no-untyped-call]
     # Not by the environment: worker processes would inherit it, and nest folders.
     numba.config.CACHE_DIR = str(_cache_folder())  # type: ignore[attr-defined]
     return numba
-
-
-def _index(context: Any, builder: Any, kind: Any, index: Any, _size: Any) -> Any:
-    """Return an index in compiled code as it is: in no kernel does one count from the end.
-
-    Numba checks each index for that, which takes a tenth of a scheduler's loop and of the GCRA's.
-    """
-    from numba.core import types
-
-    return context.cast(builder, index, kind, types.intp)
 
 
 def _listener(base: Any) -> Any:
