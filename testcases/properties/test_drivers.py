@@ -26,13 +26,16 @@ drawn = settings(
     else settings().max_examples // 4,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
+NOT_DRAWN = {"merge", "processor", "remark", "decapsulate"}
+"""Elements of several inputs, and those for which the packets of these networks may not fit."""
+LONGEST_PS = 10**10
 MIDDLE = [
     kind
     for kind in discover(("qospec.elements",)).of("element").values()
     if kind.duty == "element"
     and "packet" in kind.carries
     and kind.build.transition is not Element.transition
-    and kind.name not in ("merge", "processor", "remark")  # several inputs; marks of all sorts
+    and kind.name not in NOT_DRAWN
 ]
 
 
@@ -90,7 +93,9 @@ def by_definition(experiment: Experiment) -> Seen:
 
 
 def middles(drawing: Any) -> Any:
-    return lambda: st.sampled_from(MIDDLE).flatmap(drawing.elements)
+    """Return a function that draws elements, none with a delay of years."""
+    some = st.sampled_from(MIDDLE).flatmap(drawing.elements)
+    return lambda: some.filter(lambda element: element.lookahead_ps(None) < LONGEST_PS)
 
 
 @drawn
