@@ -67,6 +67,7 @@ class Gcra(Element):
     """Police each connection by its contract: discard or tag cells that arrive too early.
 
     A cell at t conforms to GCRA(T, tau) unless t < TAT - tau; if it does, TAT = max(t, TAT) + T.
+    Both times are compared in whole ps, rounded down: what conforms exactly conforms at any rate.
     The first test has T = 1/PCR and tau = CDVT, on all cells. VBR has a second, with T = 1/SCR and
     tau = BT + CDVT, on all cells (VBR.1) or on CLP 0 cells only (VBR.2 and VBR.3). A cell updates
     the tests only if it conforms to all that apply to it. Under VBR.3 a CLP 0 cell that fails only
@@ -192,9 +193,7 @@ def _police(batch: Batch, state: State, violated: int, outcome: Marks) -> tuple[
     for i in range(len(at_ps)):
         v = connection[i]
         test = tests[v - oam_offset if v >= oam_offset else v]
-        due, part = test["due_ps"], test["part"]
-        # t < TAT - tau, for a whole t: a TAT with a fraction counts as the next whole ps.
-        if at_ps[i] + test["tolerance_ps"] < due + (part > 0):
+        if at_ps[i] + test["tolerance_ps"] < test["due_ps"]:
             outcome[i] = violated
             violations += 1
         else:
@@ -213,9 +212,9 @@ def _police_dual(batch: Batch, state: State, violated: int, outcome: Marks) -> t
         v = connection[i]
         v = v - oam_offset if v >= oam_offset else v
         first, second, t = firsts[v], seconds[v], at_ps[i]
-        early = t + first["tolerance_ps"] < first["due_ps"] + (first["part"] > 0)
+        early = t + first["tolerance_ps"] < first["due_ps"]
         counts = marks[i] & CLP == 0 or not second["only_clp_0"]
-        bursts = counts and t + second["tolerance_ps"] < second["due_ps"] + (second["part"] > 0)
+        bursts = counts and t + second["tolerance_ps"] < second["due_ps"]
         if early or (bursts and not second["tags"]):
             outcome[i] = violated
             discarded += violated == DISCARDED
