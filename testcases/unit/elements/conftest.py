@@ -152,10 +152,10 @@ class Book:
     def _run(self) -> None:
         while True:
             for _, k in sorted((cell[0], k) for k, come in enumerate(self.coming) for cell in come):
-                if self.coming[k][0][0] < self.free:
+                if self.coming[k][0][0] < math.floor(self.free):
                     self._let_in(k)
             for k, queue in enumerate(self.queues):
-                if not queue and self.coming[k] and self.coming[k][0][0] == self.free:
+                if not queue and self.coming[k] and self.coming[k][0][0] == math.floor(self.free):
                     self._let_in(k)
             k = self.policy.choose()
             if k is not None:

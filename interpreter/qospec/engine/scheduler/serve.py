@@ -92,9 +92,7 @@ def serve(
     root, last, upcoming = tree[0], tree[0]["sent"], _peek(service.order.at_ps, 0)
     while True:
         if upcoming[1] <= free:
-            upcoming = _admit_arrivals(
-                arrivals, tree, upcoming, (free, free + (part > 0 and not slotted)), service
-            )
+            upcoming = _admit_arrivals(arrivals, tree, upcoming, free, service)
         if free >= until_ps:
             break
         if NOTIFIES_IDLE and last and tree[unsigned(last)]["waits"] == 0:
@@ -115,7 +113,7 @@ def serve(
         left_at[sent] = free + way
         sent, last = sent + 1, k
         on_departure(tree, service, k, free)
-        _notify_service(tree, k, now, free + (part > 0 and not slotted))
+        _notify_service(tree, k, now, free)
         if root["over_limit"]:
             _drop_over_limit(tree, service)
     line[FREE], line[PART], root["sent"] = free, part, last
@@ -152,18 +150,16 @@ def _dequeue(leaf: Any, queue: Rows, sizes: tuple[Any, Any]) -> tuple[int, int]:
 
 @kernel
 def _admit_arrivals(
-    arrivals: Batch, tree: Tree, upcoming: tuple[int, int], free: tuple[int, int], service: Service
+    arrivals: Batch, tree: Tree, upcoming: tuple[int, int], free_ps: int, service: Service
 ) -> tuple[int, int]:
-    """Admit arrivals before the line is free and, at empty queues, at the instant when it is.
+    """Admit arrivals before `free_ps`, when the line is free, and at empty queues those then.
 
-    `free` is that instant in whole ps, rounded down and up. Returns the next arrival as `_peek`
-    does; `upcoming` is one, too.
+    Returns the next arrival as `_peek` does; `upcoming` is one, too.
     """
     size_bytes = arrivals.size_bytes
     order, row, at_ps = service.order
     place, now_ps = upcoming
-    free_ps, bound_ps = free
-    while now_ps < bound_ps:
+    while now_ps < free_ps:
         _admit(tree, size_bytes, service, (row[unsigned(place)], order[unsigned(place)], now_ps), 1)
         place, now_ps = _peek(at_ps, place + 1)
     last = place
