@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from qospec.catalogue.kinds import Domain, element
 from qospec.dataclass import dataclass
-from qospec.engine.element import Element, Step
-from qospec.engine.items.merge import merged
-
-if TYPE_CHECKING:
-    from qospec.engine.items.batch import Batch
+from qospec.engine.items.arbitration import Arbitration
+from qospec.engine.switching import Multiplexer
 
 
 @element(source="ITU-T I.321 (cell multiplexing)", renamed={"ways": "ports"})
 @dataclass(frozen=True)
-class Merge(Element):
-    """Merge the cells or packets of several inputs: by time, then by input.
+class Merge(Multiplexer):
+    """Merge the cells or packets of several inputs in order of time.
 
-    It takes no time and has no rate: several may leave in the same ps, to wait in a queue.
+    It takes no time and has no rate: several may leave in the same ps, to wait in a queue. Of those
+    `arbitration` decides which goes first, and so which finds the last place there.
     """
-
-    keeps_spacing = True
 
     ports: Annotated[int, Domain("integer", 1, 2**16)]
     """Number of inputs."""
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        return tuple(f"in[{number}]" for number in range(self.ports))
-
-    def process(self, state: None, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
-        return Step((merged(arrivals),), (until_ps,))
+    arbitration: Arbitration = "fixed_order"
+    """Which input goes first if several compete: the lowest, each in turn, or one at random."""
