@@ -230,11 +230,11 @@ def coming(
     small = 53 if clock is None else clock.smallest_bytes
     sizes = np.full(count, 53) if alike else draw(_column([53, 53, small, 64, 1_500], count))
     return Batch(
-        at_ps,
-        np.arange(first, first + count),
-        np.array(draw(_column(range(indices), count)), np.int32),
-        np.array(sizes, np.int32),
-        np.array(draw(_column(marks, count)), np.uint16),
+        at_ps=at_ps,
+        sent_ps=np.arange(first, first + count),
+        connection=np.array(draw(_column(range(indices), count)), np.int32),
+        size_bytes=np.array(sizes, np.int32),
+        marks=np.array(draw(_column(marks, count)), np.uint16),
     )
 
 

@@ -84,7 +84,7 @@ def equal(first: Outcome, second: Outcome) -> bool:
 
 
 def copied(batch: Batch) -> Batch:
-    return Batch(*(column.copy() for column in batch))
+    return batch._make(column.copy() for column in batch)
 
 
 class Item(NamedTuple):

@@ -144,7 +144,7 @@ class Gcra(Element):
         police = _police_dual if len(state.second) else _police
         discarded, tagged = police(batch, state, violated, outcome)
         if tagged:
-            batch = batch._replace(marks=batch.marks | (outcome == TAGGED))
+            batch = batch.with_marks(batch.marks | (outcome == TAGGED))
             outcome = (outcome == DISCARDED).view(np.uint8)
         kept, lost = split(batch, outcome, discarded)
         losses = (Loss("policed", lost.connection, lost.sent_ps),) if discarded else ()
@@ -187,7 +187,7 @@ def _police(batch: Batch, state: State, violated: int, outcome: Marks) -> tuple[
         violated: The outcome of a cell that does not conform.
         outcome: (n,) Written: CONFORMS, DISCARDED or TAGGED.
     """
-    at_ps, _, connection, _, _ = batch
+    at_ps, connection = batch.at_ps, batch.connection
     tests, _, oam_offset = state
     violations = 0
     for i in range(len(at_ps)):
@@ -205,7 +205,7 @@ def _police(batch: Batch, state: State, violated: int, outcome: Marks) -> tuple[
 @kernel
 def _police_dual(batch: Batch, state: State, violated: int, outcome: Marks) -> tuple[int, int]:
     """Apply both tests of its connection to each cell; see `_police`."""
-    at_ps, _, connection, _, marks = batch
+    at_ps, connection, marks = batch.at_ps, batch.connection, batch.marks
     firsts, seconds, oam_offset = state
     discarded = tagged = 0
     for i in range(len(at_ps)):

@@ -10,7 +10,7 @@ from qospec.catalogue.kinds import CellRate, Domain, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
-from qospec.engine.items.partition import uninitialised
+from qospec.engine.items.batch import uninitialised
 from qospec.engine.kernel import kernel
 from qospec.protocol.atm import CELL_BYTES
 from qospec.units import PS_PER_S
@@ -129,8 +129,11 @@ def _insert(batch: Batch, before: Whole, oam: int, with_oam: Batch) -> None:
         oam: The offset from the index of a connection to that of its OAM cells.
         with_oam: n + m cells; written.
     """
-    at_1, sent_1, connection_1, size_1, marks_1 = batch
-    at, sent, connection, size, marks = with_oam
+    at, at_1 = with_oam.at_ps, batch.at_ps
+    sent, sent_1 = with_oam.sent_ps, batch.sent_ps
+    connection, connection_1 = with_oam.connection, batch.connection
+    size, size_1 = with_oam.size_bytes, batch.size_bytes
+    marks, marks_1 = with_oam.marks, batch.marks
     start = 0
     for m in range(len(before) + 1):
         stop = before[m] if m < len(before) else len(at_1)

@@ -258,11 +258,11 @@ class Bench:
         at_ps, sizes, marks = zip(*traffic.items, strict=True)
         count = len(at_ps)
         batch = Batch(
-            np.array(at_ps, np.int64),
-            np.arange(count),
-            np.zeros(count, np.int32),
-            np.array(sizes, np.int32),
-            np.array(marks, np.uint16),
+            at_ps=np.array(at_ps, np.int64),
+            sent_ps=np.arange(count),
+            connection=np.zeros(count, np.int32),
+            size_bytes=np.array(sizes, np.int32),
+            marks=np.array(marks, np.uint16),
         )
         fifo = Fifo(limit, policy)
         connections = Connections((CONTRACT,), (0,), has_oam=False)

@@ -51,11 +51,11 @@ def batch_of() -> Callable[..., Batch]:
     ) -> Batch:
         n = len(at_ps)
         return Batch(
-            np.array(at_ps, np.int64),
-            np.array(at_ps if sent_ps is None else sent_ps, np.int64),
-            np.array([0] * n if connection is None else connection, np.int32),
-            np.full(n, 53, np.int32),
-            np.zeros(n, np.uint16),
+            at_ps=np.array(at_ps, np.int64),
+            sent_ps=np.array(at_ps if sent_ps is None else sent_ps, np.int64),
+            connection=np.array([0] * n if connection is None else connection, np.int32),
+            size_bytes=np.full(n, 53, np.int32),
+            marks=np.zeros(n, np.uint16),
         )
 
     return make

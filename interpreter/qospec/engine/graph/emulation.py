@@ -148,7 +148,13 @@ class _Origin:
             connection = connection + np.int32(self._source.first)
         # Only items that a line will stamp may share columns of times: others may write over them.
         sent_ps = at_ps if self._stamped else at_ps.copy()
-        batch = Batch(at_ps, sent_ps, connection, sizes, self._marks[:count])
+        batch = Batch(
+            at_ps=at_ps,
+            sent_ps=sent_ps,
+            connection=connection,
+            size_bytes=sizes,
+            marks=self._marks[:count],
+        )
         if count:
             self._recorder.planned(batch, alone=self._source.connections == 1)
         self._link.put(batch, watermark_ps)

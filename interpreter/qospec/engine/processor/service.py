@@ -123,7 +123,7 @@ def serve(
             it may be busy, and how long it takes to restart.
         outcomes: (n,) Read and written.
     """
-    at_ps, _, _, size_bytes, _ = batch
+    at_ps, size_bytes = batch.at_ps, batch.size_bytes
     clock, waiting, ring = work
     pauses, until_ps = known
     cost, limit, watchdog = terms

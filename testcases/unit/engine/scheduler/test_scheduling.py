@@ -37,11 +37,11 @@ def packets(first, cells):
     at_ps, sizes = zip(*cells, strict=True) if cells else ((), ())
     count = len(cells)
     return Batch(
-        np.array(at_ps, np.int64),
-        np.arange(first, first + count),
-        np.zeros(count, np.int32),
-        np.array(sizes, np.int32),
-        np.zeros(count, np.uint16),
+        at_ps=np.array(at_ps, np.int64),
+        sent_ps=np.arange(first, first + count),
+        connection=np.zeros(count, np.int32),
+        size_bytes=np.array(sizes, np.int32),
+        marks=np.zeros(count, np.uint16),
     )
 
 
