@@ -17,10 +17,11 @@ a property test holds every element of the catalogue to it:
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import ABC
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from qospec.catalogue.kinds import CARRIED
+from qospec.protocol.atm import Plane
 from qospec.protocol.marks import CLP
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from qospec.catalogue.kinds import Buffer, Carried
     from qospec.engine.arrays import Indices, Marks, Times
+    from qospec.engine.event.transition import Transition
     from qospec.engine.items.batch import Batch
     from qospec.engine.items.connections import Connections, Contract
     from qospec.engine.line.clock import Clock
@@ -96,7 +98,7 @@ class Setting(NamedTuple):
     watched: bool = False
 
 
-class Element(ABC):
+class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is needed
     """One step of the path of cells or packets: a frozen dataclass of its parameters.
 
     All that the checker, the planner and the engine know of an element are the facts below. Each
@@ -111,8 +113,9 @@ class Element(ABC):
     """All causes of loss at such an element; the checker offers their counts."""
     holds: ClassVar[bool] = False
     """Whether items wait in it, other than for a line; the checker offers its occupancy."""
-    inserts_oam: ClassVar[bool] = False
-    """Whether it inserts OAM cells; the planner gives them indices, and the engine counts them."""
+    inserts: ClassVar[tuple[Plane, ...]] = ()
+    """The planes of which it inserts cells; the planner gives them indices, and the engine counts
+    them."""
     keeps_spacing: ClassVar[bool] = False
     """Whether cells leave as far apart as they arrive; the planner uses it to check tolerances."""
     only_splits: ClassVar[bool] = False
@@ -137,7 +140,7 @@ class Element(ABC):
             return CARRIED
         return (self.buffer.unit,)
 
-    def output_of(self, number: int, *, oam: bool) -> int:
+    def output_of(self, number: int, *, plane: Plane) -> int:
         """Return the output for items of an input, which the planner follows; both are numbers.
 
         Unused for routers and classifiers, for which the planner makes a table.
@@ -215,12 +218,20 @@ class Element(ABC):
         return 0
 
     def start(self, setting: Setting) -> Any:
-        """Return its state at the beginning of a trial; None if it has none."""
+        """Return its state for `process` at the beginning of a trial; None if it has none."""
         return None
 
-    @abstractmethod
     def process(self, state: Any, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         """Process `arrivals`, a batch per input, all below `until_ps`.
 
-        At `FOREVER_PS` all waiting items are sent.
+        At `FOREVER_PS` all waiting items are sent. An element may have a `transition` only: then it
+        works event by event, wherever it is.
         """
+        raise NotImplementedError
+
+    def transition(self, setting: Setting) -> Transition:
+        """Return how it answers events one at a time, from the beginning of a trial.
+
+        An element on a cycle needs one.
+        """
+        raise NotImplementedError

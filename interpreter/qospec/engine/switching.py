@@ -6,11 +6,34 @@ from typing import TYPE_CHECKING, Annotated
 
 from qospec.catalogue.kinds import Domain
 from qospec.dataclass import dataclass
+from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
-from qospec.engine.items.arbitration import Arbitration, arbiter, arbitrated
+from qospec.engine.event.transition import (
+    CONNECTION,
+    DONE,
+    MARKS,
+    MOST_ANSWERS,
+    Transition,
+    send,
+    wake_at,
+)
+from qospec.engine.items.arbitration import (
+    FIELDS,
+    Arbitration,
+    arbiter,
+    arbitrate,
+    arbitrated,
+)
 from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.items.merge import merged
-from qospec.engine.items.partition import MAX_OUTPUTS, partition_by_table, routing_table
+from qospec.engine.items.partition import (
+    MAX_OUTPUTS,
+    output_in,
+    partition_by_table,
+    routing_table,
+    table_state,
+)
+from qospec.engine.kernel import kernel, part
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
@@ -43,9 +66,73 @@ class Multiplexer(Element):
         """Return its arbiter."""
         return arbiter(self.arbitration, setting.draws)
 
+    def transition(self, setting: Setting) -> Transition:
+        """Return the same, item by item: all of one moment go on when the last of them is there."""
+        if self.arbitration == "fixed_order":
+            return Transition(np.zeros(0, np.int64), _pass_on)
+        own = [self.ports, 0, 0, *[0] * self.ports, *[0] * 3 * self.ports]
+        state = np.concatenate([arbiter(self.arbitration, setting.draws), np.array(own)])
+        return Transition(state, _keep, _go_on, replenish=_with_more_places)
+
     def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         """Merge arrivals."""
         return Step((arbitrated(arrivals, state),), (until_ps,))
+
+
+PORTS, KEPT, GONE, HEADS = range(FIELDS, FIELDS + 4)
+"""Behind the fields of the arbiter: the number of inputs, of items of this moment, and of those
+that have gone on; where it keeps the first item of each input. Then come the items' inputs, their
+numbers, and the order in which they go on."""
+NO_PLACES = 1
+"""What may be lacking."""
+
+
+@kernel
+def _pass_on(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:  # noqa: ARG001
+    """Send an item on at once; see `engine.event.transition`."""
+    send(out, 0, item, now_ps)
+    return DONE
+
+
+@kernel
+def _keep(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:  # noqa: ARG001
+    """Keep an item until all of its moment are there; see `engine.event.transition`."""
+    first, kept = HEADS + state[PORTS], state[KEPT]
+    places = (len(state) - first) // 3
+    if kept == places:
+        return NO_PLACES
+    if kept == 0:
+        wake_at(out, now_ps)
+    state[first + kept], state[first + places + kept] = port, item
+    state[KEPT] = kept + 1
+    return DONE
+
+
+@kernel
+def _go_on(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:  # noqa: ARG001
+    """Send the items of this moment on as the arbiter decides; see `engine.event.transition`."""
+    first, kept = HEADS + state[PORTS], state[KEPT]
+    places = (len(state) - first) // 3
+    order = part(state, first + 2 * places, kept)
+    if state[GONE] == 0:
+        heads, inputs = part(state, HEADS, state[PORTS]), part(state, first, kept)
+        arbitrate(state, inputs, (0, kept), heads, order)
+    stop = min(kept, state[GONE] + MOST_ANSWERS - 1)
+    for place in range(state[GONE], stop):
+        send(out, 0, state[first + places + order[place]], now_ps)
+    state[GONE] = stop
+    if stop < kept:
+        wake_at(out, now_ps)
+    else:
+        state[KEPT], state[GONE] = 0, 0
+    return DONE
+
+
+def _with_more_places(state: Whole, lacking: int) -> Whole:  # noqa: ARG001  it is always places
+    """Return the state with room for twice the items."""
+    first = HEADS + int(state[PORTS])
+    rows = state[first:].reshape(3, -1)
+    return np.concatenate([state[:first], np.tile(rows, 2).ravel()])
 
 
 class Fabric(Element):
@@ -82,6 +169,10 @@ class Fabric(Element):
         """Return the planner's table."""
         return routing_table(setting)
 
+    def transition(self, setting: Setting) -> Transition:
+        """Return the same, item by item."""
+        return Transition(np.concatenate([[self.latency], table_state(setting)]), _arrive)
+
     def process(self, state: RoutingTable, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         """Partition arrivals by output; those of the same ps leave in the order of their inputs."""
         exits = zip(
@@ -91,3 +182,11 @@ class Fabric(Element):
         if self.latency:
             departures = tuple(items.moved(items.at_ps + self.latency) for items in departures)
         return Step(departures, (min(until_ps + self.latency, FOREVER_PS),) * self.ports)
+
+
+@kernel
+def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:  # noqa: ARG001
+    """Send an item to its output, after the latency; see `engine.event.transition`."""
+    output = output_in(state, 1, items[item, CONNECTION], items[item, MARKS])
+    send(out, output, item, now_ps + state[0])
+    return DONE

@@ -265,7 +265,7 @@ class Bench:
             marks=np.array(marks, np.uint16),
         )
         fifo = Fifo(limit, policy)
-        connections = Connections((CONTRACT,), (0,), has_oam=False)
+        connections = Connections((CONTRACT,), (0,))
         state = fifo.start(Setting(connections, DRAWS, traffic.clock))
         done, left, lost = 0, empty(), []
         for until_ps in (*traffic.cuts, FOREVER_PS):

@@ -23,7 +23,7 @@ from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
 from qospec.engine.scheduler.scheduler import Combined
 
-CONNECTIONS = Connections((Contract("cbr", Fraction(1_000), 0),), (0,), has_oam=False)
+CONNECTIONS = Connections((Contract("cbr", Fraction(1_000), 0),), (0,))
 TYPICAL = 500
 SHARES = (("a", Fraction(500)), ("b", Fraction(1_500)), ("c", Fraction(4_500)))
 SCHEDULERS = {

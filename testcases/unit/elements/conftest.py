@@ -60,7 +60,7 @@ class Lab:
         *, clock: Clock | None = None, contracts: Sequence[Contract] = (CBR,), **more: Any
     ) -> Setting:
         """Return what an element finds."""
-        connections = Connections(tuple(contracts), (0,) * len(contracts), has_oam=True)
+        connections = Connections(tuple(contracts), (0,) * len(contracts), planes=("user", "oam"))
         return Setting(connections, Draws(("test",)), clock, **more)
 
     @staticmethod

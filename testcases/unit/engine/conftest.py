@@ -9,6 +9,7 @@ import pytest
 from qospec.engine.items.batch import Batch
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.random import Draws
+from qospec.protocol.atm import Plane
 
 
 class Listed:
@@ -65,8 +66,10 @@ def batch_of() -> Callable[..., Batch]:
 def vcs() -> Callable[..., Connections]:
     """Return a maker of CBR connections, all of one peak cell rate."""
 
-    def make(count: int, *, cell_rate: int = 10**11, has_oam: bool = False) -> Connections:
+    def make(
+        count: int, *, cell_rate: int = 10**11, planes: Sequence[Plane] = ("user",)
+    ) -> Connections:
         contract = Contract("cbr", Fraction(cell_rate), 0)
-        return Connections((contract,) * count, (0,) * count, has_oam=has_oam)
+        return Connections((contract,) * count, (0,) * count, planes=tuple(planes))
 
     return make

@@ -35,6 +35,7 @@ RULES = {"fixed_order": FIXED_ORDER, "round_robin": ROUND_ROBIN, "random": RANDO
 RULE, FIRST, KEY, DRAWN = 0, 1, 2, 4
 """The fields of an arbiter: its rule, the input that was first in the last tie, the two words of
 its key, and how many numbers it has drawn."""
+FIELDS = 5
 
 
 def arbiter(arbitration: str, draws: Draws) -> Whole:

@@ -54,6 +54,25 @@ def routing_table(setting: Setting) -> RoutingTable:
     return RoutingTable(whole, column, int(outputs[0]) if len(outputs) == 1 else -1)
 
 
+def table_state(setting: Setting) -> Whole:
+    """Return the planner's table as integers, for `output_in`: its columns' number, marks, rows."""
+    table, marks = setting.outputs, setting.columns
+    if table is None:
+        raise ValueError("no routing table was planned for this element")
+    return np.concatenate([[len(marks)], marks, table.ravel()], dtype=np.int64)
+
+
+@kernel
+def output_in(state: Whole, start: int, connection: int, marks: int) -> int:
+    """Return the output of an item in the table that begins at a place of `state`."""
+    columns, column = state[start], 0
+    while column < columns and state[start + 1 + column] != marks:
+        column += 1
+    if column == columns:  # marks that were not planned for
+        return MAX_OUTPUTS
+    return state[start + 1 + columns + connection * columns + column]  # type: ignore[no-any-return]
+
+
 def partition_by_table(batch: Batch, where: RoutingTable, outputs: int) -> tuple[Batch, ...]:
     """Return the items of each output; raises ValueError as `look_up_outputs` does."""
     return partition(batch, *look_up_outputs(batch, where, outputs))

@@ -57,6 +57,7 @@ class Occupancies:
     def __init__(self, measurement: MeasurementSpec) -> None:
         self._measurement = measurement
         self.seen = dict.fromkeys(measurement.queues, Occupancy())
+        self._queues: dict[str, _Queue] = {}
 
     def recording(self, process: Process, node: Node) -> Process:
         """Return the `process` of a node, wrapped to record its queues if statements use any."""
@@ -85,14 +86,19 @@ class Occupancies:
         """Return whether a statement uses the occupancy of a queue of the node."""
         return any(path in self.seen for path in _paths(node))
 
+    def waited(self, path: str, at_ps: Times, began_ps: Times) -> None:
+        """Record items that waited in a queue: when they arrived, in order, and stopped waiting."""
+        if path in self.seen:
+            queue = self._queues.setdefault(path, _Queue())
+            self.seen[path] = queue.waited(at_ps, began_ps, self._measurement, self.seen[path])
+
     def _recording_waits(self, process: Process, path: str) -> Process:
         """Return the `process` of an element that has no line and reports waits itself."""
-        queue = _Queue()
 
         def recorded(arrivals: tuple[Batch, ...], until_ps: int) -> Step:
             step = process(arrivals, until_ps)
             if step.waits is not None and len(step.waits[0]):
-                self.seen[path] = queue.waited(*step.waits, self._measurement, self.seen[path])
+                self.waited(path, *step.waits)
             return step
 
         return recorded

@@ -49,7 +49,7 @@ def carried(element, inputs, cuts=(), limit=None):
     """Return the numbers of who left, in order, when, and who was lost."""
     contract = Contract("cbr", Fraction(1_000), 0)
     queues = tuple(Waiting(name, limit) for name in element.inputs)
-    connections = Connections((contract,), (0,), has_oam=True)
+    connections = Connections((contract,), (0,), planes=("user", "oam"))
     state = element.start(Setting(connections, Draws(("test",)), GIGABIT, queues))
     firsts = np.cumsum([0, *map(len, inputs)]).tolist()
     batches = [packets(first, cells) for first, cells in zip(firsts, inputs, strict=False)]
