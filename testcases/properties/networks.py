@@ -24,7 +24,7 @@ SHAPES = {"one": (1, ()), "pair": (2, ((0, 1),)), "ring": (3, ((0, 1), (1, 2), (
 HOST = -1
 MARKS = (0, 2, 4)
 """Of packets, as meters colour them."""
-RATES = (Fraction(10**8),)
+RATES = (Fraction(10**8), Fraction(10**8, 3), Fraction(149_760_000))
 SERVICE_PS = (5_000_000, 20_000_000)
 STEP_PS = 8_000_000
 """Sources send at multiples, so that much is simultaneous."""
