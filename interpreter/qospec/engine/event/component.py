@@ -133,7 +133,15 @@ class Component:
             for place, (number, port, _) in enumerate(found)
             if port == events.ALARM_PORT
         }
-        columns = (first, to, seen, [alarms.get(n, 0) for n in range(len(members))], losses, waits, makes)
+        columns = (
+            first,
+            to,
+            seen,
+            [alarms.get(n, 0) for n in range(len(members))],
+            losses,
+            waits,
+            makes,
+        )
         return events.Wiring(*(np.array(column, np.int64) for column in columns))
 
     def _tables(self, found: Sequence[Place]) -> tuple[Any, Any, Any]:
@@ -188,7 +196,7 @@ class Component:
             elif code == events.LACKING:
                 self._replenish(int(report[events.NODE]), int(report[events.REASON]))
             elif code == events.BUDGET:
-                due_ps = int(self._places.due_ps[self._places.winner[1]])
+                due_ps = int(self._places.due[1, events.DUE_PS])
                 ends = until_ps == FOREVER_PS and not went_out
                 if ends or due_ps == now_ps:
                     raise StuckError(self.inside, int(report[events.NODE]))
@@ -260,20 +268,10 @@ def _places(members: Sequence[Member], order: Sequence[int]) -> Iterator[Place]:
 
 def _no_events(found: Sequence[Place]) -> events.Places:
     """Return the places, with no event."""
-    count = 1 << max(1, (len(found) - 1).bit_length())
-    winner = np.zeros(2 * count, np.int64)
-    winner[count:] = range(count)
-    for k in range(count - 1, 0, -1):
-        winner[k] = winner[2 * k]
-    node, port = np.zeros(count, np.int64), np.full(count, events.ALARM_PORT, np.int64)
-    node[: len(found)] = [number for number, _, _ in found]
-    port[: len(found)] = [each for _, each, _ in found]
-    first, last, fed = (
-        np.zeros(count, np.int64),
-        np.zeros(count, np.int64),
-        np.zeros((count, 2), np.int64),
-    )
-    return events.Places(np.full(count, FOREVER_PS), winner, first, last, node, port, fed)
+    node, port = (np.array([place[k] for place in found], np.int64) for k in (0, 1))
+    row, first, last = (np.zeros(len(found), np.int64) for _ in range(3))
+    due, fed = np.zeros((len(found) + 1, 2), np.int64), np.zeros((len(found), 2), np.int64)
+    return events.Places(due, row, first, last, node, port, fed)
 
 
 def _nothing_done(elements: int) -> events.Working:

@@ -6,8 +6,10 @@ place; at one place, that which came first. Places stand in the order in which e
 moment: each before those that it feeds without delay, its inputs in their order, its alarm last.
 So the order of events follows from the network alone, and is that of the batches.
 
-A tournament finds the next place: a binary tree with a leaf for each, in which each node holds the
-earlier of the two below it, the first if they are equal. An event changes one path to the root.
+A heap holds each place at which there is an event, so it is as small as the network is quiet, and
+never grows with the items under way: what arrives behind the first at a place is linked to it. The
+place that has been answered stays at the top until the first place that it feeds takes its row, as
+most events make one other.
 """
 
 from __future__ import annotations
@@ -53,6 +55,11 @@ NOTHING = 0
 ALARM_PORT = -1
 """In place of an input: its alarm."""
 
+DUE_PS, PLACE = range(2)
+"""The columns of the heap of places."""
+COUNT, RETIRED = range(2)
+"""The same in its row 0: how many places there are, and whether the first has retired."""
+
 CAME = ALARM  # an alarm is no item
 LEDGER_COLUMNS = ALARM + 1
 """The columns of the ledger: LEFT, LOST, MADE, CONSUMED, and what came; all else is held."""
@@ -62,11 +69,11 @@ OUTBOX_COLUMNS = 6
 
 
 class Places(NamedTuple):
-    """Where events happen, in their order; a power of two of them, the last ones unused.
+    """Where events happen, in their order.
 
     Attributes:
-        due_ps: (n,) The time of the first event at each; FOREVER_PS: none.
-        winner: (2n,) The tournament: from 1, the root; the last n are the places themselves.
+        due: (n + 1, 2) From row 1, a heap: the time of the first event at a place, and the place.
+        row: (n,) The row of each place in the heap; 0: no event.
         first: (n,) The item that arrives there next; NOTHING: none, or it is still in the feed.
         last: (n,) The one that arrives there last.
         node: (n,) The element there.
@@ -75,8 +82,8 @@ class Places(NamedTuple):
             one behind the last.
     """
 
-    due_ps: Whole
-    winner: Whole
+    due: Whole
+    row: Whole
     first: Whole
     last: Whole
     node: Whole
@@ -145,14 +152,14 @@ def drive(
         limits: Arrivals from outside from this time on are not known yet; how many events at most.
     """
     until_ps, most_events = limits
-    due_ps, winner, port_of = places.due_ps, places.winner, places.port
+    due, port_of = places.due, places.port
     arrives, wakes, states = elements
     items, out, report = working.items, working.out, working.report
     while True:
-        place = unsigned(winner[1])
-        now_ps = due_ps[place]
-        if now_ps >= until_ps:
+        tidy(places)
+        if due[0, COUNT] == 0 or due[1, DUE_PS] >= until_ps:
             return IDLE
+        now_ps, place = due[1, DUE_PS], unsigned(due[1, PLACE])
         if report[EVENTS] >= most_events:
             return BUDGET
         if working.outbox[0, 0] + 2 * MOST_ANSWERS >= len(working.outbox):
@@ -164,7 +171,7 @@ def drive(
         if port_of[place] == ALARM_PORT:
             reason = call_wake(wakes, place, state_at(states, node), items, now_ps, out)
         else:
-            item = _first_at(places, place, feed, items)
+            item = unsigned(_first_at(places, place, feed, items))
             reason = call_arrive(
                 arrives, place, state_at(states, node), items, item, port_of[place], now_ps, out
             )
@@ -183,7 +190,7 @@ def drive(
 def _first_at(places: Places, place: int, feed: Batch, items: Whole) -> int:
     """Return the item that arrives next at a place, which may have to come out of the feed."""
     if places.first[place] == NOTHING:
-        n = places.fed[place, 0]
+        n = unsigned(places.fed[place, 0])
         item = acquire(
             items, feed.connection[n], feed.size_bytes[n], feed.marks[n], feed.sent_ps[n]
         )
@@ -195,32 +202,100 @@ def _first_at(places: Places, place: int, feed: Batch, items: Whole) -> int:
 
 @kernel
 def _advance(places: Places, place: int, feed: Batch, items: Whole) -> None:
-    """Go on to the next event of a place."""
+    """Go on to the next event of the first place, if it has one."""
     due_ps = FOREVER_PS
     if places.port[place] != ALARM_PORT:
-        following = items[places.first[place], NEXT]
+        following = items[unsigned(places.first[place]), NEXT]
         places.first[place] = following
         if following != NOTHING:
-            due_ps = items[following, AT]
+            due_ps = items[unsigned(following), AT]
         elif places.fed[place, 0] < places.fed[place, 1]:
-            due_ps = feed.at_ps[places.fed[place, 0]]
-    settle(places, place, due_ps)
+            due_ps = feed.at_ps[unsigned(places.fed[place, 0])]
+    if due_ps < FOREVER_PS:
+        _sink(places, 1, due_ps, place)
+    else:
+        retire(places, place)
 
 
 @kernel
 def settle(places: Places, place: int, due_ps: int) -> None:
-    """Set the time of the next event of a place, and find the next of all."""
-    due, winner = places.due_ps, places.winner
-    due[place] = due_ps
-    k = (len(due) + place) >> 1
-    while k > 0:
-        k = unsigned(k)
-        left, right = unsigned(winner[2 * k]), unsigned(winner[2 * k + 1])
-        before, now = winner[k], left if due[left] <= due[right] else right
-        winner[k] = now
-        if now == before and now != place:
-            break  # nor does it win further up
-        k >>= 1
+    """Set the time of the next event of a place."""
+    due, row = places.due, places.row
+    if row[place] != 0:
+        tidy(places)
+        k = unsigned(row[place])
+        if due_ps < due[k, DUE_PS]:
+            _rise(places, k, due_ps, place)
+        else:
+            _sink(places, k, due_ps, place)
+    elif due[0, RETIRED]:
+        due[0, RETIRED] = 0
+        _sink(places, 1, due_ps, place)
+    else:
+        due[0, COUNT] += 1
+        _rise(places, unsigned(due[0, COUNT]), due_ps, place)
+
+
+@kernel
+def retire(places: Places, place: int) -> None:
+    """Leave the row of the first place, whose last event has been answered, to the next."""
+    places.due[0, RETIRED] = 1
+    places.row[place] = 0
+
+
+@kernel
+def tidy(places: Places) -> None:
+    """Take the first place off the heap if it has retired, and none has taken its row."""
+    due = places.due
+    if due[0, RETIRED]:
+        last = unsigned(due[0, COUNT])
+        due[0, RETIRED] = 0
+        due[0, COUNT] = last - 1
+        if last > 1:
+            _sink(places, 1, due[last, DUE_PS], due[last, PLACE])
+
+
+@kernel
+def _rise(places: Places, k: int, due_ps: int, place: int) -> None:
+    """Put a place into the heap, at row k or above."""
+    due, row = places.due, places.row
+    k = unsigned(k)
+    while k > 1:
+        above = unsigned(k >> 1)
+        if due[above, DUE_PS] < due_ps or (
+            due[above, DUE_PS] == due_ps and due[above, PLACE] < place
+        ):
+            break
+        due[k, DUE_PS], due[k, PLACE] = due[above, DUE_PS], due[above, PLACE]
+        row[unsigned(due[k, PLACE])] = k
+        k = above
+    due[k, DUE_PS], due[k, PLACE] = due_ps, place
+    row[place] = k
+
+
+@kernel
+def _sink(places: Places, k: int, due_ps: int, place: int) -> None:
+    """Put a place into the heap, at row k or below."""
+    due, row = places.due, places.row
+    count = unsigned(due[0, COUNT])
+    k = unsigned(k)
+    while 2 * k <= count:
+        below = unsigned(2 * k)
+        if below < count:
+            other = unsigned(below + 1)
+            if due[other, DUE_PS] < due[below, DUE_PS] or (
+                due[other, DUE_PS] == due[below, DUE_PS] and due[other, PLACE] < due[below, PLACE]
+            ):
+                below = other
+        if due_ps < due[below, DUE_PS] or (
+            due_ps == due[below, DUE_PS] and place < due[below, PLACE]
+        ):
+            break
+        due[k, DUE_PS], due[k, PLACE] = due[below, DUE_PS], due[below, PLACE]
+        row[unsigned(due[k, PLACE])] = k
+        k = below
+    due[k, DUE_PS], due[k, PLACE] = due_ps, place
+    row[place] = k
 
 
 @kernel
@@ -232,7 +307,8 @@ def _carry_out(places: Places, wiring: Wiring, working: Working, node: int, now_
     for n in range(1, out[0, 0] + 1):
         what, number, item, at_ps = out[n, 0], out[n, 1], out[n, 2], out[n, 3]
         if what == LEFT:
-            code = _leave(places, wiring, working, node, (number, item, at_ps, now_ps))
+            leaving = (unsigned(number), unsigned(item), at_ps, now_ps)
+            code = _leave(places, wiring, working, node, leaving)
             if code != IDLE:
                 return code
         elif what == ALARM:
@@ -256,7 +332,7 @@ def _leave(
 ) -> int:
     """Take an item, that leaves by an output at a time, to where that leads."""
     number, item, at_ps, now_ps = leaving
-    items, output = working.items, wiring.outputs[node] + number
+    items, output = working.items, unsigned(wiring.outputs[node] + number)
     if output >= wiring.outputs[node + 1]:
         working.report[REASON] = items[item, CONNECTION]
         return ASTRAY
@@ -267,7 +343,7 @@ def _leave(
         _put_out(working, wiring.seen[output], item, at_ps, items[item, SENT])
     to = wiring.to[output]
     if to >= 0:
-        return _arrive_at(places, to, items, item, at_ps)
+        return _arrive_at(places, unsigned(to), items, item, at_ps)
     _put_out(working, -1 - to, item, at_ps, items[item, SENT])
     release(items, item)
     return IDLE
@@ -283,6 +359,7 @@ def _arrive_at(places: Places, place: int, items: Whole, item: int, at_ps: int) 
         places.first[place] = item
         settle(places, place, at_ps)
         return IDLE
+    last = unsigned(last)
     items[last, NEXT] = item
     return IDLE if items[last, AT] <= at_ps else DISORDER
 
@@ -291,7 +368,7 @@ def _arrive_at(places: Places, place: int, items: Whole, item: int, at_ps: int) 
 def _put_out(working: Working, outlet: int, item: int, at_ps: int, sent_ps: int) -> None:
     """Copy an item to the outbox, with two times."""
     items, outbox = working.items, working.outbox
-    n = outbox[0, 0] + 1
+    n = unsigned(outbox[0, 0] + 1)
     outbox[n, OUTLET], outbox[n, AT_PS], outbox[n, SENT_PS] = outlet, at_ps, sent_ps
     outbox[n, OF], outbox[n, BYTES] = items[item, CONNECTION], items[item, SIZE]
     outbox[n, MARKED] = items[item, MARKS]

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from qospec.engine.kernel import kernel
+from qospec.engine.kernel import kernel, unsigned
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,7 +73,7 @@ class Transition(NamedTuple):
 @kernel
 def send(out: Any, output: int, item: int, at_ps: int) -> None:
     """Let an item leave by an output at a time, now or later; what left there before goes first."""
-    n = out[0, 0] + 1
+    n = unsigned(out[0, 0] + 1)
     if n < len(out):
         out[n, 0], out[n, 1], out[n, 2], out[n, 3] = LEFT, output, item, at_ps
     out[0, 0] = n
@@ -82,7 +82,7 @@ def send(out: Any, output: int, item: int, at_ps: int) -> None:
 @kernel
 def lose(out: Any, cause: int, item: int) -> None:
     """Lose an item now, for the cause of this number in `Transition.losses`."""
-    n = out[0, 0] + 1
+    n = unsigned(out[0, 0] + 1)
     if n < len(out):
         out[n, 0], out[n, 1], out[n, 2] = LOST, cause, item
     out[0, 0] = n
@@ -91,7 +91,7 @@ def lose(out: Any, cause: int, item: int) -> None:
 @kernel
 def wake_at(out: Any, at_ps: int) -> None:
     """Set the alarm, which is thereby no longer set for another time."""
-    n = out[0, 0] + 1
+    n = unsigned(out[0, 0] + 1)
     if n < len(out):
         out[n, 0], out[n, 3] = ALARM, at_ps
     out[0, 0] = n
@@ -100,7 +100,7 @@ def wake_at(out: Any, at_ps: int) -> None:
 @kernel
 def waited(out: Any, queue: int, arrived_ps: int, began_ps: int) -> None:
     """Report that an item waited, or will, in a queue of `Transition.queues`."""
-    n = out[0, 0] + 1
+    n = unsigned(out[0, 0] + 1)
     if n < len(out):
         out[n, 0], out[n, 1], out[n, 2], out[n, 3] = WAITED, queue, arrived_ps, began_ps
     out[0, 0] = n
@@ -110,7 +110,7 @@ def waited(out: Any, queue: int, arrived_ps: int, began_ps: int) -> None:
 def make(items: Any, out: Any, connection: int, size_bytes: int, marks: int, now_ps: int) -> int:
     """Return a new item, its number 0; there is always room for MOST_ANSWERS."""
     item = acquire(items, connection, size_bytes, marks, now_ps)
-    n = out[0, 0] + 1
+    n = unsigned(out[0, 0] + 1)
     if n < len(out):
         out[n, 0], out[n, 2] = MADE, item
     out[0, 0] = n
@@ -120,7 +120,7 @@ def make(items: Any, out: Any, connection: int, size_bytes: int, marks: int, now
 @kernel
 def consume(out: Any, item: int) -> None:
     """End an item here, neither lost nor delivered: it has done what it was sent for."""
-    n = out[0, 0] + 1
+    n = unsigned(out[0, 0] + 1)
     if n < len(out):
         out[n, 0], out[n, 2] = CONSUMED, item
     out[0, 0] = n
@@ -129,12 +129,12 @@ def consume(out: Any, item: int) -> None:
 @kernel
 def acquire(items: Any, connection: int, size_bytes: int, marks: int, sent_ps: int) -> int:
     """Return a row of the pool, filled in: the driver's part, as items come from outside."""
-    item = items[0, FREE]
+    item = unsigned(items[0, FREE])
     items[0, FREE] = items[item, NEXT]
     items[0, SPARE] -= 1
     items[item, SENT], items[item, CONNECTION] = sent_ps, connection
     items[item, SIZE], items[item, MARKS], items[item, NUMBER] = size_bytes, marks, 0
-    return item  # type: ignore[no-any-return]
+    return item
 
 
 @kernel
