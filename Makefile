@@ -61,7 +61,7 @@ coverage: setup ## Measure the test coverage of the package
 	$(BIN)/coverage report
 
 bench: setup ## Compare the speed of the engine with C in the same run
-	$(BIN)/python benchmarks/run.py w1 w2 w3
+	$(BIN)/python benchmarks/run.py w1 w2 w3 both_ways ring
 
 digests: setup ## Renew the digests of the suites' results, after an intended change of results
 	$(BIN)/qos run testcases/suites -j 2 --json | $(BIN)/python testcases/digests.py

@@ -18,7 +18,9 @@ from figures import MismatchError
 if TYPE_CHECKING:
     from figures import Figure
 
-NAMES = ("w1", "w2", "w3", "start", "language", "data_plane", "report_scale")
+LOOPS = ("both_ways", "ring")
+"""Cyclic networks, whose emulated time can be chosen."""
+NAMES = ("w1", "w2", "w3", *LOOPS, "start", "language", "data_plane", "report_scale")
 
 
 def line(figure: Figure) -> str:
@@ -36,11 +38,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Measure the engine against peers in one run.")
     parser.add_argument("names", nargs="+", choices=NAMES, metavar="NAME", help=", ".join(NAMES))
     parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.add_argument(
+        "--milliseconds",
+        type=int,
+        default=1_000,
+        metavar="N",
+        help=f"emulated time of {' and '.join(LOOPS)} (default: 1000)",
+    )
     asked = parser.parse_args()
     figures: list[Figure] = []
     for name in asked.names:
         try:
-            found = importlib.import_module(name).measure()
+            module = importlib.import_module(name)
+            found = module.measure(asked.milliseconds) if name in LOOPS else module.measure()
         except MismatchError as error:
             print(f"MISMATCH {error}")
             return 1

@@ -84,7 +84,7 @@ def equal(first: Outcome, second: Outcome) -> bool:
 
 
 def copied(batch: Batch) -> Batch:
-    return Batch(*(column.copy() for column in batch))
+    return batch._make(column.copy() for column in batch)
 
 
 class Item(NamedTuple):
@@ -100,7 +100,7 @@ def passages(example: Any, given: Outcome) -> Iterator[tuple[Item, Item]]:
     """Yield each item that came and left again, as it came and as it left."""
     came = dict(items(example.arrivals))
     for name, left in items(given.departures):
-        if left.connection < inserted_from(example):
+        if not may_insert(example, left.connection):
             yield came[name], left
 
 
@@ -137,7 +137,7 @@ def keeps_causality(example: Any) -> None:
 
 
 def keeps_conservation(example: Any) -> None:
-    """Each cell leaves once or is in the ledger once; an element makes none but OAM cells."""
+    """Each cell leaves once or is in the ledger once; none is made but those that it inserts."""
     given = outcome(example)
     after = Counter(
         (int(index), int(name))
@@ -150,8 +150,8 @@ def keeps_conservation(example: Any) -> None:
         for batch in example.arrivals
         for index, name in zip(batch.connection, batch.sent_ps, strict=True)
     )
-    gone, own = before - after, inserted_from(example)
-    made = {item for item in after - before if item[0] < own}
+    gone = before - after
+    made = {item for item in after - before if not may_insert(example, item[0])}
     assert not gone, f"neither left nor reported as lost: (connection, item) {sorted(gone)}"
     assert not made, f"left or lost more often than they came: (connection, item) {sorted(made)}"
 
@@ -185,20 +185,19 @@ def keeps_facts(example: Any) -> None:
     assert {*element.discards_for} <= {*element.causes}, "`discards_for` is beyond `causes`"
     for came, left in passages(example, given):
         contract = connections.contracts[came.connection % connections.count]
-        oam = came.connection >= connections.count
+        plane = connections.plane_of(came.connection)
         assert left.marks in element.marks_after(came.marks, contract)
         assert (came.marks ^ left.marks) & ~may_change == 0, "it states other `marks_written`"
         assert element.concerns(contract) or came[1:] == left[1:]
         if example.setting.outputs is None:
-            assert left.port == element.output_of(came.port, oam=oam)
+            assert left.port == element.output_of(came.port, plane=plane)
         shifts_ps.add(left.at_ps - came.at_ps)
     assert len(shifts_ps) < 2 or not element.keeps_spacing
 
 
-def inserted_from(example: Any) -> int:
-    """Return the first index of cells that the element may make of itself."""
-    connections = example.setting.connections
-    return connections.count if example.element.inserts_oam else connections.indices
+def may_insert(example: Any, index: int) -> bool:
+    """Return whether the element may make cells of a connection index of itself."""
+    return example.setting.connections.plane_of(index) in example.element.inserts
 
 
 PROMISES = {

@@ -247,7 +247,7 @@ def _queue(
     Returns:
         The number of the next item, and the number of items lost.
     """
-    at_ps, sent_ps, _, size_bytes, item_marks = batch
+    at_ps, sent_ps, sizes, item_marks = batch.at_ps, batch.sent_ps, batch.size_bytes, batch.marks
     line, marks, ring, table = state
     in_bytes, draws = options
     lost, left_ps, began_ps = outcome
@@ -267,7 +267,7 @@ def _queue(
         elif at_ps[i] > free:
             free, part = at_ps[i], 0
         begun = free + (part > 0 and not slotted)
-        amount = size_bytes[i] if in_bytes else 1
+        amount = sizes[i] if in_bytes else 1
         item = (item_marks[i], amount, at_ps[i])
         decision = admit(table, 0, item, waiting, begun > at_ps[i], draws[i])
         lost[i] = decision
@@ -279,7 +279,7 @@ def _queue(
                 ring[tail & mask, 0], ring[tail & mask, 1] = begun, amount
                 tail += 1
                 waiting += amount
-            time = service_time(line, size_bytes[i]) if not slotted else slot
+            time = service_time(line, sizes[i]) if not slotted else slot
             free, part = after(free, part, time, denominator)
             table.queues[0, SINCE] = free
         left_ps[i] = free + propagation

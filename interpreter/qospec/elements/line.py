@@ -10,7 +10,6 @@ from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
 from qospec.engine.event.transition import DONE, SENT, SIZE, Transition, send
-from qospec.engine.items.batch import Batch
 from qospec.engine.kernel import kernel
 from qospec.engine.line import tail_drop, transmission
 from qospec.engine.line.clock import Clock
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from qospec.catalogue.kinds import Carried
     from qospec.engine.arrays import Sizes, Times, Whole
     from qospec.engine.element import Setting
+    from qospec.engine.items.batch import Batch
 
 
 class State(NamedTuple):
@@ -187,7 +187,7 @@ def _sent(state: State, batch: Batch) -> Batch:
     else:
         _send(at_ps, sizes, line, left_ps, began_ps)
     sent_ps = began_ps if state.stamps else batch.sent_ps
-    return Batch(left_ps, sent_ps, batch.connection, sizes, batch.marks)
+    return batch.moved(left_ps, sent_ps)
 
 
 @kernel

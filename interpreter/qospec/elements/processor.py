@@ -11,7 +11,7 @@ from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Loss, Step
 from qospec.engine.event.transition import DONE, SIZE, Transition, lose, send, waited
-from qospec.engine.items.batch import FOREVER_PS, Batch, empty
+from qospec.engine.items.batch import FOREVER_PS, joined
 from qospec.engine.kernel import kernel, part, rows, uncompiled
 from qospec.engine.processor.interruptions import Interruptions, Periodic, RandomInterruptions
 from qospec.engine.processor.service import (
@@ -37,7 +37,9 @@ if TYPE_CHECKING:
     from qospec.catalogue.kinds import Buffer
     from qospec.engine.arrays import Marks, Whole
     from qospec.engine.element import Setting
+    from qospec.engine.items.batch import Batch
     from qospec.engine.line.clock import Clock
+    from qospec.protocol.atm import Plane
 
 Ports = Annotated[int, Domain("integer", 1, 255)]
 PerPacket = Annotated[int, Domain("time", 1, 10**11)]
@@ -158,7 +160,7 @@ class Processor(Element):
     def outputs(self) -> tuple[str, ...]:
         return tuple(f"exit[{number}]" for number in range(self.ports))
 
-    def output_of(self, number: int, *, oam: bool) -> int:
+    def output_of(self, number: int, *, plane: Plane) -> int:
         return number
 
     @property
@@ -318,12 +320,11 @@ def _separate_lost(
 def _merge_inputs(arrivals: tuple[Batch, ...]) -> tuple[Batch, Marks]:
     """Merge the arrivals of all inputs by time; return them, and the input of each."""
     port = np.repeat(np.arange(len(arrivals)), [batch.count for batch in arrivals]).astype(np.uint8)
-    filled = [batch for batch in arrivals if batch.count]
-    if len(filled) < 2:  # noqa: PLR2004  nothing to bring together
-        return (filled[0] if filled else empty()), port
-    merged = Batch(*(np.concatenate(columns) for columns in zip(*filled, strict=True)))
-    order = merged.at_ps.argsort(kind="stable")
-    return merged.select(order), port[order]
+    together = joined(*arrivals)
+    if any(batch.count == together.count for batch in arrivals):
+        return together, port
+    order = together.at_ps.argsort(kind="stable")
+    return together.select(order), port[order]
 
 
 def _of_port(batch: Batch, port: Marks, number: int) -> Batch:

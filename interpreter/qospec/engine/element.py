@@ -21,6 +21,7 @@ from abc import ABC
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from qospec.catalogue.kinds import CARRIED
+from qospec.protocol.atm import Plane
 from qospec.protocol.marks import CLP
 
 if TYPE_CHECKING:
@@ -112,8 +113,9 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
     """All causes of loss at such an element; the checker offers their counts."""
     holds: ClassVar[bool] = False
     """Whether items wait in it, other than for a line; the checker offers its occupancy."""
-    inserts_oam: ClassVar[bool] = False
-    """Whether it inserts OAM cells; the planner gives them indices, and the engine counts them."""
+    inserts: ClassVar[tuple[Plane, ...]] = ()
+    """The planes of which it inserts cells; the planner gives them indices, and the engine counts
+    them."""
     keeps_spacing: ClassVar[bool] = False
     """Whether cells leave as far apart as they arrive; the planner uses it to check tolerances."""
     only_splits: ClassVar[bool] = False
@@ -138,7 +140,7 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
             return CARRIED
         return (self.buffer.unit,)
 
-    def output_of(self, number: int, *, oam: bool) -> int:
+    def output_of(self, number: int, *, plane: Plane) -> int:
         """Return the output for items of an input, which the planner follows; both are numbers.
 
         Unused for routers and classifiers, for which the planner makes a table.
@@ -209,27 +211,19 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
 
     def start(self, setting: Setting) -> Any:
         """Return its state for `process` at the beginning of a trial; None if it has none."""
-        if type(self).process is not Element.process:
-            return None
-        from qospec.engine.event.alone import Alone
-
-        return Alone(self, setting)
-
-    @property
-    def answers(self) -> bool:
-        """Return whether it has a transition."""
-        return type(self).transition is not Element.transition
+        return None
 
     def process(self, state: Any, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         """Process `arrivals`, a batch per input, all below `until_ps`.
 
-        At `FOREVER_PS` all waiting items are sent. By default, event by event.
+        At `FOREVER_PS` all waiting items are sent. An element may have a `transition` only: then it
+        works event by event, wherever it is.
         """
-        return state.process(arrivals, until_ps)  # type: ignore[no-any-return]
+        raise NotImplementedError
 
     def transition(self, setting: Setting) -> Transition:
         """Return how it answers events one at a time, from the beginning of a trial.
 
-        Needed of an element without `process`, and of every element of a cycle.
+        An element on a cycle needs one.
         """
         raise NotImplementedError

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir  # type: ignore[import-untyped]
 from numba.core import types
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
@@ -78,8 +77,8 @@ def state_at(_: Any, states: Any, node: Any) -> Any:
         table = _array(signature.args[0])(context, builder, arguments[0])
         first = builder.mul(arguments[1], context.get_constant(types.int64, 2))
         address, length = (
-            builder.load(builder.gep(table.data, [builder.add(first, ir.Constant(first.type, k))]))
-            for k in range(2)
+            builder.load(builder.gep(table.data, [builder.add(first, offset)]))
+            for offset in (context.get_constant(types.int64, k) for k in range(2))
         )
         data = builder.inttoptr(address, table.data.type)
         return _view(context, builder, signature.return_type, data, [length])

@@ -104,8 +104,8 @@ def ambiguous_route(case: Case, network: Network, error: AmbiguousRouteError) ->
 def _cells(error: NoPathError, flow: Flow) -> str:
     if flow.stream is not None:
         return f"packets of `{flow.name}`"
-    if error.item_class.oam:
-        return f"OAM cells of `{flow.name}`"
+    if error.item_class.plane != "user":
+        return f"{error.item_class.plane.upper()} cells of `{flow.name}`"
     tagged = error.item_class.marks & CLP > error.member.marks & CLP
     return f"{'tagged ' if tagged else ''}cells of `{flow.name}`"
 

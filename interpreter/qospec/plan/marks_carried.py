@@ -28,7 +28,7 @@ class Unmark(Element):
         """Clear the other bits of all marks."""
         (batch,) = arrivals
         if batch.count:
-            batch = batch._replace(marks=batch.marks & np.uint16(self.kept))
+            batch = batch.with_marks(batch.marks & np.uint16(self.kept))
         return Step((batch,), (until_ps,))
 
 

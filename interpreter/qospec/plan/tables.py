@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from qospec.engine.items.connections import Connections, Contract
     from qospec.model.expression import Value
     from qospec.plan.assembly import Drafts
+    from qospec.protocol.atm import Plane
 
 NO_OUTPUT = MAX_OUTPUTS
 """Stands for no output."""
@@ -56,7 +57,7 @@ class NoPathError(Exception):
 class ItemClass(NamedTuple):
     """What distinguishes items of one connection."""
 
-    oam: bool
+    plane: Plane
     marks: int
 
 
@@ -145,12 +146,13 @@ class Table:
         """
         columns = sorted({item_class.marks for _, item_class in self.by_class})
         place = {marks: column for column, marks in enumerate(columns)}
-        halves = 2 if connections.has_oam else 1
-        rows = np.full((halves * len(members), len(columns)), NO_OUTPUT, np.uint8)
+        planes = connections.planes
+        rows = np.full((len(planes), len(members), len(columns)), NO_OUTPUT, np.uint8)
         for (member, item_class), output in self.by_class.items():
-            rows[member + item_class.oam * len(members), place[item_class.marks]] = output
-        lengths = [member.connections for member in members] * halves
-        return np.repeat(rows, lengths, axis=0), tuple(columns)
+            rows[planes.index(item_class.plane), member, place[item_class.marks]] = output
+        lengths = [member.connections for member in members]
+        table = np.repeat(rows, lengths, axis=1).reshape(connections.indices, len(columns))
+        return table, tuple(columns)
 
 
 def members_using(output: int, members: set[int], table: Table | None) -> set[int]:

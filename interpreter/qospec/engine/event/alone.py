@@ -1,22 +1,30 @@
-"""An element on its own, event by event: how it processes batches if it has only a transition."""
+"""An element on its own: how it processes batches, by its own `process` or event by event."""
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 from qospec.engine.arrays import np
-from qospec.engine.element import Loss, Step
+from qospec.engine.element import Element, Loss, Step
 from qospec.engine.event import drive as events
 from qospec.engine.event.component import LEAVES, LOSES, WAITS, Component, Member, rows_as_batch
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
-    from qospec.engine.element import Element, Setting
+    from qospec.engine.element import Process, Setting
+
+
+def process_of(element: Element, setting: Setting) -> Process:
+    """Return how an element processes batches, from the beginning of a trial."""
+    if type(element).process is Element.process:
+        return Alone(element, setting).process
+    return functools.partial(element.process, element.start(setting))
 
 
 class Alone:
-    """The state of such an element."""
+    """An element at work, by its transition."""
 
     def __init__(self, element: Element, setting: Setting) -> None:
         """Begin a trial."""

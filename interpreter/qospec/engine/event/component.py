@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.event import drive as events
 from qospec.engine.event.transition import COLUMNS, FREE, MOST_ANSWERS, NEXT, SPARE
-from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
+from qospec.engine.items.batch import FOREVER_PS, empty, joined, uninitialised
 from qospec.engine.kernel import function_table, is_compiled, state_table
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from qospec.engine.arrays import Whole
     from qospec.engine.event.transition import Transition
+    from qospec.engine.items.batch import Batch
 
 OUTBOX_ROWS = 1 << 14
 POOL_ROWS = 1 << 10
@@ -299,10 +300,8 @@ def _with_more_rows(pool: Whole, rows: int = 0) -> Whole:
 
 def rows_as_batch(rows: Whole) -> Batch:
     """Return rows of the outbox as items."""
-    return Batch(
-        np.ascontiguousarray(rows[:, events.AT_PS]),
-        np.ascontiguousarray(rows[:, events.SENT_PS]),
-        rows[:, events.OF].astype(np.int32),
-        rows[:, events.BYTES].astype(np.int32),
-        rows[:, events.MARKED].astype(np.uint16),
-    )
+    batch = uninitialised(len(rows))
+    batch.at_ps[:], batch.sent_ps[:] = rows[:, events.AT_PS], rows[:, events.SENT_PS]
+    batch.connection[:], batch.size_bytes[:] = rows[:, events.OF], rows[:, events.BYTES]
+    batch.marks[:] = rows[:, events.MARKED]
+    return batch

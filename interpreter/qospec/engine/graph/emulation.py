@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from qospec.engine.arrays import np
 from qospec.engine.element import Setting
+from qospec.engine.event.alone import process_of
 from qospec.engine.experiment import DISCARD, END
 from qospec.engine.graph.components import (
     EndlessError,
@@ -149,7 +150,13 @@ class _Origin:
             connection = connection + np.int32(self._source.first)
         # Only items that a line will stamp may share columns of times: others may write over them.
         sent_ps = at_ps if self._stamped else at_ps.copy()
-        batch = Batch(at_ps, sent_ps, connection, sizes, self._marks[:count])
+        batch = Batch(
+            at_ps=at_ps,
+            sent_ps=sent_ps,
+            connection=connection,
+            size_bytes=sizes,
+            marks=self._marks[:count],
+        )
         if count:
             self._recorder.planned(batch, alone=self._source.connections == 1)
         self._link.put(batch, watermark_ps)
@@ -246,7 +253,7 @@ def _on_cycles(experiment: Experiment) -> frozenset[int]:
 def _setting(node: Node, experiment: Experiment, recorder: Recorder, draws: Draws) -> Setting:
     connections = experiment.connections
     size_bytes = {size for source in experiment.sources for size in source.sizes.size_bytes}
-    if connections.has_oam:
+    if len(connections.planes) > 1:
         size_bytes.add(CELL_BYTES)
     return Setting(
         connections=connections,
@@ -268,16 +275,16 @@ def _node_runtime(
     process: Process | None = None
     lookahead_ps = element.lookahead_ps(node.clock)
     if not by_events:
-        process = functools.partial(element.process, element.start(setting))
+        process = process_of(element, setting)
         process = recorder.occupancies.recording(process, node)
         if os.environ.get("QOS_CHECK") == "1":
-            own_from = setting.connections.count if element.inserts_oam else None
-            process = with_promises_checked(process, node.path, lookahead_ps, own_from)
+            inserted = functools.partial(setting.connections.are_of, element.inserts)
+            process = with_promises_checked(process, node.path, lookahead_ps, inserted)
     return NodeRuntime(
         node.path,
         process,
         recorder,
         lookahead_ps=lookahead_ps,
         stamps=node.clock is not None and node.clock.stamps,
-        inserts_oam=element.inserts_oam,
+        inserts=element.inserts,
     )

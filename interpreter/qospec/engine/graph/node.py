@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from qospec.engine.element import Process, Step
     from qospec.engine.items.batch import Batch
     from qospec.engine.measure.observation import Recorder
+    from qospec.protocol.atm import Plane
 
 
 class Sink(Protocol):
@@ -133,7 +134,7 @@ class NodeRuntime:
     """
 
     __slots__ = (
-        "_inserts_oam",
+        "_inserts",
         "_links",
         "_process",
         "_recorder",
@@ -156,14 +157,14 @@ class NodeRuntime:
         *,
         lookahead_ps: int,
         stamps: bool,
-        inserts_oam: bool,
+        inserts: tuple[Plane, ...],
     ) -> None:
         self.path = path
         self.lookahead_ps = lookahead_ps
         self._process = process
         self._recorder = recorder
         self.stamps = stamps
-        self._inserts_oam = inserts_oam
+        self._inserts = inserts
         self.ports: tuple[tuple[Link, ...], ...] = ()
         self.sinks: tuple[Sink, ...] = ()
         self._links: tuple[Link, ...] = ()
@@ -211,7 +212,7 @@ class NodeRuntime:
         for loss in step.losses:
             left += len(loss.connection)
             self._recorder.lost(self.path, loss)
-        if self._inserts_oam:
-            self.held += self._recorder.inserted(arrivals, step)
+        if self._inserts:
+            self.held += self._recorder.inserted(self._inserts, arrivals, step)
         self.cell_hops += arrived
         self.held += arrived - left

@@ -9,13 +9,14 @@ import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.arrays import np
-from qospec.engine.items.batch import Batch, empty
+from qospec.engine.items.batch import copy_item, empty, uninitialised
 from qospec.engine.kernel import kernel
 from qospec.protocol.marks import VALUES
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Bits, Marks, Whole
     from qospec.engine.element import Setting
+    from qospec.engine.items.batch import Batch
 
 MAX_OUTPUTS = 255
 """The number of outputs that a table can name; 255 itself stands for none."""
@@ -121,17 +122,6 @@ def split(batch: Batch, lost: Marks, count: int) -> tuple[Batch, Batch]:
     return moved.part(0, batch.count - count), moved.part(batch.count - count, batch.count)
 
 
-def uninitialised(count: int) -> Batch:
-    """Return a batch of `count` items, to be written before it is read."""
-    return Batch(
-        np.empty(count, np.int64),
-        np.empty(count, np.int64),
-        np.empty(count, np.int32),
-        np.empty(count, np.int32),
-        np.empty(count, np.uint16),
-    )
-
-
 @kernel
 def _look_up_outputs(
     batch: Batch, column: Bits, table: Marks, output: Marks, tallies: Whole
@@ -140,7 +130,7 @@ def _look_up_outputs(
 
     Two rows of `tallies` are used in turn: adding to a number that was just written waits for it.
     """
-    _, _, connection, _, marks = batch
+    connection, marks = batch.connection, batch.marks
     for i in range(len(connection)):
         number = table[connection[i], column[marks[i]]]
         output[i] = number
@@ -157,25 +147,23 @@ def _partition(batch: Batch, output: Marks, place: Whole, moved: Batch) -> None:
         place: Per output, where its next item goes; written.
         moved: n items, written.
     """
-    at_1, sent_1, connection_1, size_1, marks_1 = batch
-    at, sent, connection, size, marks = moved
+    at, at_1 = moved.at_ps, batch.at_ps
     for i in range(len(output)):
         k = place[output[i]]
         place[output[i]] = k + 1
-        at[k], sent[k], connection[k] = at_1[i], sent_1[i], connection_1[i]
-        size[k], marks[k] = size_1[i], marks_1[i]
+        at[k] = at_1[i]
+        copy_item(batch, i, moved, k)
 
 
 @kernel
 def _split(batch: Batch, lost: Marks, kept: int, moved: Batch) -> None:
     """Move lost items behind the `kept` others; both keep their order."""
-    at_1, sent_1, connection_1, size_1, marks_1 = batch
-    at, sent, connection, size, marks = moved
+    at, at_1 = moved.at_ps, batch.at_ps
     here, there = 0, kept
     for i in range(len(lost)):
         goes = lost[i] != 0
         k = there if goes else here
         there += goes
         here += not goes
-        at[k], sent[k], connection[k] = at_1[i], sent_1[i], connection_1[i]
-        size[k], marks[k] = size_1[i], marks_1[i]
+        at[k] = at_1[i]
+        copy_item(batch, i, moved, k)

@@ -154,7 +154,7 @@ def busy(vcs: Vcs, listed: Any, start_ps: int = 0) -> Experiment:
     series = Intervals(0, 6, BUSY_PS // 7), Intervals(6, 12, BUSY_PS // 3)
     seen = MeasurementSpec(start_ps, BUSY_PS, (0,) * 12, FOLLOWED, series=series)
     return Experiment(
-        vcs(6, cell_rate=2 * 10**6, has_oam=True), sources, nodes, wires, seen, ("s",)
+        vcs(6, cell_rate=2 * 10**6, planes=("user", "oam")), sources, nodes, wires, seen, ("s",)
     )
 
 
