@@ -57,11 +57,10 @@ class Definition(Component):
         self, arrivals: Sequence[Batch], until_ps: int, deliver: Callable[[int, Any], None]
     ) -> None:
         for place, batch in zip(self._outside, arrivals, strict=True):
-            for at_ps, sent_ps, connection, size, marks in zip(
-                batch.at_ps, batch.sent_ps, batch.connection, batch.size_bytes, batch.marks
-            ):
-                item = transition.acquire(self.items, connection, size, marks, sent_ps)
-                self.schedule(int(at_ps), place, int(item))
+            columns = (batch.connection, batch.size_bytes, batch.marks, batch.sent_ps)
+            for at_ps, *each in zip(batch.at_ps.tolist(), *columns, strict=True):
+                item = transition.acquire(self.items, *each)
+                self.schedule(at_ps, place, int(item))
         self.gone: dict[int, list[list[int]]] = {}
         while self.events and self.events[0][0] < until_ps:
             at_ps, place, _, item = heapq.heappop(self.events)
@@ -96,7 +95,9 @@ class Definition(Component):
                     self.put_out(self._wiring.waits[element] + number, at_ps, other, drive.NOTHING)
             else:
                 self.counts[element, what] += 1
-                self.carry(what, element, number, other, at_ps if what == transition.LEFT else now_ps)
+                self.carry(
+                    what, element, number, other, at_ps if what == transition.LEFT else now_ps
+                )
 
     def carry(self, what: int, element: int, number: int, item: int, at_ps: int) -> None:
         sent_ps = int(self.items[item, transition.SENT])

@@ -1,4 +1,4 @@
-"""Random networks: routers with hosts, flows in both directions, shared processors, and so cycles."""
+"""Random networks: routers with hosts, flows both ways, shared processors, and so cycles."""
 
 from collections import deque
 from collections.abc import Callable
@@ -160,9 +160,7 @@ def _experiment(draw: st.DrawFn, plan: Plan, flows: list[Any], lines: dict[Any, 
         sizes = draw(st.sampled_from([(200,), (46, 1_500)]))
         arrivals = Replay(tuple(at_ps.tolist()))
         mix = Sizes(sizes, (1,) * len(sizes))
-        sources.append(
-            Source(f"f{number}", arrivals, number, 1, "even", mix, 0, lines[sender])
-        )
+        sources.append(Source(f"f{number}", arrivals, number, 1, "even", mix, 0, lines[sender]))
     stop_ps = max(source.arrivals.at[-1] for source in sources) + 1
     queues = [n.path for n in plan.nodes if isinstance(n.element, Fifo | Processor)]
     measured = MeasurementSpec(0, stop_ps, (0,) * len(flows), queues=tuple(queues))

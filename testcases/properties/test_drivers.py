@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from testcases.definition import Definition
+from testcases.properties.networks import networks
 
 from qospec.catalogue.kinds import discover
 from qospec.engine import kernel
@@ -15,8 +17,6 @@ from qospec.engine.experiment import Experiment
 from qospec.engine.graph import cycle, emulation
 from qospec.engine.items.batch import Batch
 from qospec.engine.measure.observation import Recorder
-from testcases.definition import Definition
-from testcases.properties.networks import networks
 
 NIGHTLY = 2_000
 """Examples of the nightly profile; of whole networks it draws ten times as many."""
