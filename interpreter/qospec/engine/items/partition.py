@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.items.batch import copy_item, empty, uninitialised
 from qospec.engine.items.columns import column_of, columns_of
-from qospec.engine.kernel import kernel
+from qospec.engine.kernel import kernel, unsigned
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Marks, Whole
@@ -130,7 +130,8 @@ def _look_up_outputs(
     """
     connection, marks = batch.connection, batch.marks
     for i in range(len(connection)):
-        number = table[connection[i], column_of(columns, 0, marks[i])]
+        column = unsigned(column_of(columns, 0, marks[i]))
+        number = table[unsigned(connection[i]), column]
         output[i] = number
         tallies[i & 1, number] += 1
 
