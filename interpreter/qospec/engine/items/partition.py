@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from qospec.engine.arrays import np
 from qospec.engine.items.batch import copy_item, empty, uninitialised
 from qospec.engine.items.columns import column_of, columns_of
-from qospec.engine.kernel import kernel, unsigned
+from qospec.engine.kernel import kernel, signed
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Marks, Whole
@@ -130,8 +130,7 @@ def _look_up_outputs(
     """
     connection, marks = batch.connection, batch.marks
     for i in range(len(connection)):
-        column = unsigned(column_of(columns, 0, marks[i]))
-        number = table[unsigned(connection[i]), column]
+        number = table[connection[i], column_of(columns, 0, signed(marks[i]))]
         output[i] = number
         tallies[i & 1, number] += 1
 
