@@ -139,7 +139,7 @@ class _Origin:
         self._link = link
         self._recorder = recorder
         self._sizes = source.sizes.start(source.connections, draws)
-        self._marks = np.empty(0, np.uint16)
+        self._marks = np.empty(0, np.uint32)
 
     def emit(self, until_ps: int, watermark_ps: int) -> None:
         """Send the items that are ready before `until_ps`."""
@@ -147,7 +147,7 @@ class _Origin:
         count = len(at_ps)
         sizes = self._sizes.next(connection)
         if count > len(self._marks):
-            self._marks = np.full(count, self._source.marks, np.uint16)
+            self._marks = np.full(count, self._source.marks, np.uint32)
         if self._source.first:
             connection = connection + np.int32(self._source.first)
         # Only items that a line will stamp may share columns of times: others may write over them.
