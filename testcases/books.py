@@ -1,13 +1,14 @@
 """Reference models in exact fractions: of schedulers, for their tests and those of drop policies,
 and of endpoints.
 
-A model of a scheduler has `inputs`, each with the number of waiting packets (`count`) and the one to be sent next
-(`next`). It is notified of arrivals, and of what is sent until when; whenever the line is free it
-may `settle`, and chooses the input to serve. An input may be a queue or another scheduler.
+A model of a scheduler has `inputs`, each with the number of waiting packets (`count`) and the one
+to be sent next (`next`). It is notified of arrivals, and of what is sent until when; whenever the
+line is free it may `settle`, and chooses the input to serve. An input may be a queue or another
+scheduler.
 """
 
 import math
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Set
 from fractions import Fraction
 from typing import Any
 
@@ -145,7 +146,7 @@ class Paced(Virtual):
 
     def done(self, now: int) -> Fraction:
         """Return how many bytes have been sent so far in this busy period."""
-        left = math.floor(max(0, math.ceil(self.end) - now) / self.clock.byte_time_ps * FINE)
+        left = math.floor(max(0, math.floor(self.end) - now) / self.clock.byte_time_ps * FINE)
         framing = self.clock.encapsulation
         if framing is not None and self.size:
             left = left * self.size // framing.line_bytes(self.size)
@@ -258,66 +259,64 @@ BOOKS = {
 }
 
 
-def echo(
-    client: Mapping[str, int],
-    lines: Sequence[tuple[Fraction, int]],
-    lost: Sequence[Set[int]],
-) -> tuple[list[tuple[int, int | None]], list[int]]:
-    """Return the exchanges of one client in order of their ends, and how many packets were sent.
+class Way:
+    """A line, and what is lost behind it: the packets of some numbers, in order from 0."""
 
-    An exchange is when it began and when it ended, None if it was given up; packets are requests
-    and answers.
+    def __init__(self, time: Fraction, propagation: int, lost: Set[int]) -> None:
+        self.time, self.propagation, self.lost = time, propagation, lost
+        self.free, self.sent = Fraction(0), 0
+        self.arriving: list[tuple[int, int]] = []
 
-    Args:
-        client: Its `window`, `timeout`, `retries`, and when to `stop`.
-        lines: To the server and back: the exact time that a packet takes of the line, and how long
-            it is under way behind it; times of arrival are rounded down, as everywhere.
-        lost: Which packets are lost behind each line, by their numbers in order, from 0.
+    def send(self, number: int, now: int) -> None:
+        start = Fraction(now) if now > math.floor(self.free) else self.free
+        self.free = start + self.time
+        if self.sent not in self.lost:
+            self.arriving.append((math.floor(self.free) + self.propagation, number))
+        self.sent += 1
+
+    def next(self) -> float:
+        return self.arriving[0][0] if self.arriving else math.inf
+
+
+class Echo:
+    """A client and its server: exchanges by number, until each has ended.
+
+    `ended` holds when each began and ended, None if it was given up, in order of their ends. Times
+    of arrival are rounded down, as everywhere.
     """
-    free, sent = [Fraction(0), Fraction(0)], [0, 0]
-    arriving: list[tuple[int, int]] = []
-    waiting: dict[int, tuple[int, int, int]] = {}  # by number: due, repeated, begun
-    ended: list[tuple[int, int | None]] = []
 
-    def carry(way: int, now: int) -> int | None:
-        """Send a packet on a line; return when it arrives, None if it is lost."""
-        start = Fraction(now) if now > math.floor(free[way]) else free[way]
-        free[way] = start + lines[way][0]
-        sent[way] += 1
-        arrives = math.floor(free[way]) + lines[way][1]
-        return None if sent[way] - 1 in lost[way] else arrives
+    def __init__(self, there: Way, back: Way, timeout: int, retries: int, stop: int) -> None:
+        self.there, self.back = there, back
+        self.timeout, self.retries, self.stop = timeout, retries, stop
+        self.waiting: dict[int, tuple[int, int, int]] = {}  # due, tries, begun; by number
+        self.ended: list[tuple[int, int | None]] = []
 
-    def ask(number: int, now: int, repeated: int, begun: int) -> None:
-        waiting.pop(number, None)
-        waiting[number] = now + client["timeout"], repeated, begun  # the last one is due last
-        asked = carry(0, now)
-        asking.extend([(asked, number)] * (asked is not None))
+    def ask(self, number: int, now: int, tries: int, begun: int) -> None:
+        self.waiting.pop(number, None)
+        self.waiting[number] = now + self.timeout, tries, begun  # the last one is due last
+        self.there.send(number, now)
 
-    def begin(number: int, now: int) -> None:
-        if now < client["stop"]:
-            ask(number, now, 0, now)
-
-    asking: list[tuple[int, int]] = []
-    for number in range(client["window"]):
-        begin(number, 0)
-    while asking or arriving or waiting:
-        due = min((due for due, _, _ in waiting.values()), default=math.inf)
-        times = [queue[0][0] if queue else math.inf for queue in (asking, arriving)]
-        if times[0] <= min(times[1], due):
-            now, number = asking.pop(0)
-            answered = carry(1, now)
-            arriving.extend([(answered, number)] * (answered is not None))
-        elif times[1] <= due:
-            now, number = arriving.pop(0)
-            if number in waiting:
-                ended.append((waiting.pop(number)[2], now))
-                begin(number + client["window"], now)
-        else:
-            number, (now, repeated, begun) = next(iter(waiting.items()))
-            if repeated < client["retries"]:
-                ask(number, now, repeated + 1, begun)
+    def run(self, window: int) -> None:
+        for number in range(window):
+            self.ask(number, 0, 0, 0)
+        while self.waiting or self.there.arriving or self.back.arriving:
+            due = min((each[0] for each in self.waiting.values()), default=math.inf)
+            if self.there.next() <= min(self.back.next(), due):
+                now, number = self.there.arriving.pop(0)
+                self.back.send(number, now)
+            elif self.back.next() <= due:
+                now, number = self.back.arriving.pop(0)
+                if number in self.waiting:
+                    self.end(number, number + window, now, now)
             else:
-                del waiting[number]
-                ended.append((begun, None))
-                begin(number + client["window"], now)
-    return ended, sent
+                number, (now, tries, begun) = next(iter(self.waiting.items()))
+                if tries < self.retries:
+                    self.ask(number, now, tries + 1, begun)
+                else:
+                    self.end(number, number + window, now, None)
+
+    def end(self, number: int, following: int, now: int, answered: int | None) -> None:
+        _, _, begun = self.waiting.pop(number)
+        self.ended.append((begun, answered))
+        if now < self.stop:
+            self.ask(following, now, 0, now)

@@ -9,10 +9,11 @@ import pytest
 from qospec.engine.items.batch import Batch
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.random import Draws
+from qospec.engine.source.arrivals import Arrivals
 from qospec.protocol.atm import Plane
 
 
-class Listed:
+class Listed(Arrivals):
     """Arrivals at stated times, (time, connection within the flow), spread over some time."""
 
     def __init__(self, cells: Sequence[tuple[int, int]], over_ps: int = 1_000_000) -> None:
@@ -35,6 +36,11 @@ class Listed:
         assert connections
         return Fraction(len(self.cells) * 10**12, self.over_ps)
 
+    def most_items(self, connections: int, length_ps: int) -> int:
+        assert connections
+        assert length_ps
+        return len(self.cells)
+
 
 @pytest.fixture
 def listed() -> type[Listed]:
@@ -56,7 +62,7 @@ def batch_of() -> Callable[..., Batch]:
             sent_ps=np.array(at_ps if sent_ps is None else sent_ps, np.int64),
             connection=np.array([0] * n if connection is None else connection, np.int32),
             size_bytes=np.full(n, 53, np.int32),
-            marks=np.zeros(n, np.uint16),
+            marks=np.zeros(n, np.uint32),
         )
 
     return make

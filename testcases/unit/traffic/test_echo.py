@@ -4,10 +4,11 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from books import Echo as Reference
+from books import Way
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from books import echo
 from qospec.catalogue.kinds import SizeMix
 from qospec.dataclass import dataclass
 from qospec.elements.line import Line
@@ -127,44 +128,40 @@ def test_an_exchange_is_given_up_after_the_last_retry():
     assert seen.departed["to"] == 3
 
 
+@st.composite
+def ways(draw):
+    """Return a line, by its rate in bit/s and its length in m, and what is lost behind it."""
+    rate, length = draw(st.integers(10**7, 10**9)), draw(st.integers(0, 4_000))
+    return rate, length, draw(st.sets(st.integers(0, 40)))
+
+
 @given(
+    st.tuples(ways(), ways()),
     window=st.integers(1, 5),
     timeout=st.integers(1, 60),
-    retries=st.integers(0, 3),
-    stop=st.integers(1, 400),
-    rates=st.tuples(*[st.integers(10**7, 10**9)] * 2),
-    lengths=st.tuples(*[st.integers(0, 4_000)] * 2),
-    lost=st.tuples(*[st.sets(st.integers(0, 40))] * 2),
+    ends=st.tuples(st.integers(0, 3), st.integers(1, 400)),
     chunk=st.integers(1, 50),
 )
 @settings(deadline=None)
-def test_it_equals_the_reference(window, timeout, retries, stop, rates, lengths, lost, chunk):
+def test_it_equals_the_reference(both, window, timeout, ends, chunk):
+    retries, stop = ends
     traffic = replace(FIRST, window=window, timeout=timeout * US, retries=retries)
-    lines = [
-        replace(BARE, rate=Fraction(rate), length=Fraction(length))
-        for rate, length in zip(rates, lengths, strict=True)
-    ]
-    seen = observed(traffic, stop * US, lines, lost, chunk)
-    client = {
-        "window": window,
-        "timeout": timeout * US,
-        "retries": retries,
-        "stop": stop * US,
-    }
-    ways = [(Fraction(800 * 10**12, rate), length * 5_000) for rate, length in zip(rates, lengths)]
-    ended, sent = echo(client, ways, lost)
-    tally = seen.tally(2, 3)
-    delays = [end - begin for begin, end in ended if end is not None]
-    assert tally.sent == tally.planned == len(ended)
-    assert tally.received == len(delays)
-    assert tally.lost_count == len(ended) - len(delays)
-    assert tally.delays.sum_ps == sum(delays)
-    assert (tally.delays.min_ps, tally.delays.max_ps) == (
-        min(delays, default=None),
-        max(delays, default=None),
+    lines = [replace(BARE, rate=Fraction(rate), length=Fraction(long)) for rate, long, _ in both]
+    seen = observed(traffic, stop * US, lines, [lost for _, _, lost in both], chunk)
+    there, back = (
+        Way(Fraction(800 * 10**12, rate), long * 5_000, lost) for rate, long, lost in both
     )
-    assert seen.departed["to"] == sent[0]
-    assert seen.departed["from"] == sent[1]
+    reference = Reference(there, back, timeout * US, retries, stop * US)
+    reference.run(window)
+    tally = seen.tally(2, 3)
+    delays = [end - begun for begun, end in reference.ended if end is not None]
+    assert tally.sent == tally.planned == len(reference.ended)
+    assert tally.received == len(delays)
+    assert tally.lost_count == len(reference.ended) - len(delays)
+    least, most = min(delays, default=None), max(delays, default=None)
+    found = tally.delays
+    assert (found.sum_ps, found.min_ps, found.max_ps) == (sum(delays), least, most)
+    assert (seen.departed["to"], seen.departed["from"]) == (there.sent, back.sent)
 
 
 @pytest.mark.parametrize("connections", [3, 40])

@@ -58,7 +58,7 @@ class Cycle:
                 tuple(tuple(sender.get(id(link)) for link in port) for port in runtime.ports),
                 len(runtime.sinks),
                 seen=runtime.stamps,
-                makes=runtime.makes,
+                makes=True,
             )
             for runtime, transition in zip(runtimes, transitions, strict=True)
         ]

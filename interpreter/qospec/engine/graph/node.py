@@ -10,9 +10,10 @@ from qospec.engine.items.batch import FOREVER_PS, empty, joined
 from qospec.engine.items.merge import merged
 
 if TYPE_CHECKING:
-    from qospec.engine.element import Element, Process, Step
+    from qospec.engine.element import Process, Step
     from qospec.engine.items.batch import Batch
     from qospec.engine.measure.observation import Recorder
+    from qospec.protocol.atm import Plane
 
 
 class Sink(Protocol):
@@ -127,7 +128,6 @@ class NodeRuntime:
         sinks: Where each output leads.
         lookahead_ps: Its lookahead.
         stamps: Whether it writes when items were sent, so that they count as sent behind it.
-        makes: Whether it makes items.
         horizon_ps: The time up to which it has worked.
         cell_hops: The number of items that it has taken.
         held: The number of them that have neither left nor been lost.
@@ -144,7 +144,6 @@ class NodeRuntime:
         "held",
         "horizon_ps",
         "lookahead_ps",
-        "makes",
         "path",
         "ports",
         "sinks",
@@ -157,17 +156,16 @@ class NodeRuntime:
         process: Process | None,
         recorder: Recorder,
         *,
-        element: Element,
         lookahead_ps: int,
         stamps: bool,
+        inserts: tuple[Plane, ...],
     ) -> None:
         self.path = path
         self.lookahead_ps = lookahead_ps
         self._process = process
         self._recorder = recorder
         self.stamps = stamps
-        self.makes = element.makes
-        self._inserts = element.inserts
+        self._inserts = inserts
         self.ports: tuple[tuple[Link, ...], ...] = ()
         self.sinks: tuple[Sink, ...] = ()
         self._links: tuple[Link, ...] = ()
@@ -175,11 +173,6 @@ class NodeRuntime:
         self.cell_hops = 0
         self.held = 0
         self.departed = 0
-
-    @property
-    def by_events(self) -> bool:
-        """Return whether a `graph.cycle` runs it."""
-        return self._process is None
 
     def connect(self, ports: tuple[tuple[Link, ...], ...], sinks: tuple[Sink, ...]) -> None:
         """Connect the links to each input and the sinks of each output."""
