@@ -44,7 +44,7 @@ def packets(at_ps: list[int], connection: list[int], size_bytes: list[int]) -> B
         np.zeros(count, np.int64),
         np.array(connection, np.int32),
         np.array(size_bytes, np.int32),
-        np.zeros(count, np.uint16),
+        np.zeros(count, np.uint32),
     )
 
 
@@ -83,8 +83,11 @@ def test_nothing_passes_where_nothing_can(passages: Passages) -> None:
     assert (found.carried, found.volume) == (0, None)
 
 
+@pytest.mark.parametrize("by_events", [False, True])
 @pytest.mark.parametrize("chunk", [1, 1_000])
-def test_the_graph_counts_what_leaves_an_output(vcs, listed, chunk: int) -> None:
+def test_the_graph_counts_what_leaves_an_output(
+    vcs, listed, chunk: int, *, by_events: bool
+) -> None:
     cells = [(at_ps, at_ps % 2) for at_ps in range(0, 300, 10)]
     source = Source("f", listed(cells), 0, 2, "even", CELLS, 0, 0)
     nodes = (Node("a", Delay(5)), Node("b", Delay(10)))
@@ -97,7 +100,7 @@ def test_the_graph_counts_what_leaves_an_output(vcs, listed, chunk: int) -> None
         MeasurementSpec(100, 300, (0, 0), taps=taps),
         ("s",),
     )
-    seen = emulation.run(experiment, chunk=chunk).passages
+    seen = emulation.run(experiment, chunk=chunk, by_events=by_events).passages
     assert seen is not None
     # Behind `a` those of 95 … 294 pass, behind `b` those of 85 … 284.
     assert seen.tally("a", slice(0, 2), packets=False).carried == 20
