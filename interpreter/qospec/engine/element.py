@@ -11,7 +11,7 @@ a property test holds every element of the catalogue to it:
 - *purity*: equal arguments give equal results, and no input is changed, except for arrival
   times that the element owns by its setting;
 - *account*: an element that holds items reports those that waited, if required;
-- *facts*: causes, outputs, times and marks are those that it states;
+- *facts*: causes, outputs, times, marks and sizes are those that it states;
 - *agreement*: a compiled kernel equals its Python version.
 """
 
@@ -27,6 +27,7 @@ from qospec.protocol.marks import CLP
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from qospec.catalogue.form import Form
     from qospec.catalogue.kinds import Buffer, Carried
     from qospec.engine.arrays import Indices, Marks, Times
     from qospec.engine.event.transition import Transition
@@ -81,7 +82,7 @@ class Setting(NamedTuple):
         outputs: For a router and a classifier: (indices, marks) the output's number by connection
             and by `columns`, 255 where no such item arrives.
         columns: The marks of its columns.
-        size_bytes: The size of all items; 0 if sizes differ or are unknown.
+        size_bytes: The size of all items that arrive; 0 if sizes differ or are unknown.
         owns_times: Whether the element owns `at_ps` of arrivals: nothing else reads it again, so
             departures may be written over it.
         watched: Whether an element that holds items reports those that waited, in `Step.waits`.
@@ -171,6 +172,15 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
         There are none if no such item passes.
         """
         return (marks,)
+
+    def form_after(self, form: Form) -> Form:
+        """Return what items are behind it, which the planner follows: their kind and sizes.
+
+        Raises:
+            ValueError: It cannot take such items. The message is for the author of a specification
+                and says why.
+        """
+        return form
 
     @property
     def marks_written(self) -> tuple[str, ...]:

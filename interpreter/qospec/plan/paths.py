@@ -19,6 +19,7 @@ from qospec.plan.marks_carried import carried
 from qospec.plan.tables import (
     NO_OUTPUT,
     AmbiguousRouteError,
+    Hop,
     ItemClass,
     NoPathError,
     Reach,
@@ -117,6 +118,7 @@ class MemberRouting:
     def follow(self, start: State, reach: Reach) -> None:
         """Note where items of all classes pass; raises NoPathError for those that end elsewhere."""
         reached, waiting, straight = {start}, deque([start]), {start}
+        hops = reach.hops.setdefault(self._number, [])
         while waiting:
             state = waiting.popleft()
             reach.any.setdefault(state.element, set()).add(self._number)
@@ -133,17 +135,25 @@ class MemberRouting:
             if not onward:
                 raise NoPathError(self._member, state.item_class)
             for edge, item_class in onward:
-                if edge.end == "host" and edge.to != self._member.target:
-                    raise NoPathError(self._member, item_class, edge.to)
+                if edge.end == "host":
+                    self._end(edge, state, item_class, reach)
                 if edge.end != "element":
                     continue
                 reach.inputs.setdefault((edge.to, edge.input), set()).add(self._number)
                 after = self._next_state(edge, item_class, entry)
-                if state in straight and item_class == usual:
+                goes_straight = state in straight and item_class == usual
+                hops.append(Hop(state, after, edge.input, goes_straight))
+                if goes_straight:
                     straight.add(after)
                 if after not in reached:
                     reached.add(after)
                     waiting.append(after)
+
+    def _end(self, edge: Edge, state: State, item_class: ItemClass, reach: Reach) -> None:
+        """Note that items reach a host; raises NoPathError if it is not the target."""
+        if edge.to != self._member.target:
+            raise NoPathError(self._member, item_class, edge.to)
+        reach.ends.setdefault(self._number, set()).add(state)
 
     def _next_state(self, edge: Edge, item_class: ItemClass, entry: str) -> State:
         """Return the state of items at the element that an edge leads to."""

@@ -32,7 +32,6 @@ from qospec.engine.graph.promises import with_promises_checked
 from qospec.engine.items.batch import FOREVER_PS, Batch
 from qospec.engine.measure.observation import Recorder
 from qospec.engine.random import Draws
-from qospec.protocol.atm import CELL_BYTES
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
@@ -251,18 +250,14 @@ def _on_cycles(experiment: Experiment) -> frozenset[int]:
 
 
 def _setting(node: Node, experiment: Experiment, recorder: Recorder, draws: Draws) -> Setting:
-    connections = experiment.connections
-    size_bytes = {size for source in experiment.sources for size in source.sizes.size_bytes}
-    if len(connections.planes) > 1:
-        size_bytes.add(CELL_BYTES)
     return Setting(
-        connections=connections,
+        connections=experiment.connections,
         draws=draws.below("element", node.path),
         clock=node.clock,
         queues=node.queues,
         outputs=node.outputs,
         columns=node.columns,
-        size_bytes=size_bytes.pop() if len(size_bytes) == 1 else 0,
+        size_bytes=node.size_bytes,
         owns_times=True,
         watched=recorder.occupancies.is_recorded(node),
     )

@@ -71,6 +71,10 @@ class Batch(NamedTuple):
         """Return the same items with other marks."""
         return self._replace(marks=marks)
 
+    def with_sizes(self, size_bytes: Sizes) -> Batch:
+        """Return the same items with other sizes."""
+        return self._replace(size_bytes=size_bytes)
+
     def equals(self, other: Batch) -> bool:
         """Return whether both hold the same items, bit for bit."""
         columns: zip[tuple[NDArray[Any], NDArray[Any]]] = zip(self, other, strict=True)
