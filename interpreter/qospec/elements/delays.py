@@ -129,7 +129,7 @@ def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
 def _heap(state: Whole) -> Whole:
     """Return the rows of what is held, as a view."""
     start = DELAYS + state[COUNT]
-    return rows(state, start, (len(state) - start) // WIDTH, WIDTH)
+    return rows(state, start, (len(state) - start) // WIDTH, WIDTH)  # type: ignore[no-any-return]
 
 
 @kernel
