@@ -14,11 +14,14 @@ from qospec.catalogue.kinds import CARRIED, PACKAGES, Buffer, Catalogue, Kind, d
 from qospec.check.device.observables import loss_causes
 from qospec.cli import qos
 from qospec.engine.arrays import np
-from qospec.engine.element import Element
-from qospec.engine.items.batch import Batch
+from qospec.engine.element import Element, Setting
+from qospec.engine.items.batch import FOREVER_PS, Batch
+from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.line.clock import Clock
 from qospec.engine.measure.metric import Metric
 from qospec.engine.measure.tally import Delays, Tally
 from qospec.engine.queue.drop_policy import DropPolicy
+from qospec.engine.random import Draws
 from qospec.engine.source.arrivals import Arrivals
 from qospec.engine.source.traffic import CellTraffic, PacketTraffic
 from qospec.reference.kinds import kind_document
@@ -138,6 +141,7 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Catalogue]:
 
 def test_the_documented_kinds_are_found(examples: Catalogue) -> None:
     assert {(role, name) for role, name in examples.kinds} == {
+        ("element", "longest_first"),
         ("element", "periodic_loss"),
         ("arrivals", "once"),
         ("traffic", "trickle"),
@@ -166,6 +170,23 @@ def test_the_documented_element_does_what_it_says(examples: Catalogue) -> None:
         assert step.departures[0].count + sum(len(x.connection) for x in step.losses) == 4
         kept += step.departures[0].at_ps.tolist()
     assert kept == [0, 1, 3, 4, 6, 7]
+
+
+def test_the_documented_scheduler_serves_the_longest_queue(examples: Catalogue) -> None:
+    """Two packets arrive at the first input, four at the second; at first one waits at each."""
+    element = examples.kinds["element", "longest_first"].build(queues=("a", "b"))
+    clock = Clock(Fraction(10**9), slotted=False)
+    connections = Connections((Contract("cbr", Fraction(1), 0),), (0,))
+    state = element.start(Setting(connections, Draws(("docs",)), clock))
+    packets = []
+    for count in (2, 4):
+        same = np.zeros(count, np.int64)
+        columns = {"size_bytes": (same + 1_500).astype(np.int32), "marks": same.astype(np.uint16)}
+        sent_ps = np.arange(count) + 10 * len(packets)
+        connection = same.astype(np.int32)
+        packets.append(Batch(at_ps=same, sent_ps=sent_ps, connection=connection, **columns))
+    step = element.process(state, tuple(packets), FOREVER_PS)
+    assert step.departures[0].sent_ps.tolist() == [0, 10, 11, 12, 1, 13]
 
 
 def test_the_documented_arrivals_come_once(examples: Catalogue) -> None:

@@ -9,6 +9,7 @@ from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
 from qospec.engine.scheduler import round_robin
 from qospec.engine.scheduler.policy import Policy
+from qospec.engine.scheduler.round_robin import LEFT, TURN
 from qospec.engine.scheduler.scheduler import Scheduler, check_numbers
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 @kernel
 def _on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:
-    tree[scheduler]["left"] -= size_bytes
+    tree[scheduler, LEFT] -= size_bytes
     return 0
 
 
@@ -38,12 +39,7 @@ class Custom(Scheduler):
     """How much each input may send in its turn; turns are in this order."""
 
     policy = Policy(
-        "custom",
-        round_robin.select,
-        on_service=_on_service,
-        on_idle=round_robin.on_idle,
-        fields=round_robin.FIELDS,
-        rows=round_robin.ROWS,
+        "custom", round_robin.select, on_service=_on_service, on_idle=round_robin.on_idle
     )
 
     def __post_init__(self) -> None:
@@ -53,5 +49,5 @@ class Custom(Scheduler):
     def inputs(self) -> tuple[str, ...]:
         return tuple(name for name, _ in self.byte_counts)
 
-    def fields(self, clock: Clock) -> Mapping[str, int | tuple[int, ...]]:
-        return {"turn": tuple(count for _, count in self.byte_counts)}
+    def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
+        return {TURN: tuple(count for _, count in self.byte_counts)}

@@ -9,6 +9,7 @@ from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
 from qospec.engine.scheduler.policy import Policy
 from qospec.engine.scheduler.scheduler import Quanta, Weighted
+from qospec.engine.scheduler.tree import FIRST, LAST, SIZE, WAITS, input_fields, own_fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,58 +19,59 @@ if TYPE_CHECKING:
 
 LARGEST_QUANTUM = 2**40
 
+FRONT, BACK, GRANTED = own_fields(3)
+"""The first and the last input of the list, and whether the first has had its quantum."""
+BEHIND, ACTIVE, DEFICIT, QUANTUM = input_fields(4)
+"""The next input of the list, whether this one is on it, and what it may send."""
+
 
 @kernel
 def _select(tree: Tree, scheduler: int) -> int:
     """Return the first input whose deficit covers its packet; the others move to the back."""
-    mine = tree[scheduler]
     while True:
-        k = mine["front"]
-        head = tree[k]
-        if head["waits"]:
-            if not mine["granted"]:
-                head["deficit"] += head["quantum"]
-                mine["granted"] = 1
-            if head["size"] <= head["deficit"]:
+        k = tree[scheduler, FRONT]
+        if tree[k, WAITS]:
+            if not tree[scheduler, GRANTED]:
+                tree[k, DEFICIT] += tree[k, QUANTUM]
+                tree[scheduler, GRANTED] = 1
+            if tree[k, SIZE] <= tree[k, DEFICIT]:
                 return k  # type: ignore[no-any-return]
-            tree[mine["back"]]["behind"] = k
-            mine["back"] = k
+            tree[tree[scheduler, BACK], BEHIND] = k
+            tree[scheduler, BACK] = k
         else:
-            head["active"], head["deficit"] = 0, 0
-        mine["front"], head["behind"] = head["behind"], 0
-        mine["granted"] = 0
+            tree[k, ACTIVE], tree[k, DEFICIT] = 0, 0
+        tree[scheduler, FRONT], tree[k, BEHIND] = tree[k, BEHIND], 0
+        tree[scheduler, GRANTED] = 0
 
 
 @kernel
 def _on_arrival(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:
     """Append an input to the list, unless it is already on it."""
-    mine = tree[scheduler]
-    if not tree[k]["active"]:
-        tree[k]["active"], tree[k]["deficit"], tree[k]["behind"] = 1, 0, 0
-        if mine["front"]:
-            tree[mine["back"]]["behind"] = k
+    if not tree[k, ACTIVE]:
+        tree[k, ACTIVE], tree[k, DEFICIT], tree[k, BEHIND] = 1, 0, 0
+        if tree[scheduler, FRONT]:
+            tree[tree[scheduler, BACK], BEHIND] = k
         else:
-            mine["front"] = k
-        mine["back"] = k
+            tree[scheduler, FRONT] = k
+        tree[scheduler, BACK] = k
     return 0
 
 
 @kernel
 def _on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:
-    tree[k]["deficit"] -= size_bytes
+    tree[k, DEFICIT] -= size_bytes
     return 0
 
 
 @kernel
 def _on_idle(tree: Tree, scheduler: int, k: int) -> int:
     """Remove the input at the front of the list; clear the list if no packet waits."""
-    mine = tree[scheduler]
-    tree[k]["active"], tree[k]["deficit"] = 0, 0
-    mine["front"], mine["granted"] = tree[k]["behind"], 0
-    if mine["waits"] == 0:
-        mine["front"] = 0
-        for each in range(mine["first"], mine["last"]):
-            tree[each]["active"], tree[each]["deficit"] = 0, 0
+    tree[k, ACTIVE], tree[k, DEFICIT] = 0, 0
+    tree[scheduler, FRONT], tree[scheduler, GRANTED] = tree[k, BEHIND], 0
+    if tree[scheduler, WAITS] == 0:
+        tree[scheduler, FRONT] = 0
+        for each in range(tree[scheduler, FIRST], tree[scheduler, LAST]):
+            tree[each, ACTIVE], tree[each, DEFICIT] = 0, 0
     return 0
 
 
@@ -95,15 +97,7 @@ class Drr(Weighted):
     quantum: Data = 1_500
     """The number of bytes that an input of weight 1 may send in its turn."""
 
-    policy = Policy(
-        "drr",
-        _select,
-        _on_arrival,
-        _on_service,
-        _on_idle,
-        ("front", "back", "granted", "behind", "active", "deficit", "quantum"),
-        rows=("front", "back", "behind"),
-    )
+    policy = Policy("drr", _select, _on_arrival, _on_service, _on_idle)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -119,5 +113,5 @@ class Drr(Weighted):
     def quanta(self) -> Quanta:
         return Quanta(self.quantum, tuple(int(weight * self.quantum) for _, weight in self.weights))
 
-    def fields(self, clock: Clock) -> Mapping[str, int | tuple[int, ...]]:
-        return {"quantum": self.quanta.each}
+    def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
+        return {QUANTUM: self.quanta.each}

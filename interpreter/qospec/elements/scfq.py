@@ -9,6 +9,7 @@ from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
 from qospec.engine.scheduler.policy import Policy
 from qospec.engine.scheduler.scheduler import Weighted
+from qospec.engine.scheduler.tree import FIRST, LAST, SIZE, VIRTUAL, WAITS, input_fields
 from qospec.engine.scheduler.virtual_time import costs_of
 
 if TYPE_CHECKING:
@@ -17,14 +18,17 @@ if TYPE_CHECKING:
     from qospec.engine.line.clock import Clock
     from qospec.engine.scheduler.tree import Tree
 
+START, COST = input_fields(2)
+"""The tag from which the first packet's service starts, and what a byte adds to it."""
+
 
 @kernel
 def _select(tree: Tree, scheduler: int) -> int:
     """Return the input whose first packet has the smallest tag."""
     found, least = 0, 0
-    for k in range(tree[scheduler]["first"], tree[scheduler]["last"]):
-        if tree[k]["waits"]:
-            tag = tree[k]["start"] + tree[k]["size"] * tree[k]["cost"]
+    for k in range(tree[scheduler, FIRST], tree[scheduler, LAST]):
+        if tree[k, WAITS]:
+            tag = tree[k, START] + tree[k, SIZE] * tree[k, COST]
             if found == 0 or tag < least:
                 found, least = k, tag
     return found
@@ -32,25 +36,24 @@ def _select(tree: Tree, scheduler: int) -> int:
 
 @kernel
 def _on_arrival(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:
-    if tree[k]["waits"] == 1:
-        tree[k]["start"] = max(tree[scheduler]["virtual"], tree[k]["start"])
+    if tree[k, WAITS] == 1:
+        tree[k, START] = max(tree[scheduler, VIRTUAL], tree[k, START])
     return 0
 
 
 @kernel
 def _on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:
-    tree[k]["start"] += size_bytes * tree[k]["cost"]
-    tree[scheduler]["virtual"] = tree[k]["start"]
+    tree[k, START] += size_bytes * tree[k, COST]
+    tree[scheduler, VIRTUAL] = tree[k, START]
     return 0
 
 
 @kernel
 def _on_idle(tree: Tree, scheduler: int, k: int) -> int:
-    mine = tree[scheduler]
-    if mine["waits"] == 0:
-        mine["virtual"] = 0
-        for each in range(mine["first"], mine["last"]):
-            tree[each]["start"] = 0
+    if tree[scheduler, WAITS] == 0:
+        tree[scheduler, VIRTUAL] = 0
+        for each in range(tree[scheduler, FIRST], tree[scheduler, LAST]):
+            tree[each, START] = 0
     return 0
 
 
@@ -73,13 +76,12 @@ class Scfq(Weighted):
         _on_arrival,
         _on_service,
         _on_idle,
-        ("virtual", "start", "cost"),
-        ("start",),
+        tags=(START,),
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         costs_of(self.weights)
 
-    def fields(self, clock: Clock) -> Mapping[str, int | tuple[int, ...]]:
-        return {"cost": costs_of(self.weights).costs}
+    def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
+        return {COST: costs_of(self.weights).costs}

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import Names, element
 from qospec.dataclass import dataclass
-from qospec.engine.kernel import kernel, unsigned
+from qospec.engine.kernel import kernel
 from qospec.engine.scheduler.policy import Policy
 from qospec.engine.scheduler.scheduler import Scheduler
+from qospec.engine.scheduler.tree import FIRST, WAITS
 
 if TYPE_CHECKING:
     from qospec.engine.scheduler.tree import Tree
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 @kernel
 def _select(tree: Tree, scheduler: int) -> int:
     """Return the first input with a waiting item."""
-    k = tree[scheduler]["first"]
-    while tree[unsigned(k)]["waits"] == 0:
+    k = tree[scheduler, FIRST]
+    while tree[k, WAITS] == 0:
         k += 1
     return k  # type: ignore[no-any-return]
 
@@ -38,7 +39,7 @@ class Strict(Scheduler):
     order: Names
     """The inputs, highest priority first."""
 
-    policy = Policy("strict", _select)
+    policy = Policy("strict", _select, forgets=True)
 
     def __post_init__(self) -> None:
         if not self.order:

@@ -9,12 +9,17 @@ from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
 from qospec.engine.scheduler.policy import Policy
 from qospec.engine.scheduler.scheduler import Weighted
+from qospec.engine.scheduler.tree import FIRST, LAST, SIZE, VIRTUAL, WAITS, input_fields
 from qospec.engine.scheduler.virtual_time import (
-    CLOCK,
+    FINE,
+    SEEN,
+    WHOLE,
+    WORK,
     clock_fields,
     costs_of,
     position,
     record_service,
+    restart,
 )
 
 if TYPE_CHECKING:
@@ -23,30 +28,31 @@ if TYPE_CHECKING:
     from qospec.engine.line.clock import Clock
     from qospec.engine.scheduler.tree import Tree
 
+START, COST = input_fields(2)
+"""Of an input: when its first packet should begin, and the cost of a byte."""
+
 
 @kernel
 def _advance_virtual_time(tree: Tree, scheduler: int, now: int, arriving: int) -> None:
     """Advance virtual time by the work done, and at least to the first start of those waiting."""
-    mine = tree[scheduler]
-    mine["virtual"] += (now - mine["seen"]) * mine["whole"]
-    mine["seen"] = now
+    tree[scheduler, VIRTUAL] += (now - tree[scheduler, SEEN]) * tree[scheduler, WHOLE]
+    tree[scheduler, SEEN] = now
     found, least = False, 0
-    for k in range(mine["first"], mine["last"]):
-        if tree[k]["waits"] and k != arriving and (not found or tree[k]["start"] < least):
-            found, least = True, tree[k]["start"]
+    for k in range(tree[scheduler, FIRST], tree[scheduler, LAST]):
+        if tree[k, WAITS] and k != arriving and (not found or tree[k, START] < least):
+            found, least = True, tree[k, START]
     if found:
-        mine["virtual"] = max(mine["virtual"], least)
+        tree[scheduler, VIRTUAL] = max(tree[scheduler, VIRTUAL], least)
 
 
 @kernel
 def _select(tree: Tree, scheduler: int) -> int:
     """Return the input whose first packet finishes first, of those eligible by now."""
-    mine = tree[scheduler]
-    _advance_virtual_time(tree, scheduler, mine["work"] << mine["fine"], 0)
+    _advance_virtual_time(tree, scheduler, tree[scheduler, WORK] << tree[scheduler, FINE], 0)
     found, least = 0, 0
-    for k in range(mine["first"], mine["last"]):
-        if tree[k]["waits"] and tree[k]["start"] <= mine["virtual"]:
-            end = tree[k]["start"] + tree[k]["size"] * tree[k]["cost"]
+    for k in range(tree[scheduler, FIRST], tree[scheduler, LAST]):
+        if tree[k, WAITS] and tree[k, START] <= tree[scheduler, VIRTUAL]:
+            end = tree[k, START] + tree[k, SIZE] * tree[k, COST]
             if found == 0 or end < least:
                 found, least = k, end
     return found
@@ -54,27 +60,25 @@ def _select(tree: Tree, scheduler: int) -> int:
 
 @kernel
 def _on_arrival(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:
-    if tree[k]["waits"] == 1:
+    if tree[k, WAITS] == 1:
         _advance_virtual_time(tree, scheduler, position(tree, scheduler, now_ps), k)
-        tree[k]["start"] = max(tree[k]["start"], tree[scheduler]["virtual"])
+        tree[k, START] = max(tree[k, START], tree[scheduler, VIRTUAL])
     return 0
 
 
 @kernel
 def _on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:
-    tree[k]["start"] += size_bytes * tree[k]["cost"]
+    tree[k, START] += size_bytes * tree[k, COST]
     record_service(tree, scheduler, size_bytes, end_ps)
     return 0
 
 
 @kernel
 def _on_idle(tree: Tree, scheduler: int, k: int) -> int:
-    mine = tree[scheduler]
-    if mine["waits"] == 0:
-        mine["virtual"], mine["seen"] = 0, 0
-        mine["work"], mine["begun"], mine["end_ps"] = 0, 0, 0
-        for each in range(mine["first"], mine["last"]):
-            tree[each]["start"] = 0
+    if tree[scheduler, WAITS] == 0:
+        restart(tree, scheduler)
+        for each in range(tree[scheduler, FIRST], tree[scheduler, LAST]):
+            tree[each, START] = 0
     return 0
 
 
@@ -105,16 +109,15 @@ class Wf2qPlus(Weighted):
         _on_arrival,
         _on_service,
         _on_idle,
-        ("virtual", "seen", "whole", "cost", "start", *CLOCK),
-        ("start",),
+        tags=(START,),
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         costs_of(self.weights)
 
-    def fields(self, clock: Clock) -> Mapping[str, int | tuple[int, ...]]:
+    def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
         costs, weights, whole = costs_of(self.weights)
         own = clock_fields(clock, max(costs) * sum(weights))
-        fine = tuple(cost * sum(weights) << own["fine"] for cost in costs)
-        return {**own, "whole": whole, "cost": fine}
+        fine = tuple(cost * sum(weights) << own[FINE] for cost in costs)
+        return {**own, WHOLE: whole, COST: fine}

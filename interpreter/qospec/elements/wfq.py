@@ -9,12 +9,26 @@ from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
 from qospec.engine.scheduler.policy import Policy
 from qospec.engine.scheduler.scheduler import Weighted
+from qospec.engine.scheduler.tree import (
+    ARRIVAL_TAG,
+    FIRST,
+    LAST,
+    SIZE,
+    VIRTUAL,
+    WAITS,
+    input_fields,
+    own_fields,
+)
 from qospec.engine.scheduler.virtual_time import (
     CLOCK,
+    FINE,
+    SEEN,
+    WHOLE,
     clock_fields,
     costs_of,
     position,
     record_service,
+    restart,
 )
 
 if TYPE_CHECKING:
@@ -23,14 +37,21 @@ if TYPE_CHECKING:
     from qospec.engine.line.clock import Clock
     from qospec.engine.scheduler.tree import Tree
 
+REST, BUSY = own_fields(2, after=CLOCK)
+"""Work that has not yet advanced virtual time; the weights of all inputs that are busy in the fluid
+server, added up."""
+WEIGHT, COST, FLUID, FINISH = input_fields(4)
+"""Of an input: its weight, the cost of a byte, and the virtual times when the fluid server finishes
+the last packet that arrived, and the last that was sent."""
+
 
 @kernel
 def _select(tree: Tree, scheduler: int) -> int:
     """Return the input whose first packet the fluid server would finish first."""
     found, least = 0, 0
-    for k in range(tree[scheduler]["first"], tree[scheduler]["last"]):
-        if tree[k]["waits"]:
-            tag = max(tree[k]["arrival_tag"], tree[k]["finish"]) + tree[k]["size"] * tree[k]["cost"]
+    for k in range(tree[scheduler, FIRST], tree[scheduler, LAST]):
+        if tree[k, WAITS]:
+            tag = max(tree[k, ARRIVAL_TAG], tree[k, FINISH]) + tree[k, SIZE] * tree[k, COST]
             if found == 0 or tag < least:
                 found, least = k, tag
     return found
@@ -39,55 +60,53 @@ def _select(tree: Tree, scheduler: int) -> int:
 @kernel
 def _on_arrival(tree: Tree, scheduler: int, k: int, size_bytes: int, now_ps: int) -> int:
     """Return the virtual time, after adding the packet to the fluid server."""
-    mine = tree[scheduler]
     now = position(tree, scheduler, now_ps)
-    _flow(tree, scheduler, (now - mine["seen"]) * mine["whole"] + mine["rest"])
-    mine["seen"] = now
-    if tree[k]["fluid"] <= mine["virtual"]:
-        tree[k]["fluid"] = mine["virtual"]
-        mine["busy"] += tree[k]["weight"]
-        mine["rest"] = 0
-    tree[k]["fluid"] += size_bytes * tree[k]["cost"]
-    return mine["virtual"]  # type: ignore[no-any-return]
+    work = (now - tree[scheduler, SEEN]) * tree[scheduler, WHOLE]
+    _flow(tree, scheduler, work + tree[scheduler, REST])
+    tree[scheduler, SEEN] = now
+    if tree[k, FLUID] <= tree[scheduler, VIRTUAL]:
+        tree[k, FLUID] = tree[scheduler, VIRTUAL]
+        tree[scheduler, BUSY] += tree[k, WEIGHT]
+        tree[scheduler, REST] = 0
+    tree[k, FLUID] += size_bytes * tree[k, COST]
+    return tree[scheduler, VIRTUAL]  # type: ignore[no-any-return]
 
 
 @kernel
 def _flow(tree: Tree, scheduler: int, work: int) -> None:
     """Let the fluid server do `work`; the more inputs are busy, the slower virtual time goes."""
-    mine = tree[scheduler]
-    while mine["busy"] > 0:
-        least = mine["virtual"] + work // mine["busy"]
-        for k in range(mine["first"], mine["last"]):
-            if tree[k]["fluid"] > mine["virtual"]:
-                least = min(least, tree[k]["fluid"])
-        work -= (least - mine["virtual"]) * mine["busy"]
+    while tree[scheduler, BUSY] > 0:
+        least = tree[scheduler, VIRTUAL] + work // tree[scheduler, BUSY]
+        for k in range(tree[scheduler, FIRST], tree[scheduler, LAST]):
+            if tree[k, FLUID] > tree[scheduler, VIRTUAL]:
+                least = min(least, tree[k, FLUID])
+        work -= (least - tree[scheduler, VIRTUAL]) * tree[scheduler, BUSY]
         left = 0
-        for k in range(mine["first"], mine["last"]):
-            if tree[k]["fluid"] > least:
-                left += tree[k]["weight"]
-        same = left == mine["busy"]
-        mine["virtual"], mine["busy"] = least, left
+        for k in range(tree[scheduler, FIRST], tree[scheduler, LAST]):
+            if tree[k, FLUID] > least:
+                left += tree[k, WEIGHT]
+        same = left == tree[scheduler, BUSY]
+        tree[scheduler, VIRTUAL], tree[scheduler, BUSY] = least, left
         if same:
             break
-    mine["rest"] = work if mine["busy"] > 0 else 0
+    tree[scheduler, REST] = work if tree[scheduler, BUSY] > 0 else 0
 
 
 @kernel
 def _on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:
-    began = max(tree[k]["arrival_tag"], tree[k]["finish"])
-    tree[k]["finish"] = began + size_bytes * tree[k]["cost"]
+    began = max(tree[k, ARRIVAL_TAG], tree[k, FINISH])
+    tree[k, FINISH] = began + size_bytes * tree[k, COST]
     record_service(tree, scheduler, size_bytes, end_ps)
     return 0
 
 
 @kernel
 def _on_idle(tree: Tree, scheduler: int, k: int) -> int:
-    mine = tree[scheduler]
-    if mine["waits"] == 0:
-        mine["virtual"], mine["rest"], mine["busy"], mine["seen"] = 0, 0, 0, 0
-        mine["work"], mine["begun"], mine["end_ps"] = 0, 0, 0
-        for each in range(mine["first"], mine["last"]):
-            tree[each]["fluid"], tree[each]["finish"] = 0, 0
+    if tree[scheduler, WAITS] == 0:
+        restart(tree, scheduler)
+        tree[scheduler, REST], tree[scheduler, BUSY] = 0, 0
+        for each in range(tree[scheduler, FIRST], tree[scheduler, LAST]):
+            tree[each, FLUID], tree[each, FINISH] = 0, 0
     return 0
 
 
@@ -117,8 +136,7 @@ class Wfq(Weighted):
         _on_arrival,
         _on_service,
         _on_idle,
-        ("virtual", "rest", "busy", "seen", "whole", "weight", "cost", "fluid", "finish", *CLOCK),
-        ("fluid", "finish"),
+        tags=(FLUID, FINISH),
         keeps_tags=True,
     )
 
@@ -126,8 +144,8 @@ class Wfq(Weighted):
         super().__post_init__()
         costs_of(self.weights)
 
-    def fields(self, clock: Clock) -> Mapping[str, int | tuple[int, ...]]:
+    def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
         costs, weights, whole = costs_of(self.weights)
         own = clock_fields(clock, max(costs))
-        fine = tuple(cost << own["fine"] for cost in costs)
-        return {**own, "whole": whole, "weight": weights, "cost": fine}
+        fine = tuple(cost << own[FINE] for cost in costs)
+        return {**own, WHOLE: whole, WEIGHT: weights, COST: fine}

@@ -9,6 +9,7 @@ from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
 from qospec.engine.scheduler import round_robin
 from qospec.engine.scheduler.policy import Policy
+from qospec.engine.scheduler.round_robin import LEFT, TURN
 from qospec.engine.scheduler.scheduler import Weighted
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 @kernel
 def _on_service(tree: Tree, scheduler: int, k: int, size_bytes: int, end_ps: int) -> int:
-    tree[scheduler]["left"] -= 1
+    tree[scheduler, LEFT] -= 1
     return 0
 
 
@@ -39,14 +40,7 @@ class Wrr(Weighted):
     weights: Counts
     """Number of packets that each input may send in its turn; turns are in this order."""
 
-    policy = Policy(
-        "wrr",
-        round_robin.select,
-        on_service=_on_service,
-        on_idle=round_robin.on_idle,
-        fields=round_robin.FIELDS,
-        rows=round_robin.ROWS,
-    )
+    policy = Policy("wrr", round_robin.select, on_service=_on_service, on_idle=round_robin.on_idle)
 
-    def fields(self, clock: Clock) -> Mapping[str, int | tuple[int, ...]]:
-        return {"turn": tuple(weight for _, weight in self.weights)}
+    def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
+        return {TURN: tuple(weight for _, weight in self.weights)}

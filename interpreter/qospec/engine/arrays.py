@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int32]
     """Connections, by index."""
     Rows = NDArray[np.uint32]
-    """The same, unsigned, for kernels: such an index needs no check for negative values."""
+    """The same, or numbers of items: half as wide as int64, where there are many."""
     Sizes = NDArray[np.int32]
     """Bytes."""
     Marks = NDArray[np.uint8]

@@ -7,11 +7,14 @@ another, holds no reference to it: whoever calls the outermost kernel keeps both
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numba.core import types
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 INTEGER = types.int64
 NUMBERS = types.Array(types.int64, 1, "C")
@@ -21,6 +24,25 @@ WAKE = (NUMBERS, ROWS, INTEGER, ROWS)
 ARGUMENTS = {"arrive": ARRIVE, "wake": WAKE}
 """By name, the arguments of a transition."""
 ITEM_BYTES = 8
+
+signed = types.int64
+
+
+def index(context: Any, builder: Any, kind: Any, value: Any, size: Any) -> Any:
+    """Return an index as it is; Numba's own function looks whether it counts from the end.
+
+    No kernel has such an index, and the check takes a tenth of the loops of schedulers and GCRA.
+    """
+    return context.cast(builder, value, kind, types.intp)
+
+
+def by_types_alone(get_call_template: Callable[..., Any]) -> Callable[..., Any]:
+    """Return how kernels find a helper: by types, so that it is not compiled for each constant."""
+
+    def found(arguments: Any, named: Any) -> Any:
+        return get_call_template(tuple(map(types.unliteral, arguments)), named)
+
+    return found
 
 
 def address_of(compiled: Any, arguments: tuple[Any, ...]) -> int:

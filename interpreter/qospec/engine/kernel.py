@@ -17,7 +17,7 @@ import stat
 import sys
 import time
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -54,19 +54,18 @@ def as_python(function: Callable[P, R]) -> Callable[P, R]:
 def linked(function: Callable[P, R], label: str, kernels: Mapping[str, Any]) -> Callable[P, R]:
     """Return a copy of a kernel in which names are bound to other kernels, or to numbers.
 
-    The names are also replaced in the kernels of its module that it calls. `label` is an identifier
-    and part of the name in the cache: use another one for other kernels.
+    The names are also replaced in the kernels of its module that it calls; those that use none of
+    them are shared by all copies. `label` is an identifier and part of the name in the cache: use
+    another one for other kernels.
     """
     return cast("Callable[P, R]", _relinked(inspect.unwrap(function), label, dict(kernels)))
 
 
 def _relinked(function: Any, label: str, scope: dict[str, Any]) -> Any:
-    """Return the copy of a function; add copies of the kernels that it calls to `scope`."""
-    for name in function.__code__.co_names:
-        called = inspect.unwrap(function.__globals__.get(name))
-        if called is not function.__globals__.get(name) and name not in scope:
-            local = called.__module__ == function.__module__
-            scope[name] = _relinked(called, label, scope) if local else function.__globals__[name]
+    """Return the copy of a function; add copies of the kernels that must be to `scope`."""
+    for name, called in _helpers(function):
+        if name not in scope and _uses(called, scope):
+            scope[name] = _relinked(called, label, scope)
     names = {**function.__globals__, **scope}
     copy = types.FunctionType(function.__code__, names, function.__name__)
     copy.__module__, copy.__doc__ = function.__module__, function.__doc__
@@ -74,9 +73,25 @@ def _relinked(function: Any, label: str, scope: dict[str, Any]) -> Any:
     return kernel(copy)
 
 
-def unsigned(index: int) -> int:
-    """Return an index that is never negative, which spares compiled code a check."""
-    return index
+def _uses(function: Any, names: Container[str]) -> bool:
+    """Return whether a function uses one of the names, itself or in a helper of its module."""
+    if any(name in names for name in function.__code__.co_names):
+        return True
+    return any(_uses(called, names) for _, called in _helpers(function))
+
+
+def _helpers(function: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the kernels of its own module that a function calls, by name."""
+    for name in function.__code__.co_names:
+        called = inspect.unwrap(function.__globals__.get(name))
+        is_kernel = called is not function.__globals__.get(name)
+        if is_kernel and called.__module__ == function.__module__:
+            yield name, called
+
+
+def signed(number: int) -> int:
+    """Return a number from an array as int64, so that helpers are compiled for that type alone."""
+    return int(number)
 
 
 def part(array: Any, start: int, count: int) -> Any:
@@ -142,7 +157,7 @@ def state_table(states: Sequence[Any], *, compiled: bool) -> Any:
     return np.array([(each.ctypes.data, len(each)) for each in states], np.int64).reshape(-1, 2)
 
 
-INTRINSICS = (part, rows, call_arrive, call_wake, state_at)
+INTRINSICS = (signed, part, rows, call_arrive, call_wake, state_at)
 """What compiled code finds in `engine.intrinsics` instead."""
 
 
@@ -153,31 +168,40 @@ class _Kernel:
 
     @functools.cached_property
     def compiled(self) -> Callable[..., Any]:
+        """Return it as Python calls it."""
+        return self._dispatcher(self._function.__qualname__)
+
+    @functools.cached_property
+    def helper(self) -> Callable[..., Any]:
+        """Return it as kernels call it; to let Python call it doubles the time of compiling."""
+        name = f"{self._function.__qualname__}_helper"
+        return self._dispatcher(name, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+    def _dispatcher(self, name: str, **more: bool) -> Callable[..., Any]:
         numba = _numba()
+        from qospec.engine import intrinsics
+
         function = self._function
         scope = dict(function.__globals__)
-        for name in function.__code__.co_names:
-            if isinstance(scope.get(name), _Kernel):
-                scope[name] = scope[name].compiled
-            elif scope.get(name) is unsigned:
-                scope[name] = numba.uint32
-            elif any(scope.get(name) is each for each in INTRINSICS):
-                from qospec.engine import intrinsics
-
-                scope[name] = getattr(intrinsics, name)
+        for called in function.__code__.co_names:
+            if isinstance(scope.get(called), _Kernel):
+                scope[called] = scope[called].helper
+            elif any(scope.get(called) is each for each in INTRINSICS):
+                scope[called] = getattr(intrinsics, called)
         linked = types.FunctionType(
             function.__code__, scope, function.__name__, function.__defaults__
         )
-        linked.__qualname__ = function.__qualname__
+        linked.__qualname__ = name
         linked.__module__ = function.__module__
         # No kernel allocates. Unless it slices arrays, reference counting is unnecessary, which in
         # a loop with helpers takes more time than everything else.
         slices = any("SLICE" in each.opname for each in dis.get_instructions(function))
         # Inlined into loops: else the arrays are passed on each call.
         options = {"nogil": True, "error_model": "numpy", "_nrt": slices, "forceinline": True}
-        compiled = numba.njit(**options)(linked)
+        compiled = numba.njit(**options, **more)(linked)
         # As `cache=True` does, which however fails on a full disk.
         compiled._cache = _cache(linked)  # noqa: SLF001 - there is no other way
+        compiled.get_call_template = intrinsics.by_types_alone(compiled.get_call_template)
         return cast("Callable[..., Any]", compiled)
 
     def __call__(self, *arguments: Any) -> Any:
@@ -225,7 +249,11 @@ def _numba() -> Any:
         import numba
         from numba.core import event
         from numba.core.typing import cffi_utils  # noqa: F401 - which imports cffi
+        from numba.np import arrayobj
 
+    from qospec.engine import intrinsics
+
+    arrayobj.fix_integer_index = intrinsics.index  # for which Numba has no option
     event.register("numba:compile", _listener(event.Listener))  # type: ignore[no-untyped-call]
     # Not by the environment: worker processes would inherit it, and nest folders.
     numba.config.CACHE_DIR = str(_cache_folder())  # type: ignore[attr-defined]

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from qospec.elements.scfq import Scfq
 from qospec.engine.line.clock import Clock
+from qospec.engine.scheduler.tree import VIRTUAL
 
 NAMES = "abc"
 weights = st.lists(st.sampled_from([1, 2, 3, Fraction(1, 2), 7]), min_size=1, max_size=3)
@@ -72,7 +73,7 @@ def test_virtual_time_does_not_outgrow_what_holds_it(lab):
         step = element.process(state, (cells, cells), (k + 1) * 10**6)
         left += step.departures[0].count
     assert left
-    assert abs(int(state.tree["virtual"][0])) < 2**50
+    assert abs(int(state.tree[0, VIRTUAL])) < 2**50
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,64 @@ def test_a_kernel_is_compiled_once_below_the_folder_that_the_user_named(tmp_path
 
 
 @pytest.mark.slow
+def test_a_helper_is_compiled_once_whatever_is_passed_to_it(tmp_path: Path) -> None:
+    """A number, a constant, and a part of a tuple."""
+    program = """
+@kernel.kernel
+def second(pair):
+    return twice(pair[1])
+
+@kernel.kernel
+def all_of_them(x):
+    return twice(x) + twice(3) + twice(4) + second((x, 5)) + second((6, x))
+
+print(all_of_them(1))
+"""
+    assert run(tmp_path, program) == ["compiling", "28"]
+    assert len(list((tmp_path / "cache").rglob("*.nbc"))) == 3
+
+
+@pytest.mark.slow
+def test_copies_of_a_kernel_share_the_helpers_that_are_the_same_in_all(tmp_path: Path) -> None:
+    program = """
+STEP = 1
+
+@kernel.kernel
+def advanced(x):
+    return x + STEP
+
+@kernel.kernel
+def loop(x):
+    return advanced(advanced(twice(x)))
+
+print(*(kernel.linked(loop, f"by_{step}", {"STEP": step})(3) for step in (1, 10)))
+"""
+    assert run(tmp_path, program) == ["compiling", "8 26"]
+    names = [path.name.split("-")[0] for path in (tmp_path / "cache").rglob("*.nbc")]
+    assert sorted(name.partition(".")[2] for name in names) == [
+        "advanced_by_10_helper",
+        "advanced_by_1_helper",
+        "loop_by_1",
+        "loop_by_10",
+        "twice_helper",
+    ]
+
+
+@pytest.mark.slow
+def test_no_index_counts_from_the_end(tmp_path: Path) -> None:
+    """The element before the first of a part is the one before it in the whole."""
+    program = """
+@kernel.kernel
+def at(numbers, i):
+    return numbers[i]
+
+whole = np.arange(5)
+print(at(whole, 4), at(whole[2:], -1))
+"""
+    assert run(tmp_path, program) == ["compiling", "4 1"]
+
+
+@pytest.mark.slow
 def test_the_compiler_starts_without_packages_that_no_kernel_needs(tmp_path: Path) -> None:
     """They are a tenth of what a run of next to nothing takes."""
     names = ("cffi", "coverage", "yaml")

@@ -34,7 +34,7 @@ from qospec.engine.event.transition import (
     release,
 )
 from qospec.engine.items.batch import FOREVER_PS
-from qospec.engine.kernel import call_arrive, call_wake, kernel, state_at, unsigned
+from qospec.engine.kernel import call_arrive, call_wake, kernel, state_at
 
 if TYPE_CHECKING:
     from typing import Any
@@ -149,7 +149,7 @@ def drive(
     arrives, wakes, states = elements
     items, out, report = working.items, working.out, working.report
     while True:
-        place = unsigned(winner[1])
+        place = winner[1]
         now_ps = due_ps[place]
         if now_ps >= until_ps:
             return IDLE
@@ -159,7 +159,7 @@ def drive(
             return OUTBOX
         if items[0, SPARE] <= MOST_ANSWERS:
             return POOL
-        node = unsigned(places.node[place])
+        node = places.node[place]
         out[0, 0] = 0
         if port_of[place] == ALARM_PORT:
             reason = call_wake(wakes, place, state_at(states, node), items, now_ps, out)
@@ -214,8 +214,7 @@ def settle(places: Places, place: int, due_ps: int) -> None:
     due[place] = due_ps
     k = (len(due) + place) >> 1
     while k > 0:
-        k = unsigned(k)
-        left, right = unsigned(winner[2 * k]), unsigned(winner[2 * k + 1])
+        left, right = winner[2 * k], winner[2 * k + 1]
         before, now = winner[k], left if due[left] <= due[right] else right
         winner[k] = now
         if now == before and now != place:

@@ -1,7 +1,8 @@
 """The policy of a scheduler, and the scheduling loop compiled for the policies of a tree.
 
-A policy is up to four kernels, called as in `scheduler.serve`, and the fields that they keep in the
-rows of the tree: in that of the scheduler itself, and of each of its inputs. All are integers.
+A policy is up to four kernels, called as in `scheduler.serve`. What they remember is in fields of
+the tree, which `tree.own_fields` and `tree.input_fields` number, each 0 when a trial begins: those
+of the scheduler in its own row, and those of its inputs in theirs.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.engine.kernel import kernel, linked
 from qospec.engine.scheduler import serve
+from qospec.engine.scheduler.tree import POLICY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,10 +31,9 @@ class Policy(NamedTuple):
         on_arrival: Called for each arrival.
         on_service: Called when an item is sent.
         on_idle: Called when the last item of an input has been sent.
-        fields: What it keeps in the rows of the tree, each 0 at the beginning of a trial.
-        tags: The fields in units of the virtual time that its own row holds in `virtual`.
-        rows: The fields that number rows of the tree.
-        keeps_tags: Whether `select` reads what `on_arrival` returned, in `arrival_tag`.
+        tags: The fields of its inputs in units of the virtual time that its own row holds.
+        keeps_tags: Whether `select` reads what `on_arrival` returned, in ARRIVAL_TAG.
+        forgets: Whether no choice depends on the past.
     """
 
     name: str
@@ -40,10 +41,9 @@ class Policy(NamedTuple):
     on_arrival: Callable[..., int] = serve.on_arrival
     on_service: Callable[..., int] = serve.on_service
     on_idle: Callable[..., int] = serve.on_idle
-    fields: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    rows: tuple[str, ...] = ()
+    tags: tuple[int, ...] = ()
     keeps_tags: bool = False
+    forgets: bool = False
 
     @property
     def kernels(self) -> dict[str, Callable[..., int]]:
@@ -54,11 +54,6 @@ class Policy(NamedTuple):
             "on_service": self.on_service,
             "on_idle": self.on_idle,
         }
-
-    @property
-    def forgets(self) -> bool:
-        """Return whether no choice depends on the past."""
-        return not self.fields
 
 
 @functools.cache
@@ -113,6 +108,6 @@ def _other(tree: Tree, scheduler: int, *more: int) -> int:  # noqa: ARG001
 @kernel
 def _dispatch(tree: Tree, scheduler: int, *more: int) -> int:
     """Call the kernel of policy `_NUMBER` or, if the scheduler has another policy, the others'."""
-    if tree[scheduler]["policy"] == _NUMBER:
+    if tree[scheduler, POLICY] == _NUMBER:
         return _this(tree, scheduler, *more)
     return _other(tree, scheduler, *more)

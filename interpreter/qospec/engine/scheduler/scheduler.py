@@ -26,7 +26,25 @@ from qospec.engine.queue.losses import losses_of
 from qospec.engine.scheduler.arrivals import by_input, in_arrival_order
 from qospec.engine.scheduler.policy import Policy, scheduling_loop
 from qospec.engine.scheduler.serve import Held, Service, nothing_held
-from qospec.engine.scheduler.tree import NO_LIMIT, NUMBERS, ROW
+from qospec.engine.scheduler.tree import (
+    AMOUNT,
+    FIELDS,
+    FIRST,
+    HEAD,
+    IN_BYTES,
+    INNER,
+    ITEM,
+    LAST,
+    LEVEL,
+    LIMIT,
+    NO_LIMIT,
+    NUMBER,
+    PARENT,
+    POLICY,
+    SIZE,
+    TAIL,
+    WAITS,
+)
 from qospec.engine.scheduler.virtual_time import rebase
 
 if TYPE_CHECKING:
@@ -108,7 +126,7 @@ class Scheduler(Element):
         """Return the scheduler at each of its own inputs; None: a queue."""
         return (None,) * len(self.inputs)
 
-    def fields(self, clock: Clock) -> Mapping[str, int | tuple[int, ...]]:  # noqa: ARG002
+    def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:  # noqa: ARG002
         """Return the fields of its policy that do not begin as 0: its own, or one per input."""
         return {}
 
@@ -124,7 +142,7 @@ class Scheduler(Element):
         inputs = len(leaves)
         queues = setting.queues or (Waiting("", None),) * inputs
         limits = [NO_LIMIT if queue.limit is None else queue.limit.amount for queue in queues]
-        tree["limit"][leaves], tree["number"][leaves] = limits, range(inputs)
+        tree[leaves, LIMIT], tree[leaves, NUMBER] = limits, range(inputs)
         drop_state = initial_drop_state(queues, setting.draws, setting.clock)
         return State(
             line,
@@ -133,9 +151,9 @@ class Scheduler(Element):
             np.array(leaves, np.uint32),
             policies,
             scheduling_loop(
-                policies, deep=len(tree) > int(tree["last"][0]), with_policies=drop_state.selective
+                policies, deep=len(tree) > int(tree[0, LAST]), with_policies=drop_state.selective
             ),
-            nothing_held(inputs, int(tree["level"].max()) + 1),
+            nothing_held(inputs, int(tree[:, LEVEL].max()) + 1),
             drop_state,
         )
 
@@ -156,24 +174,21 @@ def _build_tree(root: Scheduler, clock: Clock) -> tuple[Tree, list[int], tuple[P
     schedulers = {row: each for row, (each, _, _) in enumerate(rows) if each is not None}
     found = {each.policy.name: each.policy for each in schedulers.values()}
     policies = tuple(found[name] for name in sorted(found))
-    fields = sorted({field for policy in policies for field in policy.fields})
-    numbers = {*NUMBERS, *(field for policy in policies for field in policy.rows)}
-    kinds = {name: "u4" if name in numbers else "i8" for name in (*NUMBERS, *ROW, *fields)}
-    tree = np.zeros(len(rows), np.dtype(list(kinds.items()), align=True))
-    tree["parent"] = [parent for _, parent, _ in rows]
-    tree["level"], tree["limit"] = -1, NO_LIMIT
+    tree = np.zeros((len(rows), FIELDS), np.int64)
+    tree[:, PARENT] = [parent for _, parent, _ in rows]
+    tree[:, LEVEL], tree[:, LIMIT] = -1, NO_LIMIT
     below = sorted(schedulers)[:0:-1]
     for row, after in zip((0, *below), (*below, 0), strict=True):
-        tree["inner"][row] = after
+        tree[row, INNER] = after
     for row, scheduler in schedulers.items():
         last = first[row] + len(scheduler.branches)
-        tree["first"][row], tree["last"][row] = first[row], last
-        tree["policy"][row] = policies.index(scheduler.policy)
+        tree[row, FIRST], tree[row, LAST] = first[row], last
+        tree[row, POLICY] = policies.index(scheduler.policy)
         if scheduler.policy.keeps_tags:
-            tree["level"][row] = rows[row][2] + 1
-        for name, value in scheduler.fields(clock).items():
+            tree[row, LEVEL] = rows[row][2] + 1
+        for field, value in scheduler.fields(clock).items():
             own = isinstance(value, int)
-            tree[name][slice(row, row + 1) if own else slice(first[row], last)] = value
+            tree[slice(row, row + 1) if own else slice(first[row], last), field] = value
     return tree, list(_leaves(0, first, schedulers)), policies
 
 
@@ -238,10 +253,10 @@ def _remember(state: State, number: int, cell: Batch) -> None:
     inputs = len(state.leaves)
     state.held = nothing_held(inputs, len(state.held.arrival_tags))
     arrivals = tuple(cell if i == number else empty() for i in range(inputs))
-    service, limits = _prepared(state, by_input(arrivals), cell), state.tree["limit"].copy()
-    state.tree["limit"] = NO_LIMIT
+    service, limits = _prepared(state, by_input(arrivals), cell), state.tree[:, LIMIT].copy()
+    state.tree[:, LIMIT] = NO_LIMIT
     state.serve(cell, empty(), state.line.copy(), state.tree, FOREVER_PS, service)
-    state.tree["limit"] = limits
+    state.tree[:, LIMIT] = limits
 
 
 def _serve_all(state: State, incoming: Incoming, until_ps: int) -> Served:
@@ -257,7 +272,7 @@ def _serve_all(state: State, incoming: Incoming, until_ps: int) -> Served:
     service = _prepared(state, incoming, arrivals)
     sent = state.serve(arrivals, held, state.line, state.tree, until_ps, service)
     leaves = state.tree[state.leaves]
-    heads, counts = leaves["head"].tolist(), leaves["waits"].tolist()
+    heads, counts = leaves[:, HEAD].tolist(), leaves[:, WAITS].tolist()
     end, arrival_tags = sent + sum(counts), state.held.arrival_tags
     if len(arrival_tags):
         places = zip(heads, counts, strict=True)
@@ -265,7 +280,7 @@ def _serve_all(state: State, incoming: Incoming, until_ps: int) -> Served:
         arrival_tags = service.arrival_tags[:, kept]
     state.held = Held(service.left.part(sent, end), counts, arrival_tags)
     losses: tuple[Loss, ...] = ()
-    for tail, behind, queue in zip(leaves["tail"], service.ends, state.queues, strict=True):
+    for tail, behind, queue in zip(leaves[:, TAIL], service.ends, state.queues, strict=True):
         lost = service.left.part(end, end + int(behind - tail))
         end += lost.count
         cause_codes = (
@@ -303,24 +318,25 @@ def _prepared(state: State, incoming: Incoming, arrivals: Batch) -> Service:
     )
     if len(held.arrival_tags):
         service.arrival_tags[:, first:] = held.arrival_tags
-    tree["waits"] = 0
+    tree[:, WAITS] = 0
     head = 0
     for number, row in enumerate(leaves):
-        leaf, limit = tree[row], state.queues[number].limit
+        limit = state.queues[number].limit
         item, waits = bounds[number], held.counts[number]
-        leaf["bytes"] = limit is not None and limit.unit == "byte"
-        leaf["head"], leaf["tail"], leaf["item"] = head, head + places[number], first + item
-        leaf["amount"] = size_bytes[item : item + waits].sum()
+        tree[row, IN_BYTES] = limit is not None and limit.unit == "byte"
+        tree[row, HEAD], tree[row, TAIL] = head, head + places[number]
+        tree[row, ITEM] = first + item
+        tree[row, AMOUNT] = size_bytes[item : item + waits].sum()
         if state.drop_state.selective:
             draws = state.drop_state.draws[number]
             service.draws[order.numbers[order.rows == row]] = draws.take(incoming.counts[number])
         if waits:
             service.queue[head : head + waits] = np.arange(first + item, first + item + waits)
-            leaf["size"] = size_bytes[item]
-        leaf["waits"], above = waits, row
+            tree[row, SIZE] = size_bytes[item]
+        tree[row, WAITS], above = waits, row
         while above:
-            above = int(tree["parent"][above])
-            tree["waits"][above] += waits
+            above = int(tree[above, PARENT])
+            tree[above, WAITS] += waits
         head += places[number]
     return service
 
@@ -391,6 +407,6 @@ class Combined(Scheduler):
         """Return the scheduler at each input of the one that serves the line."""
         return self.inner
 
-    def fields(self, clock: Clock) -> Mapping[str, int | tuple[int, ...]]:
+    def fields(self, clock: Clock) -> Mapping[int, int | tuple[int, ...]]:
         """Return the fields of the one that serves the line."""
         return self.outer.fields(clock)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.engine.arrays import np
 from qospec.engine.items.batch import copy_item, empty
-from qospec.engine.kernel import kernel, unsigned
+from qospec.engine.kernel import kernel, signed
 from qospec.engine.line.transmission import (
     BYTE,
     BYTE_PART,
@@ -47,7 +47,27 @@ from qospec.engine.queue.admission import (
     forget_count,
     room,
 )
-from qospec.engine.scheduler.tree import NO_LIMIT
+from qospec.engine.scheduler.tree import (
+    AMOUNT,
+    ARRIVAL_TAG,
+    CHOICE,
+    FIRST,
+    HEAD,
+    IN_BYTES,
+    INNER,
+    ITEM,
+    LAST,
+    LEVEL,
+    LIMIT,
+    NO_LIMIT,
+    NUMBER,
+    OVER_LIMIT,
+    PARENT,
+    SENT,
+    SIZE,
+    TAIL,
+    WAITS,
+)
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Bits, Marks, Rows, Sizes, Whole
@@ -89,7 +109,7 @@ def serve(
     lead, way, sent = line[LEAD], line[PROPAGATION], 0
     of_bytes = (slotted, line[BYTE_PART] == 0, line[BYTE], framing_of(line))
     size, time = 0, (line[SLOT], line[SLOT_PART])
-    root, last, upcoming = tree[0], tree[0]["sent"], _peek(service.order.at_ps, 0)
+    last, upcoming = tree[0, SENT], _peek(service.order.at_ps, 0)
     while True:
         if upcoming[1] <= free:
             upcoming = _admit_arrivals(
@@ -97,16 +117,16 @@ def serve(
             )
         if free >= until_ps:
             break
-        if NOTIFIES_IDLE and last and tree[unsigned(last)]["waits"] == 0:
+        if NOTIFIES_IDLE and last and tree[last, WAITS] == 0:
             _notify_idle(tree, last)
         last = 0
-        if not root["waits"]:
+        if not tree[0, WAITS]:
             if upcoming[1] == NO_LIMIT:
                 break
             free, part = next_slot(pace, free, part, upcoming[1]) if slotted else (upcoming[1], 0)
             continue
-        k = unsigned(_select_queue(tree, arrival_tags))
-        i, now = _dequeue(tree[k], queue, sizes)
+        k = _select_queue(tree, arrival_tags)
+        i, now = _dequeue(tree, k, queue, sizes)
         carry(arrivals, held, i, left, sent)
         size, time = time_of(line, of_bytes, (size, time), now)
         if stamps:
@@ -116,9 +136,9 @@ def serve(
         sent, last = sent + 1, k
         on_departure(tree, service, k, free)
         _notify_service(tree, k, now, free + (part > 0 and not slotted))
-        if root["over_limit"]:
+        if tree[0, OVER_LIMIT]:
             _drop_over_limit(tree, service)
-    line[FREE], line[PART], root["sent"] = free, part, last
+    line[FREE], line[PART], tree[0, SENT] = free, part, last
     write_remaining(arrivals, held, tree, until_ps, (sent, service))
     return sent
 
@@ -128,25 +148,25 @@ def _select_queue(tree: Tree, arrival_tags: Whole) -> int:
     """Return the row of the queue that is served next."""
     if NESTED:
         _select_below_root(tree, arrival_tags)
-    if KEEPS_TAGS and tree[0]["level"] >= 0:
+    if KEEPS_TAGS and tree[0, LEVEL] >= 0:
         _look_up_tags(tree, 0, arrival_tags)
     k = select(tree, 0)
-    while NESTED and tree[unsigned(k)]["first"]:
-        k = tree[unsigned(k)]["choice"]
+    while NESTED and tree[k, FIRST]:
+        k = tree[k, CHOICE]
     return k
 
 
 @kernel
-def _dequeue(leaf: Any, queue: Rows, sizes: tuple[Any, Any]) -> tuple[int, int]:
-    """Take the first item out of a queue; return its number and size. `waits` still counts it."""
-    i = queue[leaf["head"]]
-    size = leaf["size"] if TRACKS_HEADS else size_of(sizes, i)
-    leaf["head"] += 1
-    if leaf["bytes"]:
-        leaf["amount"] -= size
-    if TRACKS_HEADS and leaf["waits"] > 1:
-        leaf["item"] = queue[leaf["head"]]
-        leaf["size"] = size_of(sizes, leaf["item"])
+def _dequeue(tree: Tree, k: int, queue: Rows, sizes: tuple[Any, Any]) -> tuple[int, int]:
+    """Take the first item out of a queue; return its number and size. WAITS still counts it."""
+    i = signed(queue[tree[k, HEAD]])
+    size = tree[k, SIZE] if TRACKS_HEADS else size_of(sizes, i)
+    tree[k, HEAD] += 1
+    if tree[k, IN_BYTES]:
+        tree[k, AMOUNT] -= size
+    if TRACKS_HEADS and tree[k, WAITS] > 1:
+        tree[k, ITEM] = queue[tree[k, HEAD]]
+        tree[k, SIZE] = size_of(sizes, tree[k, ITEM])
     return i, size
 
 
@@ -164,16 +184,16 @@ def _admit_arrivals(
     place, now_ps = upcoming
     free_ps, bound_ps = free
     while now_ps < bound_ps:
-        _admit(tree, size_bytes, service, (row[unsigned(place)], order[unsigned(place)], now_ps), 1)
+        k, i = signed(row[place]), signed(order[place])
+        _admit(tree, size_bytes, service, (k, i, now_ps), 1)
         place, now_ps = _peek(at_ps, place + 1)
     last = place
     while now_ps == free_ps:
-        i, k = order[last], row[last]
-        if tree[k]["waits"] == 0:
+        k, i = signed(row[last]), signed(order[last])
+        if tree[k, WAITS] == 0:
             _admit(tree, size_bytes, service, (k, i, now_ps), 0)
-            for each in range(
-                last, place, -1
-            ):  # simultaneous arrivals that must wait keep their order
+            # Simultaneous arrivals that must wait keep their order.
+            for each in range(last, place, -1):
                 order[each], row[each] = order[each - 1], row[each - 1]
             order[place], row[place] = i, k
             place += 1
@@ -184,7 +204,7 @@ def _admit_arrivals(
 @kernel
 def _peek(at_ps: Any, place: int) -> tuple[int, int]:
     """Return a place in the order of arrivals and the time of that arrival; NO_LIMIT: none."""
-    return place, at_ps[unsigned(place)] if place < len(at_ps) else NO_LIMIT
+    return place, at_ps[place] if place < len(at_ps) else NO_LIMIT
 
 
 @kernel
@@ -197,16 +217,16 @@ def _admit(
     if cause == ADMITTED:
         _enqueue(tree, size_bytes, service, arrival)
         if not needs_room and recheck_limit(tree, service, k, i) != ADMITTED:
-            tree[0]["over_limit"] = 1
+            tree[0, OVER_LIMIT] = 1
     else:
-        _lose(tree[k], service, i, cause)
+        _lose(tree, k, service, i, cause)
 
 
 @kernel
-def _lose(leaf: Any, service: Service, i: int, cause: int) -> None:
+def _lose(tree: Tree, k: int, service: Service, i: int, cause: int) -> None:
     """Note an item as lost, at a place that no item of its queue will need."""
-    leaf["tail"] -= 1
-    service.queue[leaf["tail"]] = i
+    tree[k, TAIL] -= 1
+    service.queue[tree[k, TAIL]] = i
     service.lost[i] = cause
 
 
@@ -215,20 +235,19 @@ def _enqueue(tree: Tree, size_bytes: Any, service: Service, arrival: Arrival) ->
     """Append an item to its queue and notify the schedulers above."""
     queue, arrival_tags = service.queue, service.arrival_tags
     k, i, now_ps = arrival
-    leaf = tree[k]
-    waits, size = leaf["waits"], size_bytes[i]
-    queue[unsigned(leaf["head"] + waits)] = i
-    if leaf["bytes"]:
-        leaf["amount"] += size
-    leaf["waits"] = waits + 1
+    waits, size = tree[k, WAITS], signed(size_bytes[i])
+    queue[tree[k, HEAD] + waits] = i
+    if tree[k, IN_BYTES]:
+        tree[k, AMOUNT] += size
+    tree[k, WAITS] = waits + 1
     if TRACKS_HEADS and waits == 0:
-        leaf["item"], leaf["size"] = i, size
+        tree[k, ITEM], tree[k, SIZE] = i, size
     while k > 0:
-        scheduler = tree[k]["parent"]
-        tree[scheduler]["waits"] += 1
+        scheduler = tree[k, PARENT]
+        tree[scheduler, WAITS] += 1
         mark = on_arrival(tree, scheduler, k, size, now_ps)
-        if KEEPS_TAGS and tree[scheduler]["level"] >= 0:
-            arrival_tags[tree[scheduler]["level"], i] = mark
+        if KEEPS_TAGS and tree[scheduler, LEVEL] >= 0:
+            arrival_tags[tree[scheduler, LEVEL], i] = mark
         k = scheduler if NESTED else 0
 
 
@@ -236,8 +255,8 @@ def _enqueue(tree: Tree, size_bytes: Any, service: Service, arrival: Arrival) ->
 def _notify_idle(tree: Tree, k: int) -> None:
     """Call `on_idle` of each scheduler above a queue that has become empty at one of its inputs."""
     while k > 0:
-        scheduler = tree[k]["parent"]
-        if tree[k]["waits"] == 0:
+        scheduler = tree[k, PARENT]
+        if tree[k, WAITS] == 0:
             on_idle(tree, scheduler, k)
         k = scheduler if NESTED else 0
 
@@ -245,33 +264,33 @@ def _notify_idle(tree: Tree, k: int) -> None:
 @kernel
 def _select_below_root(tree: Tree, arrival_tags: Whole) -> None:
     """Select at each scheduler below the root, the lowest ones first."""
-    k = tree[0]["inner"]
+    k = tree[0, INNER]
     while k > 0:
-        if tree[k]["waits"]:
-            if KEEPS_TAGS and tree[k]["level"] >= 0:
+        if tree[k, WAITS]:
+            if KEEPS_TAGS and tree[k, LEVEL] >= 0:
                 _look_up_tags(tree, k, arrival_tags)
-            choice = unsigned(select(tree, k))
-            tree[k]["choice"] = choice
+            choice = select(tree, k)
+            tree[k, CHOICE] = choice
             if TRACKS_HEADS:
-                tree[k]["item"], tree[k]["size"] = tree[choice]["item"], tree[choice]["size"]
-        k = tree[k]["inner"]
+                tree[k, ITEM], tree[k, SIZE] = tree[choice, ITEM], tree[choice, SIZE]
+        k = tree[k, INNER]
 
 
 @kernel
 def _look_up_tags(tree: Tree, scheduler: int, arrival_tags: Whole) -> None:
     """Look up the tags of the items that a scheduler may choose from."""
-    for k in range(tree[scheduler]["first"], tree[scheduler]["last"]):
-        if tree[k]["waits"]:
-            tree[k]["arrival_tag"] = arrival_tags[tree[scheduler]["level"], tree[k]["item"]]
+    for k in range(tree[scheduler, FIRST], tree[scheduler, LAST]):
+        if tree[k, WAITS]:
+            tree[k, ARRIVAL_TAG] = arrival_tags[tree[scheduler, LEVEL], tree[k, ITEM]]
 
 
 @kernel
 def _notify_service(tree: Tree, k: int, size_bytes: int, end_ps: int) -> None:
     """Remove an item from the counts and call `on_service` of the schedulers above."""
-    tree[k]["waits"] -= 1
+    tree[k, WAITS] -= 1
     while k > 0:
-        scheduler = tree[k]["parent"]
-        tree[scheduler]["waits"] -= 1
+        scheduler = tree[k, PARENT]
+        tree[scheduler, WAITS] -= 1
         on_service(tree, scheduler, k, size_bytes, end_ps)
         k = scheduler if NESTED else 0
 
@@ -279,21 +298,20 @@ def _notify_service(tree: Tree, k: int, size_bytes: int, end_ps: int) -> None:
 @kernel
 def _drop_over_limit(tree: Tree, service: Service) -> None:
     """Drop arrivals that exceed the limit of their queue and were not sent at once."""
-    tree[0]["over_limit"] = 0
+    tree[0, OVER_LIMIT] = 0
     for k in range(1, len(tree)):
-        leaf = tree[k]
-        if leaf["first"] == 0 and leaf["waits"] == 1:
-            i = service.queue[leaf["head"]]
+        if tree[k, FIRST] == 0 and tree[k, WAITS] == 1:
+            i = signed(service.queue[tree[k, HEAD]])
             is_arrival = i < len(service.lost)  # what waited before has been admitted
             cause = recheck_limit(tree, service, k, i) if is_arrival else ADMITTED
             if cause != ADMITTED:
                 on_drop(tree, service, k, i)
-                _lose(leaf, service, i, cause)
-                leaf["amount"] = 0
-                leaf["waits"], above = 0, k
+                _lose(tree, k, service, i, cause)
+                tree[k, AMOUNT] = 0
+                tree[k, WAITS], above = 0, k
                 while above > 0:
-                    above = tree[above]["parent"]
-                    tree[above]["waits"] -= 1
+                    above = tree[above, PARENT]
+                    tree[above, WAITS] -= 1
 
 
 @kernel
@@ -302,7 +320,7 @@ def select(tree: Tree, scheduler: int) -> int:
 
     It may be called again before anything is sent, and then finds what it has changed.
     """
-    return tree[scheduler]["first"]  # type: ignore[no-any-return]
+    return tree[scheduler, FIRST]  # type: ignore[no-any-return]
 
 
 @kernel
@@ -332,7 +350,7 @@ def on_idle(tree: Tree, scheduler: int, k: int) -> int:  # noqa: ARG001
 @kernel
 def held(tree: Tree, k: int) -> int:
     """Return how much waits at a queue, as its limit counts."""
-    return tree[k]["amount"] if tree[k]["bytes"] else tree[k]["waits"]  # type: ignore[no-any-return]
+    return tree[k, AMOUNT] if tree[k, IN_BYTES] else tree[k, WAITS]  # type: ignore[no-any-return]
 
 
 # ---- by limits
@@ -356,18 +374,17 @@ def admission(
         needs_room: 0 if it may be sent at once; `recheck_limit` is then asked later.
     """
     k, i, _ = arrival
-    leaf = tree[k]
     if not needs_room:
         return ADMITTED
-    if leaf["bytes"]:
-        return OVERFLOW * (leaf["amount"] + size_bytes[i] > leaf["limit"])  # type: ignore[no-any-return]
-    return OVERFLOW * (leaf["waits"] >= leaf["limit"])  # type: ignore[no-any-return]
+    if tree[k, IN_BYTES]:
+        return OVERFLOW * (tree[k, AMOUNT] + size_bytes[i] > tree[k, LIMIT])  # type: ignore[no-any-return]
+    return OVERFLOW * (tree[k, WAITS] >= tree[k, LIMIT])  # type: ignore[no-any-return]
 
 
 @kernel
 def recheck_limit(tree: Tree, service: Service, k: int, i: int) -> int:  # noqa: ARG001
     """Return ADMITTED, or the cause of loss of item `i`, alone in its queue and not sent."""
-    return OVERFLOW * (held(tree, k) > tree[k]["limit"])  # type: ignore[no-any-return]
+    return OVERFLOW * (held(tree, k) > tree[k, LIMIT])  # type: ignore[no-any-return]
 
 
 @kernel
@@ -390,29 +407,27 @@ def _admission(
     tree: Tree, size_bytes: Any, service: Service, arrival: Arrival, needs_room: int
 ) -> int:
     k, i, now_ps = arrival
-    leaf = tree[k]
-    item = (service.marks[i], size_bytes[i] if leaf["bytes"] else 1, now_ps)
+    item = (service.marks[i], size_bytes[i] if tree[k, IN_BYTES] else 1, now_ps)
     draw = service.draws[i]
-    return admit(service.table, leaf["number"], item, held(tree, k), needs_room != 0, draw)
+    return admit(service.table, tree[k, NUMBER], item, held(tree, k), needs_room != 0, draw)
 
 
 @kernel
 def _recheck_limit(tree: Tree, service: Service, k: int, i: int) -> int:
-    leaf = tree[k]
-    if held(tree, k) > leaf["limit"]:
+    if held(tree, k) > tree[k, LIMIT]:
         return OVERFLOW
-    return THRESHOLD * (held(tree, k) > room(service.table, leaf["number"], service.marks[i]))
+    return THRESHOLD * (held(tree, k) > room(service.table, tree[k, NUMBER], service.marks[i]))
 
 
 @kernel
 def _on_drop(tree: Tree, service: Service, k: int, i: int) -> int:
-    forget_count(service.table, tree[k]["number"], service.marks[i])
+    forget_count(service.table, tree[k, NUMBER], service.marks[i])
     return 0
 
 
 @kernel
 def _on_departure(tree: Tree, service: Service, k: int, until_ps: int) -> int:
-    service.table.queues[tree[k]["number"], SINCE] = until_ps
+    service.table.queues[tree[k, NUMBER], SINCE] = until_ps
     return 0
 
 
@@ -482,7 +497,7 @@ class Service(NamedTuple):
 def size_of(sizes: tuple[Any, Any], i: int) -> int:
     """Return the size of an item, an arrival or one that waits."""
     arrivals, held = sizes
-    return arrivals[i] if i < len(arrivals) else held[i - len(arrivals)]  # type: ignore[no-any-return]
+    return signed(arrivals[i] if i < len(arrivals) else held[i - len(arrivals)])
 
 
 @kernel
@@ -502,12 +517,12 @@ def write_remaining(
     place, service = sent
     queue, left, at_ps = service.queue, service.left, service.left.at_ps
     for k in service.rows:
-        for each in range(tree[k]["head"], tree[k]["head"] + tree[k]["waits"]):
+        for each in range(tree[k, HEAD], tree[k, HEAD] + tree[k, WAITS]):
             at_ps[place] = until_ps
-            carry(arrivals, held, queue[each], left, place)
+            carry(arrivals, held, signed(queue[each]), left, place)
             place += 1
     for number in range(len(service.rows)):
-        end, tail = service.ends[number], tree[service.rows[number]]["tail"]
+        end, tail = service.ends[number], tree[service.rows[number], TAIL]
         for back in range(1, end - tail + 1):  # from the back, where the first lost is
-            carry(arrivals, held, queue[end - back], left, place)
+            carry(arrivals, held, signed(queue[end - back]), left, place)
             place += 1

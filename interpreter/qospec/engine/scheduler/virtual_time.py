@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.arrays import np
 from qospec.engine.kernel import kernel
+from qospec.engine.scheduler.tree import FIRST, LAST, LEVEL, PARENT, POLICY, VIRTUAL, own_fields
 from qospec.protocol.encapsulation import Framing
 from qospec.protocol.ip import LARGEST_PACKET_BYTES
 
@@ -32,8 +33,12 @@ FINEST = 16
 FAR = 2**60
 """A tag further back than this has the same effect as one this far back."""
 
-CLOCK = ("work", "end_ps", "begun", "fine", "units", "per_ps", "header", "least", "extra")
-"""The fields of the clock of a scheduler."""
+CLOCK = own_fields(11)
+"""The fields of the clock of a scheduler, the first that its policy keeps."""
+WORK, SEEN, WHOLE, FINE, BEGUN, END_PS, UNITS, PER_PS, HEADER, LEAST, EXTRA = CLOCK
+"""The bytes sent in this busy period; the position by which virtual time has advanced; the cost of
+a byte at weight 1; n for a position in 2^-n of a byte; the bytes of the packet that is sent last,
+and until when; 2^n bytes per ps as a fraction; and the framing."""
 
 
 class Costs(NamedTuple):
@@ -62,15 +67,15 @@ def costs_of(weights: Sequence[tuple[str, Fraction]]) -> Costs:
     return Costs(costs, found, whole)
 
 
-def clock_fields(clock: Clock, largest_cost: int) -> Mapping[str, int]:
+def clock_fields(clock: Clock, largest_cost: int) -> Mapping[int, int]:
     """Return the fields of a scheduler's clock, as fine as its costs allow."""
     byte_ps = clock.byte_time_ps
     fine = min(FINEST, (LARGEST_COST // largest_cost).bit_length() - 1)
     fine = max(0, min(fine, 62 - (LARGEST_PACKET_BYTES * byte_ps.numerator).bit_length()))
     pace = 2**fine / byte_ps
     framing = Framing() if clock.encapsulation is None else clock.encapsulation.framing
-    around = dict(zip(("header", "least", "extra"), framing, strict=True))
-    return {"fine": fine, "units": pace.numerator, "per_ps": pace.denominator, **around}
+    around = dict(zip((HEADER, LEAST, EXTRA), framing, strict=True))
+    return {FINE: fine, UNITS: pace.numerator, PER_PS: pace.denominator, **around}
 
 
 def rebase(
@@ -85,14 +90,14 @@ def rebase(
         arrival_tags: Per input, (levels, n) the arrival tags of waiting items; written.
     """
     for row in range(len(tree)):
-        tags = policies[tree["policy"][row]].tags
-        if not tree["first"][row] or not tags or not tree["virtual"][row]:
+        tags = policies[tree[row, POLICY]].tags
+        if not tree[row, FIRST] or not tags or not tree[row, VIRTUAL]:
             continue
-        base, inputs = tree["virtual"][row], slice(tree["first"][row], tree["last"][row])
-        tree["virtual"][row] = 0
+        base, inputs = tree[row, VIRTUAL], slice(tree[row, FIRST], tree[row, LAST])
+        tree[row, VIRTUAL] = 0
         for tag in tags:
-            tree[tag][inputs] = np.maximum(tree[tag][inputs] - base, -FAR)
-        level = tree["level"][row]
+            tree[inputs, tag] = np.maximum(tree[inputs, tag] - base, -FAR)
+        level = tree[row, LEVEL]
         for leaf, each in zip(leaves, arrival_tags, strict=True):
             if level >= 0 and _is_ancestor(tree, row, leaf):
                 each[level] -= base
@@ -100,26 +105,33 @@ def rebase(
 
 def _is_ancestor(tree: Tree, row: int, leaf: int) -> bool:
     while leaf > row:
-        leaf = int(tree["parent"][leaf])
+        leaf = int(tree[leaf, PARENT])
     return leaf == row
 
 
 @kernel
 def position(tree: Tree, scheduler: int, now_ps: int) -> int:
     """Return the work of a scheduler by now in this busy period, in 2^-fine of a byte."""
-    mine = tree[scheduler]
-    left = 0
-    if now_ps < mine["end_ps"]:
-        left = (mine["end_ps"] - now_ps) * mine["units"] // mine["per_ps"]
-        framed = max(mine["begun"] + mine["header"], mine["least"]) + mine["extra"]
-        if framed != mine["begun"]:
-            left = left * mine["begun"] // framed
-    return (mine["work"] << mine["fine"]) - min(left, mine["begun"] << mine["fine"])  # type: ignore[no-any-return]
+    begun, fine, left = tree[scheduler, BEGUN], tree[scheduler, FINE], 0
+    if now_ps < tree[scheduler, END_PS]:
+        left_ps = tree[scheduler, END_PS] - now_ps
+        left = left_ps * tree[scheduler, UNITS] // tree[scheduler, PER_PS]
+        framed = max(begun + tree[scheduler, HEADER], tree[scheduler, LEAST])
+        framed += tree[scheduler, EXTRA]
+        if framed != begun:
+            left = left * begun // framed
+    return (tree[scheduler, WORK] << fine) - min(left, begun << fine)  # type: ignore[no-any-return]
 
 
 @kernel
 def record_service(tree: Tree, scheduler: int, size_bytes: int, end_ps: int) -> None:
     """Record a packet that a scheduler sends until `end_ps`."""
-    mine = tree[scheduler]
-    mine["work"] += size_bytes
-    mine["begun"], mine["end_ps"] = size_bytes, end_ps
+    tree[scheduler, WORK] += size_bytes
+    tree[scheduler, BEGUN], tree[scheduler, END_PS] = size_bytes, end_ps
+
+
+@kernel
+def restart(tree: Tree, scheduler: int) -> None:
+    """Restart virtual time and work: a busy period of the scheduler has ended."""
+    tree[scheduler, VIRTUAL], tree[scheduler, SEEN] = 0, 0
+    tree[scheduler, WORK], tree[scheduler, BEGUN], tree[scheduler, END_PS] = 0, 0, 0
