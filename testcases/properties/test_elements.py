@@ -259,7 +259,6 @@ def kernels_as_python() -> Iterator[None]:
 
 
 PROMISES = {
-    "agreement": keeps_agreement,
     "chunks": keeps_chunks,
     "purity": keeps_purity,
     "causality": keeps_causality,
@@ -275,6 +274,17 @@ PROMISES = {
 @given(data=st.data())
 def test_an_element_keeps_its_promises(drawing, kind, promise, data):
     promise(data.draw(drawing.examples(kind)))
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [kind for kind in ELEMENTS.values() if kind.build.transition is not Element.transition],
+    ids=lambda kind: kind.name,
+)
+@slowly
+@given(data=st.data())
+def test_both_drivers_agree(drawing, kind, data):
+    keeps_agreement(data.draw(drawing.examples(kind)))
 
 
 @every_kind

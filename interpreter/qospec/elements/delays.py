@@ -10,7 +10,7 @@ from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
 from qospec.engine.event.transition import DONE, MOST_ANSWERS, Transition, send, wake_at
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
-from qospec.engine.kernel import kernel, rows, uncompiled
+from qospec.engine.kernel import kernel, rows
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Times, Whole
@@ -59,7 +59,8 @@ class Delays(Element):
         return State(np.array(self.each, np.int64), 0, empty())
 
     def transition(self, setting: Setting) -> Transition:
-        own = [len(self.each), min(self.each), 0, 0, *self.each]
+        count = len(self.each)
+        own = [count, min(self.each), 0, 0, DELAYS + count, *self.each]
         state = np.array([*own, *[0] * (PLACES * WIDTH)], np.int64)
         return Transition(state, _arrive, _wake, replenish=_with_more_places)
 
@@ -84,9 +85,10 @@ def _in_order(waiting: Batch, late: Batch) -> Batch:
 
 # ---- item by item
 
-COUNT, SHORTEST, PASSED, HELD, DELAYS = range(5)
+COUNT, SHORTEST, ARRIVED, HELD, HEAP, DELAYS = range(6)
 """The state: how many delays there are, and the shortest; how many items have arrived, and how many
-are held; the delays. Then comes what is held, a heap of rows with the earliest departure on top."""
+of them are held; where the heap begins; the delays. What is held is a heap of rows, the earliest
+departure on top."""
 LEAVES, ARRIVAL, ITEM = range(3)
 """The columns of the heap: when an item leaves, its place in the order of arrival, its number."""
 WIDTH = 3
@@ -99,12 +101,12 @@ NO_PLACES = 1
 @kernel
 def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
     """Hold an item until no other can overtake it; see `engine.event.transition`."""
-    heap = _heap(state)
+    heap = rows(state, state[HEAP], (len(state) - state[HEAP]) // WIDTH, WIDTH)
     if state[HELD] == len(heap):
         return NO_PLACES
-    leaves_ps = now_ps + state[DELAYS + state[PASSED] % state[COUNT]]
-    _push(heap, state[HELD], (leaves_ps, state[PASSED], item))
-    state[PASSED] += 1
+    leaves_ps = now_ps + state[DELAYS + state[ARRIVED] % state[COUNT]]
+    _push(heap, state[HELD], (leaves_ps, state[ARRIVED], item))
+    state[ARRIVED] += 1
     state[HELD] += 1
     wake_at(out, heap[0, LEAVES] - state[SHORTEST])
     return DONE
@@ -113,7 +115,7 @@ def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: 
 @kernel
 def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
     """Send what leaves before anything that arrives from now on; see `engine.event.transition`."""
-    heap = _heap(state)
+    heap = rows(state, state[HEAP], (len(state) - state[HEAP]) // WIDTH, WIDTH)
     for _ in range(MOST_ANSWERS - 1):
         if state[HELD] == 0 or heap[0, LEAVES] - state[SHORTEST] > now_ps:
             break
@@ -123,13 +125,6 @@ def _wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
     if state[HELD]:
         wake_at(out, heap[0, LEAVES] - state[SHORTEST])
     return DONE
-
-
-@kernel
-def _heap(state: Whole) -> Whole:
-    """Return the rows of what is held, as a view."""
-    start = DELAYS + state[COUNT]
-    return rows(state, start, (len(state) - start) // WIDTH, WIDTH)  # type: ignore[no-any-return]
 
 
 @kernel
@@ -173,5 +168,4 @@ def _move(heap: Whole, source: int, target: int) -> None:
 
 def _with_more_places(state: Whole, lacking: int) -> Whole:
     """Return the state with a heap of twice the places."""
-    held = uncompiled(_heap)(state)
-    return np.concatenate([state, np.zeros(held.size, np.int64)])
+    return np.concatenate([state, np.zeros(len(state) - int(state[HEAP]), np.int64)])
