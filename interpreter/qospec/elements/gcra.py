@@ -49,6 +49,7 @@ class Gcra(Element):
     """Police each connection by its contract: discard or tag cells that arrive too early.
 
     A cell at t conforms to GCRA(T, tau) unless t < TAT - tau; if it does, TAT = max(t, TAT) + T.
+    Both times are compared in whole ps, rounded down: what conforms exactly conforms at any rate.
     The first test has T = 1/PCR and tau = CDVT, on all cells. VBR has a second, with T = 1/SCR and
     tau = BT + CDVT, on all cells (VBR.1) or on CLP 0 cells only (VBR.2 and VBR.3). A cell updates
     the tests only if it conforms to all that apply to it. Under VBR.3 a CLP 0 cell that fails only
@@ -210,8 +211,7 @@ def _outcome(state: Whole, connection: int, marks: int, now_ps: int) -> int:
 @kernel
 def _conforms(test: Whole, now_ps: int) -> bool:
     """Return whether a cell may come now: unless t < TAT - tau."""
-    # A TAT with a fraction counts as the next whole ps.
-    return now_ps + test[TOLERANCE] >= test[DUE] + (test[PART] > 0)  # type: ignore[no-any-return]
+    return now_ps + test[TOLERANCE] >= test[DUE]  # type: ignore[no-any-return]
 
 
 @kernel
