@@ -11,7 +11,7 @@ from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
 from qospec.engine.event.transition import DONE, MARKS, Transition, send
 from qospec.engine.kernel import kernel, rows
-from qospec.protocol.marks import ALL, COLOURS, VALUES
+from qospec.protocol.marks import ALL, ALL_BITS, COLOURS
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Bits, Whole
@@ -104,7 +104,7 @@ class Remark(Element):
         """Return the mask of the bits that are kept and the bits that are set, per colour."""
         return tuple(
             (
-                VALUES - 1 - sum(ALL[name].mask for name in given),
+                ALL_BITS - sum(ALL[name].mask for name in given),
                 sum(ALL[name].put(0, value) for name, value in given.items()),
             )
             for given in self._given
@@ -113,7 +113,7 @@ class Remark(Element):
     def start(self, setting: Setting) -> tuple[Bits, Bits]:
         """Return the bits that are kept and those that are set; one each if colours are alike."""
         bits = self._bits[: 1 if len(set(self._bits)) == 1 else None]
-        kept, written = np.array(bits, np.uint16).T
+        kept, written = np.array(bits, np.uint32).T
         return kept, written
 
     def transition(self, setting: Setting) -> Transition:
@@ -125,7 +125,7 @@ class Remark(Element):
         if batch.count and len(kept) == 1:
             batch = batch.with_marks((batch.marks & kept) | written)
         elif batch.count:
-            colour = (batch.marks & np.uint16(COLOUR.mask)) >> COLOUR.first
+            colour = (batch.marks & np.uint32(COLOUR.mask)) >> COLOUR.first
             colour = np.minimum(colour, len(COLOURS) - 1)
             batch = batch.with_marks((batch.marks & kept[colour]) | written[colour])
         return Step((batch,), (until_ps,))
