@@ -136,7 +136,7 @@ def ways(draw):
 
 
 @given(
-    st.tuples(ways(), ways()),
+    both=st.tuples(ways(), ways()),
     window=st.integers(1, 5),
     timeout=st.integers(1, 60),
     ends=st.tuples(st.integers(0, 3), st.integers(1, 400)),

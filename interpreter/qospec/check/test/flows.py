@@ -8,11 +8,11 @@ from qospec.check.declarations import traffic_of
 from qospec.check.device.body import built
 from qospec.check.device.nodes import NodeArray, NodeValue
 from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.measurements import FlowValue
 from qospec.check.evaluate.values import Poison
 from qospec.check.records.record import Record
 from qospec.check.test import first_hop
 from qospec.check.test.first_hop import Sending
-from qospec.check.test.measurements import FlowValue
 from qospec.check.test.sources import of_packets, own_load, source_of
 from qospec.model.suite import Flow
 from qospec.protocol.parts import OF_EXCHANGES
