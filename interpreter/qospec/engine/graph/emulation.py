@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from qospec.engine.experiment import Change, Experiment, Node, Source
     from qospec.engine.measure.observation import Observation
 
-__all__ = ["CHUNK", "EndlessError", "ZeroDelayError", "run", "zero_delay_cycle"]
+__all__ = ["CHUNK", "EndlessError", "ZeroDelayError", "run"]
 
 CHUNK = 393_216
 """Items per window. Python's cost per call outweighs that columns of 3 MB exceed the second-level
