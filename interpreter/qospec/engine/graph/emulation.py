@@ -81,7 +81,7 @@ def run(
     if chunk < 1:
         raise ValueError("a chunk holds at least one cell")
     keep_memory()
-    answering = frozenset(range(len(experiment.nodes))) if by_events else _on_cycles(experiment)
+    answering = frozenset(range(len(experiment.nodes))) if by_events else on_cycles(experiment)
     experiment = fuse_classifiers(experiment, answering)
     recorder = Recorder(experiment)
     draws = Draws(experiment.seed)
@@ -268,7 +268,7 @@ def _onward(experiment: Experiment) -> list[list[int]]:
     return onward
 
 
-def _on_cycles(experiment: Experiment) -> frozenset[int]:
+def on_cycles(experiment: Experiment) -> frozenset[int]:
     """Return the nodes that are on cycles."""
     onward = _onward(experiment)
     cycles = (component for component in components(onward) if is_cyclic(component, onward))
