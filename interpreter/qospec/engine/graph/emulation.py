@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from qospec.engine.experiment import Change, Experiment, Node, Source
     from qospec.engine.measure.observation import Observation
 
-__all__ = ["CHUNK", "EndlessError", "ZeroDelayError", "run", "zero_delay_cycle"]
+__all__ = ["CHUNK", "EndlessError", "ZeroDelayError", "run"]
 
 CHUNK = 393_216
 """Items per window. Python's cost per call outweighs that columns of 3 MB exceed the second-level
@@ -268,12 +268,17 @@ def _onward(experiment: Experiment) -> list[list[int]]:
     return onward
 
 
-def _answering(experiment: Experiment) -> frozenset[int]:
-    """Return the nodes that are on cycles, and those that make items."""
+def on_cycles(experiment: Experiment) -> frozenset[int]:
+    """Return the nodes that are on cycles."""
     onward = _onward(experiment)
     cycles = (component for component in components(onward) if is_cyclic(component, onward))
+    return frozenset(node for component in cycles for node in component)
+
+
+def _answering(experiment: Experiment) -> frozenset[int]:
+    """Return the nodes that are on cycles, and those that make items."""
     making = {number for number, node in enumerate(experiment.nodes) if node.element.makes}
-    return frozenset(making.union(*cycles))
+    return on_cycles(experiment) | making
 
 
 def _setting(node: Node, experiment: Experiment, recorder: Recorder, draws: Draws) -> Setting:
