@@ -28,14 +28,14 @@ class State(NamedTuple):
 
     Attributes:
         first: The index of the OAM cells of the first VC.
-        due_ps: (count,) The first whole ps in which an OAM cell of each VC is due.
-        ahead: (count,) The amount by which that is rounded up, as a numerator.
+        due_ps: (count,) When an OAM cell of each VC is due, rounded down.
+        part: (count,) The rest of that, as a numerator.
         period: The time between two: whole ps, numerator, denominator.
     """
 
     first: int
     due_ps: Times
-    ahead: Whole
+    part: Whole
     period: tuple[int, int, int]
 
 
@@ -73,17 +73,17 @@ class OamInsert(Element):
         count = setting.connections.count
         period_ps = PS_PER_S / Fraction(self.rate)
         denominator = period_ps.denominator
-        ahead = np.zeros(count, np.int64)
+        part = np.zeros(count, np.int64)
         if self.phases == "random":
             stream = setting.draws.below("phases").stream()
-            due_ps = stream.integers(0, -(-period_ps // 1), count)
+            due_ps = stream.integers(0, ceil(period_ps), count)
         else:
             exact = [number * period_ps / count for number in range(count)]
-            due_ps = np.array([ceil(at_ps) for at_ps in exact], np.int64)
+            due_ps = np.array([floor(at_ps) for at_ps in exact], np.int64)
             # Rounding the numerator down is harmless: only whole numerators are ever added to it.
-            ahead[:] = [floor((ceil(at_ps) - at_ps) * denominator) for at_ps in exact]
+            part[:] = [floor(at_ps % 1 * denominator) for at_ps in exact]
         period = (*divmod(period_ps.numerator, denominator), denominator)
-        return State(setting.connections.index(0, "oam"), due_ps, ahead, period)
+        return State(setting.connections.index(0, "oam"), due_ps, part, period)
 
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
@@ -106,7 +106,7 @@ def _due(at_ps: Times, connection: Indices, state: State, before: Whole) -> int:
         state: Updated.
         before: (n,) Written, up to the number returned: the numbers of those cells.
     """
-    _, due_ps, ahead, (period_ps, period_part, denominator) = state
+    _, due_ps, part, (period_ps, period_part, denominator) = state
     count = 0
     for i in range(len(at_ps)):
         v = connection[i]
@@ -114,9 +114,9 @@ def _due(at_ps: Times, connection: Indices, state: State, before: Whole) -> int:
             before[count] = i
             count += 1
             due_ps[v] += period_ps
-            ahead[v] -= period_part
-            if ahead[v] < 0:
-                ahead[v] += denominator
+            part[v] += period_part
+            if part[v] >= denominator:
+                part[v] -= denominator
                 due_ps[v] += 1
     return count
 
