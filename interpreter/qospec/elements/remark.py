@@ -9,7 +9,7 @@ from qospec.catalogue.kinds import Domain, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
-from qospec.protocol.marks import ALL, COLOURS, MARKS, VALUES
+from qospec.protocol.marks import ALL, ALL_BITS, COLOURS, MARKS
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Bits
@@ -96,11 +96,11 @@ class Remark(Element):
         """Return masks of the bits kept and the bits set, per colour; one each if all are equal."""
         kept, written = [], []
         for given in self._given:
-            kept.append(VALUES - 1 - sum(ALL[name].mask for name in given))
+            kept.append(ALL_BITS - sum(ALL[name].mask for name in given))
             written.append(sum(ALL[name].put(0, value) for name, value in given.items()))
         alike = len(set(kept)) == len(set(written)) == 1
         columns = 1 if alike else len(COLOURS)
-        return np.array(kept[:columns], np.uint16), np.array(written[:columns], np.uint16)
+        return np.array(kept[:columns], np.uint32), np.array(written[:columns], np.uint32)
 
     def process(self, state: tuple[Bits, Bits], arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
@@ -108,7 +108,7 @@ class Remark(Element):
         if batch.count and len(kept) == 1:
             batch = batch.with_marks((batch.marks & kept) | written)
         elif batch.count:
-            colour = (batch.marks & np.uint16(MARKS["colour"].mask)) >> MARKS["colour"].first
+            colour = (batch.marks & np.uint32(MARKS["colour"].mask)) >> MARKS["colour"].first
             colour = np.minimum(colour, len(COLOURS) - 1)
             batch = batch.with_marks((batch.marks & kept[colour]) | written[colour])
         return Step((batch,), (until_ps,))

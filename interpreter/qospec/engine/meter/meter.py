@@ -19,7 +19,7 @@ from qospec.engine.items.partition import split
 from qospec.engine.kernel import kernel
 from qospec.engine.meter import token_bucket
 from qospec.engine.meter.token_bucket import Bucket, BucketSize, TokenRate, cost, covers, fill, take
-from qospec.protocol.marks import MARKS, VALUES
+from qospec.protocol.marks import ALL_BITS, MARKS
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Marks, Whole
@@ -41,7 +41,7 @@ ABBREVIATIONS = {
 
 GREEN, YELLOW, RED = range(3)
 COLOUR = MARKS["colour"]
-FIRST, HIGHEST, OTHERS = COLOUR.first, COLOUR.highest, VALUES - 1 - COLOUR.mask
+FIRST, HIGHEST, OTHERS = COLOUR.first, COLOUR.highest, ALL_BITS - COLOUR.mask
 NOW = 0
 
 
@@ -124,8 +124,8 @@ class Meter(Element):
         token_bucket.check_sizes(batch)
         colour = np.empty(batch.count, np.uint8)
         found = (0, *self.judge(batch, state, colour))
-        written = colour.astype(np.uint16) * np.uint16(1 << FIRST)
-        marks = (batch.marks & np.uint16(OTHERS)) | written
+        written = colour.astype(np.uint32) * np.uint32(1 << FIRST)
+        marks = (batch.marks & np.uint32(OTHERS)) | written
         batch = batch.with_marks(marks)
         dropped = [
             each for each, actions in self.actions.items() if actions == "drop" and found[each]
