@@ -47,6 +47,7 @@ class Seen(NamedTuple):
     lost: Counter[tuple[Any, ...]]
     departed: dict[str, int]
     occupancies: dict[str, Any]
+    passed: dict[str, Any]
 
 
 def seen(experiment: Experiment, chunk: int, *, by_events: bool) -> Seen:
@@ -72,7 +73,12 @@ def seen(experiment: Experiment, chunk: int, *, by_events: bool) -> Seen:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(emulation, "Recorder", Noting)
         found = emulation.run(experiment, chunk=chunk, by_events=by_events)
-    return Seen(arrived, sent, lost, found.departed, found.occupancies)
+    assert found.passages is not None
+    passed = {
+        tap.place: found.passages.tally(tap.place, slice(None), packets=True).volume
+        for tap in experiment.measurement.taps
+    }
+    return Seen(arrived, sent, lost, found.departed, found.occupancies, passed)
 
 
 def rows(batch: Batch) -> list[tuple[int, ...]]:

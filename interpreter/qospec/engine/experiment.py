@@ -97,6 +97,14 @@ class Intervals(NamedTuple):
     every_ps: int
 
 
+class Tap(NamedTuple):
+    """An output of a node, by its index: what leaves by it passes a place, which is named."""
+
+    place: str
+    node: int
+    output: int
+
+
 class MeasurementSpec(NamedTuple):
     """What a trial records.
 
@@ -109,6 +117,7 @@ class MeasurementSpec(NamedTuple):
             connection indices, the end exclusive.
         queues: The paths of the queues whose occupancy to record.
         series: What to count by interval.
+        taps: Where to count what passes; a place may have several.
     """
 
     start_ps: int
@@ -117,6 +126,7 @@ class MeasurementSpec(NamedTuple):
     followed: tuple[tuple[str, int, int], ...] = ()
     queues: tuple[str, ...] = ()
     series: tuple[Intervals, ...] = ()
+    taps: tuple[Tap, ...] = ()
 
     def ranges(self, need: str) -> tuple[tuple[int, int], ...]:
         """Return the ranges of connection indices for which a need is recorded."""

@@ -56,7 +56,7 @@ class Cycle:
                 transition,
                 tuple(tuple(sender.get(id(link)) for link in port) for port in runtime.ports),
                 len(runtime.sinks),
-                seen=runtime.stamps,
+                seen=runtime.is_seen,
             )
             for runtime, transition in zip(runtimes, transitions, strict=True)
         ]
@@ -111,15 +111,15 @@ class Cycle:
         runtime = self._runtimes[element]
         batch = rows_as_batch(rows)
         if what == LEAVES:
-            if runtime.stamps:
-                self._recorder.sent(batch)
+            if runtime.is_seen:
+                runtime.see(port, batch)
             sink = runtime.sinks[port]
             if isinstance(sink, Link):
                 self._later[number] = joined(self._later.get(number, empty()), batch)
             else:
                 sink.put(batch, FOREVER_PS)
         elif what == SEEN:
-            self._recorder.sent(batch)
+            runtime.see(port, batch)
         elif what == LOSES:
             queue, cause = self._transitions[element].losses[port]
             self._recorder.lost(runtime.path, Loss(cause, batch.connection, batch.sent_ps, queue))

@@ -201,8 +201,9 @@ class _Network:
             stamped = clock is not None and clock.stamps
             self.origins.append(_Origin(source, below, link, recorder, stamped=stamped))
         sinks = self._sinks(experiment, ports)
-        for runtime, into, out_of in zip(self.runtimes, ports, sinks, strict=True):
-            runtime.connect(tuple(map(tuple, into)), tuple(out_of))
+        for number, (into, out_of) in enumerate(zip(ports, sinks, strict=True)):
+            passages = recorder.passages.of(number, len(out_of))
+            self.runtimes[number].connect(tuple(map(tuple, into)), tuple(out_of), passages)
         self.parts = self._parts(experiment, answering)
 
     def _sinks(self, experiment: Experiment, ports: list[list[list[Link]]]) -> list[list[Sink]]:
