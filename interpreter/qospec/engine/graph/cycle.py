@@ -14,6 +14,7 @@ from qospec.engine.element import Loss
 from qospec.engine.event.component import (
     LEAVES,
     LOSES,
+    MAKES,
     SEEN,
     WAITS,
     Component,
@@ -59,6 +60,7 @@ class Cycle:
                 tuple(tuple(sender.get(id(link)) for link in port) for port in runtime.ports),
                 len(runtime.sinks),
                 seen=runtime.is_seen,
+                makes=True,
             )
             for runtime, transition in zip(runtimes, transitions, strict=True)
         ]
@@ -122,6 +124,8 @@ class Cycle:
                 sink.put(batch, FOREVER_PS)
         elif what == SEEN:
             runtime.see(port, batch)
+        elif what == MAKES:
+            self._recorder.inserted(runtime.inserts, batch)
         elif what == LOSES:
             queue, cause = self._transitions[element].losses[port]
             self._recorder.lost(runtime.path, Loss(cause, batch.connection, batch.sent_ps, queue))
