@@ -125,7 +125,10 @@ class Cycle:
         elif what == SEEN:
             runtime.see(port, batch)
         elif what == MAKES:
-            self._recorder.made(batch)
+            if runtime.inserts:
+                self._recorder.inserted(runtime.inserts, batch)
+            else:
+                self._recorder.made(batch)
         elif what == LOSES:
             queue, cause = self._transitions[element].losses[port]
             self._recorder.lost(runtime.path, Loss(cause, batch.connection, batch.sent_ps, queue))

@@ -129,6 +129,7 @@ class NodeRuntime:
         sinks: Where each output leads.
         lookahead_ps: Its lookahead.
         is_seen: Whether what leaves it is recorded: sources' lines, and what passes places.
+        inserts: The planes of which it inserts cells.
         horizon_ps: The time up to which it has worked.
         cell_hops: The number of items that it has taken.
         held: The number of them that have neither left nor been lost.
@@ -136,7 +137,6 @@ class NodeRuntime:
     """
 
     __slots__ = (
-        "_inserts",
         "_links",
         "_passages",
         "_process",
@@ -146,6 +146,7 @@ class NodeRuntime:
         "departed",
         "held",
         "horizon_ps",
+        "inserts",
         "is_seen",
         "lookahead_ps",
         "path",
@@ -170,7 +171,7 @@ class NodeRuntime:
         self._stamps = stamps
         self._passages: tuple[Passage | None, ...] = ()
         self.is_seen = stamps
-        self._inserts = inserts
+        self.inserts = inserts
         self.ports: tuple[tuple[Link, ...], ...] = ()
         self.sinks: tuple[Sink, ...] = ()
         self._links: tuple[Link, ...] = ()
@@ -234,7 +235,7 @@ class NodeRuntime:
         for loss in step.losses:
             left += len(loss.connection)
             self._recorder.lost(self.path, loss)
-        if self._inserts:
-            self.held += self._recorder.inserted(self._inserts, arrivals, step)
+        if self.inserts:
+            self.held += self._recorder.inserted_between(self.inserts, arrivals, step)
         self.cell_hops += arrived
         self.held += arrived - left

@@ -201,18 +201,24 @@ class Recorder:
         if self._series.needed:
             self._series.sent(batch.connection, batch.sent_ps)
 
-    def inserted(self, planes: tuple[Plane, ...], before: tuple[Batch, ...], step: Step) -> int:
+    def inserted_between(
+        self, planes: tuple[Plane, ...], before: tuple[Batch, ...], step: Step
+    ) -> int:
         """Count the cells of some planes that an element inserted as sent; return their number."""
         more = 0
         for batch in step.departures:
-            more += self._count_planes(planes, batch, 1)
+            more += self.inserted(planes, batch)
         for loss in step.losses:
-            more += self._count_planes(planes, loss, 1)
+            more += self.inserted(planes, loss)
         for batch in before:
-            more -= self._count_planes(planes, batch, -1)
+            more -= self.inserted(planes, batch, step=-1)
         return more
 
-    def _count_planes(self, planes: tuple[Plane, ...], cells: Batch | Loss, step: int) -> int:
+    def inserted(self, planes: tuple[Plane, ...], cells: Batch | Loss, step: int = 1) -> int:
+        """Count those cells as sent that are of some planes; return their number.
+
+        A step of -1 reverts a count.
+        """
         mine = self._connections.are_of(planes, cells.connection)
         self._count(cells.connection[mine], cells.sent_ps[mine], self._sent, step=step)
         if self._series.needed:
