@@ -61,6 +61,8 @@ class Step(NamedTuple):
         departures: A batch per output, with all times below its watermark.
         until_ps: A watermark per output: no earlier departure will follow.
         losses: The items that were lost here.
+        made: The items that the element made, which have left since, or wait, or were lost.
+        consumed: The items that ended here, neither lost nor delivered.
         waits: If the setting requires it: when each item that waited arrived, and when its service
             began or it was abandoned; in order.
     """
@@ -68,6 +70,8 @@ class Step(NamedTuple):
     departures: tuple[Batch, ...]
     until_ps: tuple[int, ...]
     losses: tuple[Loss, ...] = ()
+    made: tuple[Batch, ...] = ()
+    consumed: tuple[Batch, ...] = ()
     waits: tuple[Times, Times] | None = None
 
 

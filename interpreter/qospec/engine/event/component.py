@@ -30,9 +30,9 @@ POOL_ROWS = 1 << 10
 MOST_EVENTS = 1 << 22
 """Events after which Python looks whether anything goes on."""
 
-LEAVES, SEEN, MAKES, LOSES, WAITS = ("leaves", "seen", "makes", "loses", "waits")
+LEAVES, SEEN, MAKES, CONSUMES, LOSES, WAITS = "leaves", "seen", "makes", "consumes", "loses", "waits"
 """What goes out by an outlet: items that leave by an output, items that leave by one and stay
-within, items that an element made, lost items, and waiting times."""
+within, items that an element made or consumed, lost items, and waiting times."""
 
 
 class Outlet(NamedTuple):
@@ -114,7 +114,7 @@ class Component:
         leads_to = {origin: place for place, (_, _, origin) in enumerate(found) if origin}
         to: list[int] = []
         seen: list[int] = []
-        first, losses, waits, makes = [0], [], [], []
+        first, losses, waits, makes, consumes = [0], [], [], [], []
         for number, member in enumerate(members):
             for output in range(member.outputs):
                 inside = leads_to.get((number, output))
@@ -130,6 +130,7 @@ class Component:
             for queue in range(len(transition.queues)):
                 self._outlet(WAITS, number, queue)
             makes.append(self._outlet(MAKES, number, 0) if member.makes else -1)
+            consumes.append(self._outlet(CONSUMES, number, 0))
         alarms = {
             number: place
             for place, (number, port, _) in enumerate(found)
@@ -143,6 +144,7 @@ class Component:
             losses,
             waits,
             makes,
+            consumes,
         )
         return events.Wiring(*(np.array(column, np.int64) for column in columns))
 

@@ -79,6 +79,7 @@ class Wiring(NamedTuple):
     losses: Whole
     waits: Whole
     makes: Whole
+    consumes: Whole
 
 
 class Working(NamedTuple):
@@ -205,8 +206,10 @@ def _carry_out(places: Places, wiring: Wiring, working: Working, node: int, now_
                 _put_out(working, wiring.waits[node] + number, NOTHING, item, at_ps)
         else:
             ledger[node, what] += 1
-            outlet = wiring.losses[node] + number if what == LOST else wiring.makes[node]
-            if outlet >= 0 and what != CONSUMED:
+            outlet = wiring.makes[node] if what == MADE else wiring.consumes[node]
+            if what == LOST:
+                outlet = wiring.losses[node] + number
+            if outlet >= 0:
                 _put_out(working, outlet, item, now_ps, working.items[item, SENT])
             if what != MADE:
                 release(working.items, item)

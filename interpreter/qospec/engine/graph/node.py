@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from qospec.engine.element import Loss
 from qospec.engine.items.batch import FOREVER_PS, empty, joined
 from qospec.engine.items.merge import merged
+from qospec.engine.measure.ledger import Account
 
 if TYPE_CHECKING:
     from qospec.engine.element import Process, Step
@@ -128,20 +129,17 @@ class NodeRuntime:
         lookahead_ps: Its lookahead.
         stamps: Whether it writes when items were sent, so that they count as sent behind it.
         horizon_ps: The time up to which it has worked.
-        cell_hops: The number of items that it has taken.
-        held: The number of them that have neither left nor been lost.
-        departed: The number of items that have left it.
+        inserts: The planes of which it inserts cells.
+        account: What became of its items.
     """
 
     __slots__ = (
-        "_inserts",
         "_links",
         "_process",
         "_recorder",
-        "cell_hops",
-        "departed",
-        "held",
+        "account",
         "horizon_ps",
+        "inserts",
         "lookahead_ps",
         "path",
         "ports",
@@ -164,14 +162,12 @@ class NodeRuntime:
         self._process = process
         self._recorder = recorder
         self.stamps = stamps
-        self._inserts = inserts
+        self.inserts = inserts
         self.ports: tuple[tuple[Link, ...], ...] = ()
         self.sinks: tuple[Sink, ...] = ()
         self._links: tuple[Link, ...] = ()
         self.horizon_ps = 0
-        self.cell_hops = 0
-        self.held = 0
-        self.departed = 0
+        self.account = Account()
 
     def connect(self, ports: tuple[tuple[Link, ...], ...], sinks: tuple[Sink, ...]) -> None:
         """Connect the links to each input and the sinks of each output."""
@@ -200,19 +196,21 @@ class NodeRuntime:
         return True
 
     def _forward(self, arrivals: tuple[Batch, ...], step: Step) -> None:
-        arrived = sum([len(batch.at_ps) for batch in arrivals])
-        left = 0
+        left = lost = made = consumed = 0
         for sink, batch, until_ps in zip(self.sinks, step.departures, step.until_ps, strict=True):
             count = len(batch.at_ps)
             left += count
             if count and self.stamps:
                 self._recorder.sent(batch)
             sink.put(batch, until_ps)
-        self.departed += left
         for loss in step.losses:
-            left += len(loss.connection)
+            lost += len(loss.connection)
             self._recorder.lost(self.path, loss)
-        if self._inserts:
-            self.held += self._recorder.inserted(self._inserts, arrivals, step)
-        self.cell_hops += arrived
-        self.held += arrived - left
+        for batch in step.made:
+            made += batch.count
+            self._recorder.made(batch)
+        for batch in step.consumed:
+            consumed += batch.count
+            self._recorder.consumed(batch)
+        came = sum([len(batch.at_ps) for batch in arrivals])
+        self.account = self.account.plus(Account(came, made, left, consumed, lost))
