@@ -16,6 +16,7 @@ from qospec.engine.event import component
 from qospec.engine.experiment import Experiment
 from qospec.engine.graph import cycle, emulation
 from qospec.engine.items.batch import Batch
+from qospec.engine.measure.ledger import Ledger
 from qospec.engine.measure.observation import Recorder
 
 NIGHTLY = 2_000
@@ -45,7 +46,7 @@ class Seen(NamedTuple):
     arrived: dict[int, list[tuple[int, ...]]]
     sent: Counter[tuple[int, ...]]
     lost: Counter[tuple[Any, ...]]
-    departed: dict[str, int]
+    ledger: Ledger
     occupancies: dict[str, Any]
 
 
@@ -72,7 +73,8 @@ def seen(experiment: Experiment, chunk: int, *, by_events: bool) -> Seen:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(emulation, "Recorder", Noting)
         found = emulation.run(experiment, chunk=chunk, by_events=by_events)
-    return Seen(arrived, sent, lost, found.departed, found.occupancies)
+    assert not found.ledger.imbalance
+    return Seen(arrived, sent, lost, found.ledger, found.occupancies)
 
 
 def rows(batch: Batch) -> list[tuple[int, ...]]:

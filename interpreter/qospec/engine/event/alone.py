@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Loss, Step
 from qospec.engine.event import drive as events
-from qospec.engine.event.component import CONSUMES, LEAVES, LOSES, MAKES, WAITS, Component, Member, rows_as_batch
+from qospec.engine.event.component import (
+    CONSUMES,
+    LEAVES,
+    LOSES,
+    MAKES,
+    WAITS,
+    Component,
+    Member,
+    rows_as_batch,
+)
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
 
 if TYPE_CHECKING:
@@ -62,9 +71,9 @@ class Alone:
             tuple(departures),
             (leaving_ps,) * len(departures),
             tuple(losses),
+            waits,
             tuple(ended[MAKES]),
             tuple(ended[CONSUMES]),
-            waits,
         )
 
     def _note(self, outlet: int, rows: Whole) -> None:

@@ -8,7 +8,6 @@ speed.
 
 from __future__ import annotations
 
-import functools
 import os
 from collections import Counter
 from fractions import Fraction
@@ -283,7 +282,9 @@ def _node_runtime(
         process = process_of(element, setting)
         process = recorder.occupancies.recording(process, node)
         if os.environ.get("QOS_CHECK") == "1":
-            process = with_promises_checked(process, node.path, lookahead_ps, setting.connections)
+            process = with_promises_checked(
+                process, node.path, lookahead_ps, setting.connections.indices
+            )
     return NodeRuntime(
         node.path,
         process,

@@ -51,10 +51,10 @@ class Ledger(NamedTuple):
         lost: By (element's path, cause), how many were lost, or discarded on purpose.
     """
 
-    accounts: Mapping[str, Account] = {}  # noqa: RUF012 -- a default, which nothing changes
+    accounts: Mapping[str, Account] = {}
     ready: int = 0
     delivered: int = 0
-    lost: Mapping[tuple[str, str], int] = {}  # noqa: RUF012
+    lost: Mapping[tuple[str, str], int] = {}
 
     @property
     def whole(self) -> Account:
