@@ -13,7 +13,7 @@ from qospec.elements.fifo import Fifo
 from qospec.elements.line import Line
 from qospec.elements.processor import Processor
 from qospec.elements.router import Router
-from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
+from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Tap, Wire
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.items.partition import MAX_OUTPUTS
 from qospec.engine.source.sizes import Sizes
@@ -163,7 +163,14 @@ def _experiment(draw: st.DrawFn, plan: Plan, flows: list[Any], lines: dict[Any, 
         sources.append(Source(f"f{number}", arrivals, number, 1, "even", mix, 0, lines[sender]))
     stop_ps = max(source.arrivals.at[-1] for source in sources) + 1
     queues = [n.path for n in plan.nodes if isinstance(n.element, Fifo | Processor)]
-    measured = MeasurementSpec(0, stop_ps, (0,) * len(flows), queues=tuple(queues))
+    outputs = [
+        Tap(f"{node.path} {number}.{output}", number, output)
+        for number, node in enumerate(plan.nodes)
+        for output in range(len(node.element.outputs))
+    ]
+    taps = tuple(draw(st.lists(st.sampled_from(outputs), max_size=4, unique=True)))
+    row = (0,) * len(flows)
+    measured = MeasurementSpec(0, stop_ps, row, queues=tuple(queues), taps=taps)
     contract = Contract("packets", Fraction(1_000), 0)
     return Experiment(
         Connections((contract,) * len(flows), tuple(range(len(flows)))),

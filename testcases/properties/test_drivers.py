@@ -48,6 +48,7 @@ class Seen(NamedTuple):
     lost: Counter[tuple[Any, ...]]
     ledger: Ledger
     occupancies: dict[str, Any]
+    passed: dict[str, Any]
 
 
 def seen(experiment: Experiment, chunk: int, *, by_events: bool) -> Seen:
@@ -74,7 +75,12 @@ def seen(experiment: Experiment, chunk: int, *, by_events: bool) -> Seen:
         patch.setattr(emulation, "Recorder", Noting)
         found = emulation.run(experiment, chunk=chunk, by_events=by_events)
     assert not found.ledger.imbalance
-    return Seen(arrived, sent, lost, found.ledger, found.occupancies)
+    assert found.passages is not None
+    passed = {
+        tap.place: found.passages.tally(tap.place, slice(None), packets=True).volume
+        for tap in experiment.measurement.taps
+    }
+    return Seen(arrived, sent, lost, found.ledger, found.occupancies, passed)
 
 
 def rows(batch: Batch) -> list[tuple[int, ...]]:

@@ -243,6 +243,10 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
         """
         raise NotImplementedError
 
+    def change(self, state: Any, change: Any) -> Any:
+        """Return the state of `process` after a change that is decided outside; see `Change`."""
+        raise NotImplementedError
+
     def transition(self, setting: Setting) -> Transition:
         """Return how it answers events one at a time, from the beginning of a trial.
 

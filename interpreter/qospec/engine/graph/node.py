@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from qospec.engine.element import Process, Step
     from qospec.engine.items.batch import Batch
     from qospec.engine.measure.observation import Recorder
+    from qospec.engine.measure.passages import Passage
     from qospec.protocol.atm import Plane
 
 
@@ -127,7 +128,7 @@ class NodeRuntime:
         ports: The links that lead to each input.
         sinks: Where each output leads.
         lookahead_ps: Its lookahead.
-        stamps: Whether it writes when items were sent, so that they count as sent behind it.
+        is_seen: Whether what leaves it is recorded: sources' lines, and what passes places.
         horizon_ps: The time up to which it has worked.
         inserts: The planes of which it inserts cells.
         account: What became of its items.
@@ -135,16 +136,18 @@ class NodeRuntime:
 
     __slots__ = (
         "_links",
+        "_passages",
         "_process",
         "_recorder",
+        "_stamps",
         "account",
         "horizon_ps",
         "inserts",
+        "is_seen",
         "lookahead_ps",
         "path",
         "ports",
         "sinks",
-        "stamps",
     )
 
     def __init__(
@@ -161,7 +164,9 @@ class NodeRuntime:
         self.lookahead_ps = lookahead_ps
         self._process = process
         self._recorder = recorder
-        self.stamps = stamps
+        self._stamps = stamps
+        self._passages: tuple[Passage | None, ...] = ()
+        self.is_seen = stamps
         self.inserts = inserts
         self.ports: tuple[tuple[Link, ...], ...] = ()
         self.sinks: tuple[Sink, ...] = ()
@@ -169,11 +174,18 @@ class NodeRuntime:
         self.horizon_ps = 0
         self.account = Account()
 
-    def connect(self, ports: tuple[tuple[Link, ...], ...], sinks: tuple[Sink, ...]) -> None:
-        """Connect the links to each input and the sinks of each output."""
+    def connect(
+        self,
+        ports: tuple[tuple[Link, ...], ...],
+        sinks: tuple[Sink, ...],
+        passages: tuple[Passage | None, ...] = (),
+    ) -> None:
+        """Connect the links to each input, the sinks of each output, and what counts there."""
         self.ports = ports
         self.sinks = sinks
         self._links = tuple(link for port in ports for link in port)
+        self._passages = passages
+        self.is_seen = self._stamps or bool(passages)
 
     def advance(self, cap_ps: int = FOREVER_PS) -> bool:
         """Advance to the lowest watermark of all links, or `cap_ps`; return whether it is later."""
@@ -195,13 +207,22 @@ class NodeRuntime:
         self._forward(arrivals, self._process(arrivals, horizon_ps))
         return True
 
+    def see(self, output: int, batch: Batch) -> None:
+        """Record items, at least one, that leave by an output."""
+        if self._stamps:
+            self._recorder.sent(batch)
+        passage = self._passages[output] if self._passages else None
+        if passage is not None:
+            passage.add(batch)
+
     def _forward(self, arrivals: tuple[Batch, ...], step: Step) -> None:
         left = lost = made = consumed = 0
-        for sink, batch, until_ps in zip(self.sinks, step.departures, step.until_ps, strict=True):
+        leaving = zip(self.sinks, step.departures, step.until_ps, strict=True)
+        for number, (sink, batch, until_ps) in enumerate(leaving):
             count = len(batch.at_ps)
             left += count
-            if count and self.stamps:
-                self._recorder.sent(batch)
+            if count and self.is_seen:
+                self.see(number, batch)
             sink.put(batch, until_ps)
         for loss in step.losses:
             lost += len(loss.connection)

@@ -17,6 +17,7 @@ from qospec.engine.measure.bytes import Volumes
 from qospec.engine.measure.latency import Latencies
 from qospec.engine.measure.ledger import Ledger
 from qospec.engine.measure.occupancy import Occupancies
+from qospec.engine.measure.passages import Passages
 from qospec.engine.measure.series import Series
 from qospec.engine.measure.tally import Tally
 from qospec.engine.measure.variation import Variations
@@ -55,6 +56,7 @@ class Observation(NamedTuple):
         variations: Likewise, the variation of times from packet to packet.
         occupancies: By path, the occupancy of the queues that statements use.
         series: The counts by interval.
+        passages: What passed the places inside that statements use.
         drawn: Whether anything was drawn at random; if not, the trial is the same at any seed.
     """
 
@@ -76,6 +78,7 @@ class Observation(NamedTuple):
     variations: Variations | None = None
     occupancies: dict[str, Occupancy] = {}  # noqa: RUF012
     series: Series | None = None
+    passages: Passages | None = None
     drawn: bool = True
 
     @property
@@ -144,6 +147,7 @@ class Recorder:
 
     Attributes:
         occupancies: The recorder of what waits in queues.
+        passages: The recorder of what passes places inside.
     """
 
     def __init__(self, experiment: Experiment) -> None:
@@ -169,6 +173,7 @@ class Recorder:
         self._variations = Variations(experiment, rows)
         self._series = Series(self._measurement, self._volumes.framing)
         self.occupancies = Occupancies(self._measurement)
+        self.passages = Passages(experiment)
         for source in experiment.sources:
             mean = source.sizes.mean_of(lambda size: size)
             self._size_bytes[source.first : source.first + source.connections] = int(mean)
@@ -289,6 +294,7 @@ class Recorder:
             variations=self._variations,
             occupancies=self.occupancies.seen,
             series=self._series,
+            passages=self.passages,
             drawn=drawn,
         )
 
