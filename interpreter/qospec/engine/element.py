@@ -12,7 +12,7 @@ a property test holds every element of the catalogue to it:
   times that the element owns by its setting;
 - *account*: an element that holds items reports those that waited, if required;
 - *facts*: causes, outputs, times, marks and sizes are those that it states;
-- *agreement*: a compiled kernel equals its Python version.
+- *agreement*: batches, compiled events and events as Python give the same, at any cut.
 """
 
 from __future__ import annotations

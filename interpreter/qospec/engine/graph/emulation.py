@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from qospec.engine.experiment import Change, Experiment, Node, Source
     from qospec.engine.measure.observation import Observation
 
-__all__ = ["CHUNK", "EndlessError", "ZeroDelayError", "run", "zero_delay_cycle"]
+__all__ = ["CHUNK", "EndlessError", "ZeroDelayError", "run"]
 
 CHUNK = 393_216
 """Items per window. Python's cost per call outweighs that columns of 3 MB exceed the second-level
@@ -81,7 +81,7 @@ def run(
     if chunk < 1:
         raise ValueError("a chunk holds at least one cell")
     keep_memory()
-    answering = frozenset(range(len(experiment.nodes))) if by_events else _on_cycles(experiment)
+    answering = frozenset(range(len(experiment.nodes))) if by_events else on_cycles(experiment)
     experiment = fuse_classifiers(experiment, answering)
     recorder = Recorder(experiment)
     draws = Draws(experiment.seed)
@@ -267,7 +267,7 @@ def _onward(experiment: Experiment) -> list[list[int]]:
     return onward
 
 
-def _on_cycles(experiment: Experiment) -> frozenset[int]:
+def on_cycles(experiment: Experiment) -> frozenset[int]:
     """Return the nodes that are on cycles."""
     onward = _onward(experiment)
     cycles = (component for component in components(onward) if is_cyclic(component, onward))
