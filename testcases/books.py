@@ -143,7 +143,7 @@ class Paced(Virtual):
 
     def done(self, now: int) -> Fraction:
         """Return how many bytes have been sent so far in this busy period."""
-        left = math.floor(max(0, math.ceil(self.end) - now) / self.clock.byte_time_ps * FINE)
+        left = math.floor(max(0, math.floor(self.end) - now) / self.clock.byte_time_ps * FINE)
         framing = self.clock.encapsulation
         if framing is not None and self.size:
             left = left * self.size // framing.line_bytes(self.size)

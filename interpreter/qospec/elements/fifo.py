@@ -266,17 +266,16 @@ def _queue(
             free, part = next_slot(pace, free, part, at_ps[i])
         elif at_ps[i] > free:
             free, part = at_ps[i], 0
-        begun = free + (part > 0 and not slotted)
         amount = sizes[i] if in_bytes else 1
         item = (item_marks[i], amount, at_ps[i])
-        decision = admit(table, 0, item, waiting, begun > at_ps[i], draws[i])
+        decision = admit(table, 0, item, waiting, free > at_ps[i], draws[i])
         lost[i] = decision
         dropped += decision != ADMITTED
         if stamps:
             began_ps[i] = sent_ps[i] if decision != ADMITTED else free + line[LEAD]
         if decision == ADMITTED:
-            if begun > at_ps[i]:
-                ring[tail & mask, 0], ring[tail & mask, 1] = begun, amount
+            if free > at_ps[i]:
+                ring[tail & mask, 0], ring[tail & mask, 1] = free, amount
                 tail += 1
                 waiting += amount
             time = service_time(line, sizes[i]) if not slotted else slot

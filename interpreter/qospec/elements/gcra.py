@@ -68,6 +68,7 @@ class Gcra(Element):
     """Police each connection by its contract: discard or tag cells that arrive too early.
 
     A cell at t conforms to GCRA(T, tau) unless t < TAT - tau; if it does, TAT = max(t, TAT) + T.
+    Both times are compared in whole ps, rounded down: what conforms exactly conforms at any rate.
     The first test has T = 1/PCR and tau = CDVT, on all cells. VBR has a second, with T = 1/SCR and
     tau = BT + CDVT, on all cells (VBR.1) or on CLP 0 cells only (VBR.2 and VBR.3). A cell updates
     the tests only if it conforms to all that apply to it. Under VBR.3 a CLP 0 cell that fails only
@@ -196,9 +197,7 @@ def _police(batch: Batch, state: State, violated: int, outcome: Marks) -> tuple[
         while v >= own:
             v -= own
         test = tests[v]
-        due, part = test["due_ps"], test["part"]
-        # t < TAT - tau, for a whole t: a TAT with a fraction counts as the next whole ps.
-        if at_ps[i] + test["tolerance_ps"] < due + (part > 0):
+        if at_ps[i] + test["tolerance_ps"] < test["due_ps"]:
             outcome[i] = violated
             violations += 1
         else:
@@ -218,9 +217,9 @@ def _police_dual(batch: Batch, state: State, violated: int, outcome: Marks) -> t
         while v >= own:
             v -= own
         first, second, t = firsts[v], seconds[v], at_ps[i]
-        early = t + first["tolerance_ps"] < first["due_ps"] + (first["part"] > 0)
+        early = t + first["tolerance_ps"] < first["due_ps"]
         counts = marks[i] & CLP == 0 or not second["only_clp_0"]
-        bursts = counts and t + second["tolerance_ps"] < second["due_ps"] + (second["part"] > 0)
+        bursts = counts and t + second["tolerance_ps"] < second["due_ps"]
         if early or (bursts and not second["tags"]):
             outcome[i] = violated
             discarded += violated == DISCARDED

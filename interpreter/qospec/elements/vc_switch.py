@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from qospec.catalogue.kinds import Domain, Time, element
 from qospec.dataclass import dataclass
+from qospec.engine.items.arbitration import Arbitration
 from qospec.engine.switching import Fabric, Ports
 
 
@@ -19,10 +20,11 @@ from qospec.engine.switching import Fabric, Ports
 class VcSwitch(Fabric):
     """Switch each cell to the output of its connection after a constant time, in order.
 
-    Cells that arrive in the same ps leave in the order of their inputs. Queues are separate
-    elements after the outputs.
+    Of cells that arrive in the same ps for the same output, `arbitration` decides which goes first,
+    and so which finds the last place in the queue there. Queues are separate elements after the
+    outputs.
 
-    Not modelled: contention within the fabric; signalling, the planner fills the table.
+    Not modelled: contention for the fabric itself; signalling, the planner fills the table.
     """
 
     ports: Ports
@@ -31,3 +33,5 @@ class VcSwitch(Fabric):
     """Time from the last bit in until the cell is ready for the output."""
     level: Annotated[Literal["vc", "vp"], Domain("choice", choices=("vc", "vp"))] = "vc"
     """Whether cells are switched by VPI and VCI, or by VPI alone."""
+    arbitration: Arbitration = "fixed_order"
+    """Which input goes first if several compete: the lowest, each in turn, or one at random."""

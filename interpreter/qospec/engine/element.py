@@ -183,6 +183,14 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
         return form
 
     @property
+    def multiplexer(self) -> Element | None:
+        """Return what merges its inputs at each output, if it is a router; the planner inserts it.
+
+        None: they are merged in order of time, then of inputs.
+        """
+        return None
+
+    @property
     def marks_written(self) -> tuple[str, ...]:
         """Return the marks that it may change, by name; the planner looks for frames with them."""
         return ()

@@ -1,8 +1,9 @@
-"""Random numbers from named streams, and times of one distribution.
+"""Random numbers from named streams, times of one distribution, and numbers drawn by kernels.
 
 The key of a stream is a hash of the root seed and the names of its user, so adding a flow or an
 element never changes the numbers of another. Philox is counter-based; its bits are the same on all
-machines. Times are drawn in blocks.
+machines. Times are drawn in blocks. A kernel that needs few numbers, and not one for each item,
+draws them itself: the n-th of a key, whenever it is needed.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
+from qospec.engine.kernel import kernel
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -68,3 +70,30 @@ class DrawnTimes:
         else:
             exact = self._stream.exponential(self._mean_ps, len(times_ps))
             times_ps[:] = np.minimum(exact, float(LATEST_PS)).astype(np.int64)
+
+
+WORD = 32
+"""The bits of a word of Threefry-2x32."""
+_MASK = (1 << WORD) - 1
+_ROTATIONS = (13, 15, 26, 6, 17, 29, 16, 24)
+_PARITY = 0x1BD11BDA
+
+
+@kernel
+def threefry(key: tuple[int, int], counter: int) -> tuple[int, int]:
+    """Return two random words: those of a key with that number, which is not negative.
+
+    Threefry-2x32 with 20 rounds adds, rotates and xors words, so in int64 nothing overflows.
+    Source: Salmon et al., Parallel random numbers: as easy as 1, 2, 3 (SC 2011).
+    """
+    keys = (key[0], key[1], _PARITY ^ key[0] ^ key[1])
+    first, second = (counter + keys[0]) & _MASK, ((counter >> WORD) + keys[1]) & _MASK
+    for number in range(20):
+        first = (first + second) & _MASK
+        turn = _ROTATIONS[number & 7]
+        second = ((second << turn | second >> (WORD - turn)) & _MASK) ^ first
+        if number & 3 == 3:  # noqa: PLR2004  every fourth round
+            group = (number + 1) >> 2
+            first = (first + keys[group % 3]) & _MASK
+            second = (second + keys[(group + 1) % 3] + group) & _MASK
+    return first, second

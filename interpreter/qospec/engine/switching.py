@@ -1,13 +1,29 @@
-"""The common base of switch and router: items leave by the outputs that a table names."""
+"""What switches and routers are made of: fabrics, and multiplexers where their inputs meet."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
 from qospec.catalogue.kinds import Domain
+from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
-from qospec.engine.event.transition import CONNECTION, DONE, MARKS, Transition, send
+from qospec.engine.event.transition import (
+    CONNECTION,
+    DONE,
+    MARKS,
+    MOST_ANSWERS,
+    Transition,
+    send,
+    wake_at,
+)
+from qospec.engine.items.arbitration import (
+    FIELDS,
+    Arbitration,
+    arbiter,
+    arbitrate,
+    arbitrated,
+)
 from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.items.merge import merged
 from qospec.engine.items.partition import (
@@ -17,7 +33,7 @@ from qospec.engine.items.partition import (
     routing_table,
     table_state,
 )
-from qospec.engine.kernel import kernel
+from qospec.engine.kernel import kernel, part
 
 if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
@@ -30,6 +46,95 @@ Ports = Annotated[int, Domain("integer", 1, MAX_OUTPUTS)]
 """A number of ports that an output table supports."""
 
 
+@dataclass(frozen=True)
+class Multiplexer(Element):
+    """Merge several inputs in order of time, and simultaneous items as an arbiter decides."""
+
+    keeps_spacing = True
+
+    ports: Annotated[int, Domain("integer", 1, 2**16)]
+    """Number of inputs."""
+    arbitration: Arbitration = "fixed_order"
+    """Which input goes first if several compete: the lowest, each in turn, or one at random."""
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Return `in[0]` and so on."""
+        return tuple(f"in[{number}]" for number in range(self.ports))
+
+    def start(self, setting: Setting) -> Whole:
+        """Return its arbiter."""
+        return arbiter(self.arbitration, setting.draws)
+
+    def transition(self, setting: Setting) -> Transition:
+        """Return the same, item by item: all of one moment go on when the last of them is there."""
+        if self.arbitration == "fixed_order":
+            return Transition(np.zeros(0, np.int64), _pass_on)
+        own = [self.ports, 0, 0, *[0] * self.ports, *[0] * 3 * self.ports]
+        state = np.concatenate([arbiter(self.arbitration, setting.draws), np.array(own)])
+        return Transition(state, _keep, _go_on, replenish=_with_more_places)
+
+    def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+        """Merge arrivals."""
+        return Step((arbitrated(arrivals, state),), (until_ps,))
+
+
+PORTS, KEPT, GONE, HEADS = range(FIELDS, FIELDS + 4)
+"""Behind the fields of the arbiter: the number of inputs, of items of this moment, and of those
+that have gone on; where it keeps the first item of each input. Then come the items' inputs, their
+numbers, and the order in which they go on."""
+NO_PLACES = 1
+"""What may be lacking."""
+
+
+@kernel
+def _pass_on(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:  # noqa: ARG001
+    """Send an item on at once; see `engine.event.transition`."""
+    send(out, 0, item, now_ps)
+    return DONE
+
+
+@kernel
+def _keep(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:  # noqa: ARG001
+    """Keep an item until all of its moment are there; see `engine.event.transition`."""
+    first, kept = HEADS + state[PORTS], state[KEPT]
+    places = (len(state) - first) // 3
+    if kept == places:
+        return NO_PLACES
+    if kept == 0:
+        wake_at(out, now_ps)
+    state[first + kept], state[first + places + kept] = port, item
+    state[KEPT] = kept + 1
+    return DONE
+
+
+@kernel
+def _go_on(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:  # noqa: ARG001
+    """Send the items of this moment on as the arbiter decides; see `engine.event.transition`."""
+    first, kept = HEADS + state[PORTS], state[KEPT]
+    places = (len(state) - first) // 3
+    order = part(state, first + 2 * places, kept)
+    if state[GONE] == 0:
+        heads, inputs = part(state, HEADS, state[PORTS]), part(state, first, kept)
+        arbitrate(state, inputs, (0, kept), heads, order)
+    stop = min(kept, state[GONE] + MOST_ANSWERS - 1)
+    for place in range(state[GONE], stop):
+        send(out, 0, state[first + places + order[place]], now_ps)
+    state[GONE] = stop
+    if stop < kept:
+        wake_at(out, now_ps)
+    else:
+        state[KEPT], state[GONE] = 0, 0
+    return DONE
+
+
+def _with_more_places(state: Whole, lacking: int) -> Whole:  # noqa: ARG001  it is always places
+    """Return the state with room for twice the items."""
+    first = HEADS + int(state[PORTS])
+    rows = state[first:].reshape(3, -1)
+    return np.concatenate([state[:first], np.tile(rows, 2).ravel()])
+
+
 class Fabric(Element):
     """Forward each item to the output of its connection, a constant time later, in order."""
 
@@ -37,6 +142,14 @@ class Fabric(Element):
 
     ports: int
     latency: int
+    arbitration: Arbitration
+
+    @property
+    def multiplexer(self) -> Multiplexer | None:
+        """Return one if simultaneous items are not to go on in the order of their inputs."""
+        if self.arbitration == "fixed_order":
+            return None
+        return Multiplexer(self.ports, self.arbitration)
 
     @property
     def inputs(self) -> tuple[str, ...]:

@@ -2,8 +2,9 @@
 
 What no item can reach is left out, and so is what does nothing to the items that reach it: a
 classifier with one class in use, a policer that none of these contracts concern, a scheduler with
-one queue to choose from (which then is that queue). A router becomes a node per input. None of this
-changes when an item arrives, or whether it does.
+one queue to choose from (which then is that queue). A router becomes a node per input, and one per
+output where its inputs meet if it has a multiplexer. None of this changes when an item arrives, or
+whether it does.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from qospec.plan.assembly import Draft, Edge, redirect
 from qospec.plan.tables import members_using
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from qospec.engine.items.connections import Connections
     from qospec.model.suite import Network
     from qospec.plan.assembly import Drafts
@@ -89,8 +92,9 @@ def _split_inputs(
                 members = members_using(edge.output, reach[other], made.get(other))
                 through.setdefault(edge.input, set()).update(members)
     whole, edges = made[index], drafts[index].edges
+    places: dict[int, int] = {}
     for entry in sorted(through):
-        place = index if entry == min(through) else max(drafts) + 1
+        place = places[entry] = index if entry == min(through) else max(drafts) + 1
         made[place], reach[place] = whole.of(through[entry]), through[entry]
         mine = [
             replace(edge, rank=(*edge.rank, entry))
@@ -99,6 +103,41 @@ def _split_inputs(
         ]
         drafts[place] = Draft(drafts[index].instance, mine, size_bytes=drafts[index].size_bytes)
         _move_input(drafts, (index, entry), place)
+    if drafts[index].element.multiplexer is not None:
+        for edge in edges:
+            _insert_multiplexer(drafts, made, reach, edge, places)
+
+
+def _insert_multiplexer(
+    drafts: Drafts,
+    made: dict[int, Table],
+    reach: MembersByElement,
+    edge: Edge,
+    places: Mapping[int, int],
+) -> None:
+    """Insert a router's multiplexer at the output of `edge`, if several of its inputs meet there.
+
+    Args:
+        drafts: Updated.
+        made: The tables.
+        reach: Updated.
+        edge: The wire from that output.
+        places: The nodes of the router by input.
+    """
+    meeting = {n: place for n, place in places.items() if edge.output in made[place].used}
+    if len(meeting) < 2:  # noqa: PLR2004
+        return
+    router = drafts[min(meeting.values())].instance
+    path = f"{router.path}.{router.element.outputs[edge.output]}"
+    place = max(drafts) + 1
+    behind = replace(router, path=path, element=router.element.multiplexer)
+    drafts[place], reach[place] = Draft(behind, [replace(edge, output=0)]), set()
+    for entry, node in meeting.items():
+        reach[place] |= members_using(edge.output, reach[node], made[node])
+        drafts[node].edges = [
+            Edge(each.output, "element", place, entry) if each.output == edge.output else each
+            for each in drafts[node].edges
+        ]
 
 
 def _move_input(drafts: Drafts, old: tuple[int, int], new: int) -> None:

@@ -163,9 +163,11 @@ def by_the_book(traffic: Traffic, limit: Buffer, rules: Rules) -> tuple[dict, li
     line, draws = Sending(traffic.clock), drawn(len(traffic.items), "drop", "")
     waiting, left, lost = [], {}, []
     for number, came in enumerate(traffic.items):
-        waiting = [(begins, amount) for begins, amount in waiting if begins > came.at_ps]
+        waiting = [
+            (begins, amount) for begins, amount in waiting if math.floor(begins) > came.at_ps
+        ]
         before, begins = sum(amount for _, amount in waiting), line.begins(came.at_ps)
-        waits = begins > came.at_ps
+        waits = math.floor(begins) > came.at_ps
         cause = rules.cause(came, limit, before, draws[number], waits=waits)
         if cause:
             lost.append((cause, number))

@@ -1,5 +1,6 @@
 """Drop policies of the queues before a scheduler: its own book, and theirs for each queue."""
 
+import math
 from collections import Counter
 from fractions import Fraction
 from typing import NamedTuple
@@ -100,10 +101,10 @@ def by_the_book(bench, book, inputs, kept):
             book.come(k, came, came.at_ps)
 
     while any(coming) or any(waiting):
-        while following()[0] < line.free:
+        while following()[0] < math.floor(line.free):
             come(following()[1], waits=True)
         for k, cells in enumerate(coming):
-            while cells and cells[0][1].at_ps == line.free and not waiting[k]:
+            while cells and cells[0][1].at_ps == math.floor(line.free) and not waiting[k]:
                 come(k, waits=False)
         book.settle()
         if not any(waiting):

@@ -152,10 +152,10 @@ class Book:
     def _run(self) -> None:
         while True:
             for _, k in sorted((cell[0], k) for k, come in enumerate(self.coming) for cell in come):
-                if self.coming[k][0][0] < self.free:
+                if self.coming[k][0][0] < math.floor(self.free):
                     self._let_in(k)
             for k, queue in enumerate(self.queues):
-                if not queue and self.coming[k] and self.coming[k][0][0] == self.free:
+                if not queue and self.coming[k] and self.coming[k][0][0] == math.floor(self.free):
                     self._let_in(k)
             k = self.policy.choose()
             if k is not None:
@@ -237,7 +237,10 @@ GREEN, YELLOW, RED = range(3)
 
 
 class Bucket:
-    """Tokens of bytes that come at a rate, up to a size; full at first."""
+    """Tokens of bytes that come at a rate, up to a size; full at first.
+
+    Times are rounded down to whole ps: a packet may have come at the very end of one.
+    """
 
     def __init__(self, bit_rate: Fraction, size_bytes: int) -> None:
         self.rate, self.size = Fraction(bit_rate) / 8 / PS_PER_S, size_bytes
@@ -248,6 +251,10 @@ class Bucket:
         over = max(self.tokens + tokens - self.size, Fraction(0))
         self.tokens += tokens - over
         return over
+
+    def covers(self, size: int) -> bool:
+        """Return whether there are tokens for a packet before this ps ends."""
+        return self.tokens + self.rate > size
 
 
 class Said(NamedTuple):

@@ -1,4 +1,7 @@
-"""A queue against its definition: what waits, counted in exact fractions at each arrival."""
+"""A queue against its definition: what waits, followed in exact fractions.
+
+Times are compared as whole ps, rounded down.
+"""
 
 import math
 from fractions import Fraction
@@ -21,7 +24,7 @@ def by_the_book(at_ps, sizes, clock, limit):
     """Return (departure by number, numbers of the lost)."""
     free, slot, waiting, left, lost = Fraction(0), 0, [], {}, []
     for number, (t, size) in enumerate(zip(at_ps, sizes, strict=True)):
-        waiting = [(begins, amount) for begins, amount in waiting if begins > t]
+        waiting = [(begins, amount) for begins, amount in waiting if math.floor(begins) > t]
         if clock.slotted:
             mine = max(slot, math.ceil((t - clock.phase_ps) / clock.slot_ps))
             begins = math.floor(mine * clock.slot_ps) + clock.phase_ps
@@ -30,7 +33,7 @@ def by_the_book(at_ps, sizes, clock, limit):
             begins = max(Fraction(t), free)
             ends = begins + size * clock.byte_time_ps
         amount = 1 if limit.unit == "cell" else size
-        if begins > t:
+        if math.floor(begins) > t:
             if sum(a for _, a in waiting) + amount > limit.amount:
                 lost.append(number)
                 continue
@@ -68,7 +71,7 @@ limits = st.one_of(
     cuts=st.lists(st.integers(0, 60 * SLOT_PS), max_size=4),
 )
 @example(
-    arrivals=([0, 0, 0, SLOT_PS], [53] * 4),  # the second begins a fraction of a ps later
+    arrivals=([0, 0, 0, SLOT_PS], [53] * 4),  # the second begins within that ps
     limit=Buffer(2, "cell"),
     slotted=False,
     phase_ps=0,

@@ -1,6 +1,7 @@
 """Usage parameter control against the standard's text in exact fractions, and its known vectors."""
 
 import itertools
+import math
 from fractions import Fraction
 
 import pytest
@@ -8,21 +9,24 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from qospec.elements.gcra import Gcra
+from qospec.elements.line import Line
 from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.items.connections import Contract
+from qospec.engine.random import Draws
+from qospec.traffic.constant import Constant
 from qospec.units import PS_PER_S
 
 SECOND_PS = PS_PER_S
 
 
 class VirtualScheduling:
-    """ITU-T I.371, Annex A: one GCRA(T, tau), as it is written."""
+    """ITU-T I.371, Annex A: one GCRA(T, tau), as it is written, for times that are rounded down."""
 
     def __init__(self, increment, limit):
         self.increment, self.limit, self.due = Fraction(increment), Fraction(limit), None
 
     def conforms(self, t):
-        return self.due is None or t >= self.due - self.limit
+        return self.due is None or t >= math.floor(self.due - self.limit)
 
     def count(self, t):
         self.due = (
@@ -39,7 +43,7 @@ class LeakyBucket:
     def conforms(self, t):
         if self.content is None:
             return True
-        return max(Fraction(0), self.content - (t - self.last)) <= self.limit
+        return max(Fraction(0), self.content - (t - self.last)) < self.limit + 1
 
     def count(self, t):
         left = (
@@ -173,21 +177,19 @@ def test_it_polices_by_the_book(lab, form, drawn, gcra, cuts):
     ],
 )
 def test_the_vectors_of_the_annex(lab, increment, limit, arrivals, conform):
-    """ITU-T I.371, Annex A; with a unit of 10 ps T = 4.5 is whole, with one of 1 ps it is not."""
-    for unit in (10, 1):
-        contract = Contract("cbr", PS_PER_S / (Fraction(increment) * unit), limit * unit)
-        got = lab.carry(
-            Gcra(), lab.setting(contracts=[contract]), lab.cells([unit * t for t in arrivals])
-        )
-        kept = set(got.departures[0].sent_ps.tolist())
-        assert [int(number in kept) for number in range(len(conform))] == conform
+    """ITU-T I.371, Annex A, in a unit of 10 ps, of which T = 4.5 is a whole number of ps."""
+    contract = Contract("cbr", PS_PER_S / (Fraction(increment) * 10), limit * 10)
+    batch = lab.cells([10 * t for t in arrivals])
+    got = lab.carry(Gcra(), lab.setting(contracts=[contract]), batch)
+    kept = set(got.departures[0].sent_ps.tolist())
+    assert [int(number in kept) for number in range(len(conform))] == conform
 
 
 @pytest.mark.parametrize(("limit", "cells_in_a_row"), [(0, 1), (5, 2), (9, 3), (18, 6), (36, 11)])
 def test_cells_back_to_back_within_a_tolerance(lab, limit, cells_in_a_row):
-    """N = 1 + floor(tau / (T - d)), for T = 4.5 and a cell time d = 1 (I.371)."""
-    contract = Contract("cbr", PS_PER_S / Fraction(9, 2), limit)
-    got = lab.carry(Gcra(), lab.setting(contracts=[contract]), lab.cells(range(20)))
+    """N = 1 + floor(tau / (T - d)), for T = 4.5 and a cell time d = 1, in 10 ps (I.371)."""
+    contract = Contract("cbr", PS_PER_S / Fraction(45), limit * 10)
+    got = lab.carry(Gcra(), lab.setting(contracts=[contract]), lab.cells(range(0, 200, 10)))
     kept = got.departures[0].sent_ps.tolist()
     assert kept[:cells_in_a_row] == list(range(cells_in_a_row))
     assert cells_in_a_row not in kept
@@ -258,3 +260,76 @@ def test_a_tolerance_beyond_what_can_be_kept_is_refused(lab):
 def test_an_unknown_category_is_refused():
     with pytest.raises(ValueError, match=r"^police: `abr`"):
         Gcra(police=("abr",))
+
+
+# ---- sources that keep their contract exactly, and others
+
+AWKWARD = [Fraction(3_000), Fraction(7_000), Fraction(352_720), Fraction(10**7, 3)]
+"""Cells/s whose interval is no whole number of ps."""
+
+
+def sent(rate, seconds):
+    """Return the times of a source of that rate."""
+    source = Constant(rate)
+    state = source.start(1, "even", Draws(("test",)))
+    return source.emit(state, int(seconds * PS_PER_S))[0]
+
+
+def policed(lab, rate, *batches, tolerance_ps=0):
+    """Return the numbers of the cells that a contract of that rate does not allow."""
+    contract = Contract("cbr", rate, tolerance_ps)
+    return [n for *_, n in lab.carry(Gcra(), lab.setting(contracts=[contract]), *batches).lost]
+
+
+@pytest.mark.parametrize("rate", AWKWARD)
+@pytest.mark.parametrize("cells", [20_000, pytest.param(3_000_000, marks=pytest.mark.slow)])
+def test_a_source_that_keeps_its_contract_is_never_policed(lab, rate, cells):
+    assert policed(lab, rate, lab.cells(sent(rate, cells / rate))) == []
+
+
+@pytest.mark.parametrize("rate", AWKWARD)
+@pytest.mark.parametrize(
+    ("line_rate", "slotted"),
+    [(lambda _: 1_500_000_000, False), (lambda rate: rate * 424, False)]
+    + [(lambda rate, n=n: n * rate * 424, True) for n in (1, 2, 7)],
+)
+def test_nor_is_it_behind_its_line(lab, rate, line_rate, slotted):
+    """A continuous line adds one time to all; cells and slots in step stay in step."""
+    line = Line(Fraction(line_rate(rate)), slotted=slotted)
+    where = lab.setting(clock=line.clock(stamps=True))
+    (left,) = lab.carry(line, where, lab.cells(sent(rate, 20_000 / rate))).departures
+    assert policed(lab, rate, left) == []
+
+
+@pytest.mark.parametrize("rate", AWKWARD)
+@pytest.mark.parametrize("intervals", [0, Fraction(1, 2_000), Fraction(1, 3), Fraction(7, 4)])
+def test_a_source_above_its_contract_is_policed_as_in_exact_time(lab, rate, intervals):
+    """A thousandth above it; the formula gets exact times, none within a ps of what is allowed."""
+    faster = rate * Fraction(1_001, 1_000)
+    tolerance_ps = int(intervals * PS_PER_S / rate)
+    due, early = Fraction(0), []
+    for number in range(10_000):
+        exact_ps = number * PS_PER_S / faster
+        if exact_ps < due - tolerance_ps:
+            early.append(number)
+        else:
+            due = max(exact_ps, due) + PS_PER_S / rate
+    batch = lab.cells([math.floor(n * PS_PER_S / faster) for n in range(10_000)])
+    assert len(early) > 1  # once the tolerance is used up, one in 1,001
+    assert policed(lab, rate, batch, tolerance_ps=tolerance_ps) == early
+
+
+@given(
+    interval=st.fractions(1, 1_000, max_denominator=50),
+    slack=st.lists(st.fractions(0, 40, max_denominator=60), min_size=1, max_size=60),
+    tolerance_ps=st.integers(0, 3_000),
+    first=st.fractions(0, 5, max_denominator=60),
+)
+def test_what_conforms_in_exact_time_conforms(lab, interval, slack, tolerance_ps, first):
+    """Each cell comes as early as the formula allows, or a little later; times are rounded down."""
+    due, exact = first, [first]
+    for later in slack:
+        due = max(exact[-1], due) + interval
+        exact.append(max(exact[-1], due - tolerance_ps + later))
+    batch = lab.cells([math.floor(each) for each in exact])
+    assert policed(lab, PS_PER_S / interval, batch, tolerance_ps=tolerance_ps) == []

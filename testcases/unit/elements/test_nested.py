@@ -119,13 +119,13 @@ def carried(top, coming, clock):
         top.come(leaves[k], packet)
 
     while True:
-        while arrivals and arrivals[0][0] < free:
+        while arrivals and arrivals[0][0] < math.floor(free):
             _, k, packet = arrivals.pop(0)
             if leaves[k].has_room(packet):
                 enter(k, packet)
             else:
                 lost.add(packet.name)
-        for each in [each for each in arrivals if each[0] == free]:
+        for each in [each for each in arrivals if each[0] == math.floor(free)]:
             if not leaves[each[1]].count:
                 arrivals.remove(each)
                 enter(*each[1:])

@@ -24,7 +24,7 @@ class Book:
         self.bucket.add(ps * self.bucket.rate)
 
     def colour(self, size, _):
-        if self.bucket.tokens < size:
+        if not self.bucket.covers(size):
             return RED
         self.bucket.tokens -= size
         return GREEN

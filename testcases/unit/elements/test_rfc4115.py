@@ -24,10 +24,10 @@ class Book:
         self.e.add(ps * self.e.rate)
 
     def colour(self, size, came):
-        if came == GREEN and self.c.tokens >= size:
+        if came == GREEN and self.c.covers(size):
             self.c.tokens -= size
             return GREEN
-        if came != RED and self.e.tokens >= size:
+        if came != RED and self.e.covers(size):
             self.e.tokens -= size
             return YELLOW
         return RED

@@ -15,11 +15,11 @@ from qospec.units import PS_PER_S
 def by_the_book(shape, packets):
     """Return when each packet leaves with its number, and number and cause of each that is lost.
 
-    RFC 3290, Appendix A: tokens flow into the bucket all the time; whoever is first in the queue
-    leaves in the first whole ps in which there are tokens for all of it.
+    RFC 3290, Appendix A: tokens flow into the bucket all the time; the first packet of the queue
+    leaves at the exact time when there are tokens for all of it, which is shown rounded down.
     """
     rate, size = Fraction(shape.rate) / 8 / PS_PER_S, shape.burst_size
-    tokens, filled_ps, left, lost = Fraction(size), 0, [], []
+    tokens, filled_ps, last_ps, left, lost = Fraction(size), Fraction(0), Fraction(0), [], []
     for number, (t, length) in enumerate(packets):
         waiting = [(at, packets[n][1]) for at, n in left if at > t]
         taken = sum(1 if shape.limit.unit == "packet" else each for _, each in waiting)
@@ -27,15 +27,15 @@ def by_the_book(shape, packets):
         if length > size:
             lost.append((number, "policed"))
             continue
-        starts_ps = max([t, *(at for at, _ in left)])
+        starts_ps = max(Fraction(t), last_ps)
         there = min(tokens + (starts_ps - filled_ps) * rate, Fraction(size))
-        leaves_ps = starts_ps + max(math.ceil((length - there) / rate), 0)
-        if leaves_ps > t and taken + amount > shape.limit.amount:
+        leaves_ps = starts_ps + max((length - there) / rate, Fraction(0))
+        if math.floor(leaves_ps) > t and taken + amount > shape.limit.amount:
             lost.append((number, "overflow"))
             continue
         tokens = min(tokens + (leaves_ps - filled_ps) * rate, Fraction(size)) - length
-        filled_ps = leaves_ps
-        left.append((leaves_ps, number))
+        filled_ps = last_ps = leaves_ps
+        left.append((math.floor(leaves_ps), number))
     return left, lost
 
 

@@ -24,10 +24,10 @@ class Book:
         self.e.add(self.c.add(ps * self.c.rate))
 
     def colour(self, size, came):
-        if came == GREEN and self.c.tokens - size >= 0:
+        if came == GREEN and self.c.covers(size):
             self.c.tokens -= size
             return GREEN
-        if came in (GREEN, YELLOW) and self.e.tokens - size >= 0:
+        if came in (GREEN, YELLOW) and self.e.covers(size):
             self.e.tokens -= size
             return YELLOW
         return RED

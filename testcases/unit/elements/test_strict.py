@@ -38,14 +38,15 @@ class Book:
         coming = [list(cells) for cells in inputs]
         while any(coming) or any(self.waiting):
             now = self._next_start(coming)
+            now_ps = math.floor(now)
             for number, queue in enumerate(coming):
-                while queue and queue[0][0] < now:
+                while queue and queue[0][0] < now_ps:
                     self._let_in(number, queue.pop(0))
             for number, queue in enumerate(coming):
                 if self.waiting[number]:
                     self._send(self.waiting[number].pop(0), now)
                     break
-                if queue and queue[0][0] == now:
+                if queue and queue[0][0] == now_ps:
                     self._send(queue.pop(0), now)
                     break
         return self

@@ -24,10 +24,10 @@ class Book:
         self.p.add(ps * self.p.rate)
 
     def colour(self, size, came):
-        if came == RED or self.p.tokens - size < 0:
+        if came == RED or not self.p.covers(size):
             return RED
         self.p.tokens -= size
-        if came == YELLOW or self.c.tokens - size < 0:
+        if came == YELLOW or not self.c.covers(size):
             return YELLOW
         self.c.tokens -= size
         return GREEN

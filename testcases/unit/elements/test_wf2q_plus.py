@@ -45,7 +45,7 @@ class Formulas:
 
     def arrived(self, k, _cell, now):
         if len(self.queues[k]) == 1:
-            left = math.floor(max(0, math.ceil(self.end) - now) / self.clock.byte_time_ps * FINE)
+            left = math.floor(max(0, math.floor(self.end) - now) / self.clock.byte_time_ps * FINE)
             others = [each for each in range(len(self.rates)) if each != k]
             self.pass_on(self.work - min(Fraction(left, FINE), self.size), others)
             self.starts[k] = max(self.starts[k], self.virtual)

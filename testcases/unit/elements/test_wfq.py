@@ -26,7 +26,7 @@ class Packets:
         self.fluid, self.work, self.end, self.size = self.begun(), 0, 0, 0
 
     def arrived(self, k, cell, now):
-        left = math.floor(max(0, math.ceil(self.end) - now) / self.clock.byte_time_ps * FINE)
+        left = math.floor(max(0, math.floor(self.end) - now) / self.clock.byte_time_ps * FINE)
         self.fluid.come(k, cell, cell[1], self.work - min(Fraction(left, FINE), self.size))
 
     def choose(self):

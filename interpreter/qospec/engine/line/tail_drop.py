@@ -93,7 +93,7 @@ def send_through(
     pace = _time(line, size_bytes) + _room(line, size_bytes, limit)
     if line[SLOTTED]:
         outcome = new_outcome(line, batch.count)
-        return split_by_loss(batch, outcome, _send_in_slots(batch, line, pace, outcome))
+        return split_by_loss(batch, outcome, _send(batch, line, pace, outcome))
     free, count = send_uncongested(line, batch, size_bytes, room_ps=pace[2], owns_times=owns_times)
     if count == batch.count:
         return free, batch.part(count, count)
@@ -114,11 +114,9 @@ def take_back_unsent(line: Whole, size_bytes: int, from_ps: int) -> int:
 
 
 def pending_starts_ps(line: Whole, size_bytes: int, from_ps: int) -> list[int]:
-    """Return the first whole ps of each item that begins at `from_ps` or later."""
+    """Return when each item begins that begins at `from_ps` or later, rounded down."""
     count, free, time = _pending(line, size_bytes, from_ps)
-    round_up = 0 if line[SLOTTED] else int(line[DENOMINATOR]) - 1
-    starts = (free - back * time for back in range(count, 0, -1))
-    return [(start + round_up) // int(line[DENOMINATOR]) for start in starts]
+    return [(free - back * time) // int(line[DENOMINATOR]) for back in range(count, 0, -1)]
 
 
 def _pending(line: Whole, size_bytes: int, from_ps: int) -> tuple[int, int, int]:
@@ -150,7 +148,7 @@ def _room(line: Whole, size_bytes: int, limit: Buffer | None) -> tuple[int, int]
 
 @kernel
 def _send(batch: Batch, line: Whole, pace: tuple[int, int, int, int], outcome: Outcome) -> int:
-    """Send without slots; return the number of items dropped.
+    """Send, in slots or without; return the number of items dropped.
 
     Args:
         batch: n items of one size.
@@ -162,56 +160,22 @@ def _send(batch: Batch, line: Whole, pace: tuple[int, int, int, int], outcome: O
     lost, left_ps, began_ps = outcome
     time_ps, time_part, room_ps, room_part = pace
     free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
+    slots, slotted = (time_ps, time_part, denominator, line[LEAP]), line[SLOTTED] != 0
     propagation, lead, stamps = line[PROPAGATION], line[LEAD], len(began_ps) > 0
     dropped = 0
     for i in range(len(at_ps)):
         t = at_ps[i]
-        lost[i] = 0
-        if stamps:
-            began_ps[i] = max(t, free) + lead
         if t > free:
-            free = t + time_ps
-            part = time_part
-        elif t < free - room_ps + (part > room_part):
-            lost[i] = 1
-            dropped += 1
-            if stamps:
-                began_ps[i] = sent_ps[i]
-        else:
-            free += time_ps
-            part += time_part
-            if part >= denominator:
-                part -= denominator
-                free += 1
-        left_ps[i] = free + propagation
-    line[FREE], line[PART] = free, part
-    return dropped
-
-
-@kernel
-def _send_in_slots(
-    batch: Batch, line: Whole, pace: tuple[int, int, int, int], outcome: Outcome
-) -> int:
-    """Send in slots. See `_send`."""
-    at_ps, sent_ps = batch.at_ps, batch.sent_ps
-    lost, left_ps, began_ps = outcome
-    slot_ps, slot_part, room_ps, room_part = pace
-    free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
-    slots = (slot_ps, slot_part, denominator, line[LEAP])
-    propagation, lead, stamps = line[PROPAGATION], line[LEAD], len(began_ps) > 0
-    dropped = 0
-    for i in range(len(at_ps)):
-        if at_ps[i] > free:
-            free, part = next_slot(slots, free, part, at_ps[i])
-        # A slot begins in a whole ps: the fraction of the n-th slot back is dropped, as of any.
-        full = at_ps[i] < free - room_ps - (part < room_part)
+            free, part = next_slot(slots, free, part, t) if slotted else (t, 0)
+        # The n-th start back is rounded down, as every time is.
+        full = t < free - room_ps - (part < room_part)
         lost[i] = full
         dropped += full
         if stamps:
             began_ps[i] = sent_ps[i] if full else free + lead
         if not full:
-            free += slot_ps
-            part += slot_part
+            free += time_ps
+            part += time_part
             if part >= denominator:
                 part -= denominator
                 free += 1
@@ -291,7 +255,7 @@ def _send_uncongested(
     for i in range(len(at_ps)):
         t = at_ps[i]
         if t <= free:
-            if bounded and t <= free - room_ps:
+            if bounded and t < free - room_ps:
                 sent = i
                 break
             if stamps:

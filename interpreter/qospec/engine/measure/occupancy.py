@@ -248,7 +248,7 @@ def _replay_line(left: Batch, arrived_ps: Times, line: Whole, began_ps: Times) -
         left: n departures, in order.
         arrived_ps: (n,) When they arrived; 0 if no match was found.
         line: The line that sends them; updated.
-        began_ps: (n,) Written, rounded up: an earlier arrival finds them waiting.
+        began_ps: (n,) Written, rounded down.
     """
     left_ps, size_bytes = left.at_ps, left.size_bytes
     free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
@@ -259,7 +259,7 @@ def _replay_line(left: Batch, arrived_ps: Times, line: Whole, began_ps: Times) -
             free, part = (
                 next_slot(pace, free, part, arrived_ps[i]) if slotted else (arrived_ps[i], 0)
             )
-        began_ps[i] = free + (part > 0 and not slotted)
+        began_ps[i] = free
         time = (pace[0], pace[1]) if slotted else service_time(line, size_bytes[i])
         free, part = after(free, part, time, denominator)
         if free + line[PROPAGATION] != left_ps[i]:  # unmatched: it began on an idle line

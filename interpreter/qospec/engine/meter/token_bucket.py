@@ -3,6 +3,9 @@
 A bucket gains tokens for RATE bytes each second, up to its size. Counted in time it gains one ps
 each ps, up to FULL, and a packet of B bytes takes B times BYTE. Each is whole ps and a numerator
 over DENOMINATOR, which is carried: no rounded value is ever summed.
+
+A packet that arrives in a ps did so at some instant in it. So it is covered by the tokens that
+accrue before that ps ends, and the bucket may go below zero by less than a ps's worth.
 """
 
 from __future__ import annotations
@@ -116,14 +119,13 @@ def fill(tokens: Whole, ps: int, part: int) -> Cost:
 
 @kernel
 def covers(tokens: Whole, price: Cost) -> bool:
-    """Return whether there are tokens for a packet."""
-    level = tokens[LEVEL]
-    return bool(level > price[0] or (level == price[0] and tokens[LEVEL_PART] >= price[1]))
+    """Return whether there are tokens for a packet before this ps ends."""
+    return until_covered(tokens, price) == 0
 
 
 @kernel
 def take(tokens: Whole, price: Cost) -> None:
-    """Take the tokens of a packet that the bucket covers."""
+    """Take the tokens of a packet that the bucket covers; less than a ps's worth may be owed."""
     level, part = tokens[LEVEL] - price[0], tokens[LEVEL_PART] - price[1]
     if part < 0:
         part += tokens[DENOMINATOR]
@@ -133,6 +135,6 @@ def take(tokens: Whole, price: Cost) -> None:
 
 @kernel
 def until_covered(tokens: Whole, price: Cost) -> int:
-    """Return the whole ps until there are tokens for a packet."""
-    missing, part = price[0] - tokens[LEVEL], price[1] - tokens[LEVEL_PART]
-    return max(int(missing + (part > 0)), 0)
+    """Return the time until there are tokens for a packet, rounded down to whole ps."""
+    missing = price[0] - tokens[LEVEL] - (price[1] < tokens[LEVEL_PART])
+    return max(int(missing), 0)

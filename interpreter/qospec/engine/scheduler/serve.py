@@ -112,9 +112,7 @@ def serve(
     last, upcoming = tree[0, SENT], _peek(service.order.at_ps, 0)
     while True:
         if upcoming[1] <= free:
-            upcoming = _admit_arrivals(
-                arrivals, tree, upcoming, (free, free + (part > 0 and not slotted)), service
-            )
+            upcoming = _admit_arrivals(arrivals, tree, upcoming, free, service)
         if free >= until_ps:
             break
         if NOTIFIES_IDLE and last and tree[last, WAITS] == 0:
@@ -135,7 +133,7 @@ def serve(
         left_at[sent] = free + way
         sent, last = sent + 1, k
         on_departure(tree, service, k, free)
-        notify_service(tree, k, now, free + (part > 0 and not slotted))
+        notify_service(tree, k, now, free)
         if tree[0, OVER_LIMIT]:
             _drop_over_limit(tree, service)
     line[FREE], line[PART], tree[0, SENT] = free, part, last
@@ -172,18 +170,16 @@ def _dequeue(tree: Tree, k: int, queue: Rows, sizes: tuple[Any, Any]) -> tuple[i
 
 @kernel
 def _admit_arrivals(
-    arrivals: Batch, tree: Tree, upcoming: tuple[int, int], free: tuple[int, int], service: Service
+    arrivals: Batch, tree: Tree, upcoming: tuple[int, int], free_ps: int, service: Service
 ) -> tuple[int, int]:
-    """Admit arrivals before the line is free and, at empty queues, at the instant when it is.
+    """Admit arrivals before `free_ps`, when the line is free, and at empty queues those then.
 
-    `free` is that instant in whole ps, rounded down and up. Returns the next arrival as `_peek`
-    does; `upcoming` is one, too.
+    Returns the next arrival as `_peek` does; `upcoming` is one, too.
     """
     size_bytes = arrivals.size_bytes
     order, row, at_ps = service.order
     place, now_ps = upcoming
-    free_ps, bound_ps = free
-    while now_ps < bound_ps:
+    while now_ps < free_ps:
         k, i = signed(row[place]), signed(order[place])
         _admit(tree, size_bytes, service, (k, i, now_ps), 1)
         place, now_ps = _peek(at_ps, place + 1)

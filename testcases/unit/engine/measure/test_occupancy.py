@@ -1,7 +1,7 @@
 """What waits, against queues of which each item is followed by hand."""
 
 from fractions import Fraction
-from math import ceil, floor
+from math import floor
 
 import numpy as np
 import pytest
@@ -113,7 +113,7 @@ def by_the_book(items, left, clock: Clock, arrivals=()) -> Occupancy:
     """Return the most that wait at once and for how long, item by item."""
     measurement, mine = measurement_of(clock), {number for _, number, _, _ in items}
     all_waits = begun(arrivals or [items], left, clock)
-    waits = [(at_ps, ceil(began)) for number, at_ps, began in all_waits if number in mine]
+    waits = [(at_ps, floor(began)) for number, at_ps, began in all_waits if number in mine]
     most = max(
         (
             sum(came <= now < began for came, began in waits)

@@ -1,0 +1,110 @@
+"""Packets that keep a rate exactly, at meters and shapers: nothing is yellow, red, late or lost."""
+
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qospec.catalogue.kinds import Buffer
+from qospec.elements.police import Police
+from qospec.elements.rfc4115 import Rfc4115
+from qospec.elements.shape import Shape
+from qospec.elements.srtcm import Srtcm
+from qospec.elements.trtcm import Trtcm
+from qospec.units import PS_PER_S
+
+METERS = {
+    "police": Police,
+    "srtcm": lambda rate, burst: Srtcm(rate, burst, 0),
+    "trtcm": lambda rate, burst: Trtcm(rate, burst, rate, burst),
+    "rfc4115": lambda rate, burst: Rfc4115(rate, burst, Fraction(8), 0),
+}
+AWKWARD = [Fraction(10**8, 3), Fraction(49_999_999), Fraction(10**9, 7), Fraction(44_736_000)]
+"""Bit/s at which a packet takes no whole number of ps."""
+
+
+def byte_ps(rate):
+    return 8 * PS_PER_S / Fraction(rate)
+
+
+@st.composite
+def conforming(draw, rate, burst):
+    """Draw exact times and sizes of packets that a bucket covers in full, many of them just."""
+    empty, now, found = Fraction(0), Fraction(0), []
+    slack = st.just(Fraction(0)) | st.fractions(0, int(3_000 * byte_ps(rate)), max_denominator=60)
+    for _ in range(draw(st.integers(1, 40))):
+        size = draw(st.integers(20, burst))
+        # The tokens of `burst` bytes are there again at `empty`.
+        now = max(now, empty - (burst - size) * byte_ps(rate)) + draw(slack)
+        empty = max(now, empty) + size * byte_ps(rate)
+        found.append((now, size))
+    return found
+
+
+@pytest.mark.parametrize("rate", AWKWARD)
+@pytest.mark.parametrize("name", METERS)
+def test_a_constant_rate_is_green_though_a_bucket_holds_one_packet(lab, name, rate):
+    at_ps = [math.floor(n * 577 * byte_ps(rate)) for n in range(5_000)]
+    batch = lab.cells(at_ps, size_bytes=577)
+    got = lab.carry(METERS[name](rate, 577), lab.setting(), batch)
+    assert got.lost == []
+    assert not got.departures[0].marks.any()
+
+
+@pytest.mark.parametrize("name", METERS)
+@given(st.data())
+def test_what_conforms_in_exact_time_is_green(lab, name, data):
+    rate = data.draw(st.sampled_from(AWKWARD))
+    packets = data.draw(conforming(rate, 1_500))
+    batch = lab.cells([math.floor(t) for t, _ in packets], size_bytes=[size for _, size in packets])
+    got = lab.carry(METERS[name](rate, 1_500), lab.setting(), batch)
+    assert got.lost == []
+    assert not got.departures[0].marks.any()
+
+
+@given(st.data())
+def test_what_conforms_in_exact_time_is_not_delayed(lab, data):
+    rate = data.draw(st.sampled_from(AWKWARD))
+    packets = data.draw(conforming(rate, 1_500))
+    at_ps = [math.floor(t) for t, _ in packets]
+    batch = lab.cells(at_ps, size_bytes=[size for _, size in packets])
+    (left,) = lab.carry(Shape(rate, 1_500, Buffer(1, "packet")), lab.setting(), batch).departures
+    assert left.at_ps.tolist() == at_ps
+
+
+@given(st.data())
+def test_what_a_shaper_lets_out_an_equal_bucket_lets_pass(lab, data):
+    rate = data.draw(st.sampled_from(AWKWARD))
+    gaps = st.sampled_from([0, 0, 1]) | st.integers(0, int(3_000 * byte_ps(rate)))
+    at_ps, sizes, now = [], [], 0
+    for _ in range(data.draw(st.integers(1, 40))):
+        now += data.draw(gaps)
+        at_ps.append(now)
+        sizes.append(data.draw(st.integers(20, 1_500)))
+    shape = Shape(rate, 1_500, Buffer(2**40, "packet"))
+    (shaped,) = lab.carry(shape, lab.setting(), lab.cells(at_ps, size_bytes=sizes)).departures
+    (again,) = lab.carry(shape, lab.setting(), shaped).departures
+    assert again.at_ps.tolist() == shaped.at_ps.tolist()
+    for make in METERS.values():
+        got = lab.carry(make(rate, 1_500), lab.setting(), shaped)
+        assert got.lost == []
+        assert not got.departures[0].marks.any()
+
+
+@pytest.mark.parametrize("rate", AWKWARD)
+def test_packets_above_the_rate_are_dropped_as_in_exact_time(lab, rate):
+    """A thousandth above it; no packet comes within a ps of what is allowed."""
+    interval_ps = 577 * byte_ps(rate * Fraction(1_001, 1_000))
+    full_ps, empty, red = 1_500 * byte_ps(rate), Fraction(0), []
+    for number in range(10_000):
+        exact_ps = number * interval_ps
+        if max(empty - exact_ps, 0) + 577 * byte_ps(rate) > full_ps:
+            red.append(number)
+        else:
+            empty = max(empty, exact_ps) + 577 * byte_ps(rate)
+    batch = lab.cells([math.floor(n * interval_ps) for n in range(10_000)], size_bytes=577)
+    got = lab.carry(Police(rate, 1_500), lab.setting(), batch)
+    assert len(red) > 1
+    assert [number for *_, number in got.lost] == red
