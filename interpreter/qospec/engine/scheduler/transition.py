@@ -133,16 +133,11 @@ def _with_more_slots(state: Whole) -> Whole:
 
 
 @kernel
-def tree_in(state: Whole) -> Tree:
-    """Return the tree, as a view."""
-    return rows(state, TREE, state[ROWS], FIELDS)  # type: ignore[no-any-return]
-
-
-@kernel
-def slots_in(state: Whole) -> Whole:
-    """Return the slots, as a view."""
+def _views(state: Whole) -> tuple[Tree, Whole]:
+    """Return the tree and the slots."""
+    tree = rows(state, TREE, state[ROWS], FIELDS)
     count = (len(state) - state[SLOTS]) // state[WIDTH]
-    return rows(state, state[SLOTS], count, state[WIDTH])  # type: ignore[no-any-return]
+    return tree, rows(state, state[SLOTS], count, state[WIDTH])
 
 
 @kernel
@@ -160,7 +155,7 @@ def arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: W
         state[drawn] += 1
         draw = state[drawn + state[drawn]]
     state[SINCE_REBASE] += 1
-    slots, i = slots_in(state), state[FREE_SLOT]
+    (tree, slots), i = _views(state), state[FREE_SLOT]
     k = state[state[LEAVES] + port]
     state[FREE_SLOT] = slots[i, AFTER]
     slots[i, OF], slots[i, AFTER], slots[i, CAME] = item, NONE, now_ps
@@ -168,7 +163,7 @@ def arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: W
     state[FREE], state[PART] = start_of(state, now_ps)
     if state[FREE] > now_ps:
         _admit(state, items, i, 1, out)
-    elif tree_in(state)[k, WAITS] == 0:
+    elif tree[k, WAITS] == 0:
         _admit(state, items, i, 0, out)
     elif state[FIRST_HELD] == NONE:
         state[FIRST_HELD] = state[LAST_HELD] = i
@@ -182,7 +177,7 @@ def arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: W
 @kernel
 def wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
     """Send what is next, if the line is free; then decide about what was held back."""
-    tree = tree_in(state)
+    tree, slots = _views(state)
     if state[FREE] == now_ps:
         last = tree[0, SENT]
         if last and tree[last, WAITS] == 0:
@@ -193,7 +188,7 @@ def wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
     if tree[0, OVER_LIMIT]:
         _drop_over_limit(state, items, out)
     while not tree[0, OVER_LIMIT] and state[FIRST_HELD] != NONE and out[0, 0] < MOST_ANSWERS - 1:
-        i, slots = state[FIRST_HELD], slots_in(state)
+        i = state[FIRST_HELD]
         state[FIRST_HELD], slots[i, AFTER] = slots[i, AFTER], NONE
         _admit(state, items, i, 1, out)
     if tree[0, OVER_LIMIT] or state[FIRST_HELD] != NONE:
@@ -206,7 +201,7 @@ def wake(state: Whole, items: Whole, now_ps: int, out: Whole) -> int:
 @kernel
 def _admit(state: Whole, items: Whole, i: int, needs_room: int, out: Whole) -> None:
     """Put an item into its queue, or lose it."""
-    tree, slots = tree_in(state), slots_in(state)
+    tree, slots = _views(state)
     k, size_bytes = slots[i, QUEUE], items[slots[i, OF], ITEM_SIZE]
     cause = _decide(state, items, i, needs_room)
     if cause != ADMITTED:
@@ -228,7 +223,7 @@ def _admit(state: Whole, items: Whole, i: int, needs_room: int, out: Whole) -> N
 @kernel
 def _lose(state: Whole, i: int, cause: int, out: Whole) -> None:
     """Lose the item of a slot."""
-    tree, slots = tree_in(state), slots_in(state)
+    tree, slots = _views(state)
     number = tree[slots[i, QUEUE], NUMBER]
     lose(out, number * KINDS_OF_LOSS + cause - OVERFLOW, slots[i, OF])
     slots[i, AFTER] = state[FREE_SLOT]
@@ -238,7 +233,7 @@ def _lose(state: Whole, i: int, cause: int, out: Whole) -> None:
 @kernel
 def _send_next(state: Whole, items: Whole, now_ps: int, out: Whole) -> None:
     """Send the item that the policies select."""
-    tree, slots = tree_in(state), slots_in(state)
+    tree, slots = _views(state)
     k = select_queue(tree, slots)
     i = tree[k, ITEM]
     item, following = slots[i, OF], slots[i, AFTER]
@@ -265,7 +260,7 @@ def _drop_over_limit(state: Whole, items: Whole, out: Whole) -> None:
 
     OVER_LIMIT is the first row that has not been looked at.
     """
-    tree = tree_in(state)
+    tree, _ = _views(state)
     k = tree[0, OVER_LIMIT]
     while k < len(tree) and out[0, 0] < MOST_ANSWERS - 1:
         if tree[k, FIRST] == 0 and tree[k, WAITS] == 1:
@@ -289,7 +284,7 @@ def _drop_over_limit(state: Whole, items: Whole, out: Whole) -> None:
 @kernel
 def _decide(state: Whole, items: Whole, i: int, needs_room: int) -> int:
     """Return ADMITTED, or the cause for which an arrival is lost."""
-    tree, slots = tree_in(state), slots_in(state)
+    tree, slots = _views(state)
     k = slots[i, QUEUE]
     amount = items[slots[i, OF], ITEM_SIZE] if tree[k, IN_BYTES] else 1
     return OVERFLOW * (needs_room != 0 and held(tree, k) + amount > tree[k, LIMIT])
@@ -298,7 +293,8 @@ def _decide(state: Whole, items: Whole, i: int, needs_room: int) -> int:
 @kernel
 def _recheck_limit(state: Whole, items: Whole, i: int) -> int:  # noqa: ARG001
     """Return ADMITTED, or the cause of loss of an item that is alone in its queue and not sent."""
-    tree, k = tree_in(state), slots_in(state)[i, QUEUE]
+    tree, slots = _views(state)
+    k = slots[i, QUEUE]
     return OVERFLOW * (held(tree, k) > tree[k, LIMIT])  # type: ignore[no-any-return]
 
 
@@ -319,7 +315,7 @@ def _on_departure(state: Whole, k: int) -> int:  # noqa: ARG001
 
 @kernel
 def _decide_by_policy(state: Whole, items: Whole, i: int, needs_room: int) -> int:
-    tree, slots = tree_in(state), slots_in(state)
+    tree, slots = _views(state)
     k, item = slots[i, QUEUE], slots[i, OF]
     amount = items[item, ITEM_SIZE] if tree[k, IN_BYTES] else 1
     arrival = (items[item, ITEM_MARKS], amount, slots[i, CAME])
@@ -329,7 +325,7 @@ def _decide_by_policy(state: Whole, items: Whole, i: int, needs_room: int) -> in
 
 @kernel
 def _recheck_limit_by_policy(state: Whole, items: Whole, i: int) -> int:
-    tree, slots = tree_in(state), slots_in(state)
+    tree, slots = _views(state)
     k, marks = slots[i, QUEUE], items[slots[i, OF], ITEM_MARKS]
     if held(tree, k) > tree[k, LIMIT]:
         return OVERFLOW
@@ -338,7 +334,7 @@ def _recheck_limit_by_policy(state: Whole, items: Whole, i: int) -> int:
 
 @kernel
 def _on_drop_by_policy(state: Whole, items: Whole, i: int) -> int:
-    tree, slots = tree_in(state), slots_in(state)
+    tree, slots = _views(state)
     number, marks = tree[slots[i, QUEUE], NUMBER], items[slots[i, OF], ITEM_MARKS]
     forget_count(table_in(state, state[TABLE]), number, marks)
     return 0
@@ -346,7 +342,8 @@ def _on_drop_by_policy(state: Whole, items: Whole, i: int) -> int:
 
 @kernel
 def _on_departure_by_policy(state: Whole, k: int) -> int:
-    table_in(state, state[TABLE]).queues[tree_in(state)[k, NUMBER], SINCE] = state[FREE]
+    tree, _ = _views(state)
+    table_in(state, state[TABLE]).queues[tree[k, NUMBER], SINCE] = state[FREE]
     return 0
 
 
