@@ -40,8 +40,16 @@ NESTED = [
     Combined(Wfq(SHARES), (Wfq(SHARES), None)),
     Combined(Wf2qPlus(SHARES), (Scfq(SHARES), Wrr((("a", 2), ("b", 1))))),
 ]
+moments = st.one_of(st.integers(0, 60_000_000), st.sampled_from([0, 12_000_000, 24_000_000]))
+packets = st.lists(st.tuples(moments, st.sampled_from([64, 576, 1_500])), max_size=12).map(sorted)
+cells = st.lists(st.tuples(moments, st.just(53)), max_size=12).map(sorted)
+cuts = st.lists(st.integers(0, 90_000_000), max_size=3)
+
 GIGABIT = Clock(Fraction(10**9), slotted=False)
+FRACTIONS = Clock(Fraction(999_999_937), slotted=False, propagation_ps=5_000)
 SLOTS = Clock(Fraction(149_760_000), slotted=True, phase_ps=1_000)
+LINES = [(GIGABIT, packets), (FRACTIONS, packets), (SLOTS, cells)]
+"""Lines, and what arrives there."""
 LIMITS = [None, Buffer(0, "packet"), Buffer(2, "packet"), Buffer(100, "byte")]
 RED = Red(low=Buffer(1, "packet"), high=Buffer(3, "packet"), p=Fraction(1, 2), weight=Fraction(1))
 POLICIES = [RED, Threshold("dscp", (("46", Buffer(1, "packet")),))]
@@ -89,15 +97,9 @@ def both(element, clock, queue, arrivals, cuts=(), marks=(0,)):
     return in_batches, outcome(alone.process, batches, cuts)
 
 
-moments = st.one_of(st.integers(0, 60_000_000), st.sampled_from([0, 12_000_000, 24_000_000]))
-packets = st.lists(st.tuples(moments, st.sampled_from([64, 576, 1_500])), max_size=12).map(sorted)
-cells = st.lists(st.tuples(moments, st.just(53)), max_size=12).map(sorted)
-cuts = st.lists(st.integers(0, 90_000_000), max_size=3)
-
-
 @given(data=st.data(), element=st.sampled_from(FLAT + NESTED), cuts=cuts)
 def test_it_is_the_same_item_by_item(data, element, cuts):
-    clock, items = data.draw(st.sampled_from([(GIGABIT, packets), (SLOTS, cells)]))
+    clock, items = data.draw(st.sampled_from(LINES))
     arrivals = [data.draw(items) for _ in element.inputs]
     one, other = both(element, clock, (data.draw(st.sampled_from(LIMITS)),), arrivals, cuts)
     assert one == other
