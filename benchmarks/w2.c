@@ -52,13 +52,13 @@ typedef void bounded(void *generator, uint32_t low, uint32_t range, intptr_t cou
 struct packets {
     i64 count, *at_ps, *sent_ps;
     int32_t *flow, *size;
-    uint16_t *marks;
+    uint32_t *marks;
 };
 
 static struct packets packets(i64 capacity)
 {
     return (struct packets){0, malloc(capacity * 8), malloc(capacity * 8), malloc(capacity * 4),
-                            malloc(capacity * 4), malloc(capacity * 2)};
+                            malloc(capacity * 4), malloc(capacity * 4)};
 }
 
 static void release(struct packets *p)
@@ -165,7 +165,7 @@ static void tester(const struct trial *trial, struct line *line, struct packets 
 struct packet {
     i64 sent_ps;
     int32_t flow, size;
-    uint16_t marks;
+    uint32_t marks;
 };
 
 struct queue {
@@ -330,7 +330,7 @@ void w2(struct source *sources, struct line *first, struct line *line, const str
         memmove(p.sent_ps, p.sent_ps + from, left * 8);
         memmove(p.flow, p.flow + from, left * 4);
         memmove(p.size, p.size + from, left * 4);
-        memmove(p.marks, p.marks + from, left * 2);
+        memmove(p.marks, p.marks + from, left * 4);
         memmove(classes, classes + from, left);
         p.count = left;
         scheduler->next = 0;

@@ -37,7 +37,7 @@ from qospec.engine.queue.drop_policy import Waiting
 from qospec.engine.random import Draws
 from qospec.engine.scheduler.scheduler import Combined
 from qospec.engine.source.sizes import Sizes
-from qospec.protocol.marks import VALUES, marked
+from qospec.protocol.marks import marked
 from qospec.traffic.poisson import Poisson
 from qospec.units import PS_PER_S
 
@@ -141,7 +141,7 @@ class InC:
                 drawing.random_bounded_uint32_fill,
             )
         ]
-        self._class_of = np.full(VALUES, len(CLASSES), np.uint8)
+        self._class_of = np.full(max(MARKS) + 1, len(CLASSES), np.uint8)
         self._class_of[list(MARKS)] = np.arange(len(MARKS))
         self._size_of = np.repeat(np.array(IMIX.size_bytes, np.int32), IMIX.weights)
         self.counts: dict[str, np.ndarray] = {}

@@ -9,7 +9,7 @@ typedef int64_t i64;
 struct columns {
     i64 *at_ps, *sent_ps;
     int32_t *connection, *size_bytes;
-    uint16_t *clp;
+    uint32_t *clp;
 };
 
 struct test { /* one per connection */

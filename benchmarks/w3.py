@@ -35,7 +35,7 @@ FIELDS = ("due_ps", "part", "increment_ps", "increment_part", "denominator", "to
 def cells() -> list[Batch]:
     """Return the cells in batches."""
     draws = Draws(("w3",)).stream()
-    sizes, marks = np.full(emulation.CHUNK, 53, np.int32), np.zeros(emulation.CHUNK, np.uint16)
+    sizes, marks = np.full(emulation.CHUNK, 53, np.int32), np.zeros(emulation.CHUNK, np.uint32)
     batches, now_ps = [], 0
     for start in range(0, CELLS, emulation.CHUNK):
         count = min(emulation.CHUNK, CELLS - start)

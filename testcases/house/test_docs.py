@@ -181,7 +181,7 @@ def test_the_documented_scheduler_serves_the_longest_queue(examples: Catalogue) 
     packets = []
     for count in (2, 4):
         same = np.zeros(count, np.int64)
-        columns = {"size_bytes": (same + 1_500).astype(np.int32), "marks": same.astype(np.uint16)}
+        columns = {"size_bytes": (same + 1_500).astype(np.int32), "marks": same.astype(np.uint32)}
         sent_ps = np.arange(count) + 10 * len(packets)
         connection = same.astype(np.int32)
         packets.append(Batch(at_ps=same, sent_ps=sent_ps, connection=connection, **columns))

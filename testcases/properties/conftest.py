@@ -241,7 +241,7 @@ def coming(
         sent_ps=np.arange(first, first + count),
         connection=np.array(draw(_column(range(indices), count)), np.int32),
         size_bytes=np.array(sizes, np.int32),
-        marks=np.array(draw(_column(marks, count)), np.uint16),
+        marks=np.array(draw(_column(marks, count)), np.uint32),
     )
 
 

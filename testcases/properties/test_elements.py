@@ -4,10 +4,11 @@
 code.
 """
 
+import contextlib
 import functools
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -24,6 +25,8 @@ from qospec.elements.gcra import Gcra
 from qospec.elements.shape import Shape
 from qospec.engine import kernel
 from qospec.engine.element import Element, Setting
+from qospec.engine.event import component
+from qospec.engine.event.alone import Alone, process_of
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
 from qospec.engine.items.connections import Contract
 from qospec.engine.line import transmission
@@ -49,10 +52,19 @@ class Outcome(NamedTuple):
 # ---- how an element is driven
 
 
-def outcome(example: Any, cuts: tuple[int, ...] = ()) -> Outcome:
+def by_events(element: Element, setting: Setting) -> Any:
+    """Return how an element works event by event, whatever else it can."""
+    return Alone(element, setting).process
+
+
+def outcome(
+    example: Any,
+    cuts: tuple[int, ...] = (),
+    driver: Callable[[Element, Setting], Any] = process_of,
+) -> Outcome:
     """Return what the element gives, and hold it to its watermarks on the way."""
     element = example.element
-    state = element.start(example.setting)
+    process = driver(element, example.setting)
     departures = [empty() for _ in element.outputs]
     before = [0] * len(element.outputs)
     losses: dict[tuple[str, str], list[tuple[int, int]]] = {}
@@ -61,7 +73,7 @@ def outcome(example: Any, cuts: tuple[int, ...] = ()) -> Outcome:
     for until_ps in (*cuts, FOREVER_PS):
         stops = [int(batch.at_ps.searchsorted(until_ps)) for batch in example.arrivals]
         parts = zip(example.arrivals, done, stops, strict=True)
-        step = element.process(state, tuple(b.part(i, j) for b, i, j in parts), until_ps)
+        step = process(tuple(b.part(i, j) for b, i, j in parts), until_ps)
         for number, left in enumerate(step.departures):
             now_ps = step.until_ps[number]
             least_ps = until_ps + element.lookahead_ps(example.setting.clock)
@@ -213,6 +225,39 @@ def may_insert(example: Any, index: int) -> bool:
     return example.setting.connections.plane_of(index) in example.element.inserts
 
 
+def keeps_agreement(example: Any) -> None:
+    """Batches, compiled events and events as Python are one, at any cut, whether watched or not."""
+    for watched in (True, False):
+        each = example._replace(setting=example.setting._replace(watched=watched))
+        expected = regardless_of_order(each, outcome(each))
+        for cuts in ((), each.cuts):
+            found = outcome(each, cuts, by_events)
+            assert regardless_of_order(each, found) == expected, f"events differ, cut at {cuts}"
+            with kernels_as_python():
+                as_python = outcome(each, cuts, by_events)
+            assert equal(found, as_python), f"compiled events differ, cut at {cuts}"
+
+
+def regardless_of_order(example: Any, given: Outcome) -> Any:
+    """Return an outcome to compare: losses in any order; waits where batches report them, too."""
+    departures = [list(zip(*(c.tolist() for c in left), strict=True)) for left in given.departures]
+    losses = {cause: sorted(items) for cause, items in given.losses.items()}
+    return departures, losses, given.waits if example.element.holds else []
+
+
+@contextlib.contextmanager
+def kernels_as_python() -> Iterator[None]:
+    """Run kernels as `QOS_KERNELS=python` does, though some have been compiled."""
+
+    def call(self: Any, *arguments: Any) -> Any:
+        return kernel.as_python(self._function)(*arguments)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernel._Kernel, "__call__", call)
+        patch.setattr(component, "is_compiled", lambda _: False)
+        yield
+
+
 PROMISES = {
     "chunks": keeps_chunks,
     "purity": keeps_purity,
@@ -231,18 +276,24 @@ def test_an_element_keeps_its_promises(drawing, kind, promise, data):
     promise(data.draw(drawing.examples(kind)))
 
 
+@pytest.mark.parametrize(
+    "kind",
+    [kind for kind in ELEMENTS.values() if kind.build.transition is not Element.transition],
+    ids=lambda kind: kind.name,
+)
+@slowly
+@given(data=st.data())
+def test_both_drivers_agree(drawing, kind, data):
+    keeps_agreement(data.draw(drawing.examples(kind)))
+
+
 @every_kind
 @slowly
 @given(data=st.data())
 def test_a_compiled_kernel_equals_its_python_self(drawing, kind, data):
     example = data.draw(drawing.examples(kind))
     compiled = outcome(example, example.cuts)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            kernel._Kernel,
-            "__call__",
-            lambda self, *arguments: kernel.as_python(self._function)(*arguments),
-        )
+    with kernels_as_python():
         as_python = outcome(example, example.cuts)
     assert equal(compiled, as_python)
 

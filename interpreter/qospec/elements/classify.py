@@ -7,9 +7,18 @@ from typing import TYPE_CHECKING
 from qospec.catalogue.kinds import element
 from qospec.dataclass import dataclass
 from qospec.engine.element import Element, Step
-from qospec.engine.items.partition import MAX_OUTPUTS, partition_by_table, routing_table
+from qospec.engine.event.transition import CONNECTION, DONE, MARKS, Transition, send
+from qospec.engine.items.partition import (
+    MAX_OUTPUTS,
+    output_in,
+    partition_by_table,
+    routing_table,
+    table_state,
+)
+from qospec.engine.kernel import kernel
 
 if TYPE_CHECKING:
+    from qospec.engine.arrays import Whole
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
     from qospec.engine.items.partition import RoutingTable
@@ -44,7 +53,17 @@ class Classify(Element):
     def start(self, setting: Setting) -> RoutingTable:
         return routing_table(setting)
 
+    def transition(self, setting: Setting) -> Transition:
+        return Transition(table_state(setting), _arrive)
+
     def process(self, state: RoutingTable, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
         departures = partition_by_table(batch, state, len(self.classes))
         return Step(departures, (until_ps,) * len(self.classes))
+
+
+@kernel
+def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
+    """Send an item to its class at once; see `engine.event.transition`."""
+    send(out, output_in(state, 0, items[item, CONNECTION], items[item, MARKS]), item, now_ps)
+    return DONE

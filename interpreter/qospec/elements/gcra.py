@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from qospec.catalogue.kinds import Domain, Names, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Loss, Step
+from qospec.engine.event.transition import CONNECTION, DONE, MARKS, Transition, lose, send
 from qospec.engine.items.partition import split
-from qospec.engine.kernel import kernel
+from qospec.engine.kernel import kernel, part
 from qospec.engine.source.contract import LONGEST_TOLERANCE_PS
 from qospec.protocol.atm import SERVICE_CATEGORIES
 from qospec.protocol.marks import CLP
@@ -17,49 +18,29 @@ from qospec.protocol.marks import CLP
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from numpy import void
-    from numpy.typing import NDArray
-
-    from qospec.engine.arrays import Marks
+    from qospec.engine.arrays import Marks, Whole
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
     from qospec.engine.items.connections import Contract
 
-    Tests = NDArray[void]
-    """Records of the fields of TEST."""
-    Row = tuple[int, ...]
-    """The values of one record."""
+    Test = tuple[int, ...]
+    """The fields of a test."""
 
 CONFORMS, DISCARDED, TAGGED = 0, 1, 2
 
 NO_TOLERANCE_ENDS_PS = 2**62
 LARGEST_DENOMINATOR = 2**62
 
-TEST = (
-    ("due_ps", "i8"),  # TAT, rounded down
-    ("part", "i8"),  # and its fraction of a ps, over `denominator`
-    ("increment_ps", "i8"),  # T, likewise
-    ("increment_part", "i8"),
-    ("denominator", "i8"),
-    ("tolerance_ps", "i8"),  # tau
-    ("only_clp_0", "i8"),  # whether CLP 1 cells are exempt
-    ("tags", "i8"),  # whether a CLP 0 cell that fails is tagged
-)
+OWN, VIOLATED, SECOND, TESTS = range(4)
+"""The state: the number of indices with tests of their own; the outcome of a cell that violates its
+contract; where the second tests begin, 0 without any VBR. Then come the first tests, by index.
 
-
-class State(NamedTuple):
-    """The state that is kept from batch to batch.
-
-    Attributes:
-        first: (indices,) The test of each connection on all cells.
-        second: (indices,) The sustainable-rate test of VBR; (0,) without any VBR.
-        own: The number of indices with tests of their own; a cell of a higher index is tested with
-            the user cells of its connection, which are that many indices below, or a multiple.
-    """
-
-    first: Tests
-    second: Tests
-    own: int
+A cell of a higher index is tested with the user cells of its connection, which are OWN indices
+below, or a multiple."""
+DUE, PART, INCREMENT, INCREMENT_PART, DENOMINATOR, TOLERANCE, ONLY_CLP_0, TAGS = range(8)
+"""A test: TAT, T and tau in ps, the first two with a numerator over the denominator; whether cells
+with CLP 1 are exempt; whether a cell that fails is tagged."""
+FIELDS = 8
 
 
 @element(source="ITU-T I.371, Annex A; ATM Forum TM 4.1 (af-tm-0121): GCRA", carries=("cell",))
@@ -116,10 +97,10 @@ class Gcra(Element):
         tags = self.polices(contract) and (self.violate == "tag" or contract.tagging)
         return (marks, marks | CLP) if tags and not marks & CLP else (marks,)
 
-    def start(self, setting: Setting) -> State:
+    def start(self, setting: Setting) -> Whole:
         connections = setting.connections
         policed = [c if self.polices(c) else None for c in connections.contracts]
-        tests_of: list[tuple[Row, Row]] = [
+        tests_of: list[tuple[Test, Test]] = [
             (_EVERYTHING_CONFORMS, _EVERYTHING_CONFORMS)
         ] * connections.indices
         like = None
@@ -133,18 +114,19 @@ class Gcra(Element):
                 for plane in connections.planes:
                     tests_of[connections.index(index, plane)] = tests
         dual = any(c is not None and c.sustainable_cell_rate is not None for c in policed)
-        return State(
-            np.array([first for first, _ in tests_of], list(TEST)),
-            np.array([second for _, second in tests_of if dual], list(TEST)),
-            connections.count if self.oam == "joint" else connections.indices,
-        )
+        own = connections.count if self.oam == "joint" else connections.indices
+        violated = DISCARDED if self.violate == "discard" else TAGGED
+        first, second = (np.array(tests, np.int64).ravel() for tests in zip(*tests_of, strict=True))
+        head = [own, violated, TESTS + len(first) if dual else 0]
+        return np.concatenate([head, first, second[: len(second) * dual]], dtype=np.int64)
 
-    def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+    def transition(self, setting: Setting) -> Transition:
+        return Transition(self.start(setting), _arrive, losses=(("", "policed"),))
+
+    def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
         outcome = np.empty(batch.count, np.uint8)
-        violated = DISCARDED if self.violate == "discard" else TAGGED
-        police = _police_dual if len(state.second) else _police
-        discarded, tagged = police(batch, state, violated, outcome)
+        discarded, tagged = _police(batch, state, outcome)
         if tagged:
             batch = batch.with_marks(batch.marks | (outcome == TAGGED))
             outcome = (outcome == DISCARDED).view(np.uint8)
@@ -156,12 +138,12 @@ class Gcra(Element):
 _EVERYTHING_CONFORMS = (0, 0, 0, 0, 1, NO_TOLERANCE_ENDS_PS, 0, 0)
 
 
-def _first(contract: Contract) -> Row:
+def _first(contract: Contract) -> Test:
     tolerance_ps = contract.cell_delay_variation_tolerance_ps
     return (*_test(contract.peak_interval_ps, tolerance_ps), 0, 0)
 
 
-def _second(contract: Contract) -> Row:
+def _second(contract: Contract) -> Test:
     if contract.sustainable_cell_rate is None:
         return _EVERYTHING_CONFORMS
     tolerance_ps = contract.burst_tolerance_ps + contract.cell_delay_variation_tolerance_ps
@@ -169,7 +151,7 @@ def _second(contract: Contract) -> Row:
     return (*_test(contract.sustained_interval_ps, tolerance_ps), only_clp_0, contract.tagging)
 
 
-def _test(increment_ps: Fraction, tolerance_ps: int) -> Row:
+def _test(increment_ps: Fraction, tolerance_ps: int) -> Test:
     """Return a test before its first cell; a TAT of 0 lets that cell conform at any time."""
     denominator = increment_ps.denominator
     if tolerance_ps > LONGEST_TOLERANCE_PS or denominator > LARGEST_DENOMINATOR:
@@ -180,70 +162,67 @@ def _test(increment_ps: Fraction, tolerance_ps: int) -> Row:
 
 
 @kernel
-def _police(batch: Batch, state: State, violated: int, outcome: Marks) -> tuple[int, int]:
-    """Apply one test to each cell; return the numbers of cells discarded and tagged.
-
-    Args:
-        batch: n cells.
-        state: Updated.
-        violated: The outcome of a cell that does not conform.
-        outcome: (n,) Written: CONFORMS, DISCARDED or TAGGED.
-    """
-    at_ps, connection = batch.at_ps, batch.connection
-    tests, _, own = state
-    violations = 0
-    for i in range(len(at_ps)):
-        v = connection[i]
-        while v >= own:
-            v -= own
-        test = tests[v]
-        if at_ps[i] + test["tolerance_ps"] < test["due_ps"]:
-            outcome[i] = violated
-            violations += 1
-        else:
-            outcome[i] = CONFORMS
-            _advance(test, at_ps[i])
-    return (violations, 0) if violated == DISCARDED else (0, violations)
+def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
+    """Pass a cell on at once, tag it or discard it; see `engine.event.transition`."""
+    outcome = _outcome(state, items[item, CONNECTION], items[item, MARKS], now_ps)
+    if outcome == DISCARDED:
+        lose(out, 0, item)
+        return DONE
+    if outcome == TAGGED:
+        items[item, MARKS] |= CLP
+    send(out, 0, item, now_ps)
+    return DONE
 
 
 @kernel
-def _police_dual(batch: Batch, state: State, violated: int, outcome: Marks) -> tuple[int, int]:
-    """Apply both tests of its connection to each cell; see `_police`."""
+def _police(batch: Batch, state: Whole, outcome: Marks) -> tuple[int, int]:
+    """Write the outcome of each cell; return the numbers of cells discarded and tagged."""
     at_ps, connection, marks = batch.at_ps, batch.connection, batch.marks
-    firsts, seconds, own = state
     discarded = tagged = 0
     for i in range(len(at_ps)):
-        v = connection[i]
-        while v >= own:
-            v -= own
-        first, second, t = firsts[v], seconds[v], at_ps[i]
-        early = t + first["tolerance_ps"] < first["due_ps"]
-        counts = marks[i] & CLP == 0 or not second["only_clp_0"]
-        bursts = counts and t + second["tolerance_ps"] < second["due_ps"]
-        if early or (bursts and not second["tags"]):
-            outcome[i] = violated
-            discarded += violated == DISCARDED
-            tagged += violated == TAGGED
-            continue
-        outcome[i] = TAGGED if bursts else CONFORMS
-        tagged += bursts
-        _advance(first, t)
-        if counts and not bursts:
-            _advance(second, t)
+        found = _outcome(state, connection[i], marks[i], at_ps[i])
+        outcome[i] = found
+        discarded += found == DISCARDED
+        tagged += found == TAGGED
     return discarded, tagged
 
 
 @kernel
-def _advance(test: Any, t: int) -> None:
-    """Count a cell at `t` that conforms: TAT = max(t, TAT) + T."""
-    due, part = test["due_ps"], test["part"]
-    if t > due:
-        due = t + test["increment_ps"]
-        part = test["increment_part"]
-    else:
-        due += test["increment_ps"]
-        part += test["increment_part"]
-        if part >= test["denominator"]:
-            part -= test["denominator"]
-            due += 1
-    test["due_ps"], test["part"] = due, part
+def _outcome(state: Whole, connection: int, marks: int, now_ps: int) -> int:
+    """Apply the tests of its connection to a cell; return CONFORMS, DISCARDED or TAGGED."""
+    while connection >= state[OWN]:
+        connection -= state[OWN]
+    first, outcome = part(state, TESTS + FIELDS * connection, FIELDS), CONFORMS
+    if not _conforms(first, now_ps):
+        return state[VIOLATED]  # type: ignore[no-any-return]
+    if state[SECOND]:
+        second = part(state, state[SECOND] + FIELDS * connection, FIELDS)
+        if marks & CLP == 0 or not second[ONLY_CLP_0]:
+            if _conforms(second, now_ps):
+                _count(second, now_ps)
+            elif second[TAGS]:
+                outcome = TAGGED
+            else:
+                return state[VIOLATED]  # type: ignore[no-any-return]
+    _count(first, now_ps)
+    return outcome
+
+
+@kernel
+def _conforms(test: Whole, now_ps: int) -> bool:
+    """Return whether a cell may come now: unless t < TAT - tau."""
+    return now_ps + test[TOLERANCE] >= test[DUE]  # type: ignore[no-any-return]
+
+
+@kernel
+def _count(test: Whole, now_ps: int) -> None:
+    """Count a cell that conforms: TAT = max(t, TAT) + T."""
+    due, due_part = test[DUE], test[PART]
+    if now_ps > due:
+        due, due_part = now_ps, 0
+    due += test[INCREMENT]
+    due_part += test[INCREMENT_PART]
+    if due_part >= test[DENOMINATOR]:
+        due_part -= test[DENOMINATOR]
+        due += 1
+    test[DUE], test[PART] = due, due_part

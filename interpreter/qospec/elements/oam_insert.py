@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import ceil, floor
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from qospec.catalogue.kinds import CellRate, Domain, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
+from qospec.engine.event.transition import CONNECTION, DONE, Transition, make, send
 from qospec.engine.items.batch import uninitialised
-from qospec.engine.kernel import kernel
+from qospec.engine.kernel import kernel, rows
 from qospec.protocol.atm import CELL_BYTES
 from qospec.units import PS_PER_S
 
@@ -23,20 +24,13 @@ if TYPE_CHECKING:
 LARGEST_DENOMINATOR = 2**62
 
 
-class State(NamedTuple):
-    """The state that is kept from batch to batch.
-
-    Attributes:
-        first: The index of the OAM cells of the first VC.
-        due_ps: (count,) The first whole ps in which an OAM cell of each VC is due.
-        ahead: (count,) The amount by which that is rounded up, as a numerator.
-        period: The time between two: whole ps, numerator, denominator.
-    """
-
-    first: int
-    due_ps: Times
-    ahead: Whole
-    period: tuple[int, int, int]
+FIRST, PERIOD, PERIOD_PART, DENOMINATOR, VCS = range(5)
+"""The state: the index of the OAM cells of the first VC; the time between two of a VC, in whole ps
+and a numerator over the denominator. Then comes a row for each VC."""
+DUE, AHEAD = 0, 1
+"""Its columns: the first whole ps in which an OAM cell is due, and the amount by which that is
+rounded up, as a numerator."""
+COLUMNS = 2
 
 
 @element(
@@ -69,35 +63,63 @@ class OamInsert(Element):
                 "rate: this fraction is too fine to be kept exactly; give fewer digits"
             )
 
-    def start(self, setting: Setting) -> State:
+    def start(self, setting: Setting) -> Whole:
         count = setting.connections.count
         period_ps = PS_PER_S / Fraction(self.rate)
         denominator = period_ps.denominator
-        ahead = np.zeros(count, np.int64)
+        vcs = np.zeros((count, COLUMNS), np.int64)
         if self.phases == "random":
             stream = setting.draws.below("phases").stream()
-            due_ps = stream.integers(0, -(-period_ps // 1), count)
+            vcs[:, DUE] = stream.integers(0, -(-period_ps // 1), count)
         else:
             exact = [number * period_ps / count for number in range(count)]
-            due_ps = np.array([ceil(at_ps) for at_ps in exact], np.int64)
+            vcs[:, DUE] = [ceil(at_ps) for at_ps in exact]
             # Rounding the numerator down is harmless: only whole numerators are ever added to it.
-            ahead[:] = [floor((ceil(at_ps) - at_ps) * denominator) for at_ps in exact]
-        period = (*divmod(period_ps.numerator, denominator), denominator)
-        return State(setting.connections.index(0, "oam"), due_ps, ahead, period)
+            vcs[:, AHEAD] = [floor((ceil(at_ps) - at_ps) * denominator) for at_ps in exact]
+        period = [*divmod(period_ps.numerator, denominator), denominator]
+        return np.array([setting.connections.index(0, "oam"), *period, *vcs.ravel()], np.int64)
 
-    def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+    def transition(self, setting: Setting) -> Transition:
+        return Transition(self.start(setting), _arrive)
+
+    def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
         before = np.empty(batch.count, np.int64)
-        count = _due(batch.at_ps, batch.connection, state, before)
+        count = _all_due(batch.at_ps, batch.connection, state, before)
         if count:
             with_oam = uninitialised(batch.count + count)
-            _insert(batch, before[:count], state.first, with_oam)
+            _insert(batch, before[:count], int(state[FIRST]), with_oam)
             batch = with_oam
         return Step((batch,), (until_ps,))
 
 
 @kernel
-def _due(at_ps: Times, connection: Indices, state: State, before: Whole) -> int:
+def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
+    """Send a cell on at once, behind an OAM cell if one is due; see `engine.event.transition`."""
+    connection = items[item, CONNECTION]
+    if _is_due(state, connection, now_ps):
+        oam = make(items, out, state[FIRST] + connection, CELL_BYTES, 0, now_ps)
+        send(out, 0, oam, now_ps)
+    send(out, 0, item, now_ps)
+    return DONE
+
+
+@kernel
+def _is_due(state: Whole, connection: int, now_ps: int) -> bool:
+    """Return whether an OAM cell goes ahead of a cell; if so, the next is due a period later."""
+    vcs = rows(state, VCS, (len(state) - VCS) // COLUMNS, COLUMNS)
+    if connection >= len(vcs) or vcs[connection, DUE] > now_ps:
+        return False
+    vcs[connection, DUE] += state[PERIOD]
+    vcs[connection, AHEAD] -= state[PERIOD_PART]
+    if vcs[connection, AHEAD] < 0:
+        vcs[connection, AHEAD] += state[DENOMINATOR]
+        vcs[connection, DUE] += 1
+    return True
+
+
+@kernel
+def _all_due(at_ps: Times, connection: Indices, state: Whole, before: Whole) -> int:
     """Find the user cells that an OAM cell precedes; return their number.
 
     Args:
@@ -106,18 +128,11 @@ def _due(at_ps: Times, connection: Indices, state: State, before: Whole) -> int:
         state: Updated.
         before: (n,) Written, up to the number returned: the numbers of those cells.
     """
-    _, due_ps, ahead, (period_ps, period_part, denominator) = state
     count = 0
     for i in range(len(at_ps)):
-        v = connection[i]
-        if v < len(due_ps) and due_ps[v] <= at_ps[i]:
+        if _is_due(state, connection[i], at_ps[i]):
             before[count] = i
             count += 1
-            due_ps[v] += period_ps
-            ahead[v] -= period_part
-            if ahead[v] < 0:
-                ahead[v] += denominator
-                due_ps[v] += 1
     return count
 
 

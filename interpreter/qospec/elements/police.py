@@ -7,30 +7,23 @@ from typing import TYPE_CHECKING, ClassVar
 from qospec.catalogue.kinds import element
 from qospec.dataclass import dataclass
 from qospec.engine.kernel import kernel
-from qospec.engine.meter.meter import ABBREVIATIONS, GREEN, RED, Action, Meter, State, elapsed
+from qospec.engine.meter.meter import ABBREVIATIONS, GREEN, RED, Action, Meter, Packet, metering
 from qospec.engine.meter.token_bucket import Bucket, cost, covers, fill, take
 
 if TYPE_CHECKING:
-    from qospec.engine.arrays import Marks
-    from qospec.engine.items.batch import Batch
+    from qospec.engine.arrays import Whole
 
 
 @kernel
-def _judge(batch: Batch, state: State, colour: Marks) -> int:
-    """Write the colour of each packet; return the number of red ones."""
-    at_ps, size_bytes = batch.at_ps, batch.size_bytes
-    clock, committed, _ = state
-    red = 0
-    for i in range(len(at_ps)):
-        price = cost(committed, size_bytes[i])
-        fill(committed, elapsed(clock, at_ps[i]), 0)
-        if covers(committed, price):
-            take(committed, price)
-            colour[i] = GREEN
-        else:
-            colour[i] = RED
-            red += 1
-    return red
+def _colour(committed: Whole, other: Whole, packet: Packet) -> int:
+    """Return green if the bucket covers a packet; see `engine.meter.meter`."""
+    size_bytes, _, elapsed_ps = packet
+    price = cost(committed, size_bytes)
+    fill(committed, elapsed_ps, 0)
+    if not covers(committed, price):
+        return RED
+    take(committed, price)
+    return GREEN
 
 
 @element(
@@ -50,6 +43,7 @@ class Police(Meter):
     """
 
     colours: ClassVar[tuple[int, ...]] = (GREEN, RED)
+    metering = metering("police", _colour)
 
     exceed: Action = "drop"
     """What happens to a packet that exceeds."""
@@ -61,6 +55,3 @@ class Police(Meter):
     @property
     def other_bucket(self) -> Bucket:
         return Bucket("cir", self.committed_information_rate, "cbs", 0)
-
-    def judge(self, batch: Batch, state: State, colour: Marks) -> tuple[int, int]:
-        return 0, _judge(batch, state, colour)

@@ -9,10 +9,12 @@ from qospec.catalogue.kinds import Domain, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
-from qospec.protocol.marks import ALL, COLOURS, MARKS, VALUES
+from qospec.engine.event.transition import DONE, MARKS, Transition, send
+from qospec.engine.kernel import kernel, rows
+from qospec.protocol.marks import ALL, ALL_BITS, COLOURS
 
 if TYPE_CHECKING:
-    from qospec.engine.arrays import Bits
+    from qospec.engine.arrays import Bits, Whole
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
     from qospec.engine.items.connections import Contract
@@ -24,6 +26,11 @@ Precedence = Annotated[Codes | None, Domain("codes", 0, ALL["precedence"].highes
 PriorityCode = Annotated[Codes | None, Domain("codes", 0, ALL["priority"].highest)]
 TrafficClass = Annotated[Codes | None, Domain("codes", 0, ALL["traffic_class"].highest)]
 Colour = Annotated[str | None, Domain("choice", choices=COLOURS)]
+
+COLOUR = ALL["colour"]
+FIRST, HIGHEST = COLOUR.first, COLOUR.highest
+KEPT, SET = 0, 1
+"""The columns of the state of `_arrive`: for each colour, the bits kept and the bits set."""
 
 
 @element(
@@ -88,19 +95,29 @@ class Remark(Element):
         return found
 
     def marks_after(self, marks: int, contract: Contract) -> tuple[int, ...]:
-        for name, value in self._given[min(MARKS["colour"].of(marks), len(COLOURS) - 1)].items():
+        for name, value in self._given[min(COLOUR.of(marks), len(COLOURS) - 1)].items():
             marks = ALL[name].put(marks, value)
         return (marks,)
 
+    @property
+    def _bits(self) -> tuple[tuple[int, int], ...]:
+        """Return the mask of the bits that are kept and the bits that are set, per colour."""
+        return tuple(
+            (
+                ALL_BITS - sum(ALL[name].mask for name in given),
+                sum(ALL[name].put(0, value) for name, value in given.items()),
+            )
+            for given in self._given
+        )
+
     def start(self, setting: Setting) -> tuple[Bits, Bits]:
-        """Return masks of the bits kept and the bits set, per colour; one each if all are equal."""
-        kept, written = [], []
-        for given in self._given:
-            kept.append(VALUES - 1 - sum(ALL[name].mask for name in given))
-            written.append(sum(ALL[name].put(0, value) for name, value in given.items()))
-        alike = len(set(kept)) == len(set(written)) == 1
-        columns = 1 if alike else len(COLOURS)
-        return np.array(kept[:columns], np.uint16), np.array(written[:columns], np.uint16)
+        """Return the bits that are kept and those that are set; one each if colours are alike."""
+        bits = self._bits[: 1 if len(set(self._bits)) == 1 else None]
+        kept, written = np.array(bits, np.uint32).T
+        return kept, written
+
+    def transition(self, setting: Setting) -> Transition:
+        return Transition(np.array(self._bits, np.int64).ravel(), _arrive)
 
     def process(self, state: tuple[Bits, Bits], arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         (batch,) = arrivals
@@ -108,7 +125,17 @@ class Remark(Element):
         if batch.count and len(kept) == 1:
             batch = batch.with_marks((batch.marks & kept) | written)
         elif batch.count:
-            colour = (batch.marks & np.uint16(MARKS["colour"].mask)) >> MARKS["colour"].first
+            colour = (batch.marks & np.uint32(COLOUR.mask)) >> COLOUR.first
             colour = np.minimum(colour, len(COLOURS) - 1)
             batch = batch.with_marks((batch.marks & kept[colour]) | written[colour])
         return Step((batch,), (until_ps,))
+
+
+@kernel
+def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
+    """Write the marks of an item and send it on at once; see `engine.event.transition`."""
+    bits, marks = rows(state, 0, len(COLOURS), 2), items[item, MARKS]
+    colour = min((marks >> FIRST) & HIGHEST, len(COLOURS) - 1)
+    items[item, MARKS] = (marks & bits[colour, KEPT]) | bits[colour, SET]
+    send(out, 0, item, now_ps)
+    return DONE

@@ -6,13 +6,28 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import element
 from qospec.dataclass import dataclass
-from qospec.engine.meter.meter import ABBREVIATIONS, ThreeColours, check_excess, green_else_yellow
-from qospec.engine.meter.token_bucket import Bucket, BucketSize, TokenRate
+from qospec.engine.kernel import kernel
+from qospec.engine.meter.meter import (
+    ABBREVIATIONS,
+    Packet,
+    ThreeColours,
+    check_excess,
+    green_else_yellow,
+    metering,
+)
+from qospec.engine.meter.token_bucket import Bucket, BucketSize, TokenRate, fill
 
 if TYPE_CHECKING:
-    from qospec.engine.arrays import Marks
-    from qospec.engine.items.batch import Batch
-    from qospec.engine.meter.meter import State
+    from qospec.engine.arrays import Whole
+
+
+@kernel
+def _colour(committed: Whole, excess: Whole, packet: Packet) -> int:
+    """Return a packet's colour: each bucket gains at its own rate."""
+    _, _, elapsed_ps = packet
+    fill(committed, elapsed_ps, 0)
+    fill(excess, elapsed_ps, 0)
+    return green_else_yellow(committed, excess, packet)
 
 
 @element(source="RFC 4115, 3", abbreviations=ABBREVIATIONS, carries=("packet",))
@@ -26,6 +41,8 @@ class Rfc4115(ThreeColours):
     packet uses the first bucket, and a red one none. All packets are metered together.
     """
 
+    metering = metering("rfc4115", _colour)
+
     excess_information_rate: TokenRate
     """Rate of tokens for yellow packets, EIR."""
     excess_burst_size: BucketSize
@@ -38,6 +55,3 @@ class Rfc4115(ThreeColours):
     @property
     def other_bucket(self) -> Bucket:
         return Bucket("eir", self.excess_information_rate, "ebs", self.excess_burst_size)
-
-    def judge(self, batch: Batch, state: State, colour: Marks) -> tuple[int, int]:
-        return green_else_yellow(batch, state, self.aware, False, colour)  # noqa: FBT003

@@ -8,22 +8,27 @@ from qospec.catalogue.kinds import Limit, element
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Loss, Step
+from qospec.engine.event.transition import DONE, SIZE, Transition, lose, send, waited
 from qospec.engine.items.batch import FOREVER_PS
 from qospec.engine.items.partition import split
-from qospec.engine.kernel import kernel
+from qospec.engine.kernel import kernel, part, rows
 from qospec.engine.meter import token_bucket
 from qospec.engine.meter.token_bucket import (
     BYTE,
+    FIELDS,
     FULL,
     FULL_PART,
+    TOO_LARGE,
     Bucket,
     BucketSize,
     TokenRate,
     cost,
     fill,
+    refuse,
     take,
     until_covered,
 )
+from qospec.protocol.ip import LARGEST_PACKET_BYTES
 
 if TYPE_CHECKING:
     from qospec.catalogue.kinds import Buffer
@@ -31,8 +36,22 @@ if TYPE_CHECKING:
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
 
-NOW, HEAD, WAITING = 0, 1, 2
-KEPT, TOO_LONG, NO_ROOM = 0, 1, 2
+NOW, HEAD, TAIL, WAITING, LIMIT, IN_BYTES, BUCKET = range(7)
+"""The fields: up to when the bucket is filled, by when the last packet has left; the numbers of the
+first packet that waits and of that after the last, and their amount; how much may wait, and whether
+that counts bytes; the bucket. Then comes what waits, a ring."""
+RING = BUCKET + FIELDS
+LEAVES, AMOUNT = 0, 1
+"""The columns of the ring: when a packet leaves, and the amount of the limit that it takes."""
+WIDTH = 2
+PLACES = 64
+"""The initial size of the ring; a power of two, doubled as needed."""
+
+KEPT, TOO_LONG, NO_ROOM, NO_PLACES = 0, 1, 2, 3
+"""The outcome of a packet: it leaves, it is lost for one of two causes, or it is to be tried again
+with a larger ring."""
+CAUSES = ("policed", "overflow")
+"""For TOO_LONG and NO_ROOM."""
 
 
 @dataclass
@@ -40,16 +59,11 @@ class State:
     """The state that is kept from batch to batch.
 
     Attributes:
-        marks: NOW, up to which the bucket is filled: the last packet has left by then. WAITING,
-            the amount that waits, and HEAD, the first waiting packet.
-        bucket: See `engine.meter.token_bucket`.
-        leaving: (2, n) When each waiting packet leaves, and its amount.
+        fields: See NOW.
         watched: Whether to report which packets waited.
     """
 
-    marks: Whole
-    bucket: Whole
-    leaving: Whole
+    fields: Whole
     watched: bool
 
 
@@ -89,10 +103,19 @@ class Shape(Element):
         return self.limit
 
     def start(self, setting: Setting) -> State:
-        marks = np.zeros(3, np.int64)
-        marks[NOW] = -1  # nothing has left yet, and something may at 0
-        return State(
-            marks, token_bucket.full(self.token_bucket), np.zeros((2, 0), np.int64), setting.watched
+        fields = np.zeros(RING + PLACES * WIDTH, np.int64)
+        fields[NOW] = -1  # nothing has left yet, and something may at 0
+        fields[LIMIT], fields[IN_BYTES] = self.limit.amount, self.limit.unit == "byte"
+        fields[BUCKET : BUCKET + token_bucket.PRICES] = token_bucket.full(self.token_bucket)
+        return State(fields, setting.watched)
+
+    def transition(self, setting: Setting) -> Transition:
+        return Transition(
+            self.start(setting).fields,
+            _arrive,
+            losses=tuple(("", cause) for cause in CAUSES),
+            queues=("",) if setting.watched else (),
+            replenish=_replenish,
         )
 
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
@@ -102,7 +125,7 @@ class Shape(Element):
         if batch.count:
             batch, losses, waits = self._shaped(state, batch)
         # A packet that leaves at a later NOW has waited: tokens for another byte need a ps.
-        last_ps = state.marks.item(NOW)
+        last_ps = state.fields.item(NOW)
         watermark_ps = last_ps + 1 if last_ps >= until_ps else until_ps
         return Step((batch,), (min(watermark_ps, FOREVER_PS),), losses, waits)
 
@@ -111,92 +134,111 @@ class Shape(Element):
     ) -> tuple[Batch, tuple[Loss, ...], tuple[Times, Times] | None]:
         """Return the packets that leave, the losses, and the times of those that waited."""
         token_bucket.check_sizes(batch)
-        self._check_load(state, batch)
-        before = state.leaving.shape[1]
-        room = np.empty((2, before + batch.count), np.int64)
-        room[:, :before] = state.leaving
+        self._check_load(state.fields, batch)
         left_ps, outcome = np.empty(batch.count, np.int64), np.empty(batch.count, np.uint8)
-        limit = (self.limit.amount, self.limit.unit == "byte")
-        queue = (room[0], room[1], before)
-        last, *counts = _shape(batch, (state.marks, state.bucket), queue, limit, (left_ps, outcome))
-        state.leaving = room[:, state.marks[HEAD] : last].copy()
-        state.marks[HEAD] = 0
-        waited = left_ps > batch.at_ps if state.watched else None
-        waits = None if waited is None else (batch.at_ps[waited], left_ps[waited])
+        done = 0
+        while (done := _shape_batch(batch, done, state.fields, left_ps, outcome)) < batch.count:
+            state.fields = _with_more_places(state.fields)
+        late = left_ps > batch.at_ps if state.watched else None
+        waits = None if late is None else (batch.at_ps[late], left_ps[late])
         batch, losses = batch.moved(left_ps), []
-        for each, cause in ((TOO_LONG, "policed"), (NO_ROOM, "overflow")):
-            count = counts[each - 1]
-            batch, lost = split(batch, (outcome == each).view(np.uint8), count)
-            outcome = outcome[outcome != each] if count else outcome
+        for each, cause in enumerate(CAUSES, TOO_LONG) if outcome.any() else ():
+            is_lost = outcome == each
+            count = int(np.count_nonzero(is_lost))
+            batch, lost = split(batch, is_lost.view(np.uint8), count)
+            outcome = outcome[~is_lost]
             if count:
                 losses.append(Loss(cause, lost.connection, lost.sent_ps))
         return batch, tuple(losses), waits
 
-    def _check_load(self, state: State, batch: Batch) -> None:
+    def _check_load(self, fields: Whole, batch: Batch) -> None:
         """Raise OverflowError if the wait of the last packet might exceed int64."""
         most, largest_bytes = self.limit.amount, int(batch.size_bytes.max())
         all_bytes = batch.count * largest_bytes
         # Waiting packets have left by NOW; then follow the arrivals that find room.
         most_bytes = min(all_bytes, most if self.limit.unit == "byte" else most * largest_bytes)
-        latest_ps = max(state.marks.item(NOW), batch.at_ps.item(-1))
-        if latest_ps + most_bytes * (state.bucket.item(BYTE) + 1) >= FOREVER_PS:
+        latest_ps = max(fields.item(NOW), batch.at_ps.item(-1))
+        if latest_ps + most_bytes * (fields.item(BUCKET + BYTE) + 1) >= FOREVER_PS:
             raise OverflowError("the packets that wait for a shaper take it more than 50 days")
 
 
+def _with_more_places(fields: Whole) -> Whole:
+    """Return the fields with a ring of twice the places."""
+    before = fields[RING:].reshape(-1, WIDTH)
+    ring = np.zeros((2 * len(before), WIDTH), np.int64)
+    numbers = np.arange(fields[HEAD], fields[TAIL])
+    ring[numbers % len(ring)] = before[numbers % len(before)]
+    return np.concatenate([fields[:RING], ring.ravel()])
+
+
+def _replenish(fields: Whole, lacking: int) -> Whole:
+    return _with_more_places(fields) if lacking == NO_PLACES else refuse(fields, lacking)
+
+
 @kernel
-def _shape(
-    batch: Batch,
-    state: tuple[Whole, Whole],
-    queue: tuple[Whole, Whole, int],
-    limit: tuple[int, bool],
-    written: tuple[Whole, Marks],
-) -> tuple[int, int, int]:
-    """Find when each packet leaves.
+def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
+    """Send a packet once it conforms, or lose it; see `engine.event.transition`."""
+    if items[item, SIZE] > LARGEST_PACKET_BYTES:
+        return TOO_LARGE
+    outcome, leaves_ps = _shape(state, items[item, SIZE], now_ps)
+    if outcome == NO_PLACES:
+        return NO_PLACES
+    if outcome != KEPT:
+        lose(out, outcome - TOO_LONG, item)
+        return DONE
+    if leaves_ps > now_ps:
+        waited(out, 0, now_ps, leaves_ps)
+    send(out, 0, item, leaves_ps)
+    return DONE
+
+
+@kernel
+def _shape_batch(batch: Batch, first: int, state: Whole, left_ps: Times, outcome: Marks) -> int:
+    """Shape packets from number `first` on; return the number of the first that was not shaped.
 
     Args:
         batch: n packets.
-        state: Marks and bucket; updated.
-        queue: When each waiting packet leaves, its amount, and the number of these packets; with
-            room for all arrivals.
-        limit: How much may wait, and whether that is counted in bytes.
-        written: (n,) When each leaves, and its outcome.
-
-    Returns:
-        The number after that of the last waiting packet, the number of packets that are too long,
-        and of those that find no room.
+        first: Number of the first.
+        state: Updated.
+        left_ps: (n,) Written: when each leaves.
+        outcome: (n,) Written.
     """
     at_ps, size_bytes = batch.at_ps, batch.size_bytes
-    marks, bucket = state
-    leaves_ps, amounts, last = queue
-    left_ps, outcome = written
-    full = (bucket[FULL], bucket[FULL_PART])
-    head, waiting, now = marks[HEAD], marks[WAITING], marks[NOW]
-    long = lost = 0
-    for i in range(len(at_ps)):
-        while head < last and leaves_ps[head] <= at_ps[i]:
-            waiting -= amounts[head]
-            head += 1
-        price = cost(bucket, size_bytes[i])
-        if at_ps[i] > now:
-            fill(bucket, at_ps[i] - now, 0)
-            now = at_ps[i]
-        left_ps[i] = at_ps[i]
-        wait_ps = until_covered(bucket, price)
-        amount = size_bytes[i] if limit[1] else 1
-        if price > full:
-            outcome[i] = TOO_LONG
-            long += 1
-        elif now + wait_ps > at_ps[i] and waiting + amount > limit[0]:
-            outcome[i] = NO_ROOM
-            lost += 1
-        else:
-            fill(bucket, wait_ps, 0)
-            take(bucket, price)
-            now += wait_ps
-            outcome[i], left_ps[i] = KEPT, now
-            if now > at_ps[i]:
-                leaves_ps[last], amounts[last] = now, amount
-                last += 1
-                waiting += amount
-    marks[HEAD], marks[WAITING], marks[NOW] = head, waiting, now
-    return last, long, lost
+    i = first
+    while i < len(at_ps):
+        outcome[i], left_ps[i] = _shape(state, size_bytes[i], at_ps[i])
+        if outcome[i] == NO_PLACES:
+            break
+        i += 1
+    return i
+
+
+@kernel
+def _shape(state: Whole, size_bytes: int, now_ps: int) -> tuple[int, int]:
+    """Return the outcome of a packet that arrives now, and when it leaves or is lost."""
+    places = (len(state) - RING) // WIDTH
+    ring, bucket = rows(state, RING, places, WIDTH), part(state, BUCKET, FIELDS)
+    if state[TAIL] - state[HEAD] == places:
+        return NO_PLACES, now_ps
+    while state[HEAD] < state[TAIL] and ring[state[HEAD] & places - 1, LEAVES] <= now_ps:
+        state[WAITING] -= ring[state[HEAD] & places - 1, AMOUNT]
+        state[HEAD] += 1
+    if now_ps > state[NOW]:
+        fill(bucket, now_ps - state[NOW], 0)
+        state[NOW] = now_ps
+    price = cost(bucket, size_bytes)
+    if price > (bucket[FULL], bucket[FULL_PART]):
+        return TOO_LONG, now_ps
+    wait_ps, amount = until_covered(bucket, price), size_bytes if state[IN_BYTES] else 1
+    leaves_ps = state[NOW] + wait_ps
+    if leaves_ps > now_ps and state[WAITING] + amount > state[LIMIT]:
+        return NO_ROOM, now_ps
+    fill(bucket, wait_ps, 0)
+    take(bucket, price)
+    state[NOW] = leaves_ps
+    if leaves_ps > now_ps:
+        place = state[TAIL] & places - 1
+        ring[place, LEAVES], ring[place, AMOUNT] = leaves_ps, amount
+        state[TAIL] += 1
+        state[WAITING] += amount
+    return KEPT, leaves_ps

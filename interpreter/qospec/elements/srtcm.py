@@ -6,13 +6,28 @@ from typing import TYPE_CHECKING
 
 from qospec.catalogue.kinds import element
 from qospec.dataclass import dataclass
-from qospec.engine.meter.meter import ABBREVIATIONS, ThreeColours, check_excess, green_else_yellow
-from qospec.engine.meter.token_bucket import Bucket, BucketSize
+from qospec.engine.kernel import kernel
+from qospec.engine.meter.meter import (
+    ABBREVIATIONS,
+    Packet,
+    ThreeColours,
+    check_excess,
+    green_else_yellow,
+    metering,
+)
+from qospec.engine.meter.token_bucket import Bucket, BucketSize, fill
 
 if TYPE_CHECKING:
-    from qospec.engine.arrays import Marks
-    from qospec.engine.items.batch import Batch
-    from qospec.engine.meter.meter import State
+    from qospec.engine.arrays import Whole
+
+
+@kernel
+def _colour(committed: Whole, excess: Whole, packet: Packet) -> int:
+    """Return a packet's colour: what finds no room in the first bucket goes into the second."""
+    _, _, elapsed_ps = packet
+    over_ps, over_part = fill(committed, elapsed_ps, 0)
+    fill(excess, over_ps, over_part)
+    return green_else_yellow(committed, excess, packet)
 
 
 @element(source="RFC 2697, 3 (srTCM)", abbreviations=ABBREVIATIONS, carries=("packet",))
@@ -26,6 +41,8 @@ class Srtcm(ThreeColours):
     bucket, and a red one none. All packets are metered together.
     """
 
+    metering = metering("srtcm", _colour)
+
     excess_burst_size: BucketSize
     """Size of the bucket for yellow packets in bytes, EBS."""
 
@@ -36,6 +53,3 @@ class Srtcm(ThreeColours):
     @property
     def other_bucket(self) -> Bucket:
         return Bucket("cir", self.committed_information_rate, "ebs", self.excess_burst_size)
-
-    def judge(self, batch: Batch, state: State, colour: Marks) -> tuple[int, int]:
-        return green_else_yellow(batch, state, self.aware, True, colour)  # noqa: FBT003

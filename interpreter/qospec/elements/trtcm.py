@@ -12,42 +12,30 @@ from qospec.engine.meter.meter import (
     GREEN,
     RED,
     YELLOW,
-    State,
+    Packet,
     ThreeColours,
-    colour_on_arrival,
-    elapsed,
+    metering,
 )
 from qospec.engine.meter.token_bucket import Bucket, BucketSize, TokenRate, cost, covers, fill, take
 
 if TYPE_CHECKING:
-    from qospec.engine.arrays import Marks
-    from qospec.engine.items.batch import Batch
+    from qospec.engine.arrays import Whole
 
 
 @kernel
-def _judge(batch: Batch, state: State, is_colour_aware: bool, colour: Marks) -> tuple[int, int]:  # noqa: FBT001
-    """Write the colour of each packet; return the numbers of yellow and red ones."""
-    at_ps, size_bytes, marks = batch.at_ps, batch.size_bytes, batch.marks
-    clock, committed, peak = state
-    yellow = red = 0
-    for i in range(len(at_ps)):
-        price, peak_price = cost(committed, size_bytes[i]), cost(peak, size_bytes[i])
-        ps = elapsed(clock, at_ps[i])
-        fill(committed, ps, 0)
-        fill(peak, ps, 0)
-        arriving = colour_on_arrival(marks[i], is_colour_aware)
-        if arriving == RED or not covers(peak, peak_price):
-            colour[i] = RED
-            red += 1
-            continue
-        take(peak, peak_price)
-        if arriving == YELLOW or not covers(committed, price):
-            colour[i] = YELLOW
-            yellow += 1
-        else:
-            take(committed, price)
-            colour[i] = GREEN
-    return yellow, red
+def _colour(committed: Whole, peak: Whole, packet: Packet) -> int:
+    """Return red if the peak bucket lacks tokens, else green if the committed one has them."""
+    size_bytes, arriving, elapsed_ps = packet
+    price, peak_price = cost(committed, size_bytes), cost(peak, size_bytes)
+    fill(committed, elapsed_ps, 0)
+    fill(peak, elapsed_ps, 0)
+    if arriving == RED or not covers(peak, peak_price):
+        return RED
+    take(peak, peak_price)
+    if arriving == YELLOW or not covers(committed, price):
+        return YELLOW
+    take(committed, price)
+    return GREEN
 
 
 @element(source="RFC 2698, 3 (trTCM)", abbreviations=ABBREVIATIONS, carries=("packet",))
@@ -61,6 +49,8 @@ class Trtcm(ThreeColours):
     arrives red stays red, and one that arrives yellow is at best yellow. All packets are metered
     together.
     """
+
+    metering = metering("trtcm", _colour)
 
     peak_information_rate: TokenRate
     """Rate of tokens for green and yellow packets, PIR."""
@@ -77,6 +67,3 @@ class Trtcm(ThreeColours):
     @property
     def other_bucket(self) -> Bucket:
         return Bucket("pir", self.peak_information_rate, "pbs", self.peak_burst_size)
-
-    def judge(self, batch: Batch, state: State, colour: Marks) -> tuple[int, int]:
-        return _judge(batch, state, self.aware, colour)

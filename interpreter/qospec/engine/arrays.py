@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     """Bytes."""
     Marks = NDArray[np.uint8]
     """Small codes: cell loss priority, outcome, or number of an output."""
-    Bits = NDArray[np.uint16]
+    Bits = NDArray[np.uint32]
     """The marks of items; see `protocol.marks`."""
     Whole = NDArray[np.int64]
     """Counters and state."""

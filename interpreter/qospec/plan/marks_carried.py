@@ -9,7 +9,7 @@ from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
 from qospec.plan.assembly import Draft, Edge
-from qospec.protocol.marks import MARKS, VALUES, WITHIN
+from qospec.protocol.marks import ALL_BITS, MARKS, WITHIN
 
 if TYPE_CHECKING:
     from qospec.engine.items.batch import Batch
@@ -28,7 +28,7 @@ class Unmark(Element):
         """Clear the other bits of all marks."""
         (batch,) = arrivals
         if batch.count:
-            batch = batch.with_marks(batch.marks & np.uint16(self.kept))
+            batch = batch.with_marks(batch.marks & np.uint32(self.kept))
         return Step((batch,), (until_ps,))
 
 
@@ -36,11 +36,11 @@ def carried(clock: Clock) -> int:
     """Return the bits of marks that a line carries; all for cells."""
     frame = clock.encapsulation
     if frame is None:
-        return VALUES - 1
+        return ALL_BITS
     lost = (
         mark.mask for name, mark in MARKS.items() if name in WITHIN or not frame.carries_mark(name)
     )
-    return VALUES - 1 - sum(lost)
+    return ALL_BITS - sum(lost)
 
 
 def insert_unmarks(drafts: Drafts, reach: Reach) -> None:

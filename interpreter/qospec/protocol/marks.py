@@ -65,7 +65,7 @@ MARKS = {
     "priority": Mark(9, 3, "IEEE 802.1Q, 9.6 (priority code point of a VLAN tag)"),
     "traffic_class": Mark(12, 3, "RFC 5462, 2 (traffic class of an MPLS label)"),
 }
-"""All fields by name; they fit 16 bits and do not overlap."""
+"""All fields by name; they fit into BITS and do not overlap."""
 
 PARTS = {"precedence": Mark(6, 3, "RFC 791, 3.1 (precedence); RFC 2474, 4.2.2 (class selectors)")}
 """Parts of fields, by names of their own: the precedence is the first half of the DSCP."""
@@ -78,8 +78,10 @@ WITHIN = ("colour",)
 
 CLP = MARKS["clp"].mask
 """For kernels: 0 where a cell is of high priority."""
-VALUES = 1 << 16
-"""How many values of all marks together there can be."""
+BITS = 32
+"""How many bits all marks together have."""
+ALL_BITS = (1 << BITS) - 1
+"""All bits, set."""
 
 
 def marked(**values: int) -> int:

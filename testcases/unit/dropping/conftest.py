@@ -262,7 +262,7 @@ class Bench:
             sent_ps=np.arange(count),
             connection=np.zeros(count, np.int32),
             size_bytes=np.array(sizes, np.int32),
-            marks=np.array(marks, np.uint16),
+            marks=np.array(marks, np.uint32),
         )
         fifo = Fifo(limit, policy)
         connections = Connections((CONTRACT,), (0,))

@@ -153,7 +153,7 @@ def batch_of(items, k):
         sent_ps=np.arange(len(items)) + 1_000 * k,
         connection=np.zeros(len(items), np.int32),
         size_bytes=np.array(sizes, np.int32),
-        marks=np.array(marks, np.uint16),
+        marks=np.array(marks, np.uint32),
     )
 
 

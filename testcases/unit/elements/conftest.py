@@ -52,7 +52,7 @@ class Lab:
             sent_ps=column("sent_ps", range(count), np.int64),
             connection=column("connection", 0, np.int32),
             size_bytes=column("size_bytes", 53, np.int32),
-            marks=column("marks", 0, np.uint16),
+            marks=column("marks", 0, np.uint32),
         )
 
     @staticmethod

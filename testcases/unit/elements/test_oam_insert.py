@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qospec.elements.oam_insert import OamInsert
+from qospec.elements.oam_insert import COLUMNS, DUE, VCS, OamInsert
 from qospec.units import PS_PER_S
 
 CONNECTIONS = 3
@@ -46,7 +46,7 @@ def test_it_inserts_by_the_book(lab, rate, phases, data):
         OamInsert(rate, phases),
         lab.setting(contracts=[lab.setting().connections.contracts[0]] * 3),
     )
-    first = element.start(where).due_ps.tolist()
+    first = element.start(where)[VCS + DUE :: COLUMNS].tolist()
     assert all(0 <= t < period for t in first)
     if phases == "even":
         first = [number * period / CONNECTIONS for number in range(CONNECTIONS)]
@@ -121,7 +121,7 @@ def test_nothing_due_means_nothing_copied(lab):
     element, where = OamInsert(Fraction(1, 10**6)), lab.setting()
     batch = lab.cells([0])
     state = element.start(where)
-    state.due_ps[:] = 5
+    state[VCS + DUE :: COLUMNS] = 5
     assert element.process(state, (batch,), 1).departures[0].at_ps is batch.at_ps
 
 

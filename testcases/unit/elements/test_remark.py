@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.elements.remark import Remark
-from qospec.protocol.marks import ALL, COLOURS, MARKS, VALUES
+from qospec.protocol.marks import ALL, ALL_BITS, COLOURS, MARKS
 
 NAMES = ("dscp", "priority", "traffic_class")
 
@@ -22,7 +22,7 @@ def codes(name):
         lambda chosen: st.fixed_dictionaries({name: codes(name) for name in chosen})
     ),
     colour=st.none() | st.sampled_from(COLOURS),
-    marks=st.lists(st.integers(0, VALUES - 1), min_size=1, max_size=20),
+    marks=st.lists(st.integers(0, ALL_BITS), min_size=1, max_size=20),
 )
 def test_what_is_given_is_written_and_the_rest_stays(lab, written, colour, marks):
     fields = {name: tuple(each.items()) for name, each in written.items()}

@@ -56,7 +56,7 @@ def batch_of() -> Callable[..., Batch]:
             sent_ps=np.array(at_ps if sent_ps is None else sent_ps, np.int64),
             connection=np.array([0] * n if connection is None else connection, np.int32),
             size_bytes=np.full(n, 53, np.int32),
-            marks=np.zeros(n, np.uint16),
+            marks=np.zeros(n, np.uint32),
         )
 
     return make

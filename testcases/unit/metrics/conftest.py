@@ -129,7 +129,7 @@ class Wire:
                 sent_ps=np.array([t.sent_ps for t in some], np.int64),
                 connection=np.array([t.connection for t in some], np.int32),
                 size_bytes=np.array([t.size_bytes for t in some], np.int32),
-                marks=np.zeros(len(some), np.uint16),
+                marks=np.zeros(len(some), np.uint32),
             )
 
 

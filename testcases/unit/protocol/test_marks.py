@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.check.device.predicates import ATTRIBUTES, MAX_VALUES, WORDS
-from qospec.protocol.marks import ALL, COLOURS, MARKS, VALUES, marked
+from qospec.protocol.marks import ALL, ALL_BITS, COLOURS, MARKS, marked
 
 values = st.fixed_dictionaries({name: st.integers(0, mark.highest) for name, mark in MARKS.items()})
 
@@ -14,7 +14,7 @@ values = st.fixed_dictionaries({name: st.integers(0, mark.highest) for name, mar
 def test_each_field_holds_its_own_value(drawn):
     marks = marked(**drawn)
     assert {name: mark.of(marks) for name, mark in MARKS.items()} == drawn
-    assert 0 <= marks < VALUES
+    assert 0 <= marks <= ALL_BITS
 
 
 @given(values, st.data())

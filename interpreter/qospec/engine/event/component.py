@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.arrays import np
 from qospec.engine.event import drive as events
+from qospec.engine.event.places import DUE_PS, Places, settle
 from qospec.engine.event.transition import COLUMNS, FREE, MOST_ANSWERS, NEXT, SPARE
 from qospec.engine.items.batch import FOREVER_PS, empty, joined, uninitialised
 from qospec.engine.kernel import function_table, is_compiled, state_table
@@ -103,7 +104,7 @@ class Component:
         for number, transition in enumerate(self._transitions):
             if transition.first_alarm_ps is not None:
                 alarm = int(self._wiring.alarms[number])
-                events.settle(self._places, alarm, transition.first_alarm_ps)
+                settle(self._places, alarm, transition.first_alarm_ps)
 
     def _outlet(self, what: str, element: int, number: int) -> int:
         self.outlets.append(Outlet(what, element, number))
@@ -197,7 +198,7 @@ class Component:
             elif code == events.LACKING:
                 self._replenish(int(report[events.NODE]), int(report[events.REASON]))
             elif code == events.BUDGET:
-                due_ps = int(self._places.due_ps[self._places.winner[1]])
+                due_ps = int(self._places.due[1, DUE_PS])
                 ends = until_ps == FOREVER_PS and not went_out
                 if ends or due_ps == now_ps:
                     raise StuckError(self.inside, int(report[events.NODE]))
@@ -215,7 +216,7 @@ class Component:
             self._places.fed[place] = start, start + batch.count
             start += batch.count
             if batch.count:
-                events.settle(self._places, place, int(batch.at_ps[0]))
+                settle(self._places, place, int(batch.at_ps[0]))
         return joined(*arrivals) if arrivals else empty()
 
     def _deliver(self, deliver: Callable[[int, Whole], None]) -> bool:
@@ -267,22 +268,12 @@ def _places(members: Sequence[Member], order: Sequence[int]) -> Iterator[Place]:
             yield number, events.ALARM_PORT, None
 
 
-def _no_events(found: Sequence[Place]) -> events.Places:
+def _no_events(found: Sequence[Place]) -> Places:
     """Return the places, with no event."""
-    count = 1 << max(1, (len(found) - 1).bit_length())
-    winner = np.zeros(2 * count, np.int64)
-    winner[count:] = range(count)
-    for k in range(count - 1, 0, -1):
-        winner[k] = winner[2 * k]
-    node, port = np.zeros(count, np.int64), np.full(count, events.ALARM_PORT, np.int64)
-    node[: len(found)] = [number for number, _, _ in found]
-    port[: len(found)] = [each for _, each, _ in found]
-    first, last, fed = (
-        np.zeros(count, np.int64),
-        np.zeros(count, np.int64),
-        np.zeros((count, 2), np.int64),
-    )
-    return events.Places(np.full(count, FOREVER_PS), winner, first, last, node, port, fed)
+    node, port = (np.array([place[k] for place in found], np.int64) for k in (0, 1))
+    row, first, last = (np.zeros(len(found), np.int64) for _ in range(3))
+    due, fed = np.zeros((len(found) + 1, 2), np.int64), np.zeros((len(found), 2), np.int64)
+    return Places(due, row, first, last, node, port, fed)
 
 
 def _nothing_done(elements: int) -> events.Working:

@@ -5,15 +5,13 @@ its alarm. The next event is that of the earliest time; of simultaneous ones, th
 place; at one place, that which came first. Places stand in the order in which elements work at one
 moment: each before those that it feeds without delay, its inputs in their order, its alarm last.
 So the order of events follows from the network alone, and is that of the batches.
-
-A tournament finds the next place: a binary tree with a leaf for each, in which each node holds the
-earlier of the two below it, the first if they are equal. An event changes one path to the root.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from qospec.engine.event.places import COUNT, DUE_PS, PLACE, Places, retire, settle, sink, tidy
 from qospec.engine.event.transition import (
     ALARM,
     AT,
@@ -59,29 +57,6 @@ LEDGER_COLUMNS = ALARM + 1
 OUTLET, AT_PS, SENT_PS, OF, BYTES, MARKED = range(6)
 """The columns of the outbox; for what waited, the second and third are when it came and began."""
 OUTBOX_COLUMNS = 6
-
-
-class Places(NamedTuple):
-    """Where events happen, in their order; a power of two of them, the last ones unused.
-
-    Attributes:
-        due_ps: (n,) The time of the first event at each; FOREVER_PS: none.
-        winner: (2n,) The tournament: from 1, the root; the last n are the places themselves.
-        first: (n,) The item that arrives there next; NOTHING: none, or it is still in the feed.
-        last: (n,) The one that arrives there last.
-        node: (n,) The element there.
-        port: (n,) Its input; -1 for its alarm.
-        fed: (n, 2) Of what comes from outside: the number of the next item in the feed, and of the
-            one behind the last.
-    """
-
-    due_ps: Whole
-    winner: Whole
-    first: Whole
-    last: Whole
-    node: Whole
-    port: Whole
-    fed: Whole
 
 
 class Wiring(NamedTuple):
@@ -145,14 +120,14 @@ def drive(
         limits: Arrivals from outside from this time on are not known yet; how many events at most.
     """
     until_ps, most_events = limits
-    due_ps, winner, port_of = places.due_ps, places.winner, places.port
+    due, port_of = places.due, places.port
     arrives, wakes, states = elements
     items, out, report = working.items, working.out, working.report
     while True:
-        place = winner[1]
-        now_ps = due_ps[place]
-        if now_ps >= until_ps:
+        tidy(places)
+        if due[0, COUNT] == 0 or due[1, DUE_PS] >= until_ps:
             return IDLE
+        now_ps, place = due[1, DUE_PS], due[1, PLACE]
         if report[EVENTS] >= most_events:
             return BUDGET
         if working.outbox[0, 0] + 2 * MOST_ANSWERS >= len(working.outbox):
@@ -195,7 +170,7 @@ def _first_at(places: Places, place: int, feed: Batch, items: Whole) -> int:
 
 @kernel
 def _advance(places: Places, place: int, feed: Batch, items: Whole) -> None:
-    """Go on to the next event of a place."""
+    """Go on to the next event of the first place, if it has one."""
     due_ps = FOREVER_PS
     if places.port[place] != ALARM_PORT:
         following = items[places.first[place], NEXT]
@@ -204,22 +179,10 @@ def _advance(places: Places, place: int, feed: Batch, items: Whole) -> None:
             due_ps = items[following, AT]
         elif places.fed[place, 0] < places.fed[place, 1]:
             due_ps = feed.at_ps[places.fed[place, 0]]
-    settle(places, place, due_ps)
-
-
-@kernel
-def settle(places: Places, place: int, due_ps: int) -> None:
-    """Set the time of the next event of a place, and find the next of all."""
-    due, winner = places.due_ps, places.winner
-    due[place] = due_ps
-    k = (len(due) + place) >> 1
-    while k > 0:
-        left, right = winner[2 * k], winner[2 * k + 1]
-        before, now = winner[k], left if due[left] <= due[right] else right
-        winner[k] = now
-        if now == before and now != place:
-            break  # nor does it win further up
-        k >>= 1
+    if due_ps < FOREVER_PS:
+        sink(places, 1, due_ps, place)
+    else:
+        retire(places, place)
 
 
 @kernel
@@ -231,7 +194,8 @@ def _carry_out(places: Places, wiring: Wiring, working: Working, node: int, now_
     for n in range(1, out[0, 0] + 1):
         what, number, item, at_ps = out[n, 0], out[n, 1], out[n, 2], out[n, 3]
         if what == LEFT:
-            code = _leave(places, wiring, working, node, (number, item, at_ps, now_ps))
+            leaving = (number, item, at_ps, now_ps)
+            code = _leave(places, wiring, working, node, leaving)
             if code != IDLE:
                 return code
         elif what == ALARM:

@@ -58,6 +58,7 @@ def run(
     experiment: Experiment,
     *,
     chunk: int | None = None,
+    by_events: bool = False,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> Observation:
     """Return what one trial of `experiment` observed.
@@ -66,6 +67,7 @@ def run(
         experiment: The whole trial.
         chunk: About how many items the sources have ready per window; `QOS_CHUNK`, else `CHUNK`
             or, if they differ in size, `MIXED_CHUNK`.
+        by_events: Run all nodes event by event, not only those on cycles: the same, more slowly.
         on_progress: Called after each window with its end and the time when the sources stop.
 
     Raises:
@@ -79,10 +81,11 @@ def run(
     if chunk < 1:
         raise ValueError("a chunk holds at least one cell")
     keep_memory()
-    experiment = fuse_classifiers(experiment, _on_cycles(experiment))
+    answering = frozenset(range(len(experiment.nodes))) if by_events else _on_cycles(experiment)
+    experiment = fuse_classifiers(experiment, answering)
     recorder = Recorder(experiment)
     draws = Draws(experiment.seed)
-    network = _Network(experiment, recorder, draws)
+    network = _Network(experiment, recorder, draws, answering)
     stop_ps = experiment.measurement.stop_ps
     for until_ps in _windows(experiment, chunk):
         watermark_ps = until_ps if until_ps < stop_ps else FOREVER_PS
@@ -136,7 +139,7 @@ class _Origin:
         self._link = link
         self._recorder = recorder
         self._sizes = source.sizes.start(source.connections, draws)
-        self._marks = np.empty(0, np.uint16)
+        self._marks = np.empty(0, np.uint32)
 
     def emit(self, until_ps: int, watermark_ps: int) -> None:
         """Send the items that are ready before `until_ps`."""
@@ -144,7 +147,7 @@ class _Origin:
         count = len(at_ps)
         sizes = self._sizes.next(connection)
         if count > len(self._marks):
-            self._marks = np.full(count, self._source.marks, np.uint16)
+            self._marks = np.full(count, self._source.marks, np.uint32)
         if self._source.first:
             connection = connection + np.int32(self._source.first)
         # Only items that a line will stamp may share columns of times: others may write over them.
@@ -170,15 +173,20 @@ class _Network:
         parts: The nodes in topological order; those of a cycle as one `Loop`.
     """
 
-    def __init__(self, experiment: Experiment, recorder: Recorder, draws: Draws) -> None:
+    def __init__(
+        self,
+        experiment: Experiment,
+        recorder: Recorder,
+        draws: Draws,
+        answering: frozenset[int],
+    ) -> None:
         cycle = zero_delay_cycle(experiment.nodes, experiment.wires)
         if cycle is not None:
             raise ZeroDelayError(cycle)
         self._recorder = recorder
         self._settings = [_setting(node, experiment, recorder, draws) for node in experiment.nodes]
-        cyclic = _on_cycles(experiment)
         self.runtimes = [
-            _node_runtime(node, setting, recorder, by_events=number in cyclic)
+            _node_runtime(node, setting, recorder, by_events=number in answering)
             for number, (node, setting) in enumerate(
                 zip(experiment.nodes, self._settings, strict=True)
             )
@@ -195,7 +203,7 @@ class _Network:
         sinks = self._sinks(experiment, ports)
         for runtime, into, out_of in zip(self.runtimes, ports, sinks, strict=True):
             runtime.connect(tuple(map(tuple, into)), tuple(out_of))
-        self.parts = self._parts(experiment)
+        self.parts = self._parts(experiment, answering)
 
     def _sinks(self, experiment: Experiment, ports: list[list[list[Link]]]) -> list[list[Sink]]:
         sinks: list[list[Sink]] = [
@@ -218,12 +226,14 @@ class _Network:
             sinks[wire.node][wire.output] = sink
         return sinks
 
-    def _parts(self, experiment: Experiment) -> list[_Runnable]:
-        onward = _onward(experiment)
+    def _parts(self, experiment: Experiment, answering: frozenset[int]) -> list[_Runnable]:
         parts: list[_Runnable] = []
-        for component in components(onward):
+        in_order = components(_onward(experiment))
+        if len(answering) == len(experiment.nodes):
+            in_order = [[node for component in in_order for node in component]]
+        for component in in_order:
             runtimes = [self.runtimes[i] for i in component]
-            if is_cyclic(component, onward):
+            if component[0] in answering:
                 transitions = [
                     experiment.nodes[i].element.transition(self._settings[i]) for i in component
                 ]

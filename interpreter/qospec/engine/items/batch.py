@@ -100,7 +100,7 @@ def uninitialised(count: int, *, is_unsent: bool = False) -> Batch:
         sent_ps=at_ps if is_unsent else np.empty(count, np.int64),
         connection=np.empty(count, np.int32),
         size_bytes=np.empty(count, np.int32),
-        marks=np.empty(count, np.uint16),
+        marks=np.empty(count, np.uint32),
     )
 
 

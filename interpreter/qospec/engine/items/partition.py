@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.engine.arrays import np
 from qospec.engine.items.batch import copy_item, empty, uninitialised
-from qospec.engine.kernel import kernel
-from qospec.protocol.marks import VALUES
+from qospec.engine.items.columns import column_of, columns_of
+from qospec.engine.kernel import kernel, signed
 
 if TYPE_CHECKING:
-    from qospec.engine.arrays import Bits, Marks, Whole
+    from qospec.engine.arrays import Marks, Whole
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
 
@@ -27,12 +27,12 @@ class RoutingTable(NamedTuple):
 
     Attributes:
         table: (indices, columns) Outputs by connection index and column.
-        column: (VALUES,) The column of each value that marks can have.
+        columns: The columns by marks; see `engine.items.columns`.
         only: The only output there is, or -1.
     """
 
     table: Marks
-    column: Bits
+    columns: Whole
     only: int
 
 
@@ -49,28 +49,26 @@ def routing_table(setting: Setting) -> RoutingTable:
     # One more column, for marks that were not planned for.
     whole = np.full((len(table), len(marks) + 1), MAX_OUTPUTS, np.uint8)
     whole[:, :-1] = table
-    column = np.full(VALUES, len(marks), np.uint16)
-    column[list(marks)] = np.arange(len(marks))
-    return RoutingTable(whole, column, int(outputs[0]) if len(outputs) == 1 else -1)
+    only = int(outputs[0]) if len(outputs) == 1 else -1
+    return RoutingTable(whole, columns_of(marks), only)
 
 
 def table_state(setting: Setting) -> Whole:
-    """Return the planner's table as integers, for `output_in`: its columns' number, marks, rows."""
-    table, marks = setting.outputs, setting.columns
-    if table is None:
-        raise ValueError("no routing table was planned for this element")
-    return np.concatenate([[len(marks)], marks, table.ravel()], dtype=np.int64)
+    """Return the planner's table as integers, for `output_in`.
+
+    These are its width, the number of integers that its columns take, its columns, and its rows.
+    """
+    table, columns, _ = routing_table(setting)
+    shape = [table.shape[1], len(columns)]
+    return np.concatenate([shape, columns, table.ravel()], dtype=np.int64)
 
 
 @kernel
 def output_in(state: Whole, start: int, connection: int, marks: int) -> int:
     """Return the output of an item in the table that begins at a place of `state`."""
-    columns, column = state[start], 0
-    while column < columns and state[start + 1 + column] != marks:
-        column += 1
-    if column == columns:  # marks that were not planned for
-        return MAX_OUTPUTS
-    return state[start + 1 + columns + connection * columns + column]  # type: ignore[no-any-return]
+    column = column_of(state, start + 2, marks)
+    row = start + 2 + state[start + 1] + connection * state[start]
+    return state[row + column]  # type: ignore[no-any-return]
 
 
 def partition_by_table(batch: Batch, where: RoutingTable, outputs: int) -> tuple[Batch, ...]:
@@ -87,12 +85,12 @@ def look_up_outputs(
         ValueError: The table names no output for an item. Not checked where the table names one
             output only.
     """
-    table, column, only = where
+    table, columns, only = where
     if only >= 0:
         return None, tuple([batch.count * (number == only) for number in range(outputs)])
     output = np.empty(batch.count, np.uint8)
     tallies = np.zeros((2, MAX_OUTPUTS + 1), np.int64)
-    _look_up_outputs(batch, column, table, output, tallies)
+    _look_up_outputs(batch, columns, table, output, tallies)
     counts = tallies.sum(axis=0)
     if counts[outputs:].any():
         astray = int(batch.connection[output >= outputs][0])
@@ -124,7 +122,7 @@ def split(batch: Batch, lost: Marks, count: int) -> tuple[Batch, Batch]:
 
 @kernel
 def _look_up_outputs(
-    batch: Batch, column: Bits, table: Marks, output: Marks, tallies: Whole
+    batch: Batch, columns: Whole, table: Marks, output: Marks, tallies: Whole
 ) -> None:
     """Write the output of each item, and add to the number of items of each output.
 
@@ -132,7 +130,7 @@ def _look_up_outputs(
     """
     connection, marks = batch.connection, batch.marks
     for i in range(len(connection)):
-        number = table[connection[i], column[marks[i]]]
+        number = table[connection[i], column_of(columns, 0, signed(marks[i]))]
         output[i] = number
         tallies[i & 1, number] += 1
 

@@ -15,13 +15,27 @@ from qospec.catalogue.kinds import Boolean, Domain
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Loss, Step
+from qospec.engine.event.transition import DONE, SIZE, Transition, lose, send
+from qospec.engine.event.transition import MARKS as ITEM_MARKS
 from qospec.engine.items.partition import split
-from qospec.engine.kernel import kernel
+from qospec.engine.kernel import kernel, linked, part
 from qospec.engine.meter import token_bucket
-from qospec.engine.meter.token_bucket import Bucket, BucketSize, TokenRate, cost, covers, fill, take
-from qospec.protocol.marks import MARKS, VALUES
+from qospec.engine.meter.token_bucket import (
+    FIELDS,
+    TOO_LARGE,
+    Bucket,
+    BucketSize,
+    TokenRate,
+    cost,
+    covers,
+    take,
+)
+from qospec.protocol.ip import LARGEST_PACKET_BYTES
+from qospec.protocol.marks import ALL_BITS, MARKS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from qospec.engine.arrays import Marks, Whole
     from qospec.engine.element import Setting
     from qospec.engine.items.batch import Batch
@@ -41,22 +55,24 @@ ABBREVIATIONS = {
 
 GREEN, YELLOW, RED = range(3)
 COLOUR = MARKS["colour"]
-FIRST, HIGHEST, OTHERS = COLOUR.first, COLOUR.highest, VALUES - 1 - COLOUR.mask
-NOW = 0
+FIRST, HIGHEST, OTHERS = COLOUR.first, COLOUR.highest, ALL_BITS - COLOUR.mask
+
+NOW, AWARE, DROPS, COMMITTED = 0, 1, 2, 5
+OTHER = COMMITTED + FIELDS
+"""The state: the time of the last packet, up to which the buckets are filled; whether the colour of
+an arriving packet counts; by colour, whether packets are dropped; the buckets: that of green
+packets, and that of yellow packets, or of all (RFC 2698)."""
+END = OTHER + FIELDS
+
+Packet = tuple[int, int, int]
+"""Its size, its colour when it arrives, and the time since the last one."""
 
 
-class State(NamedTuple):
-    """The state that is kept from batch to batch.
+class Metering(NamedTuple):
+    """The kernels of a meter, as `metering` makes them: for a batch, and for one packet."""
 
-    Attributes:
-        clock: NOW, the time of the last packet, up to which the buckets are filled.
-        committed: The bucket of green packets.
-        other: The bucket of yellow packets, or of all (RFC 2698).
-    """
-
-    clock: Whole
-    committed: Whole
-    other: Whole
+    colour_batch: Callable[[Batch, Whole, Marks], tuple[int, int]]
+    arrive: Callable[..., int]
 
 
 @dataclass(frozen=True)
@@ -64,6 +80,7 @@ class Meter(Element):
     """The fields of all meters, and how they process a batch."""
 
     colours: ClassVar[tuple[int, ...]] = (GREEN, YELLOW, RED)
+    metering: ClassVar[Metering]
     causes = ("policed",)
 
     committed_information_rate: TokenRate
@@ -92,10 +109,6 @@ class Meter(Element):
     def other_bucket(self) -> Bucket:
         """Return the bucket beside the committed one."""
 
-    @abstractmethod
-    def judge(self, batch: Batch, state: State, colour: Marks) -> tuple[int, int]:
-        """Write the colour of each packet, and return how many are yellow and how many red."""
-
     @property
     def marks_written(self) -> tuple[str, ...]:
         """Return the colour."""
@@ -111,21 +124,34 @@ class Meter(Element):
         token_bucket.check(self.token_bucket)
         token_bucket.check(self.other_bucket)
 
-    def start(self, setting: Setting) -> State:  # noqa: ARG002  it is for all connections
+    def start(self, setting: Setting) -> Whole:  # noqa: ARG002  it is for all connections
         """Return its buckets, full."""
-        committed = token_bucket.full(self.token_bucket)
-        return State(np.zeros(1, np.int64), committed, token_bucket.full(self.other_bucket))
+        state = np.zeros(END, np.int64)
+        state[AWARE] = self.is_colour_aware
+        state[DROPS:COMMITTED] = [self.actions.get(each) == "drop" for each in (GREEN, YELLOW, RED)]
+        for start, bucket in ((COMMITTED, self.token_bucket), (OTHER, self.other_bucket)):
+            state[start : start + token_bucket.PRICES] = token_bucket.full(bucket)
+        return state
 
-    def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+    def transition(self, setting: Setting) -> Transition:
+        """Return the same, packet by packet."""
+        return Transition(
+            self.start(setting),
+            self.metering.arrive,
+            losses=(("", "policed"),),
+            replenish=token_bucket.refuse,
+        )
+
+    def process(self, state: Whole, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         """Colour arrivals, and drop those whose action is to drop."""
         (batch,) = arrivals
         if not batch.count:
             return Step((batch,), (until_ps,))
         token_bucket.check_sizes(batch)
         colour = np.empty(batch.count, np.uint8)
-        found = (0, *self.judge(batch, state, colour))
-        written = colour.astype(np.uint16) * np.uint16(1 << FIRST)
-        marks = (batch.marks & np.uint16(OTHERS)) | written
+        found = (0, *self.metering.colour_batch(batch, state, colour))
+        written = colour.astype(np.uint32) * np.uint32(1 << FIRST)
+        marks = (batch.marks & np.uint32(OTHERS)) | written
         batch = batch.with_marks(marks)
         dropped = [
             each for each, actions in self.actions.items() if actions == "drop" and found[each]
@@ -169,61 +195,63 @@ def check_excess(committed_bytes: int, excess_bytes: int) -> None:
 
 
 @kernel
-def colour_on_arrival(marks: int, is_colour_aware: bool) -> int:  # noqa: FBT001  kernels take no keywords
-    """Return the colour of an arriving packet: green if the meter is not colour-aware."""
-    if not is_colour_aware:
-        return GREEN
-    return min((marks >> FIRST) & HIGHEST, RED)
+def colour_of(committed: Whole, other: Whole, packet: Packet) -> int:  # noqa: ARG001
+    """Return the colour of a packet, for which it takes tokens: here is each meter's own rule."""
+    return GREEN
+
+
+def metering(name: str, rule: Callable[[Whole, Whole, Packet], int]) -> Metering:
+    """Return the kernels of a meter, given its name and its `colour_of`."""
+    kernels = {"colour_of": rule}
+    return Metering(linked(_colour_batch, name, kernels), linked(_arrive, name, kernels))
 
 
 @kernel
-def elapsed(clock: Whole, at_ps: int) -> int:
-    """Return the time since the last packet, and record this one."""
-    ps = at_ps - clock[NOW]
-    clock[NOW] = at_ps
-    return int(ps)
-
-
-@kernel
-def green_else_yellow(
-    batch: Batch,
-    state: State,
-    is_colour_aware: bool,  # noqa: FBT001  kernels take no keywords
-    overflows: bool,  # noqa: FBT001
-    colour: Marks,
-) -> tuple[int, int]:
-    """Take tokens for each packet from the committed bucket, else from the other.
-
-    Args:
-        batch: n packets.
-        state: Updated.
-        is_colour_aware: Whether the colour of an arriving packet counts.
-        overflows: Whether the second bucket gains what the first has no room for, or by itself.
-        colour: (n,) Written.
-
-    Returns:
-        How many are yellow, and how many red.
-    """
+def _colour_batch(batch: Batch, state: Whole, colour: Marks) -> tuple[int, int]:
+    """Write the colour of each packet; return how many are yellow and how many red."""
     at_ps, size_bytes, marks = batch.at_ps, batch.size_bytes, batch.marks
-    clock, committed, excess = state
     yellow = red = 0
     for i in range(len(at_ps)):
-        price, excess_price = cost(committed, size_bytes[i]), cost(excess, size_bytes[i])
-        ps = elapsed(clock, at_ps[i])
-        over = fill(committed, ps, 0)
-        if overflows:
-            fill(excess, over[0], over[1])
-        else:
-            fill(excess, ps, 0)
-        arriving = colour_on_arrival(marks[i], is_colour_aware)
-        if arriving == GREEN and covers(committed, price):
-            take(committed, price)
-            colour[i] = GREEN
-        elif arriving <= YELLOW and covers(excess, excess_price):
-            take(excess, excess_price)
-            colour[i] = YELLOW
-            yellow += 1
-        else:
-            colour[i] = RED
-            red += 1
+        found = _colour(state, size_bytes[i], marks[i], at_ps[i])
+        colour[i] = found
+        yellow += found == YELLOW
+        red += found == RED
     return yellow, red
+
+
+@kernel
+def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:  # noqa: ARG001
+    """Colour a packet and pass it on at once, or drop it; see `engine.event.transition`."""
+    size_bytes, marks = items[item, SIZE], items[item, ITEM_MARKS]
+    if size_bytes > LARGEST_PACKET_BYTES:
+        return TOO_LARGE
+    colour = _colour(state, size_bytes, marks, now_ps)
+    if state[DROPS + colour]:
+        lose(out, 0, item)
+        return DONE
+    items[item, ITEM_MARKS] = (marks & OTHERS) | (colour << FIRST)
+    send(out, 0, item, now_ps)
+    return DONE
+
+
+@kernel
+def _colour(state: Whole, size_bytes: int, marks: int, now_ps: int) -> int:
+    """Return the colour of a packet, and update the buckets."""
+    arriving = min((marks >> FIRST) & HIGHEST, RED) if state[AWARE] else GREEN
+    packet = (size_bytes, arriving, now_ps - state[NOW])
+    state[NOW] = now_ps
+    return colour_of(part(state, COMMITTED, FIELDS), part(state, OTHER, FIELDS), packet)
+
+
+@kernel
+def green_else_yellow(committed: Whole, excess: Whole, packet: Packet) -> int:
+    """Return the colour of the first bucket that covers a packet, and take its tokens there."""
+    size_bytes, arriving, _ = packet
+    price, excess_price = cost(committed, size_bytes), cost(excess, size_bytes)
+    if arriving == GREEN and covers(committed, price):
+        take(committed, price)
+        return GREEN
+    if arriving <= YELLOW and covers(excess, excess_price):
+        take(excess, excess_price)
+        return YELLOW
+    return RED

@@ -14,7 +14,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from qospec.catalogue.kinds import LONGEST_PS, OF_PACKETS, Domain
-from qospec.engine.arrays import np
 from qospec.engine.kernel import kernel
 from qospec.protocol.ip import LARGEST_PACKET_BYTES
 from qospec.units import PS_PER_S
@@ -65,16 +64,13 @@ def byte_time_ps(bit_rate: Fraction) -> Fraction:
     return BITS_PER_BYTE * PS_PER_S / Fraction(bit_rate)
 
 
-def full(declared: Bucket) -> Whole:
-    """Return a full bucket, as at the beginning of a trial."""
-    byte_ps, size_bytes = byte_time_ps(declared.bit_rate), declared.size_bytes
+def full(declared: Bucket) -> list[int]:
+    """Return the fields of a full bucket, up to PRICES; at the beginning, no price is known."""
+    byte_ps = byte_time_ps(declared.bit_rate)
     denominator = byte_ps.denominator
-    found = np.zeros(FIELDS, np.int64)
-    found[DENOMINATOR] = denominator
-    found[BYTE], found[BYTE_PART] = divmod(byte_ps.numerator, denominator)
-    found[FULL], found[FULL_PART] = divmod(size_bytes * byte_ps.numerator, denominator)
-    found[LEVEL], found[LEVEL_PART] = found[FULL], found[FULL_PART]
-    return found
+    byte = divmod(byte_ps.numerator, denominator)
+    filled = divmod(declared.size_bytes * byte_ps.numerator, denominator)
+    return [*filled, *filled, *byte, denominator]
 
 
 def check_sizes(batch: Batch) -> None:
@@ -83,6 +79,15 @@ def check_sizes(batch: Batch) -> None:
     if largest_bytes > LARGEST_PACKET_BYTES:
         most = LARGEST_PACKET_BYTES
         raise ValueError(f"a packet has at most {most} bytes, not {largest_bytes}")
+
+
+TOO_LARGE = 1
+"""What a transition returns for a size beyond that of a packet; `refuse` says so."""
+
+
+def refuse(state: Whole, reason: int) -> Whole:  # noqa: ARG001  there is one reason
+    """Raise ValueError for such a packet: a `Transition.replenish`."""
+    raise ValueError(f"a packet has at most {LARGEST_PACKET_BYTES} bytes")
 
 
 @kernel

@@ -23,7 +23,7 @@ from qospec.engine.arrays import np
 from qospec.engine.kernel import kernel, rows
 
 if TYPE_CHECKING:
-    from qospec.engine.arrays import Marks, Whole
+    from qospec.engine.arrays import Whole
 
 CAUSES = ("", "overflow", "threshold", "early")
 """By decision: admitted; no room in the queue; none for the class; lost early."""
@@ -38,10 +38,11 @@ POWERS = 31
 MOST_COUNTED = 1 << 31
 """The largest count of admissions of a class since its last loss."""
 
-FIRST, TABLE, LIMIT, WEIGHT, TYPICAL, AVERAGE, SINCE = 0, 1, 2, 3, 4, 5, 6
-QUEUE_FIELDS = 7
-"""First row of its classes, row of `column`, how much may wait, k of the average's weight or -1,
-the time of a typical item in ps; the average, and until when its last item was sent."""
+FIRST, TABLE, BIT, HIGHEST, LIMIT, WEIGHT, TYPICAL, AVERAGE, SINCE = 0, 1, 2, 3, 4, 5, 6, 7, 8
+QUEUE_FIELDS = 9
+"""First row of its classes, row of `column`, first bit and greatest value of the mark by which it
+has them, how much may wait, k of the average's weight or -1, the time of a typical item in ps; the
+average, and until when its last item was sent."""
 ROOM, LOW, HIGH, TOP, SLOPE, CUT, CUT_ABOVE, COUNT = 0, 1, 2, 3, 4, 5, 6, 7
 CLASS_FIELDS = 8
 """How much may wait with an item; the averages at which early drops begin, have the probability
@@ -54,13 +55,13 @@ class AdmissionTable(NamedTuple):
     Attributes:
         queues: (queues, QUEUE_FIELDS) The last two are updated.
         classes: (classes, CLASS_FIELDS) COUNT is updated.
-        column: (tables, VALUES) By marks, the class among those of the queue.
+        column: (tables, values) By value of the mark, the class among those of the queue.
         decay: (queues, POWERS) The weight's complement to the power of 2^n, 30 binary places.
     """
 
     queues: Whole
     classes: Whole
-    column: Marks
+    column: Whole
     decay: Whole
 
 
@@ -107,9 +108,9 @@ def admit(
         needs_room: Whether the item has to wait itself.
         draw: A random number below CERTAIN.
     """
-    queues, classes, column, _ = table
+    queues, classes = table.queues, table.classes
     marks, amount, at_ps = item
-    row = queues[k, FIRST] + column[queues[k, TABLE], marks]
+    row = _class_of(table, k, marks)
     if queues[k, WEIGHT] >= 0:
         _follow(table, k, waiting, at_ps)
     average = queues[k, AVERAGE]
@@ -142,15 +143,21 @@ def admit_by_limit(
 @kernel
 def room(table: AdmissionTable, k: int, marks: int) -> int:
     """Return the amount that may wait in queue `k` including an item of these marks."""
-    queues, classes, column, _ = table
-    return classes[queues[k, FIRST] + column[queues[k, TABLE], marks], ROOM]  # type: ignore[no-any-return]
+    return table.classes[_class_of(table, k, marks), ROOM]  # type: ignore[no-any-return]
 
 
 @kernel
 def forget_count(table: AdmissionTable, k: int, marks: int) -> None:
     """Reset the count of a class: an item that was admitted is lost after all."""
-    queues, classes, column, _ = table
-    classes[queues[k, FIRST] + column[queues[k, TABLE], marks], COUNT] = 0
+    table.classes[_class_of(table, k, marks), COUNT] = 0
+
+
+@kernel
+def _class_of(table: AdmissionTable, k: int, marks: int) -> int:
+    """Return the row of the class of an item at queue `k`."""
+    queues = table.queues
+    value = (marks >> queues[k, BIT]) & queues[k, HIGHEST]
+    return queues[k, FIRST] + table.column[queues[k, TABLE], value]  # type: ignore[no-any-return]
 
 
 @kernel

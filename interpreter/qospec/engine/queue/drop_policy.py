@@ -24,14 +24,14 @@ from qospec.engine.queue.admission import (
     exponent,
 )
 from qospec.protocol.atm import CELL_BYTES
-from qospec.protocol.marks import ALL, VALUES
+from qospec.protocol.marks import ALL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.random import Generator
 
-    from qospec.engine.arrays import Marks, Sizes, Whole
+    from qospec.engine.arrays import Sizes, Whole
     from qospec.engine.line.clock import Clock
     from qospec.engine.queue.admission import Average
     from qospec.engine.random import Draws
@@ -232,7 +232,7 @@ def admission_table(queues: Sequence[QueueWithPolicy], clock: Clock) -> Admissio
     rows = np.zeros((len(queues), QUEUE_FIELDS), np.int64)
     decay = np.zeros((len(queues), POWERS), np.int64)
     classes: list[list[int]] = []
-    tables: dict[DropPolicy | None, Marks] = {None: np.zeros(VALUES, np.uint8)}
+    tables: dict[DropPolicy | None, list[int]] = {None: [0]}
     line = transmission.line_of(clock)
     for k, (limit, policy, _) in enumerate(queues):
         rules = policy.rules(limit) if policy is not None else {}
@@ -241,11 +241,15 @@ def admission_table(queues: Sequence[QueueWithPolicy], clock: Clock) -> Admissio
             tables[policy] = _column(policy.mark, tuple(rules))
         weight = -1 if average is None else exponent(average.weight)
         typical_ps = 1 if average is None else _time_ps(line, clock, average.typical_bytes)
-        table = list(tables).index(policy)
-        rows[k] = len(classes), table, limit.amount, weight, typical_ps, 0, 0
+        table, mark = list(tables).index(policy), ALL.get(policy.mark) if policy else None
+        bit, highest = (mark.first, mark.highest) if mark else (0, 0)
+        rows[k] = len(classes), table, bit, highest, limit.amount, weight, typical_ps, 0, 0
         decay[k] = _powers(weight) if weight >= 0 else 0
         classes += [_class(Rule(), limit), *(_class(rule, limit) for rule in rules.values())]
-    return AdmissionTable(rows, np.array(classes, np.int64), np.stack(list(tables.values())), decay)
+    column = np.zeros((len(tables), max(map(len, tables.values()))), np.int64)
+    for row, classes_of in zip(column, tables.values(), strict=True):
+        row[: len(classes_of)] = classes_of
+    return AdmissionTable(rows, np.array(classes, np.int64), column, decay)
 
 
 def causes(policy: DropPolicy | None, limit: Buffer) -> tuple[str, ...]:
@@ -262,15 +266,12 @@ def _time_ps(line: Whole, clock: Clock, typical_bytes: int) -> int:
     return max(1, int(transmission.service_time(line, size_bytes)[0]))
 
 
-def _column(name: str, known: tuple[int, ...]) -> Marks:
-    """Return, by marks, 1 + the number of the value among those known; 0 for others."""
+def _column(name: str, known: tuple[int, ...]) -> list[int]:
+    """Return, by value of a mark, 1 + its number among those known; 0 for others."""
     if not name:
-        return np.full(VALUES, len(known), np.uint8)
-    mark = ALL[name]
-    number: Marks = np.zeros(mark.highest + 1, np.uint8)
-    number[list(known)] = np.arange(1, len(known) + 1)
-    column: Marks = number[(np.arange(VALUES) & mark.mask) >> mark.first]
-    return column
+        return [len(known)]
+    values = range(ALL[name].highest + 1)
+    return [known.index(value) + 1 if value in known else 0 for value in values]
 
 
 def _powers(weight: int) -> list[int]:

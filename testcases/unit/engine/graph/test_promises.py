@@ -95,6 +95,6 @@ def test_nothing_may_be_kept_at_the_end(batch_of: Maker) -> None:
 
 
 def test_columns_must_be_of_one_length(batch_of: Maker) -> None:
-    torn = batch_of([11])._replace(marks=np.zeros(2, np.uint16))
+    torn = batch_of([11])._replace(marks=np.zeros(2, np.uint32))
     with pytest.raises(BrokenPromiseError, match="out of order"):
         checked(Step((torn,), (110,)))(batch_of([1]), 100)

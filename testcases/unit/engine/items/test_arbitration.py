@@ -26,7 +26,7 @@ def batches_of(inputs: list[list[int]]) -> list[Batch]:
                 sent_ps=np.arange(len(at_ps)),
                 connection=np.full(len(at_ps), number, np.int32),
                 size_bytes=np.full(len(at_ps), 53, np.int32),
-                marks=np.zeros(len(at_ps), np.uint16),
+                marks=np.zeros(len(at_ps), np.uint32),
             )
         )
     return found

@@ -26,7 +26,7 @@ def test_cells_are_selected_by_mask_and_by_number(batch_of: Maker) -> None:
 def test_batches_are_equal_only_in_all_columns(batch_of: Maker) -> None:
     batch = batch_of([1, 2])
     assert batch.equals(batch_of([1, 2]))
-    assert not batch.equals(batch._replace(marks=np.array([0, 1], np.uint16)))
+    assert not batch.equals(batch._replace(marks=np.array([0, 1], np.uint32)))
     assert not batch.equals(batch.part(0, 1))
 
 
@@ -40,5 +40,5 @@ def test_joining_one_or_none_copies_nothing(batch_of: Maker) -> None:
 def test_times_that_fall_are_not_well_formed(batch_of: Maker) -> None:
     assert well_formed(batch_of([1, 1, 2]))
     assert not well_formed(batch_of([2, 1]))
-    assert not well_formed(batch_of([1, 2])._replace(marks=np.zeros(1, np.uint16)))
+    assert not well_formed(batch_of([1, 2])._replace(marks=np.zeros(1, np.uint32)))
     assert well_formed(empty())

@@ -14,7 +14,7 @@ def drawn(stream: np.random.Generator, count: int, first: int) -> Batch:
         sent_ps=np.arange(first, first + count),
         connection=stream.integers(0, 9, count).astype(np.int32),
         size_bytes=stream.integers(1, 99, count).astype(np.int32),
-        marks=stream.integers(0, 2, count).astype(np.uint8),
+        marks=stream.integers(0, 2, count).astype(np.uint32),
     )
 
 

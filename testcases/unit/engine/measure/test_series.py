@@ -37,7 +37,7 @@ def batch(items) -> Batch:
         sent_ps=sent,
         connection=connection,
         size_bytes=size,
-        marks=np.zeros(len(at), np.uint16),
+        marks=np.zeros(len(at), np.uint32),
     )
 
 

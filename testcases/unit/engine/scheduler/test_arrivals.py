@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qospec.engine.items.batch import Batch, joined
+from qospec.engine.items.columns import columns_of
 from qospec.engine.items.partition import RoutingTable
 from qospec.engine.scheduler.arrivals import by_input, by_routes, in_arrival_order
-from qospec.protocol.marks import VALUES
 
 TIMES = st.lists(st.integers(0, 20), max_size=12).map(sorted)
 INPUTS = st.lists(TIMES, min_size=1, max_size=5)
@@ -21,14 +21,14 @@ def batch(at_ps, connection):
         sent_ps=times.copy(),
         connection=np.full(len(times), connection, np.int32),
         size_bytes=np.full(len(times), 100, np.int32),
-        marks=np.zeros(len(times), np.uint16),
+        marks=np.zeros(len(times), np.uint32),
     )
 
 
 def routes(inputs):
     """Return a table that leads connection n to input n."""
     table = np.arange(inputs, dtype=np.uint8)[:, None]
-    return RoutingTable(table, np.zeros(VALUES, np.uint16), -1)
+    return RoutingTable(table, columns_of([0]), -1)
 
 
 @given(INPUTS, st.randoms(use_true_random=False))

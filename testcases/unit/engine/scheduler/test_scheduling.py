@@ -41,7 +41,7 @@ def packets(first, cells):
         sent_ps=np.arange(first, first + count),
         connection=np.zeros(count, np.int32),
         size_bytes=np.array(sizes, np.int32),
-        marks=np.zeros(count, np.uint16),
+        marks=np.zeros(count, np.uint32),
     )
 
 

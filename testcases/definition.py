@@ -1,0 +1,124 @@
+"""The event driver by its definition, in plain Python: what the compiled loop is compared with.
+
+The next event is that of the earliest time; of simultaneous ones, that of the first place; at one
+place, that which came first. An event is an item that arrives at an input of an element, or an
+element's alarm, of which each has one. The element answers, and that is done at once.
+"""
+
+import heapq
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from qospec.engine.event import drive, transition
+from qospec.engine.event.component import Component
+from qospec.engine.items.batch import Batch
+
+PLENTY = 10_000
+"""Rows of the pool, more than any network of the tests has items."""
+
+
+class Definition(Component):
+    """A component that takes each step in its own words; only the wiring is shared."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        # (time, place, number for order, item; 0: an alarm)
+        self.events: list[tuple[int, int, int, int]] = []
+        self.scheduled = 0
+        self.alarms = {}
+        for number, each in enumerate(self._transitions):
+            if each.first_alarm_ps is not None:
+                self.set_alarm(number, each.first_alarm_ps)
+        self.items = np.zeros((PLENTY, transition.COLUMNS), np.int64)
+        self.items[:, transition.NEXT] = range(1, PLENTY + 1)
+        self.items[0, transition.FREE], self.items[0, transition.SPARE] = 1, PLENTY - 1
+        self.counts = np.zeros_like(self.ledger)
+
+    @property
+    def inside(self) -> int:
+        return PLENTY - 1 - int(self.items[0, transition.SPARE])
+
+    @property
+    def ledger(self) -> Any:
+        return getattr(self, "counts", self._working.ledger)
+
+    def schedule(self, at_ps: int, place: int, item: int) -> None:
+        self.scheduled += 1
+        heapq.heappush(self.events, (at_ps, place, self.scheduled, item))
+
+    def set_alarm(self, element: int, at_ps: int) -> None:
+        """Set the alarm of an element; an event of a time that is no longer set is ignored."""
+        self.alarms[element] = at_ps
+        self.schedule(at_ps, int(self._wiring.alarms[element]), drive.NOTHING)
+
+    def advance(
+        self, arrivals: Sequence[Batch], until_ps: int, deliver: Callable[[int, Any], None]
+    ) -> None:
+        for place, batch in zip(self._outside, arrivals, strict=True):
+            columns = (batch.connection, batch.size_bytes, batch.marks, batch.sent_ps)
+            for at_ps, *each in zip(batch.at_ps.tolist(), *columns, strict=True):
+                item = transition.acquire(self.items, *each)
+                self.schedule(at_ps, place, int(item))
+        self.gone: dict[int, list[list[int]]] = {}
+        while self.events and self.events[0][0] < until_ps:
+            at_ps, place, _, item = heapq.heappop(self.events)
+            element = int(self._places.node[place])
+            if item == drive.NOTHING and self.alarms.get(element) != at_ps:
+                continue
+            self.happen(at_ps, place, element, item)
+        for outlet, rows in sorted(self.gone.items()):
+            deliver(outlet, np.array(rows))
+
+    def happen(self, now_ps: int, place: int, element: int, item: int) -> None:
+        """Let the element answer, and do what it says."""
+        each = self._transitions[element]
+        out = np.zeros((transition.MOST_ANSWERS + 1, 4), np.int64)
+        reason = 1
+        while reason:
+            state = self._states[element]
+            if item == drive.NOTHING:
+                self.alarms[element] = None
+                reason = each.wake(state, self.items, now_ps, out)
+            else:
+                port = int(self._places.port[place])
+                reason = each.arrive(state, self.items, item, port, now_ps, out)
+            if reason:
+                self._states[element] = each.replenish(state, reason)
+        self.counts[element, drive.CAME] += item != drive.NOTHING
+        for what, number, other, at_ps in out[1 : out[0, 0] + 1].tolist():
+            if what == transition.ALARM:
+                self.set_alarm(element, at_ps)
+            elif what == transition.WAITED:
+                if self._wiring.waits[element] >= 0:
+                    self.put_out(self._wiring.waits[element] + number, at_ps, other, drive.NOTHING)
+            else:
+                self.counts[element, what] += 1
+                self.carry(
+                    what, element, number, other, at_ps if what == transition.LEFT else now_ps
+                )
+
+    def carry(self, what: int, element: int, number: int, item: int, at_ps: int) -> None:
+        sent_ps = int(self.items[item, transition.SENT])
+        if what == transition.LEFT:
+            output = self._wiring.outputs[element] + number
+            to, seen = int(self._wiring.to[output]), int(self._wiring.seen[output])
+            if seen >= 0:
+                self.put_out(seen, sent_ps, at_ps, item)
+            if to >= 0:
+                self.schedule(at_ps, to, item)
+                return
+            self.put_out(-1 - to, sent_ps, at_ps, item)
+        elif what == transition.LOST:
+            self.put_out(self._wiring.losses[element] + number, sent_ps, at_ps, item)
+        elif what == transition.MADE:
+            if self._wiring.makes[element] >= 0:
+                self.put_out(self._wiring.makes[element], sent_ps, at_ps, item)
+            return
+        transition.release(self.items, item)
+
+    def put_out(self, outlet: int, sent_ps: int, at_ps: int, item: int) -> None:
+        columns = (transition.CONNECTION, transition.SIZE, transition.MARKS)
+        rest = (int(self.items[item, column]) for column in columns)
+        self.gone.setdefault(int(outlet), []).append([int(outlet), at_ps, sent_ps, *rest])

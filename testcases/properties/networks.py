@@ -1,0 +1,175 @@
+"""Random networks: routers with hosts, flows both ways, shared processors, and so cycles."""
+
+from collections import deque
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from qospec.catalogue.kinds import Buffer
+from qospec.elements.fifo import Fifo
+from qospec.elements.line import Line
+from qospec.elements.processor import Processor
+from qospec.elements.router import Router
+from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Source, Wire
+from qospec.engine.items.connections import Connections, Contract
+from qospec.engine.items.partition import MAX_OUTPUTS
+from qospec.engine.source.sizes import Sizes
+from qospec.traffic.replay import Replay
+
+SHAPES = {"one": (1, ()), "pair": (2, ((0, 1),)), "ring": (3, ((0, 1), (1, 2), (2, 0)))}
+"""The number of routers, each with two hosts, and the links between them."""
+HOST = -1
+MARKS = (0, 2, 4)
+"""Of packets, as meters colour them."""
+RATES = (Fraction(10**8), Fraction(10**8, 3), Fraction(149_760_000))
+SERVICE_PS = (5_000_000, 20_000_000)
+STEP_PS = 8_000_000
+"""Sources send at multiples, so that much is simultaneous."""
+
+Middle = Callable[[], st.SearchStrategy[Any]]
+"""Draws elements with one input and one output."""
+
+
+class Plan:
+    """A network as it is drawn: nodes, wires, and the end of the path into each port."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.wires: list[Wire] = []
+
+    def node(self, path: str, element: Any, **fields: Any) -> int:
+        self.nodes.append(Node(path, element, **fields))
+        return len(self.nodes) - 1
+
+    def chain(self, path: str, elements: list[Any], start: tuple[int, int]) -> tuple[int, int]:
+        """Put elements behind an output; return the output of the last."""
+        for number, element in enumerate(elements):
+            node = self.node(f"{path}[{number}]", element)
+            self.wires.append(Wire(*start, node))
+            start = node, 0
+        return start
+
+
+@st.composite
+def networks(draw: st.DrawFn, middle: Middle) -> Experiment:
+    """Draw a network of packets with flows between its hosts."""
+    count, links = SHAPES[draw(st.sampled_from(sorted(SHAPES)))]
+    neighbours = [[HOST, HOST] for _ in range(count)]
+    for a, b in links:
+        neighbours[a].append(b)
+        neighbours[b].append(a)
+    hosts = [(router, port) for router in range(count) for port in range(2)]
+    pairs = st.tuples(st.sampled_from(hosts), st.sampled_from(hosts)).filter(
+        lambda pair: pair[0] != pair[1]
+    )
+    flows = draw(st.lists(pairs, min_size=1, max_size=4))
+    plan, rate = Plan(), draw(st.sampled_from(RATES))
+    clock = line_of(rate).clock(stamps=False)
+    few = st.lists(middle(), max_size=1)
+    entries, exits, lines = {}, {}, {}
+    for router, ports in enumerate(neighbours):
+        ways = len(ports)
+        table = [_output(flow, router, neighbours) for flow in flows]
+        fabric = plan.node(
+            f"fabric[{router}]",
+            Router(ways, latency=draw(st.sampled_from([0, 1, 700_001]))),
+            outputs=np.array([[way] * len(MARKS) for way in table], np.uint8),
+            columns=MARKS,
+        )
+        shared = fabric
+        if draw(st.booleans()):
+            shared = plan.node(f"cpu[{router}]", draw(processors(ways)))
+            plan.wires += [Wire(shared, port, fabric, port) for port in range(ways)]
+        for port in range(ways):
+            entries[router, port] = shared
+            start = plan.chain(f"out[{router}.{port}]", draw(few), (fabric, port))
+            queue = plan.node(f"queue[{router}.{port}]", draw(fifos), clock=clock)
+            plan.wires.append(Wire(*start, queue))
+            exits[router, port] = queue
+    for number, (router, port) in enumerate(hosts):
+        lines[router, port] = plan.node(
+            f"host[{number}]", line_of(rate), clock=line_of(rate).clock(stamps=True)
+        )
+        start = plan.chain(f"in[{number}]", draw(few), (lines[router, port], 0))
+        plan.wires.append(Wire(*start, entries[router, port], port))
+        plan.wires.append(Wire(exits[router, port], 0, END))
+    for router, ports in enumerate(neighbours):
+        for port in range(2, len(ports)):
+            other = ports[port]
+            back = neighbours[other].index(router)
+            plan.wires.append(Wire(exits[router, port], 0, entries[other, back], back))
+    return _experiment(draw, plan, flows, lines)
+
+
+def _output(flow: Any, router: int, neighbours: list[list[int]]) -> int:
+    """Return the port by which a flow leaves a router, by a shortest path."""
+    _, (last, host) = flow
+    if router == last:
+        return int(host)
+    before = {router: router}
+    waiting = deque([router])
+    while waiting:
+        here = waiting.popleft()
+        for there in neighbours[here]:
+            if there != HOST and there not in before:
+                before[there] = here
+                waiting.append(there)
+    if last not in before:
+        return MAX_OUTPUTS
+    while before[last] != router:
+        last = before[last]
+    return neighbours[router].index(last)
+
+
+def line_of(rate: Fraction) -> Line:
+    return Line(rate, carries="packet", preamble=8, header=18, min_frame=64, gap=12)
+
+
+fifos = st.builds(
+    Fifo,
+    st.one_of(
+        st.builds(Buffer, st.sampled_from([1, 3, 64]), st.just("packet")),
+        st.builds(Buffer, st.sampled_from([200, 1_600]), st.just("byte")),
+    ),
+)
+
+
+def processors(ports: int) -> st.SearchStrategy[Processor]:
+    return st.builds(
+        Processor,
+        st.sampled_from(SERVICE_PS),
+        st.builds(Buffer, st.sampled_from([2, 32]), st.just("packet")),
+        ports=st.just(ports),
+        shared=st.booleans(),
+        per_byte=st.sampled_from([0, 777]),
+        housekeeping=st.sampled_from([0, 30_000_000]),
+        housekeeping_every=st.just(10**9),
+        restart_time=st.sampled_from([0, 10**8]),
+        watchdog_timeout=st.just(10**8),
+    )
+
+
+def _experiment(draw: st.DrawFn, plan: Plan, flows: list[Any], lines: dict[Any, int]) -> Experiment:
+    steps = st.lists(st.integers(0, 20), min_size=1, max_size=25)
+    sources = []
+    for number, (sender, _) in enumerate(flows):
+        at_ps = np.cumsum(draw(steps)) * STEP_PS
+        sizes = draw(st.sampled_from([(200,), (46, 1_500)]))
+        arrivals = Replay(tuple(at_ps.tolist()))
+        mix = Sizes(sizes, (1,) * len(sizes))
+        sources.append(Source(f"f{number}", arrivals, number, 1, "even", mix, 0, lines[sender]))
+    stop_ps = max(source.arrivals.at[-1] for source in sources) + 1
+    queues = [n.path for n in plan.nodes if isinstance(n.element, Fifo | Processor)]
+    measured = MeasurementSpec(0, stop_ps, (0,) * len(flows), queues=tuple(queues))
+    contract = Contract("packets", Fraction(1_000), 0)
+    return Experiment(
+        Connections((contract,) * len(flows), tuple(range(len(flows)))),
+        tuple(sources),
+        tuple(plan.nodes),
+        tuple(plan.wires),
+        measured,
+        ("s", str(draw(st.integers(0, 3)))),
+    )
