@@ -27,9 +27,8 @@ LARGEST_DENOMINATOR = 2**62
 FIRST, PERIOD, PERIOD_PART, DENOMINATOR, VCS = range(5)
 """The state: the index of the OAM cells of the first VC; the time between two of a VC, in whole ps
 and a numerator over the denominator. Then comes a row for each VC."""
-DUE, AHEAD = 0, 1
-"""Its columns: the first whole ps in which an OAM cell is due, and the amount by which that is
-rounded up, as a numerator."""
+DUE, PART = 0, 1
+"""Its columns: when an OAM cell is due, rounded down to whole ps, and the rest, as a numerator."""
 COLUMNS = 2
 
 
@@ -70,12 +69,12 @@ class OamInsert(Element):
         vcs = np.zeros((count, COLUMNS), np.int64)
         if self.phases == "random":
             stream = setting.draws.below("phases").stream()
-            vcs[:, DUE] = stream.integers(0, -(-period_ps // 1), count)
+            vcs[:, DUE] = stream.integers(0, ceil(period_ps), count)
         else:
             exact = [number * period_ps / count for number in range(count)]
-            vcs[:, DUE] = [ceil(at_ps) for at_ps in exact]
+            vcs[:, DUE] = [floor(at_ps) for at_ps in exact]
             # Rounding the numerator down is harmless: only whole numerators are ever added to it.
-            vcs[:, AHEAD] = [floor((ceil(at_ps) - at_ps) * denominator) for at_ps in exact]
+            vcs[:, PART] = [floor(at_ps % 1 * denominator) for at_ps in exact]
         period = [*divmod(period_ps.numerator, denominator), denominator]
         return np.array([setting.connections.index(0, "oam"), *period, *vcs.ravel()], np.int64)
 
@@ -111,9 +110,9 @@ def _is_due(state: Whole, connection: int, now_ps: int) -> bool:
     if connection >= len(vcs) or vcs[connection, DUE] > now_ps:
         return False
     vcs[connection, DUE] += state[PERIOD]
-    vcs[connection, AHEAD] -= state[PERIOD_PART]
-    if vcs[connection, AHEAD] < 0:
-        vcs[connection, AHEAD] += state[DENOMINATOR]
+    vcs[connection, PART] += state[PERIOD_PART]
+    if vcs[connection, PART] >= state[DENOMINATOR]:
+        vcs[connection, PART] -= state[DENOMINATOR]
         vcs[connection, DUE] += 1
     return True
 

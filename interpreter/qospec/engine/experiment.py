@@ -6,7 +6,7 @@ items from sources precede these.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.protocol.marks import CLP
 
@@ -89,12 +89,34 @@ class Wire(NamedTuple):
     input: int = 0
 
 
+class Change(NamedTuple):
+    """A decision that takes effect at a stated time, before what arrives then.
+
+    Attributes:
+        at_ps: The time.
+        node: Index of the node that is changed.
+        change: What changes, as the element's `change` takes it.
+    """
+
+    at_ps: int
+    node: int
+    change: Any
+
+
 class Intervals(NamedTuple):
     """Some connections, from the first up to `stop`, and the length of their intervals."""
 
     first: int
     stop: int
     every_ps: int
+
+
+class Tap(NamedTuple):
+    """An output of a node, by its index: what leaves by it passes a place, which is named."""
+
+    place: str
+    node: int
+    output: int
 
 
 class MeasurementSpec(NamedTuple):
@@ -109,6 +131,7 @@ class MeasurementSpec(NamedTuple):
             connection indices, the end exclusive.
         queues: The paths of the queues whose occupancy to record.
         series: What to count by interval.
+        taps: Where to count what passes; a place may have several.
     """
 
     start_ps: int
@@ -117,6 +140,7 @@ class MeasurementSpec(NamedTuple):
     followed: tuple[tuple[str, int, int], ...] = ()
     queues: tuple[str, ...] = ()
     series: tuple[Intervals, ...] = ()
+    taps: tuple[Tap, ...] = ()
 
     def ranges(self, need: str) -> tuple[tuple[int, int], ...]:
         """Return the ranges of connection indices for which a need is recorded."""
@@ -130,7 +154,10 @@ class MeasurementSpec(NamedTuple):
 
 
 class Experiment(NamedTuple):
-    """One trial, complete: the same experiment gives the same observation, bit for bit."""
+    """One trial, complete: the same experiment gives the same observation, bit for bit.
+
+    `changes` are in order of time.
+    """
 
     connections: Connections
     sources: tuple[Source, ...]
@@ -138,3 +165,4 @@ class Experiment(NamedTuple):
     wires: tuple[Wire, ...]
     measurement: MeasurementSpec
     seed: tuple[str, ...]
+    changes: tuple[Change, ...] = ()

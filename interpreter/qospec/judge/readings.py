@@ -6,12 +6,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from qospec.catalogue.statistics import PATTERNS, bound_of
-from qospec.check.test.measurements import CAUSES
+from qospec.check.evaluate.measurements import CAUSES
 from qospec.dataclass import dataclass
 from qospec.engine.experiment import Intervals
 from qospec.model.expression import Attribute, Counted, Found, evaluate, measurements
 from qospec.plan.plan import population_name
-from qospec.units import CELL_RATE, CELLS, COUNT, IN_PACKETS, RATE, RATIO, TIME
+from qospec.units import CELL_RATE, CELLS, COUNT, DATA, IN_PACKETS, RATE, RATIO, TIME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,14 +20,15 @@ if TYPE_CHECKING:
     from qospec.engine.measure.metric import Metric
     from qospec.engine.measure.observation import Observation
     from qospec.engine.measure.tally import Delays, Tally
-    from qospec.model.expression import Expression, Leaf, Measured, Value
+    from qospec.model.expression import Expression, Leaf, Measured, Place, Value
     from qospec.plan.plan import Planned
     from qospec.units import Dimension
 
-DIMENSIONS: dict[str, tuple[Dimension, int]] = {
+DIMENSIONS: dict[str, tuple[Dimension, int | Fraction]] = {
     "cells": (CELLS, 1),
     "cell rate": (CELL_RATE, 1),
     "rate": (RATE, 1),
+    "data": (DATA, Fraction(1, 8)),
     "time": (TIME, 10**12),
     "ratio": (RATIO, 1),
     "count": (COUNT, 1),
@@ -85,6 +86,8 @@ class Readings:
             return None
         if isinstance(leaf, Counted):
             return self._count(leaf)
+        if leaf.place is not None:
+            return self._measure(leaf.metric, self._passed(leaf, leaf.place), leaf.statistic)
         tally = self._tally(leaf)
         if tally is None:  # OAM cells of a network in which nothing makes any
             absent = self._metric(leaf.metric).when_absent
@@ -130,6 +133,17 @@ class Readings:
         prefix = f"{leaf.network}." if leaf.network else ""
         return self._tallies.get(prefix + population_name(leaf.flow, leaf.member, leaf.plane))
 
+    def _passed(self, leaf: Measured, place: Place) -> Tally:
+        """Return what passed a place: of a flow, or of all."""
+        planned, observation = self._seen[leaf.network]
+        assert observation.passages is not None  # noqa: S101 -- what was run has them
+        part = slice(0, planned.experiment.connections.indices)
+        if leaf.flow:
+            of = planned.populations.get(population_name(leaf.flow, leaf.member, leaf.plane))
+            part = slice(0) if of is None else slice(of.first, of.stop)
+        packets = place.carries == "packet"
+        return observation.passages.tally(place.name, part, packets=packets)
+
     def _count(self, leaf: Counted) -> Fraction:
         """Return a number of cells; 0 where no cell of these flows can come."""
         planned, observation = self._seen[leaf.network]
@@ -161,7 +175,7 @@ class Readings:
             for name, kind in sorted(self._catalogue.of("metric").items()):
                 metric: Metric = kind.build()
                 carries = self._carries(population)
-                if carries not in kind.carries:
+                if carries not in kind.carries or "flow" not in metric.measured_at:
                     continue
                 if not metric.needs <= tally.recorded:
                     continue

@@ -22,11 +22,14 @@ class BitRate(Metric):
     """Divide the bits that arrived in the window by its length, in bit/s.
 
     `cell` counts the 53 octets of each cell, `payload` the 48 behind its header. Packets are
-    counted as framed on the first link: `line` with preamble and gap, `frame` from its header to
-    its check sequence, `ip` the packet, `payload` the bytes behind the headers of IP, UDP or TCP.
+    counted with the size in which they arrive, framed as on the first link: `line` with preamble
+    and gap, `frame` from its header to its check sequence, `ip` the packet, `payload` the bytes
+    behind the headers of IP, UDP or TCP. At a place inside the network they are counted as they
+    pass it, framed as on the link there.
     """
 
     dimension = "rate"
+    measured_at = ("flow", "place")
     better = "more"
     least = 0
     statistics = ("cell", "payload")

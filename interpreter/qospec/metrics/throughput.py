@@ -21,10 +21,12 @@ class Throughput(Metric):
     """Divide the cells or packets that arrived in the window by its length, in cell/s or pkt/s.
 
     Items count when they arrive, not when they are sent, so it never exceeds what the line carries.
+    At a place inside the network they count when they pass it.
     In RFC 1242 throughput is the highest such rate without loss, which a search finds.
     """
 
     dimension = "cell rate"
+    measured_at = ("flow", "place")
     better = "more"
     least = 0
     series = ("",)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.dataclass import dataclass
 
@@ -32,13 +32,31 @@ class Constant:
     published: bool = False
 
 
+class Place(NamedTuple):
+    """Where items pass: a side of a port, or an output of an element.
+
+    Attributes:
+        name: As written: `router.east.tx`, `router.fabric.exit[0]`.
+        path: Of the element; of a side of a port, its name.
+        output: The number of the element's output.
+        carries: "cell" or "packet".
+        framed: Whether it is at the end of a line, so that packets have frames.
+    """
+
+    name: str
+    path: str
+    output: int
+    carries: str
+    framed: bool
+
+
 @dataclass(frozen=True)
 class Measured:
-    """A metric of a flow: `bare.user[3].oam.delay.p99`.
+    """A metric of a flow: `bare.user[3].oam.delay.p99`; or of what passes a place inside.
 
     Attributes:
         network: "" for the topology of the test, else the control's name.
-        flow: The flow's name.
+        flow: The flow's name; "" for all items that pass a place.
         member: Which member of a flow between arrays; None for all of them, pooled.
         plane: Of which cells of its connections it is.
         metric: The metric's name in the catalogue.
@@ -49,6 +67,7 @@ class Measured:
         needs: What must be recorded for it; see the metrics.
         least: A lower bound; None if none is known.
         most: An upper bound, likewise.
+        place: Where it is measured; None: at the flow's ends.
     """
 
     network: str
@@ -63,6 +82,7 @@ class Measured:
     needs: frozenset[str] = frozenset()
     least: Fraction | None = None
     most: Fraction | None = None
+    place: Place | None = None
 
 
 @dataclass(frozen=True)

@@ -108,7 +108,8 @@ class Network:
     """A topology, flat: devices dissolved into elements, each link into a line per direction.
 
     `invariants` are those of each device in its place, `machines` too, each with the device's path.
-    `entries` holds, by path of a line, the port of the device that it leads into.
+    `entries` holds, by path of a line, the port of the device that it leads into. `sides` holds, by
+    name of a side of a port (`router.east.tx`, or `a.rx` of a host), the path of its line.
     """
 
     name: str
@@ -118,6 +119,7 @@ class Network:
     invariants: tuple[Statement, ...] = ()
     machines: tuple[tuple[str, Machine], ...] = ()
     entries: Mapping[str, str] = field(default_factory=dict)
+    sides: Mapping[str, str] = field(default_factory=dict)
 
     def host(self, path: str) -> int:
         """Return the index of the host of that path; raises KeyError."""

@@ -51,8 +51,16 @@ class Lowered:
     lines: dict[str, str]
 
 
-def lower(network: Network, survey: Survey, connections: Connections) -> Lowered:
-    """Return the nodes and wires that the members' items can reach; consumes the survey."""
+def lower(
+    network: Network,
+    survey: Survey,
+    connections: Connections,
+    places: frozenset[str] = frozenset(),
+) -> Lowered:
+    """Return the nodes and wires that the members' items can reach; consumes the survey.
+
+    The elements of which `places` has the paths are not left out.
+    """
     members, forms, drafts, made, found = survey
     reach = found.any
     for index, through in reach.items():
@@ -63,7 +71,7 @@ def lower(network: Network, survey: Survey, connections: Connections) -> Lowered
             drafts[index].edges = [edge for edge in drafts[index].edges if edge.output in used]
     for index in [index for index in reach if drafts[index].duty == "router"]:
         _split_inputs(drafts, made, reach, index)
-    _remove_idle(drafts, made, reach, members)
+    _remove_idle(drafts, made, reach, members, places)
     marks_carried.insert_unmarks(drafts, found)
     kept = sorted(reach)
     position = {index: place for place, index in enumerate(kept)}
@@ -127,11 +135,12 @@ def _insert_multiplexer(
     meeting = {n: place for n, place in places.items() if edge.output in made[place].used}
     if len(meeting) < 2:  # noqa: PLR2004
         return
-    router = drafts[min(meeting.values())].instance
-    path = f"{router.path}.{router.element.outputs[edge.output]}"
+    draft = drafts[min(meeting.values())]
+    path = f"{draft.instance.path}.{draft.element.outputs[edge.output]}"
     place = max(drafts) + 1
-    behind = replace(router, path=path, element=router.element.multiplexer)
-    drafts[place], reach[place] = Draft(behind, [replace(edge, output=0)]), set()
+    behind = replace(draft.instance, path=path, element=draft.element.multiplexer)
+    onward = [replace(edge, output=0)]
+    drafts[place], reach[place] = Draft(behind, onward, size_bytes=draft.size_bytes), set()
     for entry, node in meeting.items():
         reach[place] |= members_using(edge.output, reach[node], made[node])
         drafts[node].edges = [
@@ -154,11 +163,14 @@ def _remove_idle(
     made: dict[int, Table],
     reach: MembersByElement,
     members: tuple[Member, ...],
+    places: frozenset[str],
 ) -> None:
     for index in list(reach):
         draft = drafts[index]
         if draft.duty == "scheduler":
             _as_queue(drafts, index, reach)
+        elif draft.instance.path in places:
+            continue
         elif len(draft.edges) == 1 and (
             (draft.duty == "classifier" and len(made[index].used) == 1)
             or not any(draft.element.concerns(members[n].contract) for n in reach[index])

@@ -13,8 +13,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.dataclass import dataclass
-from qospec.engine.experiment import Experiment, Intervals, MeasurementSpec, Source
-from qospec.engine.graph.emulation import zero_delay_cycle
+from qospec.engine.experiment import Experiment, Intervals, MeasurementSpec, Source, Tap
+from qospec.engine.graph.components import cycle_in_batches, zero_delay_cycle
 from qospec.engine.items.connections import Connections
 from qospec.engine.queue import drop_policy
 from qospec.engine.source.sizes import CELLS
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from qospec.diagnostics import Diagnostic, Problems
-    from qospec.model.expression import Measured
+    from qospec.model.expression import Measured, Place
     from qospec.model.suite import Case, Flow, Goal, Network, Search, Suite, Test
     from qospec.plan.tables import Member
     from qospec.protocol.atm import Plane
@@ -147,17 +147,24 @@ def _network(
         flow=tuple(i for m in members for i in [m.flow] * m.connections),
         planes=_planes(network),
     )
-    lowered = lower(network, survey, connections)
-    loop = zero_delay_cycle(lowered.nodes, lowered.wires)
-    if loop is not None:
-        problems.add(feasibility.loop(loop, network, case))
-        return None
+    places = _places(case, name)
+    lowered = lower(network, survey, connections, frozenset(place.path for place in places))
+    for find, refuse in (
+        (zero_delay_cycle, feasibility.loop_without_time),
+        (cycle_in_batches, feasibility.loop_in_batches),
+    ):
+        loop = find(lowered.nodes, lowered.wires)
+        if loop is not None:
+            problems.add(refuse(loop, network, case))
+            return None
     experiment = Experiment(
         connections=connections,
         sources=tuple(_sources(case.flows, members, lowered)),
         nodes=lowered.nodes,
         wires=lowered.wires,
-        measurement=_measurement(case, name, connections, members),
+        measurement=_measurement(case, name, connections, members)._replace(
+            taps=tuple(_taps(places, network, lowered))
+        ),
         seed=seed,
     )
     return Planned(
@@ -252,6 +259,20 @@ def _queues(case: Case, network: str) -> set[str]:
     """Return the paths of the queues of which statements ask how much waits there."""
     asked = (each for s in case.statements for each in counted(s.expression))
     return {each.path for each in asked if each.occupancy and each.network == network}
+
+
+def _places(case: Case, network: str) -> list[Place]:
+    """Return the places inside of which statements measure what passes."""
+    return sorted({each.place for each in _measured(case, network) if each.place is not None})
+
+
+def _taps(places: list[Place], network: Network, lowered: Lowered) -> Iterator[Tap]:
+    """Yield the outputs by which items come to the places; there are none where no item passes."""
+    for place in places:
+        path = lowered.lines.get(network.sides.get(place.path, place.path))
+        for number, node in enumerate(lowered.nodes):
+            if node.path == path:
+                yield Tap(place.name, number, place.output)
 
 
 def _populations(

@@ -42,7 +42,7 @@ def single_measurement(expression: Expression) -> Document:
     if isinstance(expression, Operation):
         sides = [side for side in expression.operands if observed(side)]
     leaf = sides[0] if len(sides) == 1 else None
-    if not isinstance(leaf, Measured):
+    if not isinstance(leaf, Measured) or leaf.place is not None:
         return {}
     return {
         "measures": {"flow": _flow(leaf), "metric": leaf.metric, "statistic": leaf.statistic},

@@ -11,7 +11,7 @@ from qospec.catalogue.statistics import QUANTILE, offers, packet_of
 from qospec.check.device.ports import SIDES
 from qospec.check.device.wiring import ENDINGS
 from qospec.check.evaluate.functions import FUNCTIONS
-from qospec.check.test.measurements import CAUSES, DISCARDED
+from qospec.check.evaluate.measurements import CAUSES, DISCARDED
 from qospec.model.suite import CLAIMS
 from qospec.protocol.encapsulation import LAYERS
 from qospec.reference.kinds import field_document
@@ -55,6 +55,8 @@ STATISTICS = {
     "max": "the largest value of all cells or packets",
     "std": "the standard deviation of all cells or packets",
     "above": "the share of delays above a bound, as a ratio, as in `user.delay.above(1 ms)`",
+    "at": "the same of what passes a place inside the network, as in"
+    " `user.throughput.at(router.east.tx)`: a side of a port, or an output of an element",
     "sample_std": "the standard deviation of a sample, over n - 1",
 }
 CONCEPTS = {

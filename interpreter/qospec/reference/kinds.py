@@ -99,6 +99,9 @@ def _fields(kind: Kind) -> Iterator[Parameter]:
         yield SOURCE
 
 
+_PLACES = {"flow": "of flows", "place": "of what passes a place inside the network"}
+
+
 def _measured(kind: Kind) -> Document:
     dimension = METRICS[kind.build.dimension]
     counted = [dimension]
@@ -110,6 +113,7 @@ def _measured(kind: Kind) -> Document:
         "statistics": [each for each in kind.build.statistics if each],
         "series": [each or kind.name for each in kind.build.series],
         "exact": kind.build.exact,
+        "measured": " and ".join(_PLACES[each] for each in kind.build.measured_at),
     }
 
 

@@ -75,6 +75,7 @@ def _measured(catalogue: Catalogue) -> list[Document]:
         "example": "1 cell",
         "statistics": list(STATISTICS),
         "exact": True,
+        "measured": "of an element in its device",
     }
     return sorted([*_kinds("metric")(catalogue), waiting], key=lambda each: str(each["name"]))
 
@@ -207,6 +208,8 @@ def _facts(document: Document) -> Iterator[tuple[str, str]]:
     if document.get("dimension"):
         exact = "exact" if document["exact"] else "measured: compare it using `within`, `<` or `>`"
         yield "is", f"{document['dimension']}, {exact}"
+    if document.get("measured"):
+        yield "measured", document["measured"]
     if document.get("statistics"):
         yield "statistics", " ".join(document["statistics"])
     if document.get("series"):

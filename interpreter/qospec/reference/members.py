@@ -12,7 +12,7 @@ from qospec.check.device.invariants import OF_PORTS
 from qospec.check.device.machine import MACHINE, TRANSITION
 from qospec.check.device.observables import Occupancy, loss_causes, observed
 from qospec.check.device.predicates import ADDRESSES, ATTRIBUTES, MAX_VALUES, WORDS, carrier
-from qospec.check.test.measurements import DISCARDED
+from qospec.check.evaluate.measurements import DISCARDED
 from qospec.check.test.run_settings import RUN
 from qospec.check.test.search import GOAL, SEARCH
 from qospec.reference.kinds import field_document

@@ -6,12 +6,14 @@ from abc import ABC, abstractmethod
 from dataclasses import field
 from typing import TYPE_CHECKING, ClassVar
 
-from qospec.check.device.ports import PartValue
+from qospec.check.device.ports import SIDES, PartValue
 from qospec.check.evaluate import loops
 from qospec.check.evaluate.context import error
+from qospec.check.evaluate.measurements import PlaceValue
 from qospec.check.evaluate.values import Amount, Poison, Value, position
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
+from qospec.model.expression import Place
 
 if TYPE_CHECKING:
     from qospec.check.device.ports import Template
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
     from qospec.check.records.record import Record
     from qospec.source import Span
     from qospec.syntax import ast
+
+
+HOST_PORT = ("", 0)
+"""The port of a host."""
 
 
 @dataclass(frozen=True)
@@ -97,9 +103,11 @@ class NodeValue(Value):
     what: ClassVar[str] = "a node"
     node: Node
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
-        """Return a port of a device."""
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+        """Return a port of a device, one of its elements, or the side of a host's port."""
         template = self.node.template
+        if template is None and name.text in SIDES:
+            return _side(self.node, HOST_PORT, self.node.path, name, evaluator)
         if template is None:
             raise error(
                 "E0401",
@@ -134,6 +142,27 @@ class NodeValue(Value):
             note=f"{known}; its elements: {' '.join(elements)}" if elements else known,
             help=f"write `{near}`" if near else "",
         )
+
+
+def _side(
+    node: Node, port: tuple[str, int], path: str, side: ast.Name, evaluator: Evaluator
+) -> Value:
+    """Return the side of a port where items enter the node, or where they leave it."""
+    if not node.known:
+        return Poison()
+    medium = node.media.get(port)
+    if medium is None and port in node.links:  # its mistakes were reported
+        return Poison()
+    if medium is None:
+        raise error(
+            "E0422",
+            f"`{path}` is not linked, so nothing passes there",
+            side.span,
+            help=f"link it, as in `link {path} -- a via media.stm1`, or measure elsewhere",
+        )
+    carries = str(medium.arguments(evaluator)[0].get("carries", "cell"))
+    name = f"{path}.{side.text}"
+    return PlaceValue.of(Place(name, name, 0, carries, framed=True))
 
 
 def _part(node: Node, path: str) -> PartValue | None:
@@ -205,14 +234,16 @@ class NodePort(Value):
         """Return its name for messages."""
         return f"{self.node.path}.{self.name}"
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
-        """Return the rate of the line that is linked to the port."""
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+        """Return the rate of the line that is linked to the port, or a side of it."""
+        if name.text in SIDES:
+            return _side(self.node, self.port, self.path, name, evaluator)
         if name.text != "rate":
             raise error(
                 "E0104",
                 f"a port of a topology has no field `{name.text}`",
                 name.span,
-                note="fields of a port: rate",
+                note=f"fields of a port: rate {' '.join(SIDES)}",
             )
         rate = self.node.rates.get(self.port)
         if rate is None and self.port in self.node.links:  # its mistakes were reported

@@ -15,10 +15,11 @@ from qospec.check.device.observables import (
     not_observed,
 )
 from qospec.check.evaluate.context import error
+from qospec.check.evaluate.measurements import Located, PlaceValue, at_places
 from qospec.check.evaluate.values import Amount, Deferred, Poison, Value, position
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
-from qospec.model.expression import Counted
+from qospec.model.expression import Counted, Place
 from qospec.units import CELLS, PACKETS
 
 if TYPE_CHECKING:
@@ -215,7 +216,7 @@ class SideValue(Value):
 
 
 @dataclass(frozen=True)
-class PartValue(Value):
+class PartValue(Located):
     """An element, or one of its inputs and outputs; of a `device` in a topology, or within one."""
 
     what: ClassVar[str] = "an element"
@@ -230,7 +231,7 @@ class PartValue(Value):
         """Return its name for messages."""
         return f"{self.device}.{self.part.path}" if self.device else self.part.path
 
-    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:  # noqa: ARG002
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
         """Return the input or output of that name, an array of them, or what is observed here."""
         lost = loss_causes(self.part.kind, name.text)
         if not self.name and (name.text not in self.part.ends or self.device):
@@ -244,10 +245,62 @@ class PartValue(Value):
                 in_packets = limit is not None and limit.unit == "packet"
                 return Occupancy(self.path, PACKETS if in_packets else counted_in(self.carries))
         if self.device:
-            raise not_observed(described(self.part.kind), self.path, name.text, name.span)
+            return self._observed(name, evaluator)
         if not self.part.loose and name.text not in self.part.ends:
             raise self._unknown(name.text, name.span)
         return replace(self, name=name.text)
+
+    def _observed(self, name: ast.Name, evaluator: Evaluator) -> Value:
+        """Return an output of an element in a topology, or a metric of what leaves by it."""
+        if not self.name and name.text in {each.partition("[")[0] for each in self._places}:
+            return replace(self, name=name.text)
+        offered = at_places(evaluator.context.catalogue)
+        if name.text in offered:
+            return PlaceValue.of(self.place_at(name.span)).field(name, evaluator)
+        what, observed = described(self.part.kind)
+        offered = offered if self._places else []
+        raise not_observed((what, (*observed, *offered)), self.path, name.text, name.span)
+
+    @property
+    def _places(self) -> tuple[str, ...]:
+        """Return its outputs that are places: what waits for a line leaves by the line."""
+        return () if self.part.kind.is_served else self.part.outputs
+
+    @property
+    def _place(self) -> Place | None:
+        """Return the output that it is, or its only one."""
+        outputs = self._places
+        name = self.name or (outputs[0] if len(outputs) == 1 else "")
+        if name not in outputs:
+            return None
+        of_line = self.part.kind.duty == "line"
+        return Place(
+            f"{self.path}.{self.name}" if self.name else self.path,
+            self.path,
+            outputs.index(name),
+            self.part.element.accepts[0] if of_line else self.carries,
+            framed=of_line,
+        )
+
+    def place_at(self, span: Span) -> Place:
+        """Return it as a place."""
+        place, outputs = self._place, self._places
+        if place is None and outputs:
+            raise error(
+                "E0423",
+                f"`{self.path}` has several outputs: say which one",
+                span,
+                note=f"its outputs are {' '.join(outputs)}",
+                help=f"write `{self.path}.{outputs[0]}`",
+            )
+        if place is None:
+            raise error(
+                "E0423",
+                f"`{self.path}` is not a place: what waits in it leaves by a line",
+                span,
+                help="write the side of the port where it leaves: `x.east.tx`",
+            )
+        return place
 
     def item(self, key: Value, span: Span) -> Value:
         """Return one input or output of an array."""

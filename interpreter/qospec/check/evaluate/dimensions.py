@@ -62,6 +62,7 @@ METRICS: dict[str, Dimension] = {
     "ratio": RATIO,
     "count": COUNT,
     "rate": RATE,
+    "data": DATA,
 }
 """The dimension of each domain of metrics."""
 

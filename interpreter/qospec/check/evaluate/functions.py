@@ -82,7 +82,7 @@ def worst(evaluator: Evaluator, node: ast.Call, scope: Scope) -> Value:
     if leaf.members is None:
         raise error(
             "E0215",
-            f"`{leaf.flow}` is not a group: it has no worst member",
+            f"`{leaf.flow or leaf.text}` is not a group: it has no worst member",
             argument.span,
             help=f"write `{argument.span.text}`",
         )

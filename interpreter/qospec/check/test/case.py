@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from qospec.check.device import invariants
 from qospec.check.evaluate.context import CheckError, error
+from qospec.check.evaluate.measurements import ControlValue, FlowValue
 from qospec.check.evaluate.scope import Binding, Scope, clash, known_binding
 from qospec.check.evaluate.values import POISON, List, Value
 from qospec.check.records.parameters import let_value
 from qospec.check.test import flows as flow_rules
 from qospec.check.test.loops import LoopFlows, Loops, on_network
-from qospec.check.test.measurements import ControlValue, FlowValue
 from qospec.check.test.run_settings import run_of, skip_reason
 from qospec.check.test.search import SearchBuilder
 from qospec.check.test.statements import Statements

@@ -96,7 +96,9 @@ def _have_series(expression: Expression, evaluator: Evaluator, node: ast.Report)
             help="report the value that it compares",
         )
     leaves = measurements(expression)
-    strange = [leaf.text for leaf in leaves if leaf.statistic not in series[leaf.metric]]
+    strange = [
+        leaf.text for leaf in leaves if leaf.place or leaf.statistic not in series[leaf.metric]
+    ]
     strange += [leaf.text for leaf in counted(expression)]
     if strange:
         known = [f"{name}.{each}" if each else name for name, of in series.items() for each in of]
@@ -104,7 +106,9 @@ def _have_series(expression: Expression, evaluator: Evaluator, node: ast.Report)
             "E0520",
             f"`{strange[0]}` is known only for the whole run, not for its intervals",
             node.value.span,
-            note=f"known for intervals: {' '.join(sorted(known))}",
+            note="what passes a place is counted for the whole run"
+            if any(leaf.place for leaf in leaves)
+            else f"known for intervals: {' '.join(sorted(known))}",
             help="leave `every …` out",
         )
     if not leaves:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.loops import iterations_of
+from qospec.check.evaluate.measurements import FlowValue
 from qospec.check.evaluate.scope import Binding, Scope, known_binding
 from qospec.check.evaluate.values import Amount, List, Poison, Value
 from qospec.check.records.parameters import let_value
-from qospec.check.test.measurements import FlowValue
 from qospec.check.test.sweeps import shell_safe
 from qospec.dataclass import dataclass
 from qospec.syntax import ast

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from qospec.check.declarations import DeviceValue
 from qospec.check.device import item_kinds
 from qospec.check.device.nodes import (
+    HOST_PORT,
     DevicePlan,
     HostKind,
     HostPlan,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from qospec.source import Span
 
 HERE = "a topology"
-HOST_PORT = ("", 0)
 T = TypeVar("T")
 
 End = tuple[Node, tuple[str, int], str, bool]

@@ -51,6 +51,7 @@ class _Flattening:
         self._leaving: dict[tuple[int, Port], int] = {}
         self._arriving: dict[tuple[int, Port], int] = {}
         self._entries: dict[str, str] = {}
+        self._sides: dict[str, str] = {}
         self._unserved: dict[tuple[int, frozenset[Port]], frozenset[int]] = {}
         self._built: dict[tuple[int, bool], Any] = {}
 
@@ -89,7 +90,9 @@ class _Flattening:
             for machine in node.template.machines
         )
         elements, wires = tuple(self._elements), tuple(self._wires)
-        return Network(self._layout.name, elements, wires, hosts, held, machines, self._entries)
+        return Network(
+            self._layout.name, elements, wires, hosts, held, machines, self._entries, self._sides
+        )
 
     def _invariants(self, node: Node, template: Template) -> Iterator[Statement]:
         """Return the invariants of a device in the topology, with full paths in what they count."""
@@ -131,9 +134,9 @@ class _Flattening:
                 return False
             self._leaving[id(start[0]), start[1]] = len(self._elements)
             kind: Kind = cable.medium.kind
-            self._elements.append(
-                Instance(f"{start[2]} -> {stop[2]}", kind, element, (), cable.span)
-            )
+            path = f"{start[2]} -> {stop[2]}"
+            self._sides[f"{start[2]}.tx"] = self._sides[f"{stop[2]}.rx"] = path
+            self._elements.append(Instance(path, kind, element, (), cable.span))
         return True
 
     def _line(self, medium: Record, *, slotted: bool) -> Any:

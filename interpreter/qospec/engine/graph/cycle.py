@@ -14,6 +14,7 @@ from qospec.engine.element import Loss
 from qospec.engine.event.component import (
     LEAVES,
     LOSES,
+    MAKES,
     SEEN,
     WAITS,
     Component,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from qospec.engine.arrays import Whole
     from qospec.engine.event.transition import Transition
+    from qospec.engine.experiment import Change
     from qospec.engine.graph.node import NodeRuntime
     from qospec.engine.measure.observation import Recorder
 
@@ -42,6 +44,7 @@ class Cycle:
         runtimes: Sequence[NodeRuntime],
         transitions: Sequence[Transition],
         recorder: Recorder,
+        changes: Sequence[Change] = (),
     ) -> None:
         self._runtimes = runtimes
         self._transitions = transitions
@@ -56,12 +59,13 @@ class Cycle:
                 transition,
                 tuple(tuple(sender.get(id(link)) for link in port) for port in runtime.ports),
                 len(runtime.sinks),
-                seen=runtime.stamps,
+                seen=runtime.is_seen,
+                makes=True,
             )
             for runtime, transition in zip(runtimes, transitions, strict=True)
         ]
         order = _order_of_work(runtimes, members)
-        self._component = Component(members, order)
+        self._component = Component(members, order, changes)
         self._outer = self._links_from_outside(order, transitions, sender)
         self._later: dict[int, Batch] = {}
         self._horizon_ps = 0
@@ -111,15 +115,17 @@ class Cycle:
         runtime = self._runtimes[element]
         batch = rows_as_batch(rows)
         if what == LEAVES:
-            if runtime.stamps:
-                self._recorder.sent(batch)
+            if runtime.is_seen:
+                runtime.see(port, batch)
             sink = runtime.sinks[port]
             if isinstance(sink, Link):
                 self._later[number] = joined(self._later.get(number, empty()), batch)
             else:
                 sink.put(batch, FOREVER_PS)
         elif what == SEEN:
-            self._recorder.sent(batch)
+            runtime.see(port, batch)
+        elif what == MAKES:
+            self._recorder.inserted(runtime.inserts, batch)
         elif what == LOSES:
             queue, cause = self._transitions[element].losses[port]
             self._recorder.lost(runtime.path, Loss(cause, batch.connection, batch.sent_ps, queue))

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from qospec.engine.element import Process, Step
     from qospec.engine.items.batch import Batch
     from qospec.engine.measure.observation import Recorder
+    from qospec.engine.measure.passages import Passage
     from qospec.protocol.atm import Plane
 
 
@@ -126,7 +127,8 @@ class NodeRuntime:
         ports: The links that lead to each input.
         sinks: Where each output leads.
         lookahead_ps: Its lookahead.
-        stamps: Whether it writes when items were sent, so that they count as sent behind it.
+        is_seen: Whether what leaves it is recorded: sources' lines, and what passes places.
+        inserts: The planes of which it inserts cells.
         horizon_ps: The time up to which it has worked.
         cell_hops: The number of items that it has taken.
         held: The number of them that have neither left nor been lost.
@@ -134,19 +136,21 @@ class NodeRuntime:
     """
 
     __slots__ = (
-        "_inserts",
         "_links",
+        "_passages",
         "_process",
         "_recorder",
+        "_stamps",
         "cell_hops",
         "departed",
         "held",
         "horizon_ps",
+        "inserts",
+        "is_seen",
         "lookahead_ps",
         "path",
         "ports",
         "sinks",
-        "stamps",
     )
 
     def __init__(
@@ -163,8 +167,10 @@ class NodeRuntime:
         self.lookahead_ps = lookahead_ps
         self._process = process
         self._recorder = recorder
-        self.stamps = stamps
-        self._inserts = inserts
+        self._stamps = stamps
+        self._passages: tuple[Passage | None, ...] = ()
+        self.is_seen = stamps
+        self.inserts = inserts
         self.ports: tuple[tuple[Link, ...], ...] = ()
         self.sinks: tuple[Sink, ...] = ()
         self._links: tuple[Link, ...] = ()
@@ -173,11 +179,18 @@ class NodeRuntime:
         self.held = 0
         self.departed = 0
 
-    def connect(self, ports: tuple[tuple[Link, ...], ...], sinks: tuple[Sink, ...]) -> None:
-        """Connect the links to each input and the sinks of each output."""
+    def connect(
+        self,
+        ports: tuple[tuple[Link, ...], ...],
+        sinks: tuple[Sink, ...],
+        passages: tuple[Passage | None, ...] = (),
+    ) -> None:
+        """Connect the links to each input, the sinks of each output, and what counts there."""
         self.ports = ports
         self.sinks = sinks
         self._links = tuple(link for port in ports for link in port)
+        self._passages = passages
+        self.is_seen = self._stamps or bool(passages)
 
     def advance(self, cap_ps: int = FOREVER_PS) -> bool:
         """Advance to the lowest watermark of all links, or `cap_ps`; return whether it is later."""
@@ -199,20 +212,29 @@ class NodeRuntime:
         self._forward(arrivals, self._process(arrivals, horizon_ps))
         return True
 
+    def see(self, output: int, batch: Batch) -> None:
+        """Record items, at least one, that leave by an output."""
+        if self._stamps:
+            self._recorder.sent(batch)
+        passage = self._passages[output] if self._passages else None
+        if passage is not None:
+            passage.add(batch)
+
     def _forward(self, arrivals: tuple[Batch, ...], step: Step) -> None:
         arrived = sum([len(batch.at_ps) for batch in arrivals])
         left = 0
-        for sink, batch, until_ps in zip(self.sinks, step.departures, step.until_ps, strict=True):
+        leaving = zip(self.sinks, step.departures, step.until_ps, strict=True)
+        for number, (sink, batch, until_ps) in enumerate(leaving):
             count = len(batch.at_ps)
             left += count
-            if count and self.stamps:
-                self._recorder.sent(batch)
+            if count and self.is_seen:
+                self.see(number, batch)
             sink.put(batch, until_ps)
         self.departed += left
         for loss in step.losses:
             left += len(loss.connection)
             self._recorder.lost(self.path, loss)
-        if self._inserts:
-            self.held += self._recorder.inserted(self._inserts, arrivals, step)
+        if self.inserts:
+            self.held += self._recorder.inserted_between(self.inserts, arrivals, step)
         self.cell_hops += arrived
         self.held += arrived - left

@@ -58,8 +58,7 @@ class Volumes:
 
     def add_sent(self, connection: Indices, size_bytes: Sizes, sent: Whole) -> None:
         """Add packets that were sent, and their number to (indices,) `sent`."""
-        mine = connection.view(np.uint32)
-        _add_counted(mine, size_bytes, self.framing, self.sent_bytes, sent)
+        add_counted(connection, size_bytes, self.framing, (self.sent_bytes, sent))
 
     def sent(self, packets: Whole, part: slice) -> Volume:
         """Return the bytes sent by a range of connections, given (indices,) `packets` sent."""
@@ -70,11 +69,28 @@ class Volumes:
         return self._of(self.carried_bytes, packets, part)
 
     def _of(self, counts: Whole, packets: Whole, part: slice) -> Volume:
-        rows, framing, number = counts[part], self.framing[part], packets[part]
-        ip, frame = int(rows[:, PACKET].sum()), int(rows[:, FRAME].sum())
-        outside = int((number * framing[:, OUTSIDE]).sum())
-        inside = int((number * (framing[:, TRANSPORT] + IPV4_HEADER_BYTES)).sum())
-        return Volume(frame + outside, frame, ip, ip - inside)
+        return volume_of(counts[part], self.framing[part], packets[part])
+
+
+def volume_of(rows: Whole, framing: Whole, number: Whole) -> Volume:
+    """Return the bytes of some connections in all layers.
+
+    Args:
+        rows: (n, 2) Bytes of their packets and frames.
+        framing: (n, 4) Their framing.
+        number: (n,) How many packets these are.
+    """
+    ip, frame = int(rows[:, PACKET].sum()), int(rows[:, FRAME].sum())
+    outside = int((number * framing[:, OUTSIDE]).sum())
+    inside = int((number * (framing[:, TRANSPORT] + IPV4_HEADER_BYTES)).sum())
+    return Volume(frame + outside, frame, ip, ip - inside)
+
+
+def add_counted(
+    connection: Indices, size_bytes: Sizes, framing: Whole, counts: tuple[Whole, Whole]
+) -> None:
+    """Add packets to (indices, 2) bytes and to (indices,) numbers of them, in one pass."""
+    _add_counted(connection.view(np.uint32), size_bytes, framing, *counts)
 
 
 @kernel

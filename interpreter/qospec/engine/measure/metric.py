@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
     from qospec.engine.measure.tally import Delays, Tally
 
-Dimension = Literal["cells", "cell rate", "rate", "time", "ratio", "count"]
-"""The dimension of a value: items, items per second, bit/s, ps, a ratio, or a plain number."""
+Dimension = Literal["cells", "cell rate", "rate", "data", "time", "ratio", "count"]
+"""The dimension of a value: items, items/s, bit/s, bytes, ps, a ratio, or a plain number."""
 
 
 class Counting(NamedTuple):
@@ -29,6 +29,9 @@ class Metric(ABC):
 
     dimension: ClassVar[Dimension]
     """The dimension of its values, for the checker, the judge and reports."""
+    measured_at: ClassVar[tuple[Literal["flow", "place"], ...]] = ("flow",)
+    """Where it is measured, for the checker: at the ends of a flow, and at a place inside the
+    network, of what passes there. Its tally has then only what `Passages.tally` gives."""
     statistics: ClassVar[tuple[str, ...]] = ()
     """The names of its numbers, for the checker and reports; none if it is one number.
 

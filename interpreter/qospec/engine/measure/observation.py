@@ -16,6 +16,7 @@ from qospec.engine.measure import cell_delay_variation, delays
 from qospec.engine.measure.bytes import Volumes
 from qospec.engine.measure.latency import Latencies
 from qospec.engine.measure.occupancy import Occupancies
+from qospec.engine.measure.passages import Passages
 from qospec.engine.measure.series import Series
 from qospec.engine.measure.tally import Tally
 from qospec.engine.measure.variation import Variations
@@ -55,6 +56,7 @@ class Observation(NamedTuple):
         variations: Likewise, the variation of times from packet to packet.
         occupancies: By path, the occupancy of the queues that statements use.
         series: The counts by interval.
+        passages: What passed the places inside that statements use.
         drawn: Whether anything was drawn at random; if not, the trial is the same at any seed.
     """
 
@@ -77,6 +79,7 @@ class Observation(NamedTuple):
     variations: Variations | None = None
     occupancies: dict[str, Occupancy] = {}  # noqa: RUF012
     series: Series | None = None
+    passages: Passages | None = None
     drawn: bool = True
 
     @property
@@ -139,6 +142,7 @@ class Recorder:
 
     Attributes:
         occupancies: The recorder of what waits in queues.
+        passages: The recorder of what passes places inside.
     """
 
     def __init__(self, experiment: Experiment) -> None:
@@ -162,6 +166,7 @@ class Recorder:
         self._variations = Variations(experiment, rows)
         self._series = Series(self._measurement, self._volumes.framing)
         self.occupancies = Occupancies(self._measurement)
+        self.passages = Passages(experiment)
         for source in experiment.sources:
             mean = source.sizes.mean_of(lambda size: size)
             self._size_bytes[source.first : source.first + source.connections] = int(mean)
@@ -188,18 +193,24 @@ class Recorder:
         if self._series.needed:
             self._series.sent(batch.connection, batch.sent_ps)
 
-    def inserted(self, planes: tuple[Plane, ...], before: tuple[Batch, ...], step: Step) -> int:
+    def inserted_between(
+        self, planes: tuple[Plane, ...], before: tuple[Batch, ...], step: Step
+    ) -> int:
         """Count the cells of some planes that an element inserted as sent; return their number."""
         more = 0
         for batch in step.departures:
-            more += self._count_planes(planes, batch, 1)
+            more += self.inserted(planes, batch)
         for loss in step.losses:
-            more += self._count_planes(planes, loss, 1)
+            more += self.inserted(planes, loss)
         for batch in before:
-            more -= self._count_planes(planes, batch, -1)
+            more -= self.inserted(planes, batch, step=-1)
         return more
 
-    def _count_planes(self, planes: tuple[Plane, ...], cells: Batch | Loss, step: int) -> int:
+    def inserted(self, planes: tuple[Plane, ...], cells: Batch | Loss, step: int = 1) -> int:
+        """Count those cells as sent that are of some planes; return their number.
+
+        A step of -1 reverts a count.
+        """
         mine = self._connections.are_of(planes, cells.connection)
         self._count(cells.connection[mine], cells.sent_ps[mine], self._sent, step=step)
         if self._series.needed:
@@ -292,6 +303,7 @@ class Recorder:
             variations=self._variations,
             occupancies=self.occupancies.seen,
             series=self._series,
+            passages=self.passages,
             drawn=drawn,
         )
 

@@ -22,6 +22,7 @@ from qospec.engine.experiment import (
     MeasurementSpec,
     Node,
     Source,
+    Tap,
     Wire,
 )
 from qospec.engine.graph import emulation
@@ -67,10 +68,16 @@ def same(one: Observation, other: Observation) -> bool:
 
     def flat(seen: Observation) -> list[Any]:
         losses = [(name, *counts.tolist()) for name, counts in seen.losses.items()]
-        plain = seen._replace(measurement=None, latencies=None, variations=None, series=None)
+        apart = ("measurement", "latencies", "variations", "series", "passages")
+        plain = seen._replace(**dict.fromkeys(apart))
         series = [list(seen.series.tallies(each, 53)) for each in seen.measurement.series]
         columns = [losses if isinstance(v, dict) else np.asarray(v).tolist() for v in plain]
-        return [*columns, *series, *(seen.tally(i, i + 1) for i in range(len(seen.sent)))]
+        passed = [
+            seen.passages.tally(tap.place, slice(i, i + 1), packets=True)
+            for tap in seen.measurement.taps
+            for i in range(len(seen.sent))
+        ]
+        return [*columns, *series, *passed, *(seen.tally(i, i + 1) for i in range(len(seen.sent)))]
 
     return flat(one) == flat(other)
 
@@ -152,10 +159,18 @@ def busy(vcs: Vcs, listed: Any, start_ps: int = 0) -> Experiment:
         Wire(5, 0, END),
     )
     series = Intervals(0, 6, BUSY_PS // 7), Intervals(6, 12, BUSY_PS // 3)
-    seen = MeasurementSpec(start_ps, BUSY_PS, (0,) * 12, FOLLOWED, series=series)
+    taps = Tap("oam", 2, 0), Tap("switch.exit[1]", 3, 1), Tap("exit", 5, 0)
+    seen = MeasurementSpec(start_ps, BUSY_PS, (0,) * 12, FOLLOWED, series=series, taps=taps)
     return Experiment(
         vcs(6, cell_rate=2 * 10**6, planes=("user", "oam")), sources, nodes, wires, seen, ("s",)
     )
+
+
+def test_both_drivers_count_inserted_cells(vcs: Vcs, listed: Any) -> None:
+    experiment = busy(vcs, listed)
+    in_batches = emulation.run(experiment)
+    assert in_batches.tally(6, 12).sent > 0
+    assert same(emulation.run(experiment, by_events=True), in_batches)
 
 
 @pytest.mark.parametrize("start_ps", [0, BUSY_PS // 3])

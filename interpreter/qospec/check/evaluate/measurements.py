@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from qospec.catalogue.statistics import ABOVE, PATTERNS, above, offers
 from qospec.check.evaluate.context import CheckError, error
 from qospec.check.evaluate.dimensions import METRICS, named
-from qospec.check.evaluate.values import Amount, Deferred, Value, position
+from qospec.check.evaluate.values import Amount, Deferred, Poison, Value, position
 from qospec.dataclass import dataclass
 from qospec.diagnostics import did_you_mean
 from qospec.model.expression import Measured
@@ -22,12 +23,15 @@ if TYPE_CHECKING:
     from qospec.catalogue.kinds import Catalogue, Kind
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.check.evaluate.scope import Scope
+    from qospec.model.expression import Place
     from qospec.protocol.atm import Plane
     from qospec.source import Span
     from qospec.syntax import ast
 
 CAUSES = "causes"
 """Stands for all causes of loss among the statistics of a metric."""
+FRAME_LAYERS = ("line", "frame")
+"""Statistics of packets that need a line."""
 DISCARDED = "discarded"
 """The cause of what is wired to `discard`."""
 
@@ -53,7 +57,10 @@ ELSEWHERE = {
 
 @dataclass(frozen=True)
 class FlowValue(Value):
-    """A flow, one member of it, or the OAM cells of either. `members` is None if it is no array."""
+    """A flow, one member of it, or the OAM cells of either. `members` is None if it is no array.
+
+    At a `place`, only what passes there.
+    """
 
     what: ClassVar[str] = "a flow"
     network: str
@@ -62,6 +69,7 @@ class FlowValue(Value):
     member: int | None = None
     plane: Plane = "user"
     carries: str = "cell"
+    place: Place | None = None
 
     @property
     def path(self) -> str:
@@ -92,10 +100,8 @@ class FlowValue(Value):
         if self.carries not in kind.carries:
             raise _not_measured_of(self.carries, name, evaluator.context.catalogue.of("metric"))
         metric = MetricValue(self, kind, name.text, _causes(evaluator.context.catalogue))
-        if "" in metric.statistics or not metric.statistics:
-            whole = metric.measured("")
-            return DeferredMetric(whole.expression, whole.dimension, whole.exact, metric)
-        return metric
+        single = "" in metric.statistics or not metric.statistics
+        return metric.measured("") if single else metric
 
     def unfinished(self, span: Span) -> CheckError:
         """Return the mistake of a flow used as a number."""
@@ -121,6 +127,8 @@ class MetricValue(Value):
     def statistics(self) -> tuple[str, ...]:
         """Return the statistics that it offers, those of `PATTERNS` in short."""
         offered = self.kind.statistics(self.flow.carries)
+        if self.flow.place is not None and not self.flow.place.framed:
+            offered = tuple(each for each in offered if each not in FRAME_LAYERS)
         return tuple(
             each for offer in offered for each in (self.causes if offer == CAUSES else (offer,))
         )
@@ -135,11 +143,20 @@ class MetricValue(Value):
             raise self._unknown(name)
         return self.measured(name.text)
 
-    def measured(self, statistic: str) -> Deferred:
-        """Return what will be measured."""
+    def measured(self, statistic: str) -> Value:
+        """Return what will be measured; for a metric of places only, once it has one."""
+        if self.flow.place is None and "flow" not in self.kind.build.measured_at:
+            return Unplaced(self, statistic)
         measured = self.leaf(statistic)
         layer = statistic if measured.dimension.has_data and statistic in LAYERS else ""
-        return Deferred(measured, measured.dimension, self.kind.build.exact, layer=layer)
+        return DeferredMetric(
+            measured,
+            measured.dimension,
+            self.kind.build.exact,
+            self,
+            statistic,
+            layer=layer,
+        )
 
     def leaf(self, statistic: str) -> Measured:
         """Return a statistic as a term of a condition."""
@@ -148,8 +165,13 @@ class MetricValue(Value):
         if flow.carries == "packet":
             dimension = IN_PACKETS.get(dimension, dimension)
         text = f"{flow.path}.{self.spelling}" + (f".{statistic}" if statistic else "")
+        if flow.flow and flow.place is not None:
+            text += f".at({flow.place.name})"
         forms = [p for p in PATTERNS.values() if p.form.fullmatch(statistic)]
         forms += [PATTERNS["p*"]] * bool(ABOVE.fullmatch(statistic))
+        least, most = (
+            None if end is None else Fraction(end) for end in (metric.least, metric.most)
+        )
         return Measured(
             flow.network,
             flow.flow,
@@ -161,7 +183,9 @@ class MetricValue(Value):
             text,
             flow.members if flow.member is None else None,
             metric.needs.union(*(each.needs for each in forms)),
-            *(None if end is None else Fraction(end) for end in (metric.least, metric.most)),
+            least,
+            most,
+            flow.place,
         )
 
     def unfinished(self, span: Span) -> CheckError:
@@ -180,6 +204,16 @@ class MetricValue(Value):
         plural += ["shares such as above(1 ms)"] if "p*" in self.statistics else []
         return f"statistics of {self.spelling}: {', and '.join([' '.join(named), *plural])}"
 
+    def unframed(self, statistic: str, span: Span) -> CheckError:
+        """Return the mistake of bits of frames where there are none."""
+        return error(
+            "E0503",
+            f"packets have no frames here, so `{self.spelling}` has no statistic `{statistic}`",
+            span,
+            note=self._offered(),
+            help="measure it at a port: `x.east.tx`",
+        )
+
     def _no_shares(self, name: ast.Name, known: Mapping[str, Kind]) -> CheckError:
         """Return the mistake of a share of a metric that has none."""
         carries = self.flow.carries
@@ -195,6 +229,8 @@ class MetricValue(Value):
 
     def _unknown(self, name: ast.Name) -> CheckError:
         """Return the mistake of an unknown statistic."""
+        if name.text in FRAME_LAYERS and name.text in self.kind.statistics(self.flow.carries):
+            return self.unframed(name.text, name.span)
         if not self.statistics:
             path = f"{self.flow.path}.{self.spelling}"
             message = f"`{self.spelling}` has no statistic `{name.text}`"
@@ -262,13 +298,157 @@ class ShareAbove(Value):
 
 @dataclass(frozen=True)
 class DeferredMetric(Deferred):
-    """A metric that is a number, and has others below it: `user.lost`, `user.lost.overflow`."""
+    """A statistic of a metric, which may have others below it: `user.lost`, `user.lost.overflow`.
+
+    And it may be measured elsewhere: `user.throughput.at(router.east.tx)`.
+    """
 
     metric: MetricValue
+    statistic: str
 
     def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
-        """Return a statistic."""
+        """Return a statistic, or what a place is given to."""
+        if name.text == AtPlace.name and self.metric.flow.place is None:
+            return AtPlace(self.metric, self.statistic)
+        if self.statistic:
+            return super().field(name, evaluator)
         return self.metric.field(name, evaluator)
+
+
+@dataclass(frozen=True)
+class Unplaced(Value):
+    """A metric of places, of a flow: `user.items`, which lacks the place."""
+
+    what: ClassVar[str] = "a metric without a place"
+    metric: MetricValue
+    statistic: str
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+        """Return what the place is given to."""
+        if name.text == AtPlace.name:
+            return AtPlace(self.metric, self.statistic)
+        return super().field(name, evaluator)
+
+    def unfinished(self, span: Span) -> CheckError:
+        """Return the mistake of a missing place."""
+        message = f"`{self.metric.spelling}` is measured at a place inside the network"
+        return error("E0502", message, span, help=f"write `{span.text}.at(x.east.tx)`")
+
+
+class Located(Value, ABC):
+    """A value that is a place, or has just one."""
+
+    @abstractmethod
+    def place_at(self, span: Span) -> Place:
+        """Return the place; raises CheckError."""
+
+
+@dataclass(frozen=True)
+class PlaceValue(FlowValue, Located):
+    """All items that pass a place: `router.east.tx`."""
+
+    what: ClassVar[str] = "a place"
+
+    @classmethod
+    def of(cls, place: Place) -> PlaceValue:
+        """Return what passes there."""
+        return cls("", "", None, carries=place.carries, place=place)
+
+    @property
+    def path(self) -> str:
+        """Return it as written."""
+        return "" if self.place is None else self.place.name
+
+    def place_at(self, span: Span) -> Place:  # noqa: ARG002
+        """Return the place."""
+        assert self.place is not None  # noqa: S101 -- see `of`
+        return self.place
+
+    def field(self, name: ast.Name, evaluator: Evaluator) -> Value:
+        """Return a metric of what passes."""
+        known = at_places(evaluator.context.catalogue)
+        kind = evaluator.context.catalogue.find("metric", name.text)
+        if kind is None or "place" not in kind.build.measured_at:
+            near = did_you_mean(name.text, known)
+            raise error(
+                "E0501",
+                f"`{name.text}` is not measured at a place",
+                name.span,
+                label=f"did you mean `{near}`?" if near else "",
+                note=f"measured at a place: {' '.join(known)}",
+                help=f"write `{self.path}.{near}`" if near else "",
+            )
+        return super().field(name, evaluator)
+
+    def unfinished(self, span: Span) -> CheckError:
+        """Return the mistake of a place used as a number."""
+        message = f"`{self.path}` is a place: say what to measure there"
+        return error("E0502", message, span, help=f"write a metric, such as `{self.path}.items`")
+
+
+@dataclass(frozen=True)
+class AtPlace(Value):
+    """`user.throughput.at`, to be called with a place: of what passes there."""
+
+    what: ClassVar[str] = "a metric at a place"
+    name: ClassVar[str] = "at"
+    metric: MetricValue
+    statistic: str
+
+    def call(self, call: ast.Call, scope: Scope, evaluator: Evaluator) -> Value:
+        """Return what will be measured."""
+        if "place" not in self.metric.kind.build.measured_at:
+            known = at_places(evaluator.context.catalogue)
+            raise error(
+                "E0501",
+                f"`{self.metric.spelling}` is not measured at a place",
+                call.path.span,
+                note=f"measured at a place: {' '.join(known)}",
+            )
+        if len(call.arguments) != 1 or call.arguments[0].name is not None:
+            raise self.unfinished(call.span)
+        node = call.arguments[0].value
+        value = evaluator.strict(node, scope)
+        if isinstance(value, Poison):
+            return value
+        flow = self.metric.flow
+        if not isinstance(value, Located):
+            raise error(
+                "E0204",
+                f"expected a place, found {value.what}",
+                node.span,
+                help="write a side of a port, such as `x.east.tx`, or an output of an element",
+            )
+        if flow.network:
+            raise error(
+                "E0502",
+                f"`{flow.path}` is on a control, and the place is in the test's topology",
+                call.span,
+                help="measure it without the control",
+            )
+        place = value.place_at(node.span)
+        if place.carries != flow.carries:
+            message = (
+                f"`{place.name}` carries {place.carries}s, and `{flow.flow}` sends {flow.carries}s"
+            )
+            raise error("E0425", message, node.span)
+        there = replace(self.metric, flow=replace(flow, place=place))
+        if self.statistic and self.statistic not in there.statistics:
+            raise there.unframed(self.statistic, node.span)
+        return there.measured(self.statistic)
+
+    def unfinished(self, span: Span) -> CheckError:
+        """Return the mistake of a missing place."""
+        message = "`at` takes one place: a side of a port, or an output of an element"
+        return error(
+            "E0502", message, span, help=f"write `{span.text.partition('(')[0]}(x.east.tx)`"
+        )
+
+
+def at_places(catalogue: Catalogue) -> list[str]:
+    """Return the names of what is measured at places."""
+    kinds = catalogue.of("metric").values()
+    return sorted(each.name for each in kinds if "place" in each.build.measured_at)
 
 
 @dataclass(frozen=True)
