@@ -176,12 +176,17 @@ class Scheduler(Element):
             losses=tuple((each.element, cause) for each in state.queues for cause in CAUSES[1:]),
             queues=tuple(each.element for each in state.queues) if setting.watched else (),
             ports=tuple(sorted(range(len(leaves)), key=leaves.__getitem__)),
-            replenish=functools.partial(replenish, state.drop_state, state.policies),
+            replenish=functools.partial(replenish, state.drop_state, _tags(state)),
         )
 
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         """Carry `arrivals`, a batch per input."""
         return serve_arrivals(state, by_input(arrivals), until_ps)
+
+
+def _tags(state: State) -> list[tuple[int, ...]]:
+    """Return the tags of each policy, by number."""
+    return [policy.tags for policy in state.policies]
 
 
 def _is_deep(tree: Tree) -> bool:
@@ -337,7 +342,7 @@ def _prepared(state: State, incoming: Incoming, arrivals: Batch) -> Service:
         np.zeros(first if state.drop_state.selective else 0, np.int32),
     )
     bounds = [0, *itertools.accumulate(held.counts)]
-    rebase(tree, state.policies, np.repeat(leaves, held.counts), held.arrival_tags)
+    rebase(tree, _tags(state), np.repeat(leaves, held.counts), held.arrival_tags)
     if held.arrival_tags.size:
         service.arrival_tags[first:] = held.arrival_tags
     tree[:, WAITS] = 0

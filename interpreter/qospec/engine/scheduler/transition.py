@@ -60,8 +60,8 @@ if TYPE_CHECKING:
 
     from qospec.engine.arrays import Whole
     from qospec.engine.queue.drop_policy import DropState
-    from qospec.engine.scheduler.policy import Policy
     from qospec.engine.scheduler.tree import Tree
+    from qospec.engine.scheduler.virtual_time import Tags
 
 ROWS, WIDTH, FREE_SLOT, FIRST_HELD, LAST_HELD, SINCE_REBASE = range(
     transmission.FIELDS, transmission.FIELDS + 6
@@ -102,9 +102,7 @@ def initial_state(line: Whole, tree: Tree, leaves: Sequence[int], drop_state: Dr
     return _with_more_slots(state)
 
 
-def replenish(
-    drop_state: DropState, policies: tuple[Policy, ...], state: Whole, lacking: int
-) -> Whole:
+def replenish(drop_state: DropState, tags_of: Sequence[Tags], state: Whole, lacking: int) -> Whole:
     """Return the state with what was lacking."""
     if lacking == NO_SLOT:
         return _with_more_slots(state)
@@ -116,7 +114,7 @@ def replenish(
         return state
     tree = state[TREE : TREE + state[ROWS] * FIELDS].reshape(-1, FIELDS)
     slots = state[state[SLOTS] :].reshape(-1, state[WIDTH])
-    rebase(tree, policies, slots[:, QUEUE], slots)
+    rebase(tree, tags_of, slots[:, QUEUE], slots)
     state[SINCE_REBASE] = 0
     return state
 

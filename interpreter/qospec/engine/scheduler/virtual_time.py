@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 
     from qospec.engine.arrays import Whole
     from qospec.engine.line.clock import Clock
-    from qospec.engine.scheduler.policy import Policy
     from qospec.engine.scheduler.tree import Tree
+
+    Tags = tuple[int, ...]
+    """Fields of inputs in units of virtual time."""
 
 LARGEST_COST = 2**26
 """The highest cost of a byte, so that no tag exceeds int64 between two batches."""
@@ -78,17 +80,17 @@ def clock_fields(clock: Clock, largest_cost: int) -> Mapping[int, int]:
     return {FINE: fine, UNITS: pace.numerator, PER_PS: pace.denominator, **around}
 
 
-def rebase(tree: Tree, policies: Sequence[Policy], queues: Whole, arrival_tags: Whole) -> None:
+def rebase(tree: Tree, tags_of: Sequence[Tags], queues: Whole, arrival_tags: Whole) -> None:
     """Shift virtual times to start from now, so that they never grow too large.
 
     Args:
         tree: Written.
-        policies: The policies by their numbers in the tree.
+        tags_of: By the number of a policy, its tags.
         queues: (n,) For each item that waits, the row of its queue.
         arrival_tags: (n, columns) Its arrival tags; written.
     """
     for row in range(len(tree)):
-        tags = policies[tree[row, POLICY]].tags
+        tags = tags_of[tree[row, POLICY]]
         if not tree[row, FIRST] or not tags or not tree[row, VIRTUAL]:
             continue
         base, inputs = tree[row, VIRTUAL], slice(tree[row, FIRST], tree[row, LAST])
