@@ -285,7 +285,9 @@ def _node_runtime(
         process = recorder.occupancies.recording(process, node)
         if os.environ.get("QOS_CHECK") == "1":
             inserted = functools.partial(setting.connections.are_of, element.inserts)
-            process = with_promises_checked(process, node.path, lookahead_ps, inserted)
+            process = with_promises_checked(
+                process, node.path, lookahead_ps, inserted, node.size_bytes
+            )
     return NodeRuntime(
         node.path,
         process,

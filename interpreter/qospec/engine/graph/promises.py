@@ -25,6 +25,7 @@ def with_promises_checked(
     path: str,
     lookahead_ps: int,
     are_inserted: Callable[[Indices], Truths],
+    size_bytes: int = 0,
 ) -> Process:
     """Return `process`, checked at each step.
 
@@ -33,10 +34,13 @@ def with_promises_checked(
         path: Its path, for the message.
         lookahead_ps: The least delay that it claims.
         are_inserted: Which of some connection indices are of items that it may insert.
+        size_bytes: The size that all arrivals have by its setting; 0 if that is unknown.
     """
     account = _Account(path, lookahead_ps, are_inserted)
 
     def checked(arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+        if size_bytes and any((batch.size_bytes != size_bytes).any() for batch in arrivals):
+            raise BrokenPromiseError(f"{path} was sent items of another size than planned")
         account.take(arrivals)
         step = process(arrivals, until_ps)
         account.check_outputs(step, until_ps)
