@@ -2,10 +2,11 @@
 
 import importlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -15,6 +16,7 @@ from qospec.check.device.observables import loss_causes
 from qospec.cli import qos
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Setting
+from qospec.engine.event.alone import Alone, process_of
 from qospec.engine.items.batch import FOREVER_PS, Batch
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.line.clock import Clock
@@ -152,9 +154,13 @@ def test_the_documented_kinds_are_found(examples: Catalogue) -> None:
         assert_documented(kind)
 
 
-def test_the_documented_element_does_what_it_says(examples: Catalogue) -> None:
+@pytest.mark.parametrize("driver", [process_of, lambda *given: Alone(*given).process])
+def test_the_documented_element_does_what_it_says(
+    examples: Catalogue, driver: Callable[..., Any]
+) -> None:
     element = examples.kinds["element", "periodic_loss"].build(every=3)
-    state = element.start(None)
+    connections = Connections((Contract("cbr", Fraction(1), 0),), (0,))
+    process = driver(element, Setting(connections, Draws(("docs",))))
     kept = []
     for first in (0, 4):  # in two batches, so that the state is carried
         at_ps = np.arange(first, first + 4, dtype=np.int64)
@@ -164,9 +170,9 @@ def test_the_documented_element_does_what_it_says(examples: Catalogue) -> None:
             sent_ps=at_ps,
             connection=like,
             size_bytes=like + 53,
-            marks=like.astype(np.uint8),
+            marks=like.astype(np.uint32),
         )
-        step = element.process(state, (cells,), first + 4)
+        step = process((cells,), first + 4)
         assert step.departures[0].count + sum(len(x.connection) for x in step.losses) == 4
         kept += step.departures[0].at_ps.tolist()
     assert kept == [0, 1, 3, 4, 6, 7]

@@ -12,7 +12,7 @@ a property test holds every element of the catalogue to it:
   times that the element owns by its setting;
 - *account*: an element that holds items reports those that waited, if required;
 - *facts*: causes, outputs, times, marks and sizes are those that it states;
-- *agreement*: a compiled kernel equals its Python version.
+- *agreement*: batches, compiled events and events as Python give the same, at any cut.
 """
 
 from __future__ import annotations
@@ -237,6 +237,10 @@ class Element(ABC):  # noqa: B024 -- either of `process` and `transition` is nee
         At `FOREVER_PS` all waiting items are sent. An element may have a `transition` only: then it
         works event by event, wherever it is.
         """
+        raise NotImplementedError
+
+    def change(self, state: Any, change: Any) -> Any:
+        """Return the state of `process` after a change that is decided outside; see `Change`."""
         raise NotImplementedError
 
     def transition(self, setting: Setting) -> Transition:

@@ -6,7 +6,7 @@ items from sources precede these.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.protocol.marks import CLP
 
@@ -89,6 +89,20 @@ class Wire(NamedTuple):
     input: int = 0
 
 
+class Change(NamedTuple):
+    """A decision that takes effect at a stated time, before what arrives then.
+
+    Attributes:
+        at_ps: The time.
+        node: Index of the node that is changed.
+        change: What changes, as the element's `change` takes it.
+    """
+
+    at_ps: int
+    node: int
+    change: Any
+
+
 class Intervals(NamedTuple):
     """Some connections, from the first up to `stop`, and the length of their intervals."""
 
@@ -140,7 +154,10 @@ class MeasurementSpec(NamedTuple):
 
 
 class Experiment(NamedTuple):
-    """One trial, complete: the same experiment gives the same observation, bit for bit."""
+    """One trial, complete: the same experiment gives the same observation, bit for bit.
+
+    `changes` are in order of time.
+    """
 
     connections: Connections
     sources: tuple[Source, ...]
@@ -148,3 +165,4 @@ class Experiment(NamedTuple):
     wires: tuple[Wire, ...]
     measurement: MeasurementSpec
     seed: tuple[str, ...]
+    changes: tuple[Change, ...] = ()

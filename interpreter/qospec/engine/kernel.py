@@ -135,7 +135,7 @@ def is_compiled(function: Any) -> bool:
 def function_table(kernels: Sequence[Any], name: str, *, compiled: bool) -> Any:
     """Return kernels for `call_arrive` or `call_wake`, as `name` says; they must be kept alive.
 
-    None stands for one that is never called.
+    Instead of one that is not compiled, as of None, there is 0.
     """
     if not compiled:
         return list(kernels)
@@ -143,10 +143,11 @@ def function_table(kernels: Sequence[Any], name: str, *, compiled: bool) -> Any:
     from qospec.engine import intrinsics
 
     arguments = intrinsics.ARGUMENTS[name]
-    known: dict[Any, int] = {None: 0}
+    known: dict[Any, int] = {}
     for each in kernels:
         if each not in known:
-            known[each] = intrinsics.address_of(each.compiled, arguments)
+            address = intrinsics.address_of(each.compiled, arguments) if is_compiled(each) else 0
+            known[each] = address
     return np.array([known[each] for each in kernels], np.int64)
 
 

@@ -115,16 +115,35 @@ def _cells(error: NoPathError, flow: Flow) -> str:
     return f"{'tagged ' if tagged else ''}cells of `{flow.name}`"
 
 
-def loop(paths: tuple[str, ...], network: Network, case: Case) -> Diagnostic:
+def loop_without_time(paths: tuple[str, ...], network: Network, case: Case) -> Diagnostic:
     """Return the error for a loop of elements that takes no time."""
-    spans = (e.span for e in network.elements if e.path in paths and e.span is not None)
     return Diagnostic(
         "E0409",
         "this loop takes no time",
-        next(spans, case.flows[0].span),
-        notes=(" -> ".join((*paths, paths[0])),),
+        _span_on(paths, network, case),
+        notes=(_round(paths),),
         help="put an element that takes time into the loop, such as a line or a delay",
     )
+
+
+def loop_in_batches(paths: tuple[str, ...], network: Network, case: Case) -> Diagnostic:
+    """Return the error for a loop that begins with an element that works in batches only."""
+    return Diagnostic(
+        "E0590",
+        f"`{paths[0]}` in a loop cannot be executed yet",
+        _span_on(paths[:1], network, case),
+        notes=(_round(paths), "in a loop, an element needs a `transition`: docs/extending.md"),
+        help=f"write the `transition` of the element, or take `{paths[0]}` out of the loop",
+    )
+
+
+def _span_on(paths: tuple[str, ...], network: Network, case: Case) -> Span:
+    spans = (e.span for e in network.elements if e.path in paths and e.span is not None)
+    return next(spans, case.flows[0].span)
+
+
+def _round(paths: tuple[str, ...]) -> str:
+    return " -> ".join((*paths, paths[0]))
 
 
 def too_many_cells(test: Test, case: Case, cells: int, most_items: int) -> Diagnostic:

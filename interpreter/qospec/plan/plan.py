@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.dataclass import dataclass
 from qospec.engine.experiment import Experiment, Intervals, MeasurementSpec, Source, Tap
-from qospec.engine.graph.emulation import zero_delay_cycle
+from qospec.engine.graph.components import cycle_in_batches, zero_delay_cycle
 from qospec.engine.items.connections import Connections
 from qospec.engine.queue import drop_policy
 from qospec.engine.source.sizes import CELLS
@@ -149,10 +149,14 @@ def _network(
     )
     places = _places(case, name)
     lowered = lower(network, survey, connections, frozenset(place.path for place in places))
-    loop = zero_delay_cycle(lowered.nodes, lowered.wires)
-    if loop is not None:
-        problems.add(feasibility.loop(loop, network, case))
-        return None
+    for find, refuse in (
+        (zero_delay_cycle, feasibility.loop_without_time),
+        (cycle_in_batches, feasibility.loop_in_batches),
+    ):
+        loop = find(lowered.nodes, lowered.wires)
+        if loop is not None:
+            problems.add(refuse(loop, network, case))
+            return None
     experiment = Experiment(
         connections=connections,
         sources=tuple(_sources(case.flows, members, lowered)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import deque
 from typing import TYPE_CHECKING
 
 from qospec.engine.arrays import np
@@ -12,26 +13,76 @@ from qospec.engine.event.component import LEAVES, LOSES, WAITS, Component, Membe
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from qospec.engine.arrays import Whole
     from qospec.engine.element import Process, Setting
+    from qospec.engine.experiment import Change
 
 
-def process_of(element: Element, setting: Setting) -> Process:
-    """Return how an element processes batches, from the beginning of a trial."""
+def process_of(element: Element, setting: Setting, changes: Sequence[Change] = ()) -> Process:
+    """Return how an element processes batches, from the beginning of a trial.
+
+    Args:
+        element: The element.
+        setting: Its setting.
+        changes: What is changed about it from outside, in order of time.
+    """
     if type(element).process is Element.process:
-        return Alone(element, setting).process
+        return Alone(element, setting, changes).process
+    if changes:
+        return _Changing(element, setting, changes).process
     return functools.partial(element.process, element.start(setting))
+
+
+class _Changing:
+    """An element at work that is changed from outside."""
+
+    def __init__(self, element: Element, setting: Setting, changes: Sequence[Change]) -> None:
+        self._element = element
+        self._state = element.start(setting)
+        self._changes = deque(changes)
+
+    def process(self, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+        """Process as `Element.process` does, and make each change in its time."""
+        steps, done = [], [0] * len(arrivals)
+        while self._changes and self._changes[0].at_ps < until_ps:
+            at_ps, _, change = self._changes.popleft()
+            stops = [int(batch.at_ps.searchsorted(at_ps)) for batch in arrivals]
+            parts = zip(arrivals, done, stops, strict=True)
+            early = tuple(batch.part(start, stop) for batch, start, stop in parts)
+            steps.append(self._element.process(self._state, early, at_ps))
+            self._state, done = self._element.change(self._state, change), stops
+        rest = tuple(
+            batch.part(start, batch.count) for batch, start in zip(arrivals, done, strict=True)
+        )
+        steps.append(self._element.process(self._state, rest, until_ps))
+        return _as_one(steps)
+
+
+def _as_one(steps: list[Step]) -> Step:
+    """Return steps one after the other as one."""
+    departures = zip(*(step.departures for step in steps), strict=True)
+    losses = tuple(loss for step in steps for loss in step.losses)
+    waits = [step.waits for step in steps if step.waits is not None]
+    return steps[-1]._replace(
+        departures=tuple(joined(*each) for each in departures),
+        losses=losses,
+        waits=(np.concatenate([at for at, _ in waits]), np.concatenate([to for _, to in waits]))
+        if waits
+        else None,
+    )
 
 
 class Alone:
     """An element at work, by its transition."""
 
-    def __init__(self, element: Element, setting: Setting) -> None:
-        """Begin a trial."""
+    def __init__(self, element: Element, setting: Setting, changes: Sequence[Change] = ()) -> None:
+        """Begin a trial; see `process_of`."""
         self._transition = element.transition(setting)
         inputs = ((None,),) * len(element.inputs)
         member = Member(self._transition, inputs, len(element.outputs))
-        self._component = Component([member], [0])
+        self._component = Component([member], [0], changes)
         self._lookahead_ps = element.lookahead_ps(setting.clock)
         self._later = [empty()] * len(element.outputs)
         self._found: dict[int, list[Whole]] = {}

@@ -7,21 +7,22 @@ each for one outlet.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections import deque
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.engine.arrays import np
 from qospec.engine.event import drive as events
 from qospec.engine.event.places import DUE_PS, Places, settle
-from qospec.engine.event.transition import COLUMNS, FREE, MOST_ANSWERS, NEXT, SPARE
+from qospec.engine.event.transition import COLUMNS, DONE, FREE, MOST_ANSWERS, NEXT, SPARE
 from qospec.engine.items.batch import FOREVER_PS, empty, joined, uninitialised
 from qospec.engine.kernel import function_table, is_compiled, state_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Any
 
     from qospec.engine.arrays import Whole
     from qospec.engine.event.transition import Transition
+    from qospec.engine.experiment import Change
     from qospec.engine.items.batch import Batch
 
 OUTBOX_ROWS = 1 << 14
@@ -83,13 +84,17 @@ class Component:
         outlets: By number, what goes out there.
     """
 
-    def __init__(self, members: Sequence[Member], order: Sequence[int]) -> None:
+    def __init__(
+        self, members: Sequence[Member], order: Sequence[int], changes: Sequence[Change] = ()
+    ) -> None:
         """Begin a trial.
 
         Args:
             members: The elements.
             order: Their numbers, each before those that it feeds without delay.
+            changes: What is changed from outside, in order of time; nodes by those numbers.
         """
+        self._changes = deque(changes)
         self._transitions = [member.transition for member in members]
         self._states = [each.state for each in self._transitions]
         self.outlets: list[Outlet] = []
@@ -148,7 +153,7 @@ class Component:
 
     def _tables(self, found: Sequence[Place]) -> tuple[Any, Any, Any]:
         at_places = [self._transitions[number] for number, _, _ in found]
-        self._compiled = is_compiled(at_places[0].arrive)
+        self._compiled = is_compiled(events.drive)
         return (
             function_table([each.arrive for each in at_places], "arrive", compiled=self._compiled),
             function_table([each.wake for each in at_places], "wake", compiled=self._compiled),
@@ -181,34 +186,70 @@ class Component:
                 for ever.
         """
         feed = self._feed(arrivals)
-        report, now_ps = self._working.report, -1
+        while self._changes and self._changes[0].at_ps < until_ps:
+            at_ps, element, change = self._changes.popleft()
+            self._run(feed, at_ps, deliver)
+            changed = self._transitions[element].change
+            if changed is None:
+                raise BrokenTransitionError(f"element {element} cannot be changed")
+            self._set_state(element, changed(self._states[element], change))
+        self._run(feed, until_ps, deliver)
+        if until_ps == FOREVER_PS and self.inside:
+            raise StuckError(self.inside, int(self._working.report[events.NODE]))
+
+    def _run(self, feed: Batch, until_ps: int, deliver: Callable[[int, Whole], None]) -> None:
+        """Run all events before a time."""
+        report, now_ps, went_out = self._working.report, -1, False
+        limits = (until_ps, MOST_EVENTS)
+        report[events.EVENTS] = 0
         while True:
-            report[events.EVENTS] = 0
-            limits = (until_ps, MOST_EVENTS)
             code = events.drive(
                 self._places, self._wiring, feed, self._elements, self._working, limits
             )
-            went_out = self._deliver(deliver)
+            went_out |= self._deliver(deliver)
             if code == events.IDLE:
-                if until_ps == FOREVER_PS and self.inside:
-                    raise StuckError(self.inside, int(report[events.NODE]))
                 return
             if code == events.POOL:
                 self._enlarge_pool()
+            elif code == events.PYTHON:
+                self._answer(feed)
             elif code == events.LACKING:
                 self._replenish(int(report[events.NODE]), int(report[events.REASON]))
             elif code == events.BUDGET:
                 due_ps = int(self._places.due[1, DUE_PS])
-                ends = until_ps == FOREVER_PS and not went_out
-                if ends or due_ps == now_ps:
+                if due_ps == now_ps or (until_ps == FOREVER_PS and not went_out):
                     raise StuckError(self.inside, int(report[events.NODE]))
-                now_ps = due_ps
-            elif code == events.ASTRAY:
-                astray = int(report[events.REASON])
-                raise ValueError(f"an item of connection {astray} arrived where none was planned")
-            elif code != events.OUTBOX:
-                said = "too much at once" if code == events.TALKATIVE else "what overtakes"
-                raise BrokenTransitionError(f"element {report[events.NODE]} answers {said}")
+                now_ps, went_out = due_ps, False
+                report[events.EVENTS] = 0
+            elif code > events.LACKING:
+                self._complain(code)
+
+    def _complain(self, code: int) -> None:
+        """Raise the error that an element made."""
+        element, reason = self._working.report[: events.EVENTS].tolist()
+        if code == events.ASTRAY:
+            raise ValueError(f"an item of connection {reason} arrived where none was planned")
+        said = "too much at once" if code == events.TALKATIVE else "what overtakes"
+        raise BrokenTransitionError(f"element {element} answers {said}")
+
+    def _answer(self, feed: Batch) -> None:
+        """Let an element answer the next event whose transition is Python's."""
+        at_ps, place = self._places.due[1].tolist()
+        element, port = int(self._places.node[place]), int(self._places.port[place])
+        transition = self._transitions[element]
+        items, out = self._working.items, self._working.out
+        reason = 1
+        while reason != DONE:
+            out[0, 0], state = 0, self._states[element]
+            if port == events.ALARM_PORT:
+                assert transition.wake is not None  # noqa: S101 -- or it had no alarm
+                reason = transition.wake(state, items, at_ps, out)
+            else:
+                item = events.first_at(self._places, place, feed, items)
+                reason = transition.arrive(state, items, item, port, at_ps, out)
+            if reason != DONE:
+                self._replenish(element, reason)
+        self._working.report[events.ANSWERED] = 1
 
     def _feed(self, arrivals: Sequence[Batch]) -> Batch:
         start = 0
@@ -244,7 +285,10 @@ class Component:
         replenish = self._transitions[element].replenish
         if replenish is None:
             raise BrokenTransitionError(f"element {element} lacks something that it cannot get")
-        self._states[element] = replenish(self._states[element], reason)
+        self._set_state(element, replenish(self._states[element], reason))
+
+    def _set_state(self, element: int, state: Whole) -> None:
+        self._states[element] = state
         states = state_table(self._states, compiled=self._compiled)
         self._elements = (*self._elements[:2], states)
 
@@ -283,7 +327,7 @@ def _nothing_done(elements: int) -> events.Working:
         np.zeros((MOST_ANSWERS + 1, 4), np.int64),
         np.zeros((OUTBOX_ROWS, events.OUTBOX_COLUMNS), np.int64),
         np.zeros((elements, events.LEDGER_COLUMNS), np.int64),
-        np.zeros(3, np.int64),
+        np.zeros(4, np.int64),
     )
 
 

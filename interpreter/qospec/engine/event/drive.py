@@ -40,12 +40,13 @@ if TYPE_CHECKING:
     from qospec.engine.arrays import Whole
     from qospec.engine.items.batch import Batch
 
-IDLE, BUDGET, OUTBOX, POOL, LACKING, TALKATIVE, ASTRAY, DISORDER = range(8)
+IDLE, BUDGET, OUTBOX, POOL, PYTHON, LACKING, TALKATIVE, ASTRAY, DISORDER = range(9)
 """Why the loop stops: no event before the given time; enough events; the outbox is full; the pool
-is empty; an element lacks something; it answers too much at once; it sends an item to an output
-that does not exist, or so early that it overtakes."""
-NODE, REASON, EVENTS = range(3)
+is empty; the element's transition is not compiled; it lacks something; it answers too much at once;
+it sends an item to an output that does not exist, or so early that it overtakes."""
+NODE, REASON, EVENTS, ANSWERED = range(4)
 """The fields of its report."""
+NO_KERNEL = 0
 NOTHING = 0
 """No item."""
 ALARM_PORT = -1
@@ -89,8 +90,8 @@ class Working(NamedTuple):
         out: (MOST_ANSWERS + 1, 4) The answer to one event; row 0 holds the number of its rows.
         outbox: (n, OUTBOX_COLUMNS) What goes out; row 0 holds the number of its rows.
         ledger: (elements, LEDGER_COLUMNS) Of each, in items.
-        report: (3,) The element of the last event, the reason for which it lacks something, and the
-            number of events.
+        report: (4,) The element of the last event, the reason for which it lacks something, the
+            number of events, and whether Python has put the answer to the next one into `out`.
     """
 
     items: Whole
@@ -115,47 +116,68 @@ def drive(
         places: Updated.
         wiring: Of the network.
         feed: What comes from outside, place by place, in order of time.
-        elements: By place, the `arrive` kernels and the `wake` kernels; by element, the states.
+        elements: By place, the `arrive` kernels and the `wake` kernels, NO_KERNEL where Python
+            answers; by element, the states.
         working: Written.
         limits: Arrivals from outside from this time on are not known yet; how many events at most.
     """
-    until_ps, most_events = limits
-    due, port_of = places.due, places.port
-    arrives, wakes, states = elements
-    items, out, report = working.items, working.out, working.report
+    due = places.due
     while True:
         tidy(places)
-        if due[0, COUNT] == 0 or due[1, DUE_PS] >= until_ps:
+        if due[0, COUNT] == 0 or due[1, DUE_PS] >= limits[0]:
             return IDLE
-        now_ps, place = due[1, DUE_PS], due[1, PLACE]
-        if report[EVENTS] >= most_events:
-            return BUDGET
-        if working.outbox[0, 0] + 2 * MOST_ANSWERS >= len(working.outbox):
-            return OUTBOX
-        if items[0, SPARE] <= MOST_ANSWERS:
-            return POOL
-        node = places.node[place]
-        out[0, 0] = 0
-        if port_of[place] == ALARM_PORT:
-            reason = call_wake(wakes, place, state_at(states, node), items, now_ps, out)
-        else:
-            item = _first_at(places, place, feed, items)
-            reason = call_arrive(
-                arrives, place, state_at(states, node), items, item, port_of[place], now_ps, out
-            )
-        report[NODE], report[REASON] = node, reason
-        code = LACKING
-        if reason == DONE:
-            working.ledger[node, CAME] += port_of[place] != ALARM_PORT
-            report[EVENTS] += 1
-            _advance(places, place, feed, items)
-            code = _carry_out(places, wiring, working, node, now_ps)
+        code = _hindrance(places, elements, working, limits[1])
+        if code == IDLE:
+            code = _happen(places, wiring, feed, elements, working)
         if code != IDLE:
             return code
 
 
 @kernel
-def _first_at(places: Places, place: int, feed: Batch, items: Whole) -> int:
+def _hindrance(
+    places: Places, elements: tuple[Any, Any, Any], working: Working, most_events: int
+) -> int:
+    """Return what Python has to do before the next event, or IDLE."""
+    if working.report[EVENTS] >= most_events:
+        return BUDGET
+    if working.outbox[0, 0] + 2 * MOST_ANSWERS >= len(working.outbox):
+        return OUTBOX
+    if working.items[0, SPARE] <= MOST_ANSWERS:
+        return POOL
+    if elements[0][places.due[1, PLACE]] == NO_KERNEL and not working.report[ANSWERED]:
+        return PYTHON
+    return IDLE
+
+
+@kernel
+def _happen(
+    places: Places, wiring: Wiring, feed: Batch, elements: tuple[Any, Any, Any], working: Working
+) -> int:
+    """Answer the next event; return IDLE, or what is wrong with it."""
+    arrives, wakes, states = elements
+    items, out, report = working.items, working.out, working.report
+    now_ps, place = places.due[1, DUE_PS], places.due[1, PLACE]
+    node, port, reason = places.node[place], places.port[place], DONE
+    if report[ANSWERED]:
+        report[ANSWERED] = 0
+    elif port == ALARM_PORT:
+        out[0, 0] = 0
+        reason = call_wake(wakes, place, state_at(states, node), items, now_ps, out)
+    else:
+        out[0, 0] = 0
+        item = first_at(places, place, feed, items)
+        reason = call_arrive(arrives, place, state_at(states, node), items, item, port, now_ps, out)
+    report[NODE], report[REASON] = node, reason
+    if reason != DONE:
+        return LACKING
+    working.ledger[node, CAME] += port != ALARM_PORT
+    report[EVENTS] += 1
+    _advance(places, place, feed, items)
+    return _carry_out(places, wiring, working, node, now_ps)
+
+
+@kernel
+def first_at(places: Places, place: int, feed: Batch, items: Whole) -> int:
     """Return the item that arrives next at a place, which may have to come out of the feed."""
     if places.first[place] == NOTHING:
         n = places.fed[place, 0]

@@ -14,6 +14,8 @@ An element has one alarm: `wake_at` sets it, and sets it anew if it was set. It 
 arrivals of its picosecond. A kernel that lacks something that only Python can give (random numbers,
 interruptions not yet computed, room for what waits) returns the reason, a number above DONE, before
 it has changed anything: `Transition.replenish` provides it, and the event is repeated.
+
+Both may be plain functions of Python, for logic of thousands, not millions, of events.
 """
 
 from __future__ import annotations
@@ -58,6 +60,7 @@ class Transition(NamedTuple):
         first_alarm_ps: When it wakes first; None: an arrival comes first.
         replenish: Given the state and a reason, returns the state, or a larger one to use from now
             on, with what was lacking.
+        change: Likewise, given the state and a change that is made from outside.
     """
 
     state: Whole
@@ -68,6 +71,7 @@ class Transition(NamedTuple):
     ports: tuple[int, ...] | None = None
     first_alarm_ps: int | None = None
     replenish: Callable[[Whole, int], Whole] | None = None
+    change: Callable[[Whole, Any], Whole] | None = None
 
 
 @kernel

@@ -6,7 +6,10 @@ an explicit stack instead of recursion, since a graph may be a long chain.
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING
+
+from qospec.engine.element import Element
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -48,6 +51,20 @@ def zero_delay_cycle(nodes: Sequence[Node], wires: Sequence[Wire]) -> tuple[str,
     for component in components(onward):
         if is_cyclic(component, onward):
             return tuple(nodes[i].path for i in _find_cycle(component, onward))
+    return None
+
+
+def cycle_in_batches(nodes: Sequence[Node], wires: Sequence[Wire]) -> tuple[str, ...] | None:
+    """Return the paths of a cycle, in order, if one begins with an element without `transition`."""
+    onward: list[list[int]] = [[] for _ in nodes]
+    for wire in wires:
+        if wire.to >= 0:
+            onward[wire.node].append(wire.to)
+    for number, node in enumerate(nodes):
+        if type(node.element).transition is Element.transition:
+            cycle = _shortest_cycle(number, onward)
+            if cycle:
+                return tuple(nodes[i].path for i in cycle)
     return None
 
 
@@ -100,6 +117,24 @@ def components(onward: Sequence[Iterable[int]]) -> list[list[int]]:
 def is_cyclic(component: Sequence[int], onward: Sequence[Iterable[int]]) -> bool:
     """Return whether a component has a cycle: more than one node, or a wire back to itself."""
     return len(component) > 1 or component[0] in onward[component[0]]
+
+
+def _shortest_cycle(start: int, onward: Sequence[Iterable[int]]) -> list[int]:
+    """Return the nodes of the shortest cycle through a node, from it on; none if it is on none."""
+    before: dict[int, int] = {}
+    waiting = deque([start])
+    while waiting and start not in before:
+        node = waiting.popleft()
+        for following in onward[node]:
+            if following not in before:
+                before[following] = node
+                waiting.append(following)
+    if start not in before:
+        return []
+    way = [before[start]]
+    while way[-1] != start:
+        way.append(before[way[-1]])
+    return way[::-1]
 
 
 def _find_cycle(component: Sequence[int], onward: Sequence[Iterable[int]]) -> list[int]:

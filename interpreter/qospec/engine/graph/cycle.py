@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from qospec.engine.arrays import Whole
     from qospec.engine.event.transition import Transition
+    from qospec.engine.experiment import Change
     from qospec.engine.graph.node import NodeRuntime
     from qospec.engine.measure.observation import Recorder
 
@@ -42,6 +43,7 @@ class Cycle:
         runtimes: Sequence[NodeRuntime],
         transitions: Sequence[Transition],
         recorder: Recorder,
+        changes: Sequence[Change] = (),
     ) -> None:
         self._runtimes = runtimes
         self._transitions = transitions
@@ -61,7 +63,7 @@ class Cycle:
             for runtime, transition in zip(runtimes, transitions, strict=True)
         ]
         order = _order_of_work(runtimes, members)
-        self._component = Component(members, order)
+        self._component = Component(members, order, changes)
         self._outer = self._links_from_outside(order, transitions, sender)
         self._later: dict[int, Batch] = {}
         self._horizon_ps = 0

@@ -35,13 +35,13 @@ from qospec.engine.random import Draws
 from qospec.units import PS_PER_S
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from qospec.engine.element import Process
-    from qospec.engine.experiment import Experiment, Node, Source
+    from qospec.engine.experiment import Change, Experiment, Node, Source
     from qospec.engine.measure.observation import Observation
 
-__all__ = ["CHUNK", "EndlessError", "ZeroDelayError", "run", "zero_delay_cycle"]
+__all__ = ["CHUNK", "EndlessError", "ZeroDelayError", "run"]
 
 CHUNK = 393_216
 """Items per window. Python's cost per call outweighs that columns of 3 MB exceed the second-level
@@ -81,7 +81,7 @@ def run(
     if chunk < 1:
         raise ValueError("a chunk holds at least one cell")
     keep_memory()
-    answering = frozenset(range(len(experiment.nodes))) if by_events else _on_cycles(experiment)
+    answering = frozenset(range(len(experiment.nodes))) if by_events else on_cycles(experiment)
     experiment = fuse_classifiers(experiment, answering)
     recorder = Recorder(experiment)
     draws = Draws(experiment.seed)
@@ -186,7 +186,12 @@ class _Network:
         self._recorder = recorder
         self._settings = [_setting(node, experiment, recorder, draws) for node in experiment.nodes]
         self.runtimes = [
-            _node_runtime(node, setting, recorder, by_events=number in answering)
+            _node_runtime(
+                node,
+                setting,
+                recorder,
+                None if number in answering else _changes(experiment, [number]),
+            )
             for number, (node, setting) in enumerate(
                 zip(experiment.nodes, self._settings, strict=True)
             )
@@ -238,10 +243,20 @@ class _Network:
                 transitions = [
                     experiment.nodes[i].element.transition(self._settings[i]) for i in component
                 ]
-                parts.append(Cycle(runtimes, transitions, self._recorder))
+                changes = _changes(experiment, component)
+                parts.append(Cycle(runtimes, transitions, self._recorder, changes))
             else:
                 parts.append(runtimes[0])
         return parts
+
+
+def _changes(experiment: Experiment, component: Sequence[int]) -> list[Change]:
+    """Return what changes at some nodes, each by its place among them."""
+    return [
+        change._replace(node=component.index(change.node))
+        for change in experiment.changes
+        if change.node in component
+    ]
 
 
 def _onward(experiment: Experiment) -> list[list[int]]:
@@ -253,7 +268,7 @@ def _onward(experiment: Experiment) -> list[list[int]]:
     return onward
 
 
-def _on_cycles(experiment: Experiment) -> frozenset[int]:
+def on_cycles(experiment: Experiment) -> frozenset[int]:
     """Return the nodes that are on cycles."""
     onward = _onward(experiment)
     cycles = (component for component in components(onward) if is_cyclic(component, onward))
@@ -275,13 +290,14 @@ def _setting(node: Node, experiment: Experiment, recorder: Recorder, draws: Draw
 
 
 def _node_runtime(
-    node: Node, setting: Setting, recorder: Recorder, *, by_events: bool
+    node: Node, setting: Setting, recorder: Recorder, changes: Sequence[Change] | None
 ) -> NodeRuntime:
+    """Return a node with its `changes`; None: it runs event by event."""
     element = node.element
     process: Process | None = None
     lookahead_ps = element.lookahead_ps(node.clock)
-    if not by_events:
-        process = process_of(element, setting)
+    if changes is not None:
+        process = process_of(element, setting, changes)
         process = recorder.occupancies.recording(process, node)
         if os.environ.get("QOS_CHECK") == "1":
             inserted = functools.partial(setting.connections.are_of, element.inserts)

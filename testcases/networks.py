@@ -153,7 +153,9 @@ def processors(ports: int) -> st.SearchStrategy[Processor]:
 
 
 def _experiment(draw: st.DrawFn, plan: Plan, flows: list[Any], lines: dict[Any, int]) -> Experiment:
-    steps = st.lists(st.integers(0, 20), min_size=1, max_size=25)
+    steps = st.integers(1, 40).flatmap(
+        lambda count: st.lists(st.integers(0, 20), min_size=count, max_size=count)
+    )
     sources = []
     for number, (sender, _) in enumerate(flows):
         at_ps = np.cumsum(draw(steps)) * STEP_PS

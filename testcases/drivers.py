@@ -1,0 +1,136 @@
+"""What a trial shows by each driver, and a program that compares them over many networks.
+
+python testcases/drivers.py 20000
+"""
+
+import sys
+from collections import Counter
+from typing import Any, NamedTuple
+
+import pytest
+from definition import Definition
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from networks import networks
+
+from qospec.catalogue.kinds import discover
+from qospec.engine import kernel
+from qospec.engine.element import Element, Loss
+from qospec.engine.event import component
+from qospec.engine.experiment import Experiment
+from qospec.engine.graph import cycle, emulation
+from qospec.engine.items.batch import Batch
+from qospec.engine.measure.observation import Recorder
+
+NOT_DRAWN = {"merge", "processor", "remark", "decapsulate"}
+"""Elements of several inputs, and those for which the packets of these networks may not fit."""
+LONGEST_PS = 10**10
+MIDDLE = [
+    kind
+    for kind in discover(("qospec.elements",)).of("element").values()
+    if kind.duty == "element"
+    and "packet" in kind.carries
+    and kind.build.transition is not Element.transition
+    and kind.name not in NOT_DRAWN
+]
+
+
+class Seen(NamedTuple):
+    """All that a trial shows."""
+
+    arrived: dict[int, list[tuple[int, ...]]]
+    sent: Counter[tuple[int, ...]]
+    lost: Counter[tuple[Any, ...]]
+    departed: dict[str, int]
+    occupancies: dict[str, Any]
+    passed: dict[str, Any]
+
+
+def seen(experiment: Experiment, chunk: int, *, by_events: bool) -> Seen:
+    """Return what a trial shows, each item by itself."""
+    arrived: dict[int, list[tuple[int, ...]]] = {}
+    sent: Counter[tuple[int, ...]] = Counter()
+    lost: Counter[tuple[Any, ...]] = Counter()
+
+    class Noting(Recorder):
+        def arrived(self, batch: Batch, point: int) -> None:
+            arrived.setdefault(point, []).extend(rows(batch))
+            super().arrived(batch, point)
+
+        def sent(self, batch: Batch) -> None:
+            sent.update(rows(batch))
+            super().sent(batch)
+
+        def lost(self, path: str, loss: Loss) -> None:
+            cells = zip(loss.connection.tolist(), loss.sent_ps.tolist(), strict=True)
+            lost.update((path, loss.element, loss.cause, *cell) for cell in cells)
+            super().lost(path, loss)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(emulation, "Recorder", Noting)
+        found = emulation.run(experiment, chunk=chunk, by_events=by_events)
+    assert found.passages is not None
+    passed = {
+        tap.place: found.passages.tally(tap.place, slice(None), packets=True).volume
+        for tap in experiment.measurement.taps
+    }
+    return Seen(arrived, sent, lost, found.departed, found.occupancies, passed)
+
+
+def rows(batch: Batch) -> list[tuple[int, ...]]:
+    return list(zip(*(column.tolist() for column in batch), strict=True))
+
+
+def by_definition(experiment: Experiment) -> Seen:
+    """Return what it shows if all is done event by event, in Python."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cycle, "Component", Definition)
+        patch.setattr(component, "is_compiled", lambda _: False)
+        patch.setattr(
+            kernel._Kernel,
+            "__call__",
+            lambda self, *arguments: kernel.as_python(self._function)(*arguments),
+        )
+        return seen(experiment, 10**6, by_events=True)
+
+
+def drawn_networks(elements: Any) -> st.SearchStrategy[Experiment]:
+    """Return networks with elements, by a strategy for those of a kind; no delay is of years."""
+    some = st.sampled_from(MIDDLE).flatmap(elements)
+    return networks(lambda: some.filter(lambda each: each.lookahead_ps(None) < LONGEST_PS))
+
+
+def compare(count: int) -> None:
+    """Draw so many networks, and print how many there were and how many differ."""
+    from properties.conftest import elements
+
+    found: Counter[str] = Counter()
+
+    @settings(
+        max_examples=count,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(drawn_networks(elements))
+    def each(experiment: Experiment) -> None:
+        batches = seen(experiment, 10**6, by_events=False)
+        others = seen(experiment, 7, by_events=True), by_definition(experiment)
+        found["networks"] += 1
+        found["with cycles"] += bool(emulation.on_cycles(experiment))
+        found["items"] += sum(batches.sent.values())
+        found["lost"] += sum(batches.lost.values())
+        found["differ"] += any(other != batches for other in others)
+
+    each()
+    words = (
+        f"{found['networks']:,} networks, {found['with cycles']:,} with cycles",
+        f"{found['items']:,} items sent, {found['lost']:,} lost",
+    )
+    print(f"{', '.join(words)}: compared, {found['differ']} differ")
+    sys.exit(found["differ"] > 0)
+
+
+if __name__ == "__main__":
+    compare(int(sys.argv[1]))

@@ -1,0 +1,69 @@
+"""Planning: loops that cannot run."""
+
+import pytest
+
+from qospec.diagnostics import Problems
+from qospec.engine.element import Element
+from qospec.engine.switching import Fabric
+
+BOTH_WAYS = """
+device box {
+  port p[2]: packet
+  cpu = processor { ports = 2, per_packet = 10 us, limit = 64 pkt }
+  core = router { ports = 2 }
+  q, r = fifo { limit = 64 pkt }
+  p[0].rx -> cpu.entry[0]
+  p[1].rx -> cpu.entry[1]
+  cpu.exit[0] -> core.entry[0]
+  cpu.exit[1] -> core.entry[1]
+  core.exit[0] -> q -> p[0].tx
+  core.exit[1] -> r -> p[1].tx
+}
+
+topology bench {
+  a, b = host
+  left, right = box
+  link a -- left.p[0] via media.fast_ethernet
+  link left.p[1] -- right.p[0] via media.fast_ethernet
+  link right.p[1] -- b via media.fast_ethernet
+}
+
+test both_ways on bench {
+  flow there = packets { rate = 1_000 pkt/s, size = 64 B @frame } from a to b
+  flow back = packets { rate = 1_000 pkt/s, size = 64 B @frame } from b to a
+  run { measure = 10 ms }
+  expect there.lost == 0 and back.lost == 0
+}
+"""
+
+
+def test_an_element_that_works_in_batches_only_is_refused_in_a_loop(
+    planned, problems: Problems, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Fabric, "transition", Element.transition)
+    planned(BOTH_WAYS)
+    (error,) = problems.errors
+    assert error.code == "E0590"
+    assert error.message == "`left.core` in a loop cannot be executed yet"
+    assert error.span.source.text[error.span.start :].startswith("core")
+    assert error.notes[0] == (
+        "left.core -> left.r -> right.cpu -> right.core -> right.q -> left.cpu -> left.core"
+    )
+    assert (
+        error.help == "write the `transition` of the element, or take `left.core` out of the loop"
+    )
+
+
+def test_outside_of_loops_it_may_work_in_batches_only(
+    planned, problems: Problems, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Fabric, "transition", Element.transition)
+    one_way = "\n".join(line for line in BOTH_WAYS.splitlines() if "flow back" not in line)
+    (case,) = planned(one_way.replace(" and back.lost == 0", ""))
+    assert not problems.errors
+    assert "" in case.networks
+
+
+def test_every_element_may_be_in_a_loop(planned, problems: Problems) -> None:
+    assert planned(BOTH_WAYS)
+    assert not problems.errors
