@@ -111,11 +111,13 @@ class Definition(Component):
                 return
             self.put_out(-1 - to, sent_ps, at_ps, item)
         elif what == transition.LOST:
-            self.put_out(self._wiring.losses[element] + number, sent_ps, at_ps, item)
+            self.put_out(self._wiring.ends[element, what] + number, sent_ps, at_ps, item)
         elif what == transition.MADE:
-            if self._wiring.makes[element] >= 0:
-                self.put_out(self._wiring.makes[element], sent_ps, at_ps, item)
+            if self._wiring.ends[element, what] >= 0:
+                self.put_out(self._wiring.ends[element, what], sent_ps, at_ps, item)
             return
+        elif what == transition.CONSUMED:
+            self.put_out(self._wiring.ends[element, what], sent_ps, at_ps, item)
         transition.release(self.items, item)
 
     def put_out(self, outlet: int, sent_ps: int, at_ps: int, item: int) -> None:

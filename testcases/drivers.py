@@ -20,6 +20,7 @@ from qospec.engine.event import component
 from qospec.engine.experiment import Experiment
 from qospec.engine.graph import cycle, emulation
 from qospec.engine.items.batch import Batch
+from qospec.engine.measure.ledger import Ledger
 from qospec.engine.measure.observation import Recorder
 
 NOT_DRAWN = {"merge", "processor", "remark", "decapsulate"}
@@ -41,7 +42,7 @@ class Seen(NamedTuple):
     arrived: dict[int, list[tuple[int, ...]]]
     sent: Counter[tuple[int, ...]]
     lost: Counter[tuple[Any, ...]]
-    departed: dict[str, int]
+    ledger: Ledger
     occupancies: dict[str, Any]
     passed: dict[str, Any]
 
@@ -69,12 +70,13 @@ def seen(experiment: Experiment, chunk: int, *, by_events: bool) -> Seen:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(emulation, "Recorder", Noting)
         found = emulation.run(experiment, chunk=chunk, by_events=by_events)
+    assert not found.ledger.imbalance
     assert found.passages is not None
     passed = {
         tap.place: found.passages.tally(tap.place, slice(None), packets=True).volume
         for tap in experiment.measurement.taps
     }
-    return Seen(arrived, sent, lost, found.departed, found.occupancies, passed)
+    return Seen(arrived, sent, lost, found.ledger, found.occupancies, passed)
 
 
 def rows(batch: Batch) -> list[tuple[int, ...]]:

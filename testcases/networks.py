@@ -17,6 +17,7 @@ from qospec.engine.experiment import END, Experiment, MeasurementSpec, Node, Sou
 from qospec.engine.items.connections import Connections, Contract
 from qospec.engine.items.partition import MAX_OUTPUTS
 from qospec.engine.source.sizes import Sizes
+from qospec.engine.switching import Multiplexer
 from qospec.traffic.replay import Replay
 
 SHAPES = {"one": (1, ()), "pair": (2, ((0, 1),)), "ring": (3, ((0, 1), (1, 2), (2, 0)))}
@@ -52,6 +53,28 @@ class Plan:
             start = node, 0
         return start
 
+    def fabric(
+        self, router: int, ways: int, table: Any, drawn: tuple[int, str]
+    ) -> tuple[list[int], list[tuple[int, int]]]:
+        """Put a router in place; return the node of each input, and the output of each port.
+
+        It is one node, or as the planner has it: one for each input, and one where outputs meet.
+        """
+        latency, arbitration = drawn
+        element, fields = Router(ways, latency=latency), {"outputs": table, "columns": MARKS}
+        if not arbitration:
+            node = self.node(f"fabric[{router}]", element, **fields)
+            return [node] * ways, [(node, port) for port in range(ways)]
+        parts = [self.node(f"fabric[{router}.{n}]", element, **fields) for n in range(ways)]
+        meeting = Multiplexer(ways, arbitration)
+        merges = [self.node(f"merge[{router}.{n}]", meeting) for n in range(ways)]
+        self.wires += [
+            Wire(part, port, merge, entry)
+            for entry, part in enumerate(parts)
+            for port, merge in enumerate(merges)
+        ]
+        return parts, [(merge, 0) for merge in merges]
+
 
 @st.composite
 def networks(draw: st.DrawFn, middle: Middle) -> Experiment:
@@ -72,20 +95,14 @@ def networks(draw: st.DrawFn, middle: Middle) -> Experiment:
     entries, exits, lines = {}, {}, {}
     for router, ports in enumerate(neighbours):
         ways = len(ports)
-        table = [_output(flow, router, neighbours) for flow in flows]
-        fabric = plan.node(
-            f"fabric[{router}]",
-            Router(ways, latency=draw(st.sampled_from([0, 1, 700_001]))),
-            outputs=np.array([[way] * len(MARKS) for way in table], np.uint8),
-            columns=MARKS,
-        )
-        shared = fabric
+        into, out_of = plan.fabric(router, ways, _table(flows, router, neighbours), draw(fabrics))
         if draw(st.booleans()):
             shared = plan.node(f"cpu[{router}]", draw(processors(ways)))
-            plan.wires += [Wire(shared, port, fabric, port) for port in range(ways)]
+            plan.wires += [Wire(shared, port, into[port], port) for port in range(ways)]
+            into = [shared] * ways
         for port in range(ways):
-            entries[router, port] = shared
-            start = plan.chain(f"out[{router}.{port}]", draw(few), (fabric, port))
+            entries[router, port] = into[port]
+            start = plan.chain(f"out[{router}.{port}]", draw(few), out_of[port])
             queue = plan.node(f"queue[{router}.{port}]", draw(fifos), clock=clock)
             plan.wires.append(Wire(*start, queue))
             exits[router, port] = queue
@@ -102,6 +119,12 @@ def networks(draw: st.DrawFn, middle: Middle) -> Experiment:
             back = neighbours[other].index(router)
             plan.wires.append(Wire(exits[router, port], 0, entries[other, back], back))
     return _experiment(draw, plan, flows, lines)
+
+
+def _table(flows: list[Any], router: int, neighbours: list[list[int]]) -> Any:
+    """Return the outputs of a router by flow and marks."""
+    ways = [_output(flow, router, neighbours) for flow in flows]
+    return np.array([[way] * len(MARKS) for way in ways], np.uint8)
 
 
 def _output(flow: Any, router: int, neighbours: list[list[int]]) -> int:
@@ -128,6 +151,10 @@ def line_of(rate: Fraction) -> Line:
     return Line(rate, carries="packet", preamble=8, header=18, min_frame=64, gap=12)
 
 
+fabrics = st.tuples(
+    st.sampled_from([0, 1, 700_001]), st.sampled_from(["", "", "round_robin", "random"])
+)
+"""The latency of a router, and the arbitration of its multiplexers, if it has any."""
 fifos = st.builds(
     Fifo,
     st.one_of(

@@ -11,7 +11,7 @@ from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Step
 from qospec.engine.event.transition import CONNECTION, DONE, Transition, make, send
-from qospec.engine.items.batch import uninitialised
+from qospec.engine.items.batch import Batch, copy_item, uninitialised
 from qospec.engine.kernel import kernel, rows
 from qospec.protocol.atm import CELL_BYTES
 from qospec.units import PS_PER_S
@@ -19,7 +19,6 @@ from qospec.units import PS_PER_S
 if TYPE_CHECKING:
     from qospec.engine.arrays import Indices, Times, Whole
     from qospec.engine.element import Setting
-    from qospec.engine.items.batch import Batch
 
 LARGEST_DENOMINATOR = 2**62
 
@@ -27,9 +26,8 @@ LARGEST_DENOMINATOR = 2**62
 FIRST, PERIOD, PERIOD_PART, DENOMINATOR, VCS = range(5)
 """The state: the index of the OAM cells of the first VC; the time between two of a VC, in whole ps
 and a numerator over the denominator. Then comes a row for each VC."""
-DUE, AHEAD = 0, 1
-"""Its columns: the first whole ps in which an OAM cell is due, and the amount by which that is
-rounded up, as a numerator."""
+DUE, PART = 0, 1
+"""Its columns: when an OAM cell is due, rounded down to whole ps, and the rest, as a numerator."""
 COLUMNS = 2
 
 
@@ -70,12 +68,12 @@ class OamInsert(Element):
         vcs = np.zeros((count, COLUMNS), np.int64)
         if self.phases == "random":
             stream = setting.draws.below("phases").stream()
-            vcs[:, DUE] = stream.integers(0, -(-period_ps // 1), count)
+            vcs[:, DUE] = stream.integers(0, ceil(period_ps), count)
         else:
             exact = [number * period_ps / count for number in range(count)]
-            vcs[:, DUE] = [ceil(at_ps) for at_ps in exact]
+            vcs[:, DUE] = [floor(at_ps) for at_ps in exact]
             # Rounding the numerator down is harmless: only whole numerators are ever added to it.
-            vcs[:, AHEAD] = [floor((ceil(at_ps) - at_ps) * denominator) for at_ps in exact]
+            vcs[:, PART] = [floor(at_ps % 1 * denominator) for at_ps in exact]
         period = [*divmod(period_ps.numerator, denominator), denominator]
         return np.array([setting.connections.index(0, "oam"), *period, *vcs.ravel()], np.int64)
 
@@ -86,11 +84,23 @@ class OamInsert(Element):
         (batch,) = arrivals
         before = np.empty(batch.count, np.int64)
         count = _all_due(batch.at_ps, batch.connection, state, before)
-        if count:
-            with_oam = uninitialised(batch.count + count)
-            _insert(batch, before[:count], int(state[FIRST]), with_oam)
-            batch = with_oam
-        return Step((batch,), (until_ps,))
+        if not count:
+            return Step((batch,), (until_ps,))
+        oam = _oam_before(batch.select(before[:count]), int(state[FIRST]))
+        with_oam = uninitialised(batch.count + count)
+        _insert(batch, before[:count], oam, with_oam)
+        return Step((with_oam,), (until_ps,), made=(oam,))
+
+
+def _oam_before(cells: Batch, first: int) -> Batch:
+    """Return the OAM cells ahead of some user cells; `first` is the index of those of VC 0."""
+    return Batch(
+        at_ps=cells.at_ps,
+        sent_ps=cells.at_ps,
+        connection=cells.connection + np.int32(first),
+        size_bytes=np.full(cells.count, CELL_BYTES, np.int32),
+        marks=np.zeros(cells.count, np.uint32),
+    )
 
 
 @kernel
@@ -111,9 +121,9 @@ def _is_due(state: Whole, connection: int, now_ps: int) -> bool:
     if connection >= len(vcs) or vcs[connection, DUE] > now_ps:
         return False
     vcs[connection, DUE] += state[PERIOD]
-    vcs[connection, AHEAD] -= state[PERIOD_PART]
-    if vcs[connection, AHEAD] < 0:
-        vcs[connection, AHEAD] += state[DENOMINATOR]
+    vcs[connection, PART] += state[PERIOD_PART]
+    if vcs[connection, PART] >= state[DENOMINATOR]:
+        vcs[connection, PART] -= state[DENOMINATOR]
         vcs[connection, DUE] += 1
     return True
 
@@ -137,13 +147,13 @@ def _all_due(at_ps: Times, connection: Indices, state: Whole, before: Whole) -> 
 
 
 @kernel
-def _insert(batch: Batch, before: Whole, oam: int, with_oam: Batch) -> None:
+def _insert(batch: Batch, before: Whole, oam: Batch, with_oam: Batch) -> None:
     """Copy the cells, with an OAM cell ahead of each whose number is in `before`.
 
     Args:
         batch: n cells.
         before: (m,) Ascending numbers.
-        oam: The offset from the index of a connection to that of its OAM cells.
+        oam: m cells, to be inserted.
         with_oam: n + m cells; written.
     """
     at, at_1 = with_oam.at_ps, batch.at_ps
@@ -160,7 +170,6 @@ def _insert(batch: Batch, before: Whole, oam: int, with_oam: Batch) -> None:
         size[start + m : stop + m] = size_1[start:stop]
         marks[start + m : stop + m] = marks_1[start:stop]
         if m < len(before):
-            at[stop + m] = sent[stop + m] = at_1[stop]
-            connection[stop + m] = connection_1[stop] + oam
-            size[stop + m], marks[stop + m] = CELL_BYTES, 0
+            at[stop + m] = oam.at_ps[m]
+            copy_item(oam, m, with_oam, stop + m)
         start = stop

@@ -6,7 +6,7 @@ a property test holds every element of the catalogue to it:
 
 - *causality*: no item leaves before it arrives;
 - *order*: times of departure do not fall, at each output;
-- *conservation*: each item leaves once, or is reported as lost once;
+- *conservation*: each item that came or was made leaves, is lost or is consumed once;
 - *chunks*: the same items in more, smaller batches give the same result;
 - *purity*: equal arguments give equal results, and no input is changed, except for arrival
   times that the element owns by its setting;
@@ -63,12 +63,16 @@ class Step(NamedTuple):
         losses: The items that were lost here.
         waits: If the setting requires it: when each item that waited arrived, and when its service
             began or it was abandoned; in order.
+        made: The items that the element made, whatever became of them.
+        consumed: The items that ended here, neither lost nor delivered.
     """
 
     departures: tuple[Batch, ...]
     until_ps: tuple[int, ...]
     losses: tuple[Loss, ...] = ()
     waits: tuple[Times, Times] | None = None
+    made: tuple[Batch, ...] = ()
+    consumed: tuple[Batch, ...] = ()
 
 
 class Setting(NamedTuple):

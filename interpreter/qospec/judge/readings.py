@@ -69,6 +69,8 @@ class Readings:
         self._silent: list[str] = []
         for network, (planned, observation) in seen.items():
             prefix = f"{network}." if network else ""
+            if observation.ledger.imbalance:
+                raise ConservationError(f"{prefix}{observation.ledger.imbalance}")
             for population in planned.populations.values():
                 tally = observation.tally(population.first, population.stop, population.each)
                 self._tallies[prefix + population.name] = tally
@@ -77,8 +79,9 @@ class Readings:
                 if population.member is None and population.plane == "user" and not tally.sent:
                     self._silent.append(prefix + population.name)
         for name, tally in self._tallies.items():
-            if tally.sent != tally.received + tally.lost_count:
+            if tally.sent != tally.received + tally.lost_count + tally.consumed:
                 ended = f"{tally.received} received, {tally.lost_count} lost"
+                ended += f", {tally.consumed} consumed" if tally.consumed else ""
                 raise ConservationError(f"{name}: {tally.sent} cells sent, {ended}")
 
     def read(self, leaf: Leaf) -> Value:
@@ -156,8 +159,10 @@ class Readings:
             mean = Fraction(waited_ps, measurement.stop_ps - measurement.start_ps)
             return Fraction(most) if leaf.occupancy == "max" else mean
         if leaf.causes is None:
-            return Fraction(observation.departed.get(planned.lines.get(leaf.path, ""), 0))
-        return Fraction(sum(observation.ended.get((leaf.path, each), 0) for each in leaf.causes))
+            account = observation.ledger.accounts.get(planned.lines.get(leaf.path, ""))
+            return Fraction(account.left if account else 0)
+        lost = observation.ledger.lost
+        return Fraction(sum(lost.get((leaf.path, each), 0) for each in leaf.causes))
 
     def _measure(self, metric: str, tally: Tally, statistic: str) -> Fraction | None:
         instance = self._metric(metric)

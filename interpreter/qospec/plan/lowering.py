@@ -135,11 +135,12 @@ def _insert_multiplexer(
     meeting = {n: place for n, place in places.items() if edge.output in made[place].used}
     if len(meeting) < 2:  # noqa: PLR2004
         return
-    router = drafts[min(meeting.values())].instance
-    path = f"{router.path}.{router.element.outputs[edge.output]}"
+    draft = drafts[min(meeting.values())]
+    path = f"{draft.instance.path}.{draft.element.outputs[edge.output]}"
     place = max(drafts) + 1
-    behind = replace(router, path=path, element=router.element.multiplexer)
-    drafts[place], reach[place] = Draft(behind, [replace(edge, output=0)]), set()
+    behind = replace(draft.instance, path=path, element=draft.element.multiplexer)
+    onward = [replace(edge, output=0)]
+    drafts[place], reach[place] = Draft(behind, onward, size_bytes=draft.size_bytes), set()
     for entry, node in meeting.items():
         reach[place] |= members_using(edge.output, reach[node], made[node])
         drafts[node].edges = [

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from qospec.plan.tables import Member
 
 _ROUNDING_PS = 2
-"""What rounding slots to whole picoseconds may add."""
+"""What a policer may forgive: it compares two times, each rounded down by less than a ps."""
 
 
 def too_small(case: Case, survey: Survey) -> Iterator[Diagnostic]:

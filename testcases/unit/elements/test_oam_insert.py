@@ -1,5 +1,6 @@
 """Inserted OAM cells against a list of exact due times."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -17,7 +18,7 @@ def by_the_book(at_ps, connection, period, first):
     """Return (time, index) of all that leaves; `first`: per connection, when its first is due."""
     due, left = [Fraction(t) for t in first], []
     for t, index in zip(at_ps, connection, strict=True):
-        if index < len(due) and due[index] <= t:
+        if index < len(due) and math.floor(due[index]) <= t:
             left.append((t, index + len(due)))
             due[index] += period
         left.append((t, index))
@@ -90,18 +91,18 @@ def test_oam_cells_of_others_pass_and_trigger_nothing(lab):
 
 
 def test_an_uneven_period_does_not_drift(lab):
-    """Due every 31/3 ps, with a user cell in every ps: each goes in the first ps when it is due."""
+    """Due every 31/3 ps, with a user cell in every ps: each goes in the ps in which it is due."""
     element = OamInsert(Fraction(3 * 10**12, 31), "even")
     (left,) = lab.carry(element, lab.setting(), lab.cells(range(310))).departures
-    assert left.at_ps[left.connection == 1].tolist() == [-(-k * 31 // 3) for k in range(30)]
+    assert left.at_ps[left.connection == 1].tolist() == [k * 31 // 3 for k in range(30)]
 
 
-def test_an_even_phase_is_due_in_the_first_ps_that_is_not_early(lab):
+def test_an_even_phase_is_rounded_down_to_a_whole_ps(lab):
     """The second of three is due after 10/3 ps and every 10 ps from then on."""
     element = OamInsert(Fraction(10**11), "even")
     where = lab.setting(contracts=[lab.setting().connections.contracts[0]] * 3)
     (left,) = lab.carry(element, where, lab.cells(range(30), connection=1)).departures
-    assert left.at_ps[left.connection == 4].tolist() == [4, 14, 24]
+    assert left.at_ps[left.connection == 4].tolist() == [3, 13, 23]
 
 
 def test_two_per_minute_are_two_per_minute(lab):

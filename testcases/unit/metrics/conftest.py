@@ -118,7 +118,7 @@ class Wire:
             for batch in self._within(arriving, "at_ps", before_ps, until_ps):
                 recorder.arrived(batch, 0)
             before_ps = max(before_ps, until_ps)
-        return recorder.observation(0).tally(0, connections)
+        return recorder.observation().tally(0, connections)
 
     @staticmethod
     def _within(trips: Sequence[Trip], name: str, before_ps: int, until_ps: int) -> Iterator[Batch]:

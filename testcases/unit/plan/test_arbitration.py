@@ -14,11 +14,11 @@ device box(rule: Name) {
   }
 }
 topology bench {
-  a, b, c, d = host
+  a, b, c, d = host(slotted = SLOTTED)
   dut = box(rule = RULE)
-  link a -- dut.p[0] via line { rate = rate, slotted = SLOTTED }
-  link b -- dut.p[1] via line { rate = rate, slotted = SLOTTED }
-  link c -- dut.p[2] via line { rate = rate, slotted = SLOTTED }
+  link a -- dut.p[0] via line { rate = rate, slotted = false }
+  link b -- dut.p[1] via line { rate = rate, slotted = false }
+  link c -- dut.p[2] via line { rate = rate, slotted = false }
   link d -- dut.p[3] via line { rate = rate, slotted = false }
 }
 traffic full = ubr { pcr = 2 * rate / (53 B/cell @cell), phases = even }

@@ -27,13 +27,17 @@ test t on star {
     assert [j.verdict for j in ran(case).judgements] == ["pass", "pass"]
 
 
-def test_flows_that_cross_a_switch_both_ways_close_no_loop(planned, star: str) -> None:
+@pytest.mark.parametrize("arbitration", ["fixed_order", "random"])
+def test_flows_that_cross_a_switch_both_ways_close_no_loop(
+    planned, star: str, arbitration: str
+) -> None:
     (case,) = planned(
-        star
+        star.replace("latency = transit", f"latency = transit, arbitration = {arbitration}")
         + """
 test t on star {
   flow there = steady(rate = 10_000 cell/s) from a to b
   flow back = steady(rate = 10_000 cell/s) from b to a
+  flow beside = steady(rate = 10_000 cell/s) from c to a
   run { measure = 10 ms }
   expect e: there.lost == 0
 }

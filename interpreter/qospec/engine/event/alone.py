@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Loss, Step
 from qospec.engine.event import drive as events
-from qospec.engine.event.component import LEAVES, LOSES, WAITS, Component, Member, rows_as_batch
+from qospec.engine.event.component import (
+    CONSUMES,
+    LEAVES,
+    LOSES,
+    MAKES,
+    WAITS,
+    Component,
+    Member,
+    rows_as_batch,
+)
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
 
 if TYPE_CHECKING:
@@ -63,11 +72,12 @@ class _Changing:
 def _as_one(steps: list[Step]) -> Step:
     """Return steps one after the other as one."""
     departures = zip(*(step.departures for step in steps), strict=True)
-    losses = tuple(loss for step in steps for loss in step.losses)
     waits = [step.waits for step in steps if step.waits is not None]
     return steps[-1]._replace(
         departures=tuple(joined(*each) for each in departures),
-        losses=losses,
+        losses=tuple(loss for step in steps for loss in step.losses),
+        made=tuple(batch for step in steps for batch in step.made),
+        consumed=tuple(batch for step in steps for batch in step.consumed),
         waits=(np.concatenate([at for at, _ in waits]), np.concatenate([to for _, to in waits]))
         if waits
         else None,
@@ -81,7 +91,7 @@ class Alone:
         """Begin a trial; see `process_of`."""
         self._transition = element.transition(setting)
         inputs = ((None,),) * len(element.inputs)
-        member = Member(self._transition, inputs, len(element.outputs))
+        member = Member(self._transition, inputs, len(element.outputs), makes=True)
         self._component = Component([member], [0], changes)
         self._lookahead_ps = element.lookahead_ps(setting.clock)
         self._later = [empty()] * len(element.outputs)
@@ -93,6 +103,7 @@ class Alone:
         self._component.advance(arrivals, until_ps, self._note)
         leaving_ps = min(until_ps + self._lookahead_ps, FOREVER_PS)
         departures, losses, waits = [], [], None
+        ended: dict[str, list[Batch]] = {MAKES: [], CONSUMES: []}
         for number, outlet in enumerate(self._component.outlets):
             rows = np.concatenate(self._found.get(number, [_NONE]))
             if outlet.what == LEAVES:
@@ -104,9 +115,18 @@ class Alone:
                 element, cause = self._transition.losses[outlet.number]
                 lost = rows_as_batch(rows)
                 losses.append(Loss(cause, lost.connection, lost.sent_ps, element))
+            elif outlet.what in ended and len(rows):
+                ended[outlet.what].append(rows_as_batch(rows))
             elif outlet.what == WAITS:
                 waits = rows[:, events.AT_PS], rows[:, events.SENT_PS]
-        return Step(tuple(departures), (leaving_ps,) * len(departures), tuple(losses), waits)
+        return Step(
+            tuple(departures),
+            (leaving_ps,) * len(departures),
+            tuple(losses),
+            waits,
+            tuple(ended[MAKES]),
+            tuple(ended[CONSUMES]),
+        )
 
     def _note(self, outlet: int, rows: Whole) -> None:
         self._found.setdefault(outlet, []).append(rows.copy())

@@ -31,9 +31,16 @@ POOL_ROWS = 1 << 10
 MOST_EVENTS = 1 << 22
 """Events after which Python looks whether anything goes on."""
 
-LEAVES, SEEN, MAKES, LOSES, WAITS = ("leaves", "seen", "makes", "loses", "waits")
+LEAVES, SEEN, MAKES, CONSUMES, LOSES, WAITS = (
+    "leaves",
+    "seen",
+    "makes",
+    "consumes",
+    "loses",
+    "waits",
+)
 """What goes out by an outlet: items that leave by an output, items that leave by one and stay
-within, items that an element made, lost items, and waiting times."""
+within, items that an element made or consumed, lost items, and waiting times."""
 
 
 class Outlet(NamedTuple):
@@ -119,7 +126,7 @@ class Component:
         leads_to = {origin: place for place, (_, _, origin) in enumerate(found) if origin}
         to: list[int] = []
         seen: list[int] = []
-        first, losses, waits, makes = [0], [], [], []
+        first, ends, waits = [0], [], []
         for number, member in enumerate(members):
             for output in range(member.outputs):
                 inside = leads_to.get((number, output))
@@ -128,13 +135,14 @@ class Component:
                 seen.append(self._outlet(SEEN, number, output) if watched else -1)
             first.append(len(to))
             transition = member.transition
-            losses.append(len(self.outlets))
+            losses = len(self.outlets)
             for cause in range(len(transition.losses)):
                 self._outlet(LOSES, number, cause)
             waits.append(len(self.outlets) if transition.queues else -1)
             for queue in range(len(transition.queues)):
                 self._outlet(WAITS, number, queue)
-            makes.append(self._outlet(MAKES, number, 0) if member.makes else -1)
+            makes = self._outlet(MAKES, number, 0) if member.makes else -1
+            ends.append([-1, losses, makes, self._outlet(CONSUMES, number, 0)])
         alarms = {
             number: place
             for place, (number, port, _) in enumerate(found)
@@ -145,9 +153,8 @@ class Component:
             to,
             seen,
             [alarms.get(n, 0) for n in range(len(members))],
-            losses,
+            ends,
             waits,
-            makes,
         )
         return events.Wiring(*(np.array(column, np.int64) for column in columns))
 

@@ -16,10 +16,8 @@ from qospec.engine.event.transition import (
     ALARM,
     AT,
     CONNECTION,
-    CONSUMED,
     DONE,
     LEFT,
-    LOST,
     MADE,
     MARKS,
     MOST_ANSWERS,
@@ -68,18 +66,17 @@ class Wiring(NamedTuple):
         to: (outputs,) The place that an output leads to, or -1 - an outlet.
         seen: (outputs,) An outlet that is to see what leaves by it, besides; -1: none.
         alarms: (elements,) The place of each alarm, if it has one.
-        losses: (elements,) The outlet of its first cause of loss.
+        ends: (elements, 4) By LOST, MADE and CONSUMED, the outlet that is to see these items, or
+            that of its first cause of loss; -1: none.
         waits: (elements,) The outlet of its first queue; -1 if none is watched.
-        makes: (elements,) The outlet that is to see what it makes; -1: none.
     """
 
     outputs: Whole
     to: Whole
     seen: Whole
     alarms: Whole
-    losses: Whole
+    ends: Whole
     waits: Whole
-    makes: Whole
 
 
 class Working(NamedTuple):
@@ -227,9 +224,9 @@ def _carry_out(places: Places, wiring: Wiring, working: Working, node: int, now_
                 _put_out(working, wiring.waits[node] + number, NOTHING, item, at_ps)
         else:
             ledger[node, what] += 1
-            outlet = wiring.losses[node] + number if what == LOST else wiring.makes[node]
-            if outlet >= 0 and what != CONSUMED:
-                _put_out(working, outlet, item, now_ps, working.items[item, SENT])
+            outlet = wiring.ends[node, what]
+            if outlet >= 0:
+                _put_out(working, outlet + number, item, now_ps, working.items[item, SENT])
             if what != MADE:
                 release(working.items, item)
     return IDLE

@@ -116,7 +116,7 @@ def make(items: Any, out: Any, connection: int, size_bytes: int, marks: int, now
     item = acquire(items, connection, size_bytes, marks, now_ps)
     n = out[0, 0] + 1
     if n < len(out):
-        out[n, 0], out[n, 2] = MADE, item
+        out[n, 0], out[n, 1], out[n, 2] = MADE, 0, item
     out[0, 0] = n
     return item
 
@@ -126,7 +126,7 @@ def consume(out: Any, item: int) -> None:
     """End an item here, neither lost nor delivered: it has done what it was sent for."""
     n = out[0, 0] + 1
     if n < len(out):
-        out[n, 0], out[n, 2] = CONSUMED, item
+        out[n, 0], out[n, 1], out[n, 2] = CONSUMED, 0, item
     out[0, 0] = n
 
 

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 
 from qospec.engine.element import Loss
 from qospec.engine.event.component import (
+    CONSUMES,
     LEAVES,
     LOSES,
+    MAKES,
     SEEN,
     WAITS,
     Component,
@@ -24,6 +26,7 @@ from qospec.engine.event.component import (
 from qospec.engine.graph.components import EndlessError, components
 from qospec.engine.graph.node import Link
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined
+from qospec.engine.measure.ledger import Account
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,6 +62,7 @@ class Cycle:
                 tuple(tuple(sender.get(id(link)) for link in port) for port in runtime.ports),
                 len(runtime.sinks),
                 seen=runtime.is_seen,
+                makes=bool(runtime.inserts),
             )
             for runtime, transition in zip(runtimes, transitions, strict=True)
         ]
@@ -102,9 +106,8 @@ class Cycle:
             raise EndlessError(stuck.items, paths) from None
         self._send_on()
         for runtime, counts in zip(self._runtimes, self._component.ledger.tolist(), strict=True):
-            went, lost, made, consumed, came = counts
-            runtime.cell_hops, runtime.departed = came, went
-            runtime.held = came + made - went - lost - consumed
+            left, lost, made, consumed, came = counts
+            runtime.account = Account(came, made, left, consumed, lost)
         return True
 
     def _deliver(self, number: int, rows: Whole) -> None:
@@ -125,6 +128,10 @@ class Cycle:
         elif what == LOSES:
             queue, cause = self._transitions[element].losses[port]
             self._recorder.lost(runtime.path, Loss(cause, batch.connection, batch.sent_ps, queue))
+        elif what == MAKES:
+            self._recorder.made(batch)
+        elif what == CONSUMES:
+            self._recorder.consumed(batch)
         elif what == WAITS:
             queue = self._transitions[element].queues[port] or runtime.path
             self._recorder.occupancies.waited(queue, batch.at_ps, batch.sent_ps)

@@ -8,7 +8,6 @@ speed.
 
 from __future__ import annotations
 
-import functools
 import os
 from collections import Counter
 from fractions import Fraction
@@ -30,6 +29,7 @@ from qospec.engine.graph.fusion import fuse_classifiers
 from qospec.engine.graph.node import Discard, End, Link, NodeRuntime, Sink, Unconnected
 from qospec.engine.graph.promises import with_promises_checked
 from qospec.engine.items.batch import FOREVER_PS, Batch
+from qospec.engine.measure.ledger import Account
 from qospec.engine.measure.observation import Recorder
 from qospec.engine.random import Draws
 from qospec.units import PS_PER_S
@@ -95,11 +95,10 @@ def run(
             part.advance()
         if on_progress is not None:
             on_progress(until_ps, stop_ps)
-    departed: Counter[str] = Counter()
+    accounts: dict[str, Account] = {}
     for runtime in network.runtimes:
-        departed[runtime.path] += runtime.departed
-    cell_hops = sum(runtime.cell_hops for runtime in network.runtimes)
-    return recorder.observation(cell_hops, departed, drawn=bool(draws.opened))
+        accounts[runtime.path] = runtime.account.plus(accounts.get(runtime.path, Account()))
+    return recorder.observation(accounts, drawn=bool(draws.opened))
 
 
 def keep_memory() -> None:
@@ -300,9 +299,8 @@ def _node_runtime(
         process = process_of(element, setting, changes)
         process = recorder.occupancies.recording(process, node)
         if os.environ.get("QOS_CHECK") == "1":
-            inserted = functools.partial(setting.connections.are_of, element.inserts)
             process = with_promises_checked(
-                process, node.path, lookahead_ps, inserted, node.size_bytes
+                process, node.path, lookahead_ps, setting.connections.indices, node.size_bytes
             )
     return NodeRuntime(
         node.path,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from qospec.engine.element import Loss
 from qospec.engine.items.batch import FOREVER_PS, empty, joined
 from qospec.engine.items.merge import merged
+from qospec.engine.measure.ledger import Account
 
 if TYPE_CHECKING:
     from qospec.engine.element import Process, Step
@@ -129,22 +130,19 @@ class NodeRuntime:
         lookahead_ps: Its lookahead.
         is_seen: Whether what leaves it is recorded: sources' lines, and what passes places.
         horizon_ps: The time up to which it has worked.
-        cell_hops: The number of items that it has taken.
-        held: The number of them that have neither left nor been lost.
-        departed: The number of items that have left it.
+        inserts: The planes of which it inserts cells.
+        account: What became of its items.
     """
 
     __slots__ = (
-        "_inserts",
         "_links",
         "_passages",
         "_process",
         "_recorder",
         "_stamps",
-        "cell_hops",
-        "departed",
-        "held",
+        "account",
         "horizon_ps",
+        "inserts",
         "is_seen",
         "lookahead_ps",
         "path",
@@ -169,14 +167,12 @@ class NodeRuntime:
         self._stamps = stamps
         self._passages: tuple[Passage | None, ...] = ()
         self.is_seen = stamps
-        self._inserts = inserts
+        self.inserts = inserts
         self.ports: tuple[tuple[Link, ...], ...] = ()
         self.sinks: tuple[Sink, ...] = ()
         self._links: tuple[Link, ...] = ()
         self.horizon_ps = 0
-        self.cell_hops = 0
-        self.held = 0
-        self.departed = 0
+        self.account = Account()
 
     def connect(
         self,
@@ -220,8 +216,7 @@ class NodeRuntime:
             passage.add(batch)
 
     def _forward(self, arrivals: tuple[Batch, ...], step: Step) -> None:
-        arrived = sum([len(batch.at_ps) for batch in arrivals])
-        left = 0
+        left = lost = made = consumed = 0
         leaving = zip(self.sinks, step.departures, step.until_ps, strict=True)
         for number, (sink, batch, until_ps) in enumerate(leaving):
             count = len(batch.at_ps)
@@ -229,11 +224,14 @@ class NodeRuntime:
             if count and self.is_seen:
                 self.see(number, batch)
             sink.put(batch, until_ps)
-        self.departed += left
         for loss in step.losses:
-            left += len(loss.connection)
+            lost += len(loss.connection)
             self._recorder.lost(self.path, loss)
-        if self._inserts:
-            self.held += self._recorder.inserted(self._inserts, arrivals, step)
-        self.cell_hops += arrived
-        self.held += arrived - left
+        for batch in step.made:
+            made += batch.count
+            self._recorder.made(batch)
+        for batch in step.consumed:
+            consumed += batch.count
+            self._recorder.consumed(batch)
+        came = sum([len(batch.at_ps) for batch in arrivals])
+        self.account = self.account.plus(Account(came, made, left, consumed, lost))

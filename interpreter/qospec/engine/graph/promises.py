@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qospec.engine.arrays import np
-from qospec.engine.element import Loss
 from qospec.engine.items.batch import FOREVER_PS, well_formed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
-    from qospec.engine.arrays import Indices, Times, Truths
-    from qospec.engine.element import Process, Step
+    from qospec.engine.arrays import Times
+    from qospec.engine.element import Loss, Process, Step
     from qospec.engine.items.batch import Batch
 
 
@@ -21,11 +20,7 @@ class BrokenPromiseError(RuntimeError):
 
 
 def with_promises_checked(
-    process: Process,
-    path: str,
-    lookahead_ps: int,
-    are_inserted: Callable[[Indices], Truths],
-    size_bytes: int = 0,
+    process: Process, path: str, lookahead_ps: int, indices: int, size_bytes: int = 0
 ) -> Process:
     """Return `process`, checked at each step.
 
@@ -33,34 +28,32 @@ def with_promises_checked(
         process: The element's.
         path: Its path, for the message.
         lookahead_ps: The least delay that it claims.
-        are_inserted: Which of some connection indices are of items that it may insert.
+        indices: The number of connection indices.
         size_bytes: The size that all arrivals have by its setting; 0 if that is unknown.
     """
-    account = _Account(path, lookahead_ps, are_inserted)
+    history = _History(path, lookahead_ps, indices)
 
     def checked(arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         if size_bytes and any((batch.size_bytes != size_bytes).any() for batch in arrivals):
             raise BrokenPromiseError(f"{path} was sent items of another size than planned")
-        account.take(arrivals)
+        history.take(arrivals)
         step = process(arrivals, until_ps)
-        account.check_outputs(step, until_ps)
-        account.check_cells(step, until_ps)
+        history.check_outputs(step, until_ps)
+        history.check_cells(step, until_ps)
         return step
 
     return checked
 
 
-class _Account:
+class _History:
     """The history of one element."""
 
-    def __init__(
-        self, path: str, lookahead_ps: int, are_inserted: Callable[[Indices], Truths]
-    ) -> None:
+    def __init__(self, path: str, lookahead_ps: int, indices: int) -> None:
         self._path = path
         self._lookahead_ps = lookahead_ps
-        self._are_inserted = are_inserted
         self._watermarks_ps: tuple[int, ...] = ()
         self._waiting_ps = np.empty(0, np.int64)
+        self._held = np.zeros(indices, np.int64)
 
     def check_outputs(self, step: Step, until_ps: int) -> None:
         """Check order and watermarks."""
@@ -78,34 +71,41 @@ class _Account:
         self._watermarks_ps = step.until_ps
 
     def take(self, arrivals: tuple[Batch, ...]) -> None:
-        """Note times of arrival, before the element may write over them."""
-        self._waiting_ps = self._times_ps(*arrivals, before=self._waiting_ps)
+        """Note what arrives, before the element may write over times."""
+        self._waiting_ps = _sorted(self._waiting_ps, *(batch.at_ps for batch in arrivals))
+        self._hold(1, arrivals)
 
     def check_cells(self, step: Step, until_ps: int) -> None:
-        """Check that each item leaves or is lost once, and none before its arrival.
+        """Check that each item leaves, is lost or is consumed once, and none before its arrival.
 
-        Items are not identified, since elements may reorder them: but with all times in order, the
-        k-th departure cannot be earlier than the k-th arrival.
+        They are counted by connection. Items of one connection are not told apart, since elements
+        may reorder them: but with all times in order, the k-th departure cannot be earlier than the
+        k-th arrival. An item that the element made arrived when it was made.
         """
-        came_ps = self._waiting_ps
-        left_ps = self._times_ps(*step.departures, before=self._waiting_ps[:0])
-        ended = sum(len(self._foreign_ps(loss)) for loss in step.losses)
-        held = len(came_ps) - len(left_ps) - ended
-        self._require(held >= 0, "gave more cells than it took")
+        made_ps = [batch.at_ps - self._lookahead_ps for batch in step.made]
+        came_ps = _sorted(self._waiting_ps, *made_ps)
+        left_ps = _sorted(*(batch.at_ps for batch in step.departures))
+        self._hold(1, step.made)
+        for ended in (step.departures, step.losses, step.consumed):
+            self._hold(-1, ended)
+        held = int(self._held.sum())
+        self._require(bool((self._held >= 0).all()), "gave more cells than it took")
         in_time = bool((left_ps >= came_ps[: len(left_ps)] + self._lookahead_ps).all())
         self._require(in_time, "sent a cell sooner than its least delay")
         self._require(held == 0 or until_ps < FOREVER_PS, f"kept {held} cells at the end")
         self._waiting_ps = came_ps[:held]
 
-    def _times_ps(self, *batches: Batch, before: Times) -> Times:
-        times_ps: Times = np.sort(np.concatenate([before, *map(self._foreign_ps, batches)]))
-        return times_ps
-
-    def _foreign_ps(self, cells: Batch | Loss) -> Times:
-        """Return the times of items that the element did not insert."""
-        times_ps = cells.sent_ps if isinstance(cells, Loss) else cells.at_ps
-        return times_ps[~self._are_inserted(cells.connection)]
+    def _hold(self, more: int, some: Sequence[Batch | Loss]) -> None:
+        """Count items of some batches or losses as held; `more` is -1 for those held no more."""
+        for each in some:
+            self._held += more * np.bincount(each.connection, minlength=len(self._held))
 
     def _require(self, kept: bool, breach: str) -> None:  # noqa: FBT001  reads as a statement
         if not kept:
             raise BrokenPromiseError(f"{self._path} {breach}")
+
+
+def _sorted(*times: Times) -> Times:
+    """Return all times, in order."""
+    together: Times = np.sort(np.concatenate([np.empty(0, np.int64), *times]))
+    return together

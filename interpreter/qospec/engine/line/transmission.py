@@ -2,10 +2,10 @@
 
 A line is one flat int64 array, which is all that the kernels of lines, queues and schedulers need:
 its rate and framing, and in FREE and PART when it is free next, as whole ps and a numerator over
-DENOMINATOR. A continuous line is free from that moment on; a slotted one begins only with the slot
-that starts there. Times grow by carrying the numerator: no rounded value is ever summed. SLOT is
-the time of the smallest item. A packet takes the time of max(size + HEADER, LEAST) + EXTRA bytes;
-the gap behind its frame keeps the line busy but does not delay its arrival.
+DENOMINATOR. A continuous line is free from that whole ps on; a slotted one begins only with the
+slot that starts there. Times grow by carrying the numerator: no rounded value is ever summed. SLOT
+is the time of the smallest item. A packet takes the time of max(size + HEADER, LEAST) + EXTRA
+bytes; the gap behind its frame keeps the line busy but does not delay its arrival.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from qospec.engine.arrays import np
 from qospec.engine.measure import cell_delay_variation, delays
 from qospec.engine.measure.bytes import Volumes
 from qospec.engine.measure.latency import Latencies
+from qospec.engine.measure.ledger import Ledger
 from qospec.engine.measure.occupancy import Occupancies
 from qospec.engine.measure.passages import Passages
 from qospec.engine.measure.series import Series
@@ -26,11 +27,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from qospec.engine.arrays import Indices, Times, Truths, Whole
-    from qospec.engine.element import Loss, Step
+    from qospec.engine.element import Loss
     from qospec.engine.experiment import Experiment, MeasurementSpec
     from qospec.engine.items.batch import Batch
+    from qospec.engine.measure.ledger import Account
     from qospec.engine.measure.occupancy import Occupancy
-    from qospec.protocol.atm import Plane
 
 
 class Observation(NamedTuple):
@@ -47,9 +48,8 @@ class Observation(NamedTuple):
         one_point_variation_ps: (VCs, 2) Largest and least 1-point CDV, if it was recorded.
         size_bytes: (n,) The size of the items; if sizes differ, the mean, rounded down.
         window_ps: Length of the window.
-        cell_hops: Cells times elements: the work of the trial.
-        departed: By element's path, the cells that left it in the whole trial, including warmup.
-        ended: By (element's path, cause), the cells lost there in the whole trial.
+        consumed: (n,) Those of `sent` that ended at an element, neither lost nor delivered.
+        ledger: What became of all items of the whole trial, including warmup.
         volumes: The bytes of `sent` and `carried`; None for cells.
         measurement: The specification of what was recorded.
         latencies: The latencies that statements use; None if none were recorded.
@@ -70,9 +70,8 @@ class Observation(NamedTuple):
     one_point_variation_ps: Whole | None
     size_bytes: Whole
     window_ps: int
-    cell_hops: int
-    departed: dict[str, int] = {}  # noqa: RUF012 -- a NamedTuple's default, which nothing changes
-    ended: dict[tuple[str, str], int] = {}  # noqa: RUF012
+    consumed: Whole
+    ledger: Ledger = Ledger()
     volumes: Volumes | None = None
     measurement: MeasurementSpec | None = None
     latencies: Latencies | None = None
@@ -81,6 +80,11 @@ class Observation(NamedTuple):
     series: Series | None = None
     passages: Passages | None = None
     drawn: bool = True
+
+    @property
+    def cell_hops(self) -> int:
+        """Return cells times elements: the work of the trial."""
+        return sum(account.came for account in self.ledger.accounts.values())
 
     @property
     def received(self) -> Whole:
@@ -106,6 +110,7 @@ class Observation(NamedTuple):
             received=int(received.sum()),
             carried=int(self.carried[part].sum()),
             lost={name: cells for name, cells in lost.items() if cells},
+            consumed=int(self.consumed[part].sum()),
             size_bytes=int(self.size_bytes[first]) if stop > first else CELL_BYTES,
             window_ps=self.window_ps,
             delays=seen,
@@ -157,6 +162,8 @@ class Recorder:
         self._delays = delays.new_rows(rows)
         self._histogram = delays.Histogram(int(rows.max(initial=-1)) + 1)
         self._losses: dict[tuple[str, str], Whole] = {}
+        self._consumed = np.zeros(indices, np.int64)
+        self._ready = self._delivered = 0
         self._ended: Counter[tuple[str, str]] = Counter()
         self._has_one_point_variation = bool(self._measurement.ranges("one_point_variation"))
         self._one_point_variation: dict[int, Whole] = {}
@@ -173,6 +180,7 @@ class Recorder:
 
     def planned(self, batch: Batch, *, alone: bool = False) -> None:
         """Count cells, at least one, that a source has ready; if `alone`, all of one connection."""
+        self._ready += batch.count
         if alone:
             first, last = batch.at_ps.searchsorted(
                 (self._measurement.start_ps, self._measurement.stop_ps)
@@ -193,26 +201,20 @@ class Recorder:
         if self._series.needed:
             self._series.sent(batch.connection, batch.sent_ps)
 
-    def inserted(self, planes: tuple[Plane, ...], before: tuple[Batch, ...], step: Step) -> int:
-        """Count the cells of some planes that an element inserted as sent; return their number."""
-        more = 0
-        for batch in step.departures:
-            more += self._count_planes(planes, batch, 1)
-        for loss in step.losses:
-            more += self._count_planes(planes, loss, 1)
-        for batch in before:
-            more -= self._count_planes(planes, batch, -1)
-        return more
-
-    def _count_planes(self, planes: tuple[Plane, ...], cells: Batch | Loss, step: int) -> int:
-        mine = self._connections.are_of(planes, cells.connection)
-        self._count(cells.connection[mine], cells.sent_ps[mine], self._sent, step=step)
+    def made(self, batch: Batch) -> None:
+        """Count items that an element made: as sent, but for user items, which a line sends."""
+        inserted = batch.select(batch.connection >= self._connections.count)
+        self._count(inserted.connection, inserted.sent_ps, self._sent)
         if self._series.needed:
-            self._series.sent(cells.connection[mine], cells.sent_ps[mine], step)
-        return int(mine.sum())
+            self._series.sent(inserted.connection, inserted.sent_ps)
+
+    def consumed(self, batch: Batch) -> None:
+        """Count items that ended at an element, neither lost nor delivered."""
+        self._count(batch.connection, batch.sent_ps, self._consumed)
 
     def arrived(self, batch: Batch, point: int) -> None:
         """Count cells, at least one, that reached the end numbered `point`, and their delays."""
+        self._delivered += batch.count
         if self._series.needed:
             self._series.arrived(batch)
         if self._volumes.needed:
@@ -269,13 +271,9 @@ class Recorder:
             self._variations.ended(loss.connection, loss.sent_ps)
 
     def observation(
-        self,
-        cell_hops: int,
-        departed: Mapping[str, int] = MappingProxyType({}),
-        *,
-        drawn: bool = True,
+        self, accounts: Mapping[str, Account] = MappingProxyType({}), *, drawn: bool = True
     ) -> Observation:
-        """Return the observation of the trial."""
+        """Return the observation of the trial; `accounts` are those of its nodes, by path."""
         _, histogram, first_bucket = self._histogram.summary(self._delays)
         return Observation(
             planned=self._planned,
@@ -288,9 +286,8 @@ class Recorder:
             one_point_variation_ps=self._one_point_variation_ps(),
             size_bytes=self._size_bytes,
             window_ps=self._measurement.stop_ps - self._measurement.start_ps,
-            cell_hops=cell_hops,
-            departed=dict(departed),
-            ended=dict(self._ended),
+            consumed=self._consumed,
+            ledger=Ledger(dict(accounts), self._ready, self._delivered, dict(self._ended)),
             volumes=self._volumes if self._volumes.needed else None,
             measurement=self._measurement,
             latencies=self._latencies,

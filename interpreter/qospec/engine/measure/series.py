@@ -47,18 +47,18 @@ class Series:
         """Return whether anything is recorded."""
         return bool(self._counts)
 
-    def sent(self, connection: Indices, sent_ps: Times, step: int = 1) -> None:
-        """Count cells that left their source, or inserted OAM cells; step -1 reverts a count."""
-        self._count(connection, sent_ps, SENT, step)
+    def sent(self, connection: Indices, sent_ps: Times) -> None:
+        """Count cells that left their source, or inserted cells."""
+        self._count(connection, sent_ps, SENT)
 
     def lost(self, connection: Indices, sent_ps: Times) -> None:
         """Count cells that were lost."""
-        self._count(connection, sent_ps, LOST, 1)
+        self._count(connection, sent_ps, LOST)
 
-    def _count(self, connection: Indices, time_ps: Times, column: int, step: int) -> None:
+    def _count(self, connection: Indices, time_ps: Times, column: int) -> None:
         mine = connection.view(np.uint32)
         for each, counts in self._counts.items():
-            _count(time_ps, mine, each.first, each.stop, *self._bounds(each), column, step, counts)
+            _count(time_ps, mine, each.first, each.stop, *self._bounds(each), column, counts)
 
     def arrived(self, batch: Batch) -> None:
         """Count cells that arrived, and their delays."""
@@ -66,7 +66,7 @@ class Series:
         mine = batch.connection.view(np.uint32)
         for each, counts in self._counts.items():
             bounds = self._bounds(each)
-            _count(at_ps, mine, each.first, each.stop, *bounds, CARRIED, 1, counts)
+            _count(at_ps, mine, each.first, each.stop, *bounds, CARRIED, counts)
             _delay(at_ps, sent_ps, mine, each.first, each.stop, *bounds, counts)
             if len(self._around):
                 connections = each.first, each.stop
@@ -131,10 +131,9 @@ def _count(  # noqa: PLR0913, PLR0917 -- a kernel has no objects
     stop_ps: int,
     every_ps: int,
     column: int,
-    step: int,
     counts: Whole,
 ) -> None:
-    """Add `step` for each cell to a column of the interval that contains its time.
+    """Add 1 for each cell to a column of the interval that contains its time.
 
     Args:
         time_ps: (n,) The time of each cell.
@@ -145,12 +144,11 @@ def _count(  # noqa: PLR0913, PLR0917 -- a kernel has no objects
         stop_ps: End of the window, exclusive.
         every_ps: Length of an interval.
         column: Column of `counts`.
-        step: What a cell adds.
         counts: (intervals, 8) Updated.
     """
     for i in range(len(time_ps)):
         if first <= connection[i] < stop and start_ps <= time_ps[i] < stop_ps:
-            counts[(time_ps[i] - start_ps) // every_ps, column] += step
+            counts[(time_ps[i] - start_ps) // every_ps, column] += 1
 
 
 @kernel

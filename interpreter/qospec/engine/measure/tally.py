@@ -208,6 +208,7 @@ class Tally:
         received: Those of `sent` that arrived, whenever.
         carried: Cells that arrived in the window, whenever they were sent.
         lost: Those of `sent` that were lost, by (element's path, cause).
+        consumed: Those of `sent` that ended at an element, neither lost nor delivered.
         size_bytes: Length of a cell.
         window_ps: Length of the window.
         delays: Of `received`.
@@ -231,6 +232,7 @@ class Tally:
     size_bytes: int
     window_ps: int
     carried: int = 0
+    consumed: int = 0
     delays: Delays = field(default_factory=Delays)
     volume: Volume | None = None
     sent_volume: Volume | None = None

@@ -166,6 +166,13 @@ def busy(vcs: Vcs, listed: Any, start_ps: int = 0) -> Experiment:
     )
 
 
+def test_both_drivers_count_inserted_cells(vcs: Vcs, listed: Any) -> None:
+    experiment = busy(vcs, listed)
+    in_batches = emulation.run(experiment)
+    assert in_batches.tally(6, 12).sent > 0
+    assert same(emulation.run(experiment, by_events=True), in_batches)
+
+
 @pytest.mark.parametrize("start_ps", [0, BUSY_PS // 3])
 def test_the_cut_into_chunks_changes_nothing(vcs: Vcs, listed: Any, start_ps: int) -> None:
     experiment = busy(vcs, listed, start_ps)

@@ -13,12 +13,10 @@ Maker = Callable[..., Batch]
 LEAST_PS = 10
 
 
-def checked(*steps: Step, own_from: int = 99) -> Callable[[Batch, int], Step]:
+def checked(*steps: Step) -> Callable[[Batch, int], Step]:
     """Return a process that gives these steps, one per call, whatever it is given."""
     following = iter(steps)
-    process = with_promises_checked(
-        lambda *_: next(following), "sw.fabric", LEAST_PS, lambda indices: indices >= own_from
-    )
+    process = with_promises_checked(lambda *_: next(following), "sw.fabric", LEAST_PS, 8)
     return lambda batch, until_ps: process((batch,), until_ps)
 
 
@@ -38,9 +36,22 @@ def test_cells_may_wait_from_one_step_to_the_next(batch_of: Maker) -> None:
     assert process(empty(), FOREVER_PS) is late
 
 
-def test_inserted_cells_need_not_have_arrived(batch_of: Maker) -> None:
-    step = Step((batch_of([11, 11], connection=[4, 0], sent_ps=[1, 1]),), (110,))
-    assert checked(step, own_from=4)(batch_of([1]), 100) is step
+def test_cells_that_are_made_need_not_have_arrived(batch_of: Maker) -> None:
+    left = batch_of([11, 11], connection=[4, 0], sent_ps=[1, 1])
+    step = Step((left,), (110,), made=(left.part(0, 1),))
+    assert checked(step)(batch_of([1]), 100) is step
+
+
+def test_cells_that_are_consumed_neither_leave_nor_are_held(batch_of: Maker) -> None:
+    came = batch_of([1, 2], connection=[0, 3])
+    step = Step((batch_of([11]),), (FOREVER_PS,), consumed=(came.part(1, 2),))
+    assert checked(step)(came, FOREVER_PS) is step
+
+
+def test_a_cell_of_another_connection_is_one_more(batch_of: Maker) -> None:
+    process = checked(Step((batch_of([12], connection=[1]),), (110,)))
+    with pytest.raises(BrokenPromiseError, match="gave more cells than it took"):
+        process(batch_of([1], connection=[0]), 100)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +107,7 @@ def test_nothing_may_be_kept_at_the_end(batch_of: Maker) -> None:
 
 def test_items_have_the_size_that_was_planned(batch_of: Maker) -> None:
     step = Step((empty(),), (110,))
-    process = with_promises_checked(lambda *_: step, "sw.fabric", 10, lambda _: _ < 0, 53)
+    process = with_promises_checked(lambda *_: step, "sw.fabric", 10, 5, 53)
     assert process((batch_of([1, 2]),), 100) is step
     with pytest.raises(BrokenPromiseError, match=r"sw.fabric was sent items of another size"):
         process((batch_of([101])._replace(size_bytes=np.array([54], np.int32)),), 200)

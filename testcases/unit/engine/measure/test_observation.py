@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from qospec.engine.element import Loss, Step
+from qospec.engine.element import Loss
 from qospec.engine.experiment import Experiment, MeasurementSpec, Source
 from qospec.engine.items.batch import Batch
 from qospec.engine.items.connections import Connections
@@ -46,7 +46,7 @@ def drawn(seed: int, count: int = 300) -> tuple[list[int], list[int], list[int]]
 
 
 def seen(recorder: Recorder) -> Observation:
-    return recorder.observation(0)
+    return recorder.observation()
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -167,22 +167,19 @@ def test_a_batch_that_begins_exactly_where_the_window_does_is_whole(
 def test_oam_cells_are_sent_where_they_appear(
     recorder: Callable[..., Recorder], batch_of: Maker
 ) -> None:
-    """VC 0's OAM is index 3. One passes, two are made, one of them outside of the window."""
+    """VC 0's OAM is index 3. One is made outside of the window, and one user item is made."""
     one = recorder()
-    before = (batch_of([1_100, 1_200], [0, 3], [1_000, 1_050]),)
-    after = batch_of([1_100, 1_100, 1_200, 2_500], [3, 0, 3, 4], [1_100, 1_000, 1_050, 2_500])
-    assert one.inserted(("oam",), before, Step((after,), (3_000,))) == 2
+    one.made(batch_of([1_100, 1_100, 2_500], [3, 0, 4]))
     assert seen(one).sent.tolist() == [0, 0, 0, 1, 0, 0]
 
 
-def test_an_oam_cell_that_is_lost_where_it_is_made_was_sent(
+def test_what_is_consumed_counts_where_it_was_sent(
     recorder: Callable[..., Recorder], batch_of: Maker
 ) -> None:
     one = recorder()
-    gone = batch_of([1_100], [5])
-    step = Step((batch_of([]),), (3_000,), (Loss("overflow", gone.connection, gone.sent_ps),))
-    assert one.inserted(("oam",), (batch_of([]),), step) == 1
-    assert seen(one).sent.tolist() == [0, 0, 0, 0, 0, 1]
+    one.consumed(batch_of([1_500, 2_500, 2_600], [1, 1, 0], [1_100, 1_999, 2_000]))
+    assert seen(one).consumed.tolist() == [0, 2, 0, 0, 0, 0]
+    assert seen(one).tally(0, 2).consumed == 2
 
 
 def test_losses_are_kept_by_element_and_cause(

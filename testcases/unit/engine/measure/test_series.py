@@ -106,14 +106,6 @@ def test_what_was_lost_counts_where_it_was_sent():
     assert [tally.window_ps for tally in found] == [10, 10, 5]
 
 
-def test_cells_that_were_taken_back_were_not_sent():
-    each = Intervals(0, 1, 10)
-    series = Series(MeasurementSpec(0, 10, (), series=(each,)), CELLS)
-    for step in (1, 1, -1):
-        series.sent(np.zeros(3, np.int32), np.arange(3, dtype=np.int64), step)
-    assert next(series.tallies(each, 53)).sent == 3
-
-
 def test_the_sum_of_the_longest_delays_is_exact():
     longest = 2**62 - 1
     each = Intervals(0, 1, 10)
