@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 from qospec.catalogue.kinds import Domain, Limit, element
 from qospec.dataclass import dataclass
@@ -21,30 +21,13 @@ from qospec.engine.event.transition import (
 )
 from qospec.engine.kernel import kernel, linked, rows
 from qospec.engine.line import tail_drop, transmission
-from qospec.engine.line.transmission import (
-    DENOMINATOR,
-    FREE,
-    LEAD,
-    LEAP,
-    PART,
-    PROPAGATION,
-    SLOT,
-    SLOT_PART,
-    SLOTTED,
-    STAMPS,
-    after,
-    next_slot,
-    service_time,
-    start_of,
-    transmit,
-)
+from qospec.engine.line.transmission import FREE, LEAD, STAMPS, start_of, transmit
 from qospec.engine.queue import admission, drop_policy
 from qospec.engine.queue.admission import (
     ADMITTED,
     OVERFLOW,
     SINCE,
     admit,
-    admit_by_limit,
     table_in,
 )
 from qospec.engine.queue.drop_policy import DropPolicy, Waiting
@@ -52,31 +35,28 @@ from qospec.engine.queue.losses import losses_of
 
 if TYPE_CHECKING:
     from qospec.catalogue.kinds import Buffer, Carried
-    from qospec.engine.arrays import Sizes, Whole
+    from qospec.engine.arrays import Whole
     from qospec.engine.element import Loss, Setting
     from qospec.engine.items.batch import Batch
     from qospec.engine.line.clock import Clock
     from qospec.engine.line.tail_drop import Outcome
-    from qospec.engine.queue.admission import AdmissionTable
+    from qospec.engine.queue.admission import Item
     from qospec.engine.queue.drop_policy import DropState
 
-HEAD, TAIL, WAITING = 0, 1, 2
+LIMIT, IN_BYTES, HEAD, TAIL, HELD, DRAWN, TABLE, DRAWS, RING = range(transmission.FIELDS, 25)
+"""The fields behind those of the line: how much may wait, and whether that counts bytes; the
+numbers of the first item that waits and of that after the last, and their amount; how many random
+numbers are used up; where the admission table, the random numbers and the ring begin."""
+START = RING + 1
+BEGINS, AMOUNT = 0, 1
+"""The columns of the ring: when an item stops waiting, and what it takes of the limit."""
+WIDTH = 2
 PLACES = 256
 """The initial size of the ring; a power of two, doubled as needed."""
+NO_PLACES, NO_DRAWS = 1, 2
+"""What may be lacking."""
 
 Drop = Annotated[DropPolicy | None, Domain("dropping")]
-
-
-class Queue(NamedTuple):
-    """The waiting items, where sizes differ or a drop policy needs them.
-
-    Attributes:
-        marks: HEAD and TAIL, the numbers of the first item and after the last; WAITING, the amount.
-        ring: (places, 2) When each item stops waiting, and its amount.
-    """
-
-    marks: Whole
-    ring: Whole
 
 
 @dataclass
@@ -84,20 +64,26 @@ class State:
     """The state that is kept from batch to batch.
 
     Attributes:
-        line: The line that is fed; see `engine.line.transmission`.
+        fields: See LIMIT.
         known_bytes: The one size of all cells, or 0.
         owns_times: Whether departures may be written over arrivals.
-        size_bytes: The size of all items so far; 0 before the first.
         drop_state: The state of the drop policy.
-        queue: Once sizes differ, or with a policy; before, the queue follows from the line alone.
+        size_bytes: The size of all items so far; 0 before the first.
+        by_item: Whether the ring is in use: with a policy, or once sizes differ. Before, what waits
+            follows from the line alone.
     """
 
-    line: Whole
+    fields: Whole
     known_bytes: int
     owns_times: bool
     drop_state: DropState
     size_bytes: int = 0
-    queue: Queue | None = None
+    by_item: bool = False
+
+    @property
+    def line(self) -> Whole:
+        """Return the line that is fed; see `engine.line.transmission`."""
+        return self.fields[: transmission.FIELDS]
 
 
 @element(source="RFC 3290, 7.1.1 (FIFO queue) and 7.1.3 (tail drop)", duty="queue")
@@ -143,25 +129,34 @@ class Fifo(Element):
         return transmission.lookahead_ps(clock)
 
     def start(self, setting: Setting) -> State:
-        line = transmission.line_of(setting.clock)
-        assert setting.clock is not None  # noqa: S101 -- or there were no line
-        queue = Waiting("", self.limit, self.drop)
-        drop_state = drop_policy.initial_drop_state([queue], setting.draws, setting.clock)
-        state = State(line, setting.size_bytes, setting.owns_times, drop_state)
-        if drop_state.selective:
-            state.queue = self._queue_of(state, 0)
-        return state
-
-    def transition(self, setting: Setting) -> Transition:
-        (queue,) = setting.queues or (Waiting("", self.limit, self.drop),)
+        line, queue = transmission.line_of(setting.clock), Waiting("", self.limit, self.drop)
         assert setting.clock is not None  # noqa: S101 -- or there were no line
         drop_state = drop_policy.initial_drop_state((queue,), setting.draws, setting.clock)
+        return State(
+            self._fields(line, drop_state),
+            setting.size_bytes,
+            setting.owns_times,
+            drop_state,
+            by_item=drop_state.selective,
+        )
+
+    def _fields(self, line: Whole, drop_state: DropState) -> Whole:
+        """Return the fields at the beginning of a trial."""
+        selective = drop_state.selective
+        table = admission.as_integers(drop_state.table) if selective else np.zeros(0, np.int64)
+        draws = drop_state.draws[0].take(drop_policy.BLOCK if selective else 0)
+        places = [START, START + len(table), START + len(table) + len(draws)]
+        own = [self.limit.amount, self.limit.unit == "byte", 0, 0, 0, 0, *places]
+        return np.concatenate([line, own, table, draws, np.zeros(WIDTH * PLACES, np.int64)])
+
+    def transition(self, setting: Setting) -> Transition:
+        state = self.start(setting)
         return Transition(
-            _initial_state(transmission.line_of(setting.clock), drop_state, self.limit),
-            _arrive_by_policy if drop_state.selective else _arrive,
+            state.fields,
+            _arrive_by_policy if state.by_item else _arrive,
             losses=tuple(("", cause) for cause in self.causes),
             queues=("",) if setting.watched else (),
-            replenish=functools.partial(_replenish, drop_state),
+            replenish=functools.partial(_replenish, state.drop_state),
         )
 
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
@@ -173,7 +168,7 @@ class Fifo(Element):
 
     def _queued(self, state: State, batch: Batch) -> tuple[Batch, tuple[Loss, ...]]:
         size_bytes = int(batch.size_bytes[0])
-        if state.queue is None and size_bytes == (state.size_bytes or size_bytes):
+        if not state.by_item and size_bytes == (state.size_bytes or size_bytes):
             done = tail_drop.send_through(
                 state.line,
                 batch,
@@ -184,196 +179,150 @@ class Fifo(Element):
             if done is not None:
                 state.size_bytes = size_bytes
                 return done[0], losses_of(done[1].connection, done[1].sent_ps)
-        if state.queue is None:
-            state.queue = self._queue_of(state, int(batch.at_ps[0]))
-        return self._queued_by_size(state, state.queue, batch)
+        if not state.by_item:
+            state.by_item = True
+            self._fill_ring(state, int(batch.at_ps[0]))
+        return _queued_by_item(state, batch)
 
-    def _queue_of(self, state: State, at_ps: int) -> Queue:
-        """Return the queue at `at_ps`, with items of one size so far."""
+    def _fill_ring(self, state: State, at_ps: int) -> None:
+        """Put what waits at `at_ps`, items of one size so far, into the ring."""
         if not state.size_bytes:
-            return Queue(np.zeros(3, np.int64), np.zeros((PLACES, 2), np.int64))
+            return
         starts_ps = tail_drop.pending_starts_ps(state.line, state.size_bytes, at_ps)
-        amount = state.size_bytes if self.limit.unit == "byte" else 1
-        ring = np.zeros((max(PLACES, 1 << len(starts_ps).bit_length()), 2), np.int64)
-        ring[: len(starts_ps), 0] = starts_ps
-        ring[: len(starts_ps), 1] = amount
-        return Queue(np.array([0, len(starts_ps), len(starts_ps) * amount], np.int64), ring)
-
-    def _queued_by_size(
-        self, state: State, queue: Queue, batch: Batch
-    ) -> tuple[Batch, tuple[Loss, ...]]:
-        sizes = batch.size_bytes
-        transmission.check_load(state.line, batch, int(sizes.min()), int(sizes.max()))
-        outcome = tail_drop.new_outcome(state.line, batch.count)
-        in_bytes, draws = self.limit.unit == "byte", state.drop_state.draws[0].take(batch.count)
-        done = count = 0
-        while True:
-            carried = (state.line, *queue, state.drop_state.table)
-            loop = _queue if state.drop_state.selective else _queue_by_limit
-            done, more = loop(batch, done, carried, (in_bytes, draws), outcome)
-            count += more
-            if done == batch.count:
-                left, lost = tail_drop.split_by_loss(batch, outcome, count)
-                cause_codes = outcome.lost[outcome.lost != ADMITTED]
-                return left, losses_of(lost.connection, lost.sent_ps, cause_codes)
-            state.queue = queue = _with_more_places(queue)
+        count, amount = len(starts_ps), state.size_bytes if self.limit.unit == "byte" else 1
+        while count > (len(state.fields) - state.fields[RING]) // WIDTH:
+            state.fields = _with_more_places(state.fields)
+        ring = state.fields[state.fields[RING] :].reshape(-1, WIDTH)
+        ring[:count, BEGINS], ring[:count, AMOUNT] = starts_ps, amount
+        state.fields[TAIL], state.fields[HELD] = count, count * amount
 
 
-def _with_more_places(queue: Queue) -> Queue:
-    places = len(queue.ring)
-    ring = np.zeros((2 * places, 2), np.int64)
-    numbers = np.arange(queue.marks[HEAD], queue.marks[TAIL])
-    ring[numbers % len(ring)] = queue.ring[numbers % places]
-    return queue._replace(ring=ring)
+def _queued_by_item(state: State, batch: Batch) -> tuple[Batch, tuple[Loss, ...]]:
+    """Return the items that leave and the losses, given items of several sizes, or a policy."""
+    sizes = batch.size_bytes
+    transmission.check_load(state.line, batch, int(sizes.min()), int(sizes.max()))
+    outcome = tail_drop.new_outcome(state.line, batch.count)
+    loop = _queue_batch_by_policy if state.drop_state.selective else _queue_batch
+    done = dropped = 0
+    while True:
+        done, more, lacking = loop(batch, done, state.fields, outcome)
+        dropped += more
+        if lacking == DONE:
+            break
+        state.fields = _replenish(state.drop_state, state.fields, lacking)
+    left, lost = tail_drop.split_by_loss(batch, outcome, dropped)
+    cause_codes = outcome.lost[outcome.lost != ADMITTED]
+    return left, losses_of(lost.connection, lost.sent_ps, cause_codes)
 
 
-@kernel
-def _queue(
-    batch: Batch,
-    first: int,
-    state: tuple[Whole, Whole, Whole, AdmissionTable],
-    options: tuple[bool, Sizes],
-    outcome: Outcome,
-) -> tuple[int, int]:
-    """Admit items from number `first` on, until all are done or the ring is full.
-
-    Args:
-        batch: n items.
-        first: Number of the first.
-        state: The line, the marks and ring of the queue, and its admission table; updated.
-        options: Whether the limit counts bytes; (n,) random numbers.
-        outcome: (n,) Written; `lost` is ADMITTED or the cause of the loss.
-
-    Returns:
-        The number of the next item, and the number of items lost.
-    """
-    at_ps, sent_ps, sizes, item_marks = batch.at_ps, batch.sent_ps, batch.size_bytes, batch.marks
-    line, marks, ring, table = state
-    in_bytes, draws = options
-    lost, left_ps, began_ps = outcome
-    free, part, denominator = line[FREE], line[PART], line[DENOMINATOR]
-    propagation = line[PROPAGATION]
-    slotted, stamps = line[SLOTTED] != 0, len(began_ps) > 0
-    slot = (line[SLOT], line[SLOT_PART])
-    pace = (slot[0], slot[1], denominator, line[LEAP])
-    head, tail, waiting = marks[HEAD], marks[TAIL], marks[WAITING]
-    mask, dropped, i = len(ring) - 1, 0, first
-    while i < len(at_ps) and tail - head <= mask:
-        while head < tail and ring[head & mask, 0] <= at_ps[i]:
-            waiting -= ring[head & mask, 1]
-            head += 1
-        if at_ps[i] > free and slotted:
-            free, part = next_slot(pace, free, part, at_ps[i])
-        elif at_ps[i] > free:
-            free, part = at_ps[i], 0
-        amount = sizes[i] if in_bytes else 1
-        item = (item_marks[i], amount, at_ps[i])
-        decision = admit(table, 0, item, waiting, free > at_ps[i], draws[i])
-        lost[i] = decision
-        dropped += decision != ADMITTED
-        if stamps:
-            began_ps[i] = sent_ps[i] if decision != ADMITTED else free + line[LEAD]
-        if decision == ADMITTED:
-            if free > at_ps[i]:
-                ring[tail & mask, 0], ring[tail & mask, 1] = free, amount
-                tail += 1
-                waiting += amount
-            time = service_time(line, sizes[i]) if not slotted else slot
-            free, part = after(free, part, time, denominator)
-            table.queues[0, SINCE] = free
-        left_ps[i] = free + propagation
-        i += 1
-    line[FREE], line[PART] = free, part
-    marks[HEAD], marks[TAIL], marks[WAITING] = head, tail, waiting
-    return i, dropped
+def _replenish(drop_state: DropState, fields: Whole, lacking: int) -> Whole:
+    """Return the fields with new random numbers, or with more places."""
+    if lacking == NO_PLACES:
+        return _with_more_places(fields)
+    fields[fields[DRAWS] : fields[RING]] = drop_state.draws[0].take(drop_policy.BLOCK)
+    fields[DRAWN] = 0
+    return fields
 
 
-_queue_by_limit = linked(_queue, "by_limit", {"admit": admit_by_limit})
-
-
-# ---- item by item
-
-LIMIT, IN_BYTES, FIRST, LAST, HELD, DRAWN, TABLE, DRAWS, RING = range(transmission.FIELDS, 25)
-"""Behind the fields of the line: how much may wait, and whether that counts bytes; the numbers of
-the first item that waits and of that after the last, and their amount; how many random numbers are
-used up; where the admission table, the random numbers and the ring begin."""
-NO_PLACES, NO_DRAWS = 1, 2
-"""What may be lacking."""
-BEGINS, AMOUNT = 0, 1
-"""The columns of the ring."""
-
-
-def _initial_state(line: Whole, drop_state: DropState, limit: Buffer) -> Whole:
-    table = admission.as_integers(drop_state.table) if drop_state.selective else np.zeros(0)
-    draws = drop_state.draws[0].take(drop_policy.BLOCK if drop_state.selective else 0)
-    start = RING + 1
-    own = [limit.amount, limit.unit == "byte", 0, 0, 0, 0]
-    own += [start, start + len(table), start + len(table) + len(draws)]
-    return np.concatenate(
-        [line, own, table, draws, np.zeros(2 * PLACES)], dtype=np.int64, casting="unsafe"
-    )
-
-
-def _replenish(drop_state: DropState, state: Whole, lacking: int) -> Whole:
-    """Return the state with new random numbers, or with a ring of twice the places."""
-    if lacking == NO_DRAWS:
-        state[state[DRAWS] : state[RING]] = drop_state.draws[0].take(drop_policy.BLOCK)
-        state[DRAWN] = 0
-        return state
-    before = state[state[RING] :].reshape(-1, 2)
-    ring = np.zeros((2 * len(before), 2), np.int64)
-    numbers = np.arange(state[FIRST], state[LAST])
+def _with_more_places(fields: Whole) -> Whole:
+    """Return the fields with a ring of twice the places."""
+    before = fields[fields[RING] :].reshape(-1, WIDTH)
+    ring = np.zeros((2 * len(before), WIDTH), np.int64)
+    numbers = np.arange(fields[HEAD], fields[TAIL])
     ring[numbers % len(ring)] = before[numbers % len(before)]
-    return np.concatenate([state[: state[RING]], ring.ravel()])
+    return np.concatenate([fields[: fields[RING]], ring.ravel()])
 
 
 @kernel
 def _arrive(state: Whole, items: Whole, item: int, port: int, now_ps: int, out: Whole) -> int:
     """Send an item, now or when the line is free, or lose it; see `engine.event.transition`."""
-    places = (len(state) - state[RING]) // 2
-    ring = rows(state, state[RING], places, 2)
-    if state[LAST] - state[FIRST] == places:
-        return NO_PLACES
-    while state[FIRST] < state[LAST] and ring[state[FIRST] & places - 1, BEGINS] <= now_ps:
-        state[HELD] -= ring[state[FIRST] & places - 1, AMOUNT]
-        state[FIRST] += 1
-    start = start_of(state, now_ps)
-    waits, size_bytes = start[0] > now_ps, items[item, SIZE]
-    amount = size_bytes if state[IN_BYTES] else 1
-    decision = _decide(state, (items[item, MARKS], amount, now_ps), waits)
+    decision, begins_ps, leaves_ps = _queue(state, items[item, SIZE], items[item, MARKS], now_ps)
     if decision < ADMITTED:
-        return NO_DRAWS
+        return -decision
     if decision != ADMITTED:
         lose(out, decision - OVERFLOW, item)
         return DONE
-    if waits:
-        place = state[LAST] & places - 1
-        ring[place, BEGINS], ring[place, AMOUNT] = start[0], amount
-        state[LAST] += 1
-        state[HELD] += amount
-        waited(out, 0, now_ps, start[0])
+    if begins_ps > now_ps:
+        waited(out, 0, now_ps, begins_ps)
     if state[STAMPS]:
-        items[item, SENT] = start[0] + state[LEAD]
-    send(out, 0, item, transmit(state, start, size_bytes))
+        items[item, SENT] = begins_ps + state[LEAD]
+    send(out, 0, item, leaves_ps)
     return DONE
 
 
 @kernel
-def _decide(state: Whole, arrival: tuple[int, int, int], waits: bool) -> int:  # noqa: FBT001
-    """Return ADMITTED or OVERFLOW: there is no policy."""
-    return OVERFLOW * (waits and state[HELD] + arrival[1] > state[LIMIT])
+def _queue_batch(batch: Batch, first: int, state: Whole, outcome: Outcome) -> tuple[int, int, int]:
+    """Queue items from number `first` on, until all are done or something is lacking.
+
+    Args:
+        batch: n items.
+        first: Number of the first.
+        state: Updated.
+        outcome: (n,) Written; `lost` is ADMITTED or the cause of the loss.
+
+    Returns:
+        The number of the next item, the number of items lost, and DONE or what is lacking.
+    """
+    at_ps, sent_ps, sizes, marks = batch.at_ps, batch.sent_ps, batch.size_bytes, batch.marks
+    lost, left_ps, began_ps = outcome
+    stamps, dropped = len(began_ps) > 0, 0
+    for i in range(first, len(at_ps)):
+        decision, begins_ps, leaves_ps = _queue(state, sizes[i], marks[i], at_ps[i])
+        if decision < ADMITTED:
+            return i, dropped, -decision
+        lost[i], left_ps[i] = decision, leaves_ps
+        dropped += decision != ADMITTED
+        if stamps:
+            began_ps[i] = begins_ps + state[LEAD] if decision == ADMITTED else sent_ps[i]
+    return len(at_ps), dropped, DONE
 
 
 @kernel
-def _decide_by_policy(state: Whole, arrival: tuple[int, int, int], waits: bool) -> int:  # noqa: FBT001
-    """Return ADMITTED or the cause of the loss; a negative number if random numbers are lacking."""
+def _queue(state: Whole, size_bytes: int, marks: int, now_ps: int) -> tuple[int, int, int]:
+    """Admit an item that arrives now, or lose it.
+
+    Returns:
+        ADMITTED, the cause of its loss, or a number below for what is lacking; when the line begins
+        with it; when its last bit is at the far end.
+    """
+    places = (len(state) - state[RING]) // WIDTH
+    ring = rows(state, state[RING], places, WIDTH)
+    if state[TAIL] - state[HEAD] == places:
+        return -NO_PLACES, now_ps, now_ps
+    while state[HEAD] < state[TAIL] and ring[state[HEAD] & places - 1, BEGINS] <= now_ps:
+        state[HELD] -= ring[state[HEAD] & places - 1, AMOUNT]
+        state[HEAD] += 1
+    start = start_of(state, now_ps)
+    waits, amount = start[0] > now_ps, size_bytes if state[IN_BYTES] else 1
+    decision = _decide(state, (marks, amount, now_ps), waits)
+    if decision != ADMITTED:
+        return decision, now_ps, now_ps
+    if waits:
+        place = state[TAIL] & places - 1
+        ring[place, BEGINS], ring[place, AMOUNT] = start[0], amount
+        state[TAIL] += 1
+        state[HELD] += amount
+    return ADMITTED, start[0], transmit(state, start, size_bytes)
+
+
+@kernel
+def _decide(state: Whole, arrival: Item, waits: bool) -> int:  # noqa: FBT001
+    """Return ADMITTED or OVERFLOW: without a policy, an item that waits needs room."""
+    _, amount, _ = arrival
+    return OVERFLOW * (waits and state[HELD] + amount > state[LIMIT])
+
+
+@kernel
+def _decide_by_policy(state: Whole, arrival: Item, waits: bool) -> int:  # noqa: FBT001
+    """Return ADMITTED, the cause of the loss, or a number below if random numbers are lacking."""
     if state[DRAWN] == state[RING] - state[DRAWS]:
-        return -1
+        return -NO_DRAWS
     table = table_in(state, state[TABLE])
     table.queues[0, SINCE] = state[FREE]
     state[DRAWN] += 1
-    draw = state[state[DRAWS] + state[DRAWN] - 1]
-    return admit(table, 0, arrival, state[HELD], waits, draw)
+    return admit(table, 0, arrival, state[HELD], waits, state[state[DRAWS] + state[DRAWN] - 1])
 
 
-_arrive_by_policy = linked(_arrive, "by_policy", {"_decide": _decide_by_policy})
+BY_POLICY = {"_decide": _decide_by_policy}
+_arrive_by_policy = linked(_arrive, "by_policy", BY_POLICY)
+_queue_batch_by_policy = linked(_queue_batch, "by_policy", BY_POLICY)

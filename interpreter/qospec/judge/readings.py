@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -130,7 +131,9 @@ class Readings:
         if of is None or tally is None or observation.series is None:
             return []
         each = Intervals(of.first, of.stop, every_ps)
-        return list(observation.series.tallies(each, tally.size_bytes))
+        found = observation.series.tallies(each, tally.size_bytes)
+        # Where packets pass beside, the bytes of cells are counted too, and mean nothing.
+        return [replace(one, volume=None) if tally.volume is None else one for one in found]
 
     def _tally(self, leaf: Measured) -> Tally | None:
         prefix = f"{leaf.network}." if leaf.network else ""

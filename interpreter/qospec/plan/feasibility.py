@@ -192,8 +192,8 @@ def unknown_latency(case: Case, name: str, survey: Survey) -> Iterator[Diagnosti
     asked = latencies_asked(case, name)
     for number, flow in enumerate(case.flows):
         mine = [n for n, member in enumerate(survey.members) if member.flow == number]
-        sent, *_ = {survey.forms.sent(n) for n in mine}
-        changed = any(survey.forms.at_end(n) != {sent} for n in mine)
+        sent = survey.forms.sent(mine[0])
+        changed = any(form != sent for n in mine for form in survey.forms.at_end(n))
         if flow.name in asked and changed and len(sent.sizes) > 1:
             yield Diagnostic(
                 "E0312",

@@ -100,7 +100,8 @@ class Alone:
     def process(self, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         """Process as `Element.process` does."""
         self._found = {}
-        self._component.advance(arrivals, until_ps, self._note)
+        ports = self._transition.ports or range(len(arrivals))
+        self._component.advance([arrivals[port] for port in ports], until_ps, self._note)
         leaving_ps = min(until_ps + self._lookahead_ps, FOREVER_PS)
         departures, losses, waits = [], [], None
         ended: dict[str, list[Batch]] = {MAKES: [], CONSUMES: []}

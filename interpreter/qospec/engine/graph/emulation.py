@@ -307,7 +307,7 @@ def _node_runtime(
         process = recorder.occupancies.recording(process, node)
         if os.environ.get("QOS_CHECK") == "1":
             process = with_promises_checked(
-                process, node.path, lookahead_ps, setting.connections.indices
+                process, node.path, lookahead_ps, setting.connections.indices, node.size_bytes
             )
     return NodeRuntime(
         node.path,

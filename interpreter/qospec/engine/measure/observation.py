@@ -324,14 +324,13 @@ class Recorder:
         time_ps: Times,
         counts: Whole,
         *,
-        step: int = 1,
         latest_ps: int | None = None,
     ) -> None:
         if not len(time_ps):
             return
         if not self._wholly_inside(time_ps, time_ps.max() if latest_ps is None else latest_ps):
             connection = connection[self._inside(time_ps)]
-        delays.count(connection.view(np.uint32), counts, step)
+        delays.count(connection.view(np.uint32), counts, 1)
 
     def _wholly_inside(self, time_ps: Times, latest_ps: int) -> bool:
         """Return whether all times lie in the window; none is above `latest_ps`."""

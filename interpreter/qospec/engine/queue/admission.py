@@ -128,19 +128,6 @@ def admit(
 
 
 @kernel
-def admit_by_limit(
-    table: AdmissionTable,
-    k: int,
-    item: Item,
-    waiting: int,
-    needs_room: bool,  # noqa: FBT001
-    draw: int,  # noqa: ARG001
-) -> int:
-    """Decide as `admit` does where there is no policy."""
-    return OVERFLOW * (needs_room and waiting + item[1] > table.queues[k, LIMIT])
-
-
-@kernel
 def room(table: AdmissionTable, k: int, marks: int) -> int:
     """Return the amount that may wait in queue `k` including an item of these marks."""
     return table.classes[_class_of(table, k, marks), ROOM]  # type: ignore[no-any-return]

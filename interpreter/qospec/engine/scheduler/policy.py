@@ -11,7 +11,7 @@ import functools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from qospec.engine.kernel import kernel, linked
-from qospec.engine.scheduler import serve
+from qospec.engine.scheduler import serve, transition
 from qospec.engine.scheduler.tree import POLICY
 
 if TYPE_CHECKING:
@@ -67,6 +67,26 @@ def scheduling_loop(policies: tuple[Policy, ...], *, deep: bool, with_policies: 
         deep: Whether there are schedulers below the root.
         with_policies: Whether some queue has a drop policy.
     """
+    label = f"{_label(policies, deep=deep)}_{'policies' if with_policies else 'limits'}"
+    hooks = serve.BY_POLICY if with_policies else {}
+    return linked(serve.serve, label, {**_linked(policies, deep=deep), **hooks})
+
+
+@functools.cache
+def transition_kernels(
+    policies: tuple[Policy, ...], *, deep: bool, with_policies: bool
+) -> tuple[Callable[..., int], Callable[..., int]]:
+    """Return `transition.arrive` and `transition.wake`, compiled likewise."""
+    label = f"{_label(policies, deep=deep)}_{'policies' if with_policies else 'limits'}"
+    hooks = transition.BY_POLICY if with_policies else {}
+    names = {**_linked(policies, deep=deep), **hooks}
+    arrive, wake = (linked(each, label, names) for each in (transition.arrive, transition.wake))
+    return arrive, wake
+
+
+@functools.cache
+def _linked(policies: tuple[Policy, ...], *, deep: bool) -> dict[str, Any]:
+    """Return by name the kernels of `serve` that call these policies, and what the tree needs."""
     names = {name: _by_number(policies, name) for name in policies[0].kernels}
     flags = {
         "TRACKS_HEADS": any(policy.on_arrival is not serve.on_arrival for policy in policies),
@@ -74,10 +94,14 @@ def scheduling_loop(policies: tuple[Policy, ...], *, deep: bool, with_policies: 
         "NOTIFIES_IDLE": any(policy.on_idle is not serve.on_idle for policy in policies),
         "NESTED": deep,
     }
-    hooks = serve.BY_POLICY if with_policies else {}
-    kind = ("deep" if deep else "flat", "policies" if with_policies else "limits")
-    label = "_".join([*(policy.name for policy in policies), *kind])
-    return linked(serve.serve, label, {**names, **flags, **hooks})
+    calling = (serve.notify_arrival, serve.select_queue, serve.notify_service, serve.notify_idle)
+    label = _label(policies, deep=deep)
+    kernels = {each.__name__: linked(each, label, {**names, **flags}) for each in calling}
+    return {**flags, **kernels}
+
+
+def _label(policies: tuple[Policy, ...], *, deep: bool) -> str:
+    return "_".join([*(policy.name for policy in policies), "deep" if deep else "flat"])
 
 
 def _by_number(policies: tuple[Policy, ...], name: str, first: int = 0) -> Any:

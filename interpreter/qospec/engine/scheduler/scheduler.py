@@ -10,6 +10,7 @@ when the line is free, and never runs ahead.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from abc import abstractmethod
 from fractions import Fraction
@@ -18,14 +19,17 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from qospec.dataclass import dataclass
 from qospec.engine.arrays import np
 from qospec.engine.element import Element, Loss, Step
+from qospec.engine.event.transition import Transition
 from qospec.engine.items.batch import FOREVER_PS, Batch, empty, joined, uninitialised
 from qospec.engine.line import tail_drop, transmission
 from qospec.engine.line.transmission import FREE
+from qospec.engine.queue.admission import CAUSES
 from qospec.engine.queue.drop_policy import Waiting, initial_drop_state
 from qospec.engine.queue.losses import losses_of
 from qospec.engine.scheduler.arrivals import by_input, in_arrival_order
-from qospec.engine.scheduler.policy import Policy, scheduling_loop
+from qospec.engine.scheduler.policy import Policy, scheduling_loop, transition_kernels
 from qospec.engine.scheduler.serve import Held, Service, nothing_held
+from qospec.engine.scheduler.transition import initial_state, replenish
 from qospec.engine.scheduler.tree import (
     AMOUNT,
     FIELDS,
@@ -141,8 +145,10 @@ class Scheduler(Element):
         tree, leaves, policies = _build_tree(self, setting.clock)
         inputs = len(leaves)
         queues = setting.queues or (Waiting("", None),) * inputs
-        limits = [NO_LIMIT if queue.limit is None else queue.limit.amount for queue in queues]
-        tree[leaves, LIMIT], tree[leaves, NUMBER] = limits, range(inputs)
+        tree[leaves, NUMBER] = range(inputs)
+        for row, limit in zip(leaves, [queue.limit for queue in queues], strict=True):
+            if limit is not None:
+                tree[row, LIMIT], tree[row, IN_BYTES] = limit.amount, limit.unit == "byte"
         drop_state = initial_drop_state(queues, setting.draws, setting.clock)
         return State(
             line,
@@ -150,16 +156,42 @@ class Scheduler(Element):
             tree,
             np.array(leaves, np.uint32),
             policies,
-            scheduling_loop(
-                policies, deep=len(tree) > int(tree[0, LAST]), with_policies=drop_state.selective
-            ),
+            scheduling_loop(policies, deep=_is_deep(tree), with_policies=drop_state.selective),
             nothing_held(inputs, int(tree[:, LEVEL].max()) + 1),
             drop_state,
+        )
+
+    def transition(self, setting: Setting) -> Transition:
+        """Return how it answers events, as `engine.scheduler.transition` does."""
+        state = self.start(setting)
+        selective = state.drop_state.selective
+        arrive, wake = transition_kernels(
+            state.policies, deep=_is_deep(state.tree), with_policies=selective
+        )
+        leaves = state.leaves.tolist()
+        return Transition(
+            initial_state(state.line, state.tree, leaves, state.drop_state),
+            arrive,
+            wake,
+            losses=tuple((each.element, cause) for each in state.queues for cause in CAUSES[1:]),
+            queues=tuple(each.element for each in state.queues) if setting.watched else (),
+            ports=tuple(sorted(range(len(leaves)), key=leaves.__getitem__)),
+            replenish=functools.partial(replenish, state.drop_state, _tags(state)),
         )
 
     def process(self, state: State, arrivals: tuple[Batch, ...], until_ps: int) -> Step:
         """Carry `arrivals`, a batch per input."""
         return serve_arrivals(state, by_input(arrivals), until_ps)
+
+
+def _tags(state: State) -> list[tuple[int, ...]]:
+    """Return the tags of each policy, by number."""
+    return [policy.tags for policy in state.policies]
+
+
+def _is_deep(tree: Tree) -> bool:
+    """Return whether there are schedulers below the root."""
+    return len(tree) > int(tree[0, LAST])
 
 
 def _build_tree(root: Scheduler, clock: Clock) -> tuple[Tree, list[int], tuple[Policy, ...]]:
@@ -251,7 +283,7 @@ def _serve_one(state: State, number: int, batch: Batch, until_ps: int) -> Served
 def _remember(state: State, number: int, cell: Batch) -> None:
     """Let the policies know that a cell of one input was sent, and that nothing waits now."""
     inputs = len(state.leaves)
-    state.held = nothing_held(inputs, len(state.held.arrival_tags))
+    state.held = nothing_held(inputs, state.held.arrival_tags.shape[1])
     arrivals = tuple(cell if i == number else empty() for i in range(inputs))
     service, limits = _prepared(state, by_input(arrivals), cell), state.tree[:, LIMIT].copy()
     state.tree[:, LIMIT] = NO_LIMIT
@@ -274,10 +306,10 @@ def _serve_all(state: State, incoming: Incoming, until_ps: int) -> Served:
     leaves = state.tree[state.leaves]
     heads, counts = leaves[:, HEAD].tolist(), leaves[:, WAITS].tolist()
     end, arrival_tags = sent + sum(counts), state.held.arrival_tags
-    if len(arrival_tags):
+    if arrival_tags.shape[1]:
         places = zip(heads, counts, strict=True)
         kept = np.concatenate([service.queue[head : head + count] for head, count in places])
-        arrival_tags = service.arrival_tags[:, kept]
+        arrival_tags = service.arrival_tags[kept]
     state.held = Held(service.left.part(sent, end), counts, arrival_tags)
     losses: tuple[Loss, ...] = ()
     for tail, behind, queue in zip(leaves[:, TAIL], service.ends, state.queues, strict=True):
@@ -301,7 +333,7 @@ def _prepared(state: State, incoming: Incoming, arrivals: Batch) -> Service:
         order,
         np.zeros(first, np.uint8),
         np.empty(count, np.uint32),
-        np.zeros((len(held.arrival_tags), count), np.int64),
+        np.zeros((count, held.arrival_tags.shape[1]), np.int64),
         uninitialised(count),
         leaves,
         np.cumsum(places).astype(np.uint32),
@@ -310,20 +342,13 @@ def _prepared(state: State, incoming: Incoming, arrivals: Batch) -> Service:
         np.zeros(first if state.drop_state.selective else 0, np.int32),
     )
     bounds = [0, *itertools.accumulate(held.counts)]
-    rebase(
-        tree,
-        state.policies,
-        leaves,
-        [held.arrival_tags[:, a:b] for a, b in itertools.pairwise(bounds)],
-    )
-    if len(held.arrival_tags):
-        service.arrival_tags[:, first:] = held.arrival_tags
+    rebase(tree, _tags(state), np.repeat(leaves, held.counts), held.arrival_tags)
+    if held.arrival_tags.size:
+        service.arrival_tags[first:] = held.arrival_tags
     tree[:, WAITS] = 0
     head = 0
     for number, row in enumerate(leaves):
-        limit = state.queues[number].limit
         item, waits = bounds[number], held.counts[number]
-        tree[row, IN_BYTES] = limit is not None and limit.unit == "byte"
         tree[row, HEAD], tree[row, TAIL] = head, head + places[number]
         tree[row, ITEM] = first + item
         tree[row, AMOUNT] = size_bytes[item : item + waits].sum()

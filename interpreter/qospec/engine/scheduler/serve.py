@@ -116,14 +116,14 @@ def serve(
         if free >= until_ps:
             break
         if NOTIFIES_IDLE and last and tree[last, WAITS] == 0:
-            _notify_idle(tree, last)
+            notify_idle(tree, last)
         last = 0
         if not tree[0, WAITS]:
             if upcoming[1] == NO_LIMIT:
                 break
             free, part = next_slot(pace, free, part, upcoming[1]) if slotted else (upcoming[1], 0)
             continue
-        k = _select_queue(tree, arrival_tags)
+        k = select_queue(tree, arrival_tags)
         i, now = _dequeue(tree, k, queue, sizes)
         carry(arrivals, held, i, left, sent)
         size, time = time_of(line, of_bytes, (size, time), now)
@@ -133,7 +133,7 @@ def serve(
         left_at[sent] = free + way
         sent, last = sent + 1, k
         on_departure(tree, service, k, free)
-        _notify_service(tree, k, now, free)
+        notify_service(tree, k, now, free)
         if tree[0, OVER_LIMIT]:
             _drop_over_limit(tree, service)
     line[FREE], line[PART], tree[0, SENT] = free, part, last
@@ -142,7 +142,7 @@ def serve(
 
 
 @kernel
-def _select_queue(tree: Tree, arrival_tags: Whole) -> int:
+def select_queue(tree: Tree, arrival_tags: Whole) -> int:
     """Return the row of the queue that is served next."""
     if NESTED:
         _select_below_root(tree, arrival_tags)
@@ -230,7 +230,7 @@ def _lose(tree: Tree, k: int, service: Service, i: int, cause: int) -> None:
 def _enqueue(tree: Tree, size_bytes: Any, service: Service, arrival: Arrival) -> None:
     """Append an item to its queue and notify the schedulers above."""
     queue, arrival_tags = service.queue, service.arrival_tags
-    k, i, now_ps = arrival
+    k, i, _ = arrival
     waits, size = tree[k, WAITS], signed(size_bytes[i])
     queue[tree[k, HEAD] + waits] = i
     if tree[k, IN_BYTES]:
@@ -238,17 +238,24 @@ def _enqueue(tree: Tree, size_bytes: Any, service: Service, arrival: Arrival) ->
     tree[k, WAITS] = waits + 1
     if TRACKS_HEADS and waits == 0:
         tree[k, ITEM], tree[k, SIZE] = i, size
+    notify_arrival(tree, arrival_tags, arrival, size)
+
+
+@kernel
+def notify_arrival(tree: Tree, arrival_tags: Whole, arrival: Arrival, size_bytes: int) -> None:
+    """Count an item at the schedulers above its queue, and call their `on_arrival`."""
+    k, i, now_ps = arrival
     while k > 0:
         scheduler = tree[k, PARENT]
         tree[scheduler, WAITS] += 1
-        mark = on_arrival(tree, scheduler, k, size, now_ps)
+        tag = on_arrival(tree, scheduler, k, size_bytes, now_ps)
         if KEEPS_TAGS and tree[scheduler, LEVEL] >= 0:
-            arrival_tags[tree[scheduler, LEVEL], i] = mark
+            arrival_tags[i, tree[scheduler, LEVEL]] = tag
         k = scheduler if NESTED else 0
 
 
 @kernel
-def _notify_idle(tree: Tree, k: int) -> None:
+def notify_idle(tree: Tree, k: int) -> None:
     """Call `on_idle` of each scheduler above a queue that has become empty at one of its inputs."""
     while k > 0:
         scheduler = tree[k, PARENT]
@@ -277,11 +284,11 @@ def _look_up_tags(tree: Tree, scheduler: int, arrival_tags: Whole) -> None:
     """Look up the tags of the items that a scheduler may choose from."""
     for k in range(tree[scheduler, FIRST], tree[scheduler, LAST]):
         if tree[k, WAITS]:
-            tree[k, ARRIVAL_TAG] = arrival_tags[tree[scheduler, LEVEL], tree[k, ITEM]]
+            tree[k, ARRIVAL_TAG] = arrival_tags[tree[k, ITEM], tree[scheduler, LEVEL]]
 
 
 @kernel
-def _notify_service(tree: Tree, k: int, size_bytes: int, end_ps: int) -> None:
+def notify_service(tree: Tree, k: int, size_bytes: int, end_ps: int) -> None:
     """Remove an item from the counts and call `on_service` of the schedulers above."""
     tree[k, WAITS] -= 1
     while k > 0:
@@ -442,7 +449,7 @@ class Held(NamedTuple):
     Attributes:
         cells: m items, input by input; their times do not matter.
         counts: Their number at each input.
-        arrival_tags: (levels, m) The tags of each.
+        arrival_tags: (m, levels) The tags of each.
     """
 
     cells: Batch
@@ -452,7 +459,7 @@ class Held(NamedTuple):
 
 def nothing_held(inputs: int, levels: int) -> Held:
     """Return no items."""
-    return Held(empty(), [0] * inputs, np.zeros((levels, 0), np.int64))
+    return Held(empty(), [0] * inputs, np.zeros((0, levels), np.int64))
 
 
 Arrival = tuple[int, int, int]
@@ -467,7 +474,7 @@ class Service(NamedTuple):
         lost: (n,) The cause for which each arrival is lost; see `engine.queue.admission`.
         queue: (n + m) Numbers of items, within the slice of their input: from the front those
             admitted, from the back those lost.
-        arrival_tags: (levels, n + m) What `on_arrival` returned for each item, by level.
+        arrival_tags: (n + m, levels) What `on_arrival` returned for each item, by level.
         left: n + m items: those sent, in that order, at the time when their last bit is at the far
             end; then those that wait; then those lost, queue by queue, without a time.
         rows: (inputs,) The row of each queue.

@@ -29,7 +29,7 @@ HEAD, TAIL, LIMIT, IN_BYTES, AMOUNT, NUMBER = range(5, 11)
 how much may wait; whether that counts bytes, and how many bytes wait, if so; which of all it is."""
 FIRST, LAST, POLICY, LEVEL, INNER, CHOICE, VIRTUAL = range(11, 18)
 """Of a scheduler: row of its first input, 0 for a queue; the row behind its last; number of its
-policy among those of the tree; row of `Service.arrival_tags` that it writes and reads, -1: none;
+policy among those of the tree; column of `Service.arrival_tags` that it writes and reads, -1: none;
 row of the one below the root that selects after it, 0: none; row of the input whose item it would
 send next; and its virtual time, of policies that have one."""
 SENT, OVER_LIMIT = range(18, 20)

@@ -22,10 +22,12 @@ from qospec.protocol.ip import LARGEST_PACKET_BYTES
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from qospec.engine.arrays import Rows, Whole
+    from qospec.engine.arrays import Whole
     from qospec.engine.line.clock import Clock
-    from qospec.engine.scheduler.policy import Policy
     from qospec.engine.scheduler.tree import Tree
+
+    Tags = tuple[int, ...]
+    """Fields of inputs in units of virtual time."""
 
 LARGEST_COST = 2**26
 """The highest cost of a byte, so that no tag exceeds int64 between two batches."""
@@ -78,29 +80,26 @@ def clock_fields(clock: Clock, largest_cost: int) -> Mapping[int, int]:
     return {FINE: fine, UNITS: pace.numerator, PER_PS: pace.denominator, **around}
 
 
-def rebase(
-    tree: Tree, policies: Sequence[Policy], leaves: Rows, arrival_tags: Sequence[Whole]
-) -> None:
+def rebase(tree: Tree, tags_of: Sequence[Tags], queues: Whole, arrival_tags: Whole) -> None:
     """Shift virtual times to start from now, so that they never grow too large.
 
     Args:
         tree: Written.
-        policies: The policies by their numbers in the tree.
-        leaves: Per input, the row of its queue.
-        arrival_tags: Per input, (levels, n) the arrival tags of waiting items; written.
+        tags_of: By the number of a policy, its tags.
+        queues: (n,) For each item that waits, the row of its queue.
+        arrival_tags: (n, columns) Its arrival tags; written.
     """
     for row in range(len(tree)):
-        tags = policies[tree[row, POLICY]].tags
+        tags = tags_of[tree[row, POLICY]]
         if not tree[row, FIRST] or not tags or not tree[row, VIRTUAL]:
             continue
         base, inputs = tree[row, VIRTUAL], slice(tree[row, FIRST], tree[row, LAST])
         tree[row, VIRTUAL] = 0
         for tag in tags:
             tree[inputs, tag] = np.maximum(tree[inputs, tag] - base, -FAR)
-        level = tree[row, LEVEL]
-        for leaf, each in zip(leaves, arrival_tags, strict=True):
-            if level >= 0 and _is_ancestor(tree, row, leaf):
-                each[level] -= base
+        if tree[row, LEVEL] >= 0:
+            below = [leaf for leaf in np.unique(queues) if _is_ancestor(tree, row, leaf)]
+            arrival_tags[np.isin(queues, below), tree[row, LEVEL]] -= base
 
 
 def _is_ancestor(tree: Tree, row: int, leaf: int) -> bool:
