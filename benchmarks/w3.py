@@ -16,7 +16,7 @@ import figures
 import numpy as np
 from figures import Figure, MismatchError
 
-from qospec.elements.gcra import Gcra
+from qospec.elements import gcra
 from qospec.engine.element import Setting
 from qospec.engine.graph import emulation
 from qospec.engine.items.batch import Batch, uninitialised
@@ -29,7 +29,6 @@ CELL_RATE = Fraction(352_720, FLOWS)
 GAP_PS = int(10**12 / (FLOWS * CELL_RATE))
 """On average; each cell is of a random flow, so those of a flow arrive at its rate, in clumps."""
 TOLERANCES_PS = {"conforming": 10**18, "violating": 2 * 10**10}
-FIELDS = ("due_ps", "part", "increment_ps", "increment_part", "denominator", "tolerance_ps")
 
 
 def cells() -> list[Batch]:
@@ -67,7 +66,7 @@ class Police:
         """Take the cells, and the tolerance of all flows."""
         contract = Contract("cbr", CELL_RATE, tolerance_ps)
         connections = Connections((contract,) * FLOWS, (0,) * FLOWS)
-        self._element, self._setting = Gcra(), Setting(connections, Draws(("w3",)))
+        self._element, self._setting = gcra.Gcra(), Setting(connections, Draws(("w3",)))
         self._batches = batches
         self._inputs = [columns(batch) for batch in batches]
         self._violates = np.empty(emulation.CHUNK, np.uint8)
@@ -84,8 +83,8 @@ class Police:
 
     def in_c(self, library: ctypes.CDLL, seen: list[np.ndarray] | None = None) -> None:
         """Do the same in C."""
-        first = self._element.start(self._setting).first
-        tests = np.stack([first[name].astype(np.int64) for name in FIELDS], axis=1)
+        state = self._element.start(self._setting)
+        tests = state[gcra.TESTS :].reshape(-1, gcra.FIELDS)[:, : gcra.TOLERANCE + 1].copy()
         rows, violates = (ctypes.c_void_p(a.ctypes.data) for a in (tests, self._violates))
         out = columns(self._out)
         for batch, given in zip(self._batches, self._inputs, strict=True):

@@ -231,7 +231,7 @@ def keeps_facts(example: Any) -> None:
 
 def sizes_after(element: Any, size_bytes: int) -> set[int]:
     """Return the sizes that items of a size may have behind an element."""
-    form = Form(element.accepts[0], ((size_bytes, Fraction(1)),))
+    form = Form(element.accepts[0], ((size_bytes, 1),))
     try:
         return {size for size, _ in element.form_after(form).sizes}
     except ValueError:  # the planner lets no such item arrive

@@ -19,12 +19,14 @@ class Form(NamedTuple):
 
     Attributes:
         carries: Whether they are cells or packets.
-        sizes: Each size in bytes, ascending, with the mean number of items of that size for each
-            item that the source sends; none if only the kind is known.
+        sizes: Each size in bytes, ascending, with a number of items; none if only the kind is
+            known.
+        sent: For how many items that the source sends these are, on average.
     """
 
     carries: Carried
-    sizes: tuple[tuple[int, Fraction], ...] = ()
+    sizes: tuple[tuple[int, int], ...] = ()
+    sent: int = 1
 
     @property
     def smallest_bytes(self) -> int:
@@ -38,12 +40,12 @@ class Form(NamedTuple):
 
     def mean_of(self, length: Callable[[int], int]) -> Fraction:
         """Return the mean sum of a length that depends on the size, for each item sent."""
-        return sum((length(size) * count for size, count in self.sizes), Fraction(0))
+        return Fraction(sum(length(size) * count for size, count in self.sizes), self.sent)
 
     def resized(self, size_after: Callable[[int], int]) -> Form:
         """Return the form of as many items of other sizes."""
-        counts: dict[int, Fraction] = {}
+        counts: dict[int, int] = {}
         for size, count in self.sizes:
             after = size_after(size)
-            counts[after] = counts.get(after, Fraction(0)) + count
+            counts[after] = counts.get(after, 0) + count
         return self._replace(sizes=tuple(sorted(counts.items())))

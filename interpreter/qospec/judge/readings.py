@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -75,7 +76,7 @@ class Readings:
                 self._tallies[prefix + population.name] = tally
                 if population.flow in planned.packets:
                     self._packets.add(prefix + population.name)
-                if population.member is None and population.plane == "user" and not tally.sent:
+                if population.member is None and population.part == "user" and not tally.sent:
                     self._silent.append(prefix + population.name)
         for name, tally in self._tallies.items():
             if tally.sent != tally.received + tally.lost_count + tally.consumed:
@@ -125,16 +126,18 @@ class Readings:
     def _tallies_of(self, leaf: Measured, every_ps: int) -> list[Tally]:
         """Return the tallies of all intervals; none of OAM cells in a network without any."""
         planned, observation = self._seen[leaf.network]
-        name = population_name(leaf.flow, leaf.member, leaf.plane)
+        name = population_name(leaf.flow, leaf.member, leaf.part)
         of, tally = planned.populations.get(name), self._tally(leaf)
         if of is None or tally is None or observation.series is None:
             return []
         each = Intervals(of.first, of.stop, every_ps)
-        return list(observation.series.tallies(each, tally.size_bytes))
+        found = observation.series.tallies(each, tally.size_bytes)
+        # Where packets pass beside, the bytes of cells are counted too, and mean nothing.
+        return [replace(one, volume=None) if tally.volume is None else one for one in found]
 
     def _tally(self, leaf: Measured) -> Tally | None:
         prefix = f"{leaf.network}." if leaf.network else ""
-        return self._tallies.get(prefix + population_name(leaf.flow, leaf.member, leaf.plane))
+        return self._tallies.get(prefix + population_name(leaf.flow, leaf.member, leaf.part))
 
     def _passed(self, leaf: Measured, place: Place) -> Tally:
         """Return what passed a place: of a flow, or of all."""
@@ -142,7 +145,7 @@ class Readings:
         assert observation.passages is not None  # noqa: S101 -- what was run has them
         part = slice(0, planned.experiment.connections.indices)
         if leaf.flow:
-            of = planned.populations.get(population_name(leaf.flow, leaf.member, leaf.plane))
+            of = planned.populations.get(population_name(leaf.flow, leaf.member, leaf.part))
             part = slice(0) if of is None else slice(of.first, of.stop)
         packets = place.carries == "packet"
         return observation.passages.tally(place.name, part, packets=packets)

@@ -108,7 +108,8 @@ def ambiguous_route(case: Case, network: Network, error: AmbiguousRouteError) ->
 
 def _cells(error: NoPathError, flow: Flow) -> str:
     if flow.stream is not None:
-        return f"packets of `{flow.name}`"
+        answers = error.member.part == "answers"
+        return f"{'answers' if answers else 'packets'} of `{flow.name}`"
     if error.item_class.plane != "user":
         return f"{error.item_class.plane.upper()} cells of `{flow.name}`"
     tagged = error.item_class.marks & CLP > error.member.marks & CLP
@@ -191,8 +192,8 @@ def unknown_latency(case: Case, name: str, survey: Survey) -> Iterator[Diagnosti
     asked = latencies_asked(case, name)
     for number, flow in enumerate(case.flows):
         mine = [n for n, member in enumerate(survey.members) if member.flow == number]
-        sent, *_ = {survey.forms.sent(n) for n in mine}
-        changed = any(survey.forms.at_end(n) != {sent} for n in mine)
+        sent = survey.forms.sent(mine[0])
+        changed = any(form != sent for n in mine for form in survey.forms.at_end(n))
         if flow.name in asked and changed and len(sent.sizes) > 1:
             yield Diagnostic(
                 "E0312",
@@ -211,7 +212,7 @@ def framing_mismatch(case: Case, name: str, survey: Survey) -> Iterator[Diagnost
         flow = case.flows[member.flow]
         first = drafts[case.networks[name].hosts[member.origin].line].clock
         assert first is not None  # noqa: S101 -- a host's line has one
-        wanted = None if flow.stream is None else flow.stream.encapsulation
+        wanted = None if member.stream is None else member.stream.encapsulation
         if member.flow not in reported and first.encapsulation != wanted:
             reported.add(member.flow)
             yield _other_framing(flow, name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from qospec.catalogue.form import Form
@@ -13,8 +12,8 @@ from qospec.engine.source.sizes import CELLS
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
+    from qospec.catalogue.kinds import Carried
     from qospec.engine.source.sizes import Sizes
-    from qospec.model.suite import Flow
     from qospec.plan.assembly import Drafts
     from qospec.plan.tables import Hop, Member, Reach, Routes, State, Table
 
@@ -33,19 +32,19 @@ class FormError(Exception):
         super().__init__(reason)
 
 
-def form_sent(flow: Flow) -> Form:
-    """Return the form of a flow's items as they are sent."""
-    if flow.stream is None:
-        return Form("cell", _shares(CELLS))
-    return Form("packet", _shares(flow.stream.sizes))
+def form_sent(member: Member) -> Form:
+    """Return the form of a member's items as they are sent."""
+    if member.stream is None:
+        return _form("cell", CELLS)
+    return _form("packet", member.stream.sizes)
 
 
 @functools.cache
-def _shares(sizes: Sizes) -> tuple[tuple[int, Fraction], ...]:
+def _form(carries: Carried, sizes: Sizes) -> Form:
     counts: Counter[int] = Counter()
     for size, weight in zip(sizes.size_bytes, sizes.weights, strict=True):
         counts[size] += weight
-    return tuple((size, Fraction(counts[size], counts.total())) for size in sorted(counts))
+    return Form(carries, tuple(sorted(counts.items())), counts.total())
 
 
 class Forms:
@@ -68,7 +67,7 @@ class Forms:
         if not _is_changed(sent, routes):
             return
         for number, member in enumerate(members):
-            hops, ends = routes.reach.hops[number], routes.reach.ends.get(number, ())
+            hops, ends = routes.reach.hops.get(number, []), routes.reach.ends.get(number, ())
             for hop, form in _followed(hops, sent[number], routes.drafts, member):
                 element = hop.after.element
                 self._at.setdefault((element, number), set()).add(form)
@@ -86,19 +85,19 @@ class Forms:
 
     def at(self, element: int, member: int) -> Collection[Form]:
         """Return the forms in which a member's items arrive at an element."""
-        return self._at.get((element, member)) or {self._sent[member]}
+        return self._at.get((element, member)) or (self._sent[member],)
 
     def at_input(self, element: int, number: int, member: int) -> Collection[Form]:
         """Return the forms in which a member's items arrive at an input of an element."""
-        return self._at_input.get((element, number, member)) or {self._sent[member]}
+        return self._at_input.get((element, number, member)) or (self._sent[member],)
 
     def straight(self, element: int, member: int) -> Collection[Form]:
         """Return the forms at an element of items that took no path but the usual one to it."""
-        return self._straight.get((element, member)) or {self._sent[member]}
+        return self._straight.get((element, member)) or (self._sent[member],)
 
     def at_end(self, member: int) -> Collection[Form]:
         """Return the forms in which a member's items arrive at its target."""
-        return self._at_end.get(member) or {self._sent[member]}
+        return self._at_end.get(member) or (self._sent[member],)
 
     def largest_bytes(self, element: int, member: int) -> int:
         """Return the size of the largest items of a member that arrive at an element."""
@@ -106,9 +105,10 @@ class Forms:
 
     def only_size(self, element: int, members: Iterable[int]) -> int:
         """Return the one size of items of these members that arrive at an element, or 0."""
-        forms = {form for member in members for form in self.at(element, member)}
-        sizes = {size for form in forms for size, _ in form.sizes}
-        return sizes.pop() if len(sizes) == 1 else 0
+        forms = [form for member in members for form in self.at(element, member)]
+        smallest = min((form.smallest_bytes for form in forms), default=0)
+        largest = max((form.largest_bytes for form in forms), default=0)
+        return largest if smallest == largest else 0
 
 
 def _is_changed(sent: Sequence[Form], routes: Routes) -> bool:
@@ -118,9 +118,9 @@ def _is_changed(sent: Sequence[Form], routes: Routes) -> bool:
     """
     for index, members in routes.reach.any.items():
         element = routes.drafts[index].element
-        for form in {sent[member] for member in members}:
+        for member in members:
             try:
-                if element.form_after(form) != form:
+                if element.form_after(sent[member]) is not sent[member]:
                     return True
             except ValueError:
                 return True

@@ -1,7 +1,5 @@
 """Packets that become the payload of larger ones."""
 
-from fractions import Fraction
-
 import pytest
 
 from qospec.catalogue.form import Form
@@ -18,13 +16,13 @@ def test_each_packet_gains_the_header_and_nothing_else(lab):
 
 
 def test_it_states_the_sizes_behind_it():
-    mix = Form("packet", ((40, Fraction(7, 12)), (576, Fraction(1, 3)), (1_500, Fraction(1, 12))))
+    mix = Form("packet", ((40, 7), (576, 4), (1_500, 1)), 12)
     assert [size for size, _ in Encapsulate(24).form_after(mix).sizes] == [64, 600, 1_524]
     assert Encapsulate(24).form_after(Form("packet")) == Form("packet")
 
 
 def test_a_packet_of_ip_has_a_largest_size():
-    longest = Form("packet", ((65_515, Fraction(1)),))
+    longest = Form("packet", ((65_515, 1),))
     assert Encapsulate(20).form_after(longest).largest_bytes == 65_535
     with pytest.raises(ValueError, match="65515 B and a header of 21 B exceed the 65535 B"):
         Encapsulate(21).form_after(longest)

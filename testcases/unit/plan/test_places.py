@@ -2,6 +2,8 @@
 
 import pytest
 
+from qospec.model.expression import measurements
+
 GATEWAY = """
 device gateway(header: Data = 20 B) {
   port inner, outer: packet
@@ -205,6 +207,36 @@ def test_elements_on_a_cycle_are_places_like_others(planned, ran, monkeypatch, c
         "b.rx.items == 200 pkt",
         text=SHARED,
     )
+
+
+def test_cells_and_packets_may_pass_one_network(planned, ran):
+    text = """
+topology side_by_side {
+  a, b, c, d = host
+  link a -- b via media.stm1
+  link c -- d via media.fast_ethernet
+}
+test t on side_by_side {
+  flow f = ubr { pcr = 1_000 cell/s } from a to b
+  flow g = packets { rate = 1_000 pkt/s, size = 1_000 B @ip } from c to d
+  run { warmup = 10 ms, measure = 100 ms }
+STATEMENTS
+}
+"""
+    assert not verdicts(
+        planned,
+        ran,
+        "f.bit_rate.cell within 1 bit/s of 424 kbit/s @cell",
+        "f.bit_rate.payload within 1 bit/s of 384 kbit/s @payload",
+        "g.bit_rate.ip within 1 bit/s of 8 Mbit/s @ip",
+        "a.tx.bytes.cell == 5_300 B",
+        "d.rx.bytes.ip == 100_000 B",
+        text=text,
+    )
+    report = "  report rate: f.bit_rate.cell every 50 ms"
+    (case,) = planned(text.replace("STATEMENTS", report))
+    (leaf,) = measurements(case.case.statements[0].expression)
+    assert ran(case).readings.series(leaf, 50 * 10**9) == [424_000, 424_000]
 
 
 def test_members_of_a_flow_between_arrays_are_counted_apart_and_together(planned, ran):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from qospec.catalogue.form import Form
 from qospec.catalogue.kinds import OF_PACKETS, Buffer
 from qospec.check.device import predicates
-from qospec.check.device.ports import Origin
+from qospec.check.device.ports import Origin, leaves_as
 from qospec.check.evaluate.context import error
 from qospec.check.evaluate.dimensions import ANY_LAYER
 from qospec.check.evaluate.values import Amount, Map
@@ -16,7 +15,6 @@ from qospec.check.records.layers import OF_CELLS, OF_LINE
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from qospec.catalogue.kinds import Carried
     from qospec.check.device.ports import Part, Template
     from qospec.check.evaluate.context import Context
     from qospec.check.evaluate.evaluator import Evaluator
@@ -91,18 +89,11 @@ def _follow(
                 f"`{part.path}` is for {what}", start, carries, place, context, help_text=help_text
             )
             continue
-        leaves = _leaves_as(part, carries)
+        template.kinds[end.part] = carries
+        leaves = leaves_as(part, carries)
         onward = [(Origin(end.part, output), leaves) for output in part.outputs]
         waiting += [each for each in onward if each not in seen]
         seen.update(onward)
-
-
-def _leaves_as(part: Part, carries: str) -> str:
-    """Return what such items are behind an element, as far as it is known."""
-    if part.element is None:
-        return carries
-    after: Form = part.element.form_after(Form(cast("Carried", carries)))
-    return after.carries
 
 
 def _report(

@@ -172,7 +172,8 @@ def _part(node: Node, path: str) -> PartValue | None:
         return None
     for index, part in enumerate(template.parts):
         if part.path == path:
-            return PartValue(index, part, device=node.path, carries=template.carries)
+            carries = template.kinds.get(index, template.carries)
+            return PartValue(index, part, device=node.path, carries=carries)
     return None
 
 

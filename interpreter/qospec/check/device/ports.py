@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, cast
 
+from qospec.catalogue.form import Form
 from qospec.check.device.observables import (
     Losses,
     Occupancy,
@@ -25,7 +26,7 @@ from qospec.units import CELLS, PACKETS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from qospec.catalogue.kinds import Kind
+    from qospec.catalogue.kinds import Carried, Kind
     from qospec.check.evaluate.evaluator import Evaluator
     from qospec.model.expression import Expression
     from qospec.model.suite import Machine
@@ -121,7 +122,8 @@ class Template:
 
     `merged` holds the ends of wires whose beginnings depend on an unknown parameter, so that
     `wires` cannot hold them apart; and where the ports of inner devices lead. `inners` are used
-    until all wires are joined. If not `complete`, something in it was wrong.
+    until all wires are joined. `kinds` holds, by number of an element, whether cells or packets
+    arrive there. If not `complete`, something in it was wrong.
     """
 
     name: str
@@ -132,18 +134,27 @@ class Template:
     merged: set[End] = field(default_factory=set)
     invariants: list[Invariant] = field(default_factory=list)
     machines: list[Machine] = field(default_factory=list)
+    kinds: dict[int, str] = field(default_factory=dict)
     inners: list[Inner] = field(default_factory=list)
     complete: bool = True
 
     @property
     def carries(self) -> str:
-        """Return what its elements count: packets if any port carries them, else cells."""
+        """Return what an element counts that no item reaches: packets if any port carries them."""
         return "packet" if any(p.carries == "packet" for p in self.ports.values()) else "cell"
 
     @property
     def sound(self) -> bool:
         """Return whether it has no mistake, and all of its elements are known."""
         return self.complete and not any(part.loose for part in self.parts)
+
+
+def leaves_as(part: Part, carries: str) -> str:
+    """Return what such items are behind an element, as far as it is known: cells or packets."""
+    if part.element is None:
+        return carries
+    after: Form = part.element.form_after(Form(cast("Carried", carries)))
+    return after.carries
 
 
 def counted_in(carries: str) -> Dimension:
@@ -273,13 +284,12 @@ class PartValue(Located):
         name = self.name or (outputs[0] if len(outputs) == 1 else "")
         if name not in outputs:
             return None
-        of_line = self.part.kind.duty == "line"
         return Place(
             f"{self.path}.{self.name}" if self.name else self.path,
             self.path,
             outputs.index(name),
-            self.part.element.accepts[0] if of_line else self.carries,
-            framed=of_line,
+            leaves_as(self.part, self.carries),
+            framed=self.part.kind.duty == "line",
         )
 
     def place_at(self, span: Span) -> Place:

@@ -19,7 +19,9 @@ class BrokenPromiseError(RuntimeError):
     """An element broke a promise: a defect of the engine, never of a specification."""
 
 
-def with_promises_checked(process: Process, path: str, lookahead_ps: int, indices: int) -> Process:
+def with_promises_checked(
+    process: Process, path: str, lookahead_ps: int, indices: int, size_bytes: int = 0
+) -> Process:
     """Return `process`, checked at each step.
 
     Args:
@@ -27,10 +29,13 @@ def with_promises_checked(process: Process, path: str, lookahead_ps: int, indice
         path: Its path, for the message.
         lookahead_ps: The least delay that it claims.
         indices: The number of connection indices.
+        size_bytes: The size that all arrivals have by its setting; 0 if that is unknown.
     """
     history = _History(path, lookahead_ps, indices)
 
     def checked(arrivals: tuple[Batch, ...], until_ps: int) -> Step:
+        if size_bytes and any((batch.size_bytes != size_bytes).any() for batch in arrivals):
+            raise BrokenPromiseError(f"{path} was sent items of another size than planned")
         history.take(arrivals)
         step = process(arrivals, until_ps)
         history.check_outputs(step, until_ps)

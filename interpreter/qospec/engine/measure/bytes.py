@@ -33,17 +33,19 @@ class Volumes:
     Attributes:
         sent_bytes: (indices, 2) Bytes of packets that left their source's line.
         carried_bytes: (indices, 2) Bytes of packets that arrived.
-        framing: (indices, 4) The framing of each connection's packets; no rows for cells.
+        framing: (indices, 4) The framing of each connection's packets; no rows if there are none.
     """
 
     def __init__(self, experiment: Experiment) -> None:
         indices = experiment.connections.indices
         framed = [source for source in experiment.sources if source.encapsulation is not None]
         self.framing = np.zeros((indices if framed else 0, 4), np.int64)
+        self._are_packets = np.zeros(experiment.connections.count, np.bool_)
         for source in framed:
             assert source.encapsulation is not None  # noqa: S101 -- filtered above
             rows = self.framing[source.first : source.first + source.connections]
             rows[:] = (*source.encapsulation.framing, source.transport_bytes)
+            self._are_packets[source.first : source.first + source.connections] = True
         self.sent_bytes = np.zeros((len(self.framing), 2), np.int64)
         self.carried_bytes = np.zeros((len(self.framing), 2), np.int64)
 
@@ -51,6 +53,10 @@ class Volumes:
     def needed(self) -> bool:
         """Return whether there are packets."""
         return bool(len(self.framing))
+
+    def of_packets(self, connection: int) -> bool:
+        """Return whether a connection index is of packets."""
+        return self.needed and bool(self._are_packets[connection % len(self._are_packets)])
 
     def add(self, connection: Indices, size_bytes: Sizes, counts: Whole) -> None:
         """Add packets to (indices, 2) counts."""
@@ -60,15 +66,20 @@ class Volumes:
         """Add packets that were sent, and their number to (indices,) `sent`."""
         add_counted(connection, size_bytes, self.framing, (self.sent_bytes, sent))
 
-    def sent(self, packets: Whole, part: slice) -> Volume:
-        """Return the bytes sent by a range of connections, given (indices,) `packets` sent."""
+    def sent(self, packets: Whole, part: slice) -> Volume | None:
+        """Return the bytes sent by a range of connections, given (indices,) `packets` sent.
+
+        None for cells.
+        """
         return self._of(self.sent_bytes, packets, part)
 
-    def carried(self, packets: Whole, part: slice) -> Volume:
-        """Return the bytes that arrived of a range of connections, given (indices,) `packets`."""
+    def carried(self, packets: Whole, part: slice) -> Volume | None:
+        """Return the bytes that arrived of a range of connections, likewise."""
         return self._of(self.carried_bytes, packets, part)
 
-    def _of(self, counts: Whole, packets: Whole, part: slice) -> Volume:
+    def _of(self, counts: Whole, packets: Whole, part: slice) -> Volume | None:
+        if not self.of_packets(part.start):
+            return None
         return volume_of(counts[part], self.framing[part], packets[part])
 
 

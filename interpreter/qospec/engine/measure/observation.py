@@ -202,11 +202,22 @@ class Recorder:
             self._series.sent(batch.connection, batch.sent_ps)
 
     def made(self, batch: Batch) -> None:
-        """Count items that an element made: as sent, but for user items, which a line sends."""
-        inserted = batch.select(batch.connection >= self._connections.count)
-        self._count(inserted.connection, inserted.sent_ps, self._sent)
+        """Count items, at least one, that an element made.
+
+        Inserted cells are sent, and exchanges that begin; what else endpoints make is planned, and
+        a line sends it.
+        """
+        connection = batch.connection
+        users = connection < self._connections.count
+        exchanges = self._connections.are_exchanges(connection)
+        self._count(connection[users], batch.at_ps[users], self._planned)
+        begun = batch.select(exchanges | ~users)
+        self._count(begun.connection, begun.sent_ps, self._sent)
         if self._series.needed:
-            self._series.sent(inserted.connection, inserted.sent_ps)
+            self._series.sent(begun.connection, begun.sent_ps)
+        if self._variations.needed and exchanges.any():
+            begun = batch.select(exchanges)
+            self._variations.sent(self._within(begun, begun.sent_ps))
 
     def consumed(self, batch: Batch) -> None:
         """Count items that ended at an element, neither lost nor delivered."""
@@ -313,14 +324,13 @@ class Recorder:
         time_ps: Times,
         counts: Whole,
         *,
-        step: int = 1,
         latest_ps: int | None = None,
     ) -> None:
         if not len(time_ps):
             return
         if not self._wholly_inside(time_ps, time_ps.max() if latest_ps is None else latest_ps):
             connection = connection[self._inside(time_ps)]
-        delays.count(connection.view(np.uint32), counts, step)
+        delays.count(connection.view(np.uint32), counts, 1)
 
     def _wholly_inside(self, time_ps: Times, latest_ps: int) -> bool:
         """Return whether all times lie in the window; none is above `latest_ps`."""

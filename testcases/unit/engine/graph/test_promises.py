@@ -105,6 +105,14 @@ def test_nothing_may_be_kept_at_the_end(batch_of: Maker) -> None:
         process(batch_of([1, 2]), FOREVER_PS)
 
 
+def test_items_have_the_size_that_was_planned(batch_of: Maker) -> None:
+    step = Step((empty(),), (110,))
+    process = with_promises_checked(lambda *_: step, "sw.fabric", 10, 5, 53)
+    assert process((batch_of([1, 2]),), 100) is step
+    with pytest.raises(BrokenPromiseError, match=r"sw.fabric was sent items of another size"):
+        process((batch_of([101])._replace(size_bytes=np.array([54], np.int32)),), 200)
+
+
 def test_columns_must_be_of_one_length(batch_of: Maker) -> None:
     torn = batch_of([11])._replace(marks=np.zeros(2, np.uint32))
     with pytest.raises(BrokenPromiseError, match="out of order"):
